@@ -1,0 +1,36 @@
+"""pie-mlx: programmable LLM inference on a Mac.
+
+    import pie_mlx
+    pie_mlx.run("examples/hello", {"name": "Ada"})
+
+Importing this package loads nothing heavy; an engine brings in MLX when it starts.
+"""
+
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from pie_mlx.errors import PieError
+    from pie_mlx.runtime.embedding import Engine, Process, run
+
+__all__ = ["Engine", "PieError", "Process", "__version__", "run"]
+
+_HOMES = {
+    "Engine": "pie_mlx.runtime.embedding",
+    "Process": "pie_mlx.runtime.embedding",
+    "PieError": "pie_mlx.errors",
+    "run": "pie_mlx.runtime.embedding",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'pie_mlx' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -213,20 +213,30 @@ class ReasoningFormat(Record, frozen=True):
 
 
 class ToolFormat(Record, frozen=True):
-    """How a model marks tool calls: text between `opening` and `closing` (empty: to the end of the turn)."""
+    """How a model marks tool calls: text between one of `openings` and `closing` (empty: to the end of the turn).
+
+    `style` names the family. A whole reply that begins with the character `bare` may be a call too (Llama).
+    """
 
     style: str
-    opening: str
-    closing: str
+    openings: list[str] = []
+    closing: str = ""
+    bare: str = ""
 
 
 class Formats(Record, frozen=True):
-    """What a decoder must know of how a model speaks; `control_tokens` are never part of visible text."""
+    """What a decoder must know of how a model speaks.
+
+    `control_tokens` are never part of visible text. `channels`: replies are split by header tokens (gpt-oss).
+    `strips_first_space`: the tokenizer writes a space before a text's first word that is no part of the text.
+    """
 
     stop_tokens: list[int]
     control_tokens: list[int] = []
     reasoning: ReasoningFormat | None = None
     tools: ToolFormat | None = None
+    channels: bool = False
+    strips_first_space: bool = False
 
 
 class ModelInfo(Record, frozen=True):
@@ -299,10 +309,16 @@ class Turn(Record, frozen=True):
 
 
 class ChatState(Record, frozen=True):
-    """How far a conversation is rendered: `held` turns wait for the first user turn, `turns` were given out."""
+    """How far a conversation is written. `last` is the last turn given out; None at the start, "flush" for raw tokens.
 
-    started: bool = False
+    `held` turns wait for the first user turn; `owed` is text that goes before the next turn; `inline`: what was given
+    out ends with ordinary text. `turns` is the history so far, kept only for templates that must see it.
+    """
+
+    last: Role | None = None
     held: list[Turn] = []
+    owed: str = ""
+    inline: bool = False
     turns: list[Turn] = []
 
 
@@ -329,30 +345,42 @@ class ParsedToolCall(Record, frozen=True):
 
 
 class ParseToolCall(Call[list[ParsedToolCall]], frozen=True):
-    """The calls in a piece of text in the model's native format; empty when it does not parse (D4)."""
+    """The calls in a piece of text in the model's native format; empty when it does not parse (D4).
+
+    With `schemas`, the JSON texts of the offered tools, a call of another tool is no call.
+    """
 
     model: str
     text: str
+    schemas: list[str] = []
 
 
 # Grammars. Compiled and kept by the engine, so that a mask never crosses the border unless asked for.
 
 
 class GrammarSource(Record, frozen=True):
-    """What a matcher enforces. `text` is a JSON Schema, a regular expression or a grammar; `tools` has `schemas`."""
+    """What a matcher enforces. `text` is a JSON Schema, a regular expression or a grammar; `tools` has `schemas`.
+
+    `strict` closes objects (G13); `lenient` compiles a schema of which parts cannot be enforced, and says which.
+    """
 
     kind: Literal["json", "json_schema", "regex", "ebnf", "tools"]
     text: str = ""
     strict: bool = True
     schemas: list[str] = []
+    lenient: bool = False
 
 
 class MatcherState(Record, frozen=True):
-    """A matcher. `complete`: it may end here. `terminated`: it has ended, or nothing may follow (G13)."""
+    """A matcher. `complete`: it may end here. `terminated`: it has ended, or nothing may follow (G13).
+
+    `warnings`: JSON path and reason of what a leniently compiled schema does not enforce.
+    """
 
     matcher: int
     complete: bool = False
     terminated: bool = False
+    warnings: list[str] = []
 
 
 class CompileGrammar(Call[MatcherState | None], frozen=True):

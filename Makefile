@@ -1,0 +1,50 @@
+# make demo   an example on the model in the package      make test    the test suite
+# make check  format, types, architecture                 make clean   remove what make installed
+#
+# Each does its own set-up into $(VENV); only Python 3.11 or newer and make are needed.
+
+VENV ?= .venv
+PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$name -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' 2>/dev/null && echo $$name && break; done)
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+# xgrammar declares torch, triton and CUDA (3 GB on Linux) for parts of it that pie-mlx never imports, and pip has no way
+# to leave a declared dependency out. On Linux it is therefore no dependency of the package and is installed here by
+# itself; `pip check` names the absent ones, nothing misses them. On a Mac the package declares it, and torch is small.
+XGRAMMAR := $(shell sed -n 's/^xgrammar = \["\(.*\)"\]$$/\1/p' pyproject.toml)
+
+.PHONY: demo test check format clean
+
+demo: $(VENV)/installed
+	$(BIN)/pie run examples/fork-and-tool
+
+test: $(VENV)/installed-dev
+	$(BIN)/python -m pytest
+
+check: $(VENV)/installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+
+format: $(VENV)/installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV)
+
+$(VENV)/installed: pyproject.toml Makefile
+	@test -n "$(PYTHON)" || { echo "pie-mlx needs Python 3.11 to 3.14; name one with: make PYTHON=/path/to/python3"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade "pip>=25.1"
+	$(PIP) install --editable ".[fast-cpu]"
+ifeq ($(shell uname -s),Linux)
+	$(PIP) install --no-deps "$(XGRAMMAR)"
+endif
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed
+	$(PIP) install --group dev
+	@touch $@

@@ -1,0 +1,210 @@
+"""What constrained decoding costs: `python -m benchmarks.grammar [VOCABULARY_SIZE ...]` (default 32000 and 150000).
+
+Compile time, and the time of a mask per step along a fixed text, through a `Matcher` and by calling llguidance or
+xgrammar directly; then decoding on pie-tiny with and without a JSON constraint, at 1, 8 and 32 streams. Tokenizers are
+byte-level BPE trained on the sources of Python's standard library, so a run needs no download.
+"""
+
+import asyncio
+import json
+import sys
+import sysconfig
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import llguidance
+import numpy as np
+import tokenizers
+from tokenizers import decoders, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast
+
+from pie_mlx import Engine
+from pie_mlx.calls import GrammarSource
+from pie_mlx.engine.text.grammar import GrammarService, Matcher, xgrammar_library
+from pie_mlx.engine.text.grammar.masks import words_for
+from pie_mlx.engine.text.grammar.xgrammar_engine import XgrammarEngine
+from pie_mlx.engine.text.tokenizer import Tokenizer
+from pie_mlx.sdk import AnyJson, Context, Model, Sampler, runtime
+
+END = "<|im_end|>"
+ORDER = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "integer"},
+        "customer": {"type": "object", "properties": {"name": {"type": "string"}, "mail": {"type": "string"}}},
+        "items": {"type": "array", "items": {"type": "object", "properties": {"sku": {"type": "string"}}}},
+    },
+    "required": ["id", "customer", "items"],
+}
+ORDER_TEXT = json.dumps(
+    {"id": 4711, "customer": {"name": "Ann Lee", "mail": "ann@example.org"}, "items": [{"sku": "A-1"}] * 8}
+)
+GBNF = r"""root ::= value
+value ::= object | array | string | number | "true" | "false" | "null"
+object ::= "{" (pair (", " pair)*)? "}"
+pair ::= string ": " value
+array ::= "[" (value (", " value)*)? "]"
+string ::= "\"" [^"\\\n]* "\""
+number ::= "-"? [0-9]+ ("." [0-9]+)?
+"""
+CASES = {
+    "any JSON": (GrammarSource("json"), ORDER_TEXT),
+    "object schema": (GrammarSource("json_schema", json.dumps(ORDER)), ORDER_TEXT),
+    "regex date": (GrammarSource("regex", r"[0-9]{4}-[0-9]{2}-[0-9]{2}"), "2026-11-21"),
+    "regex e-mail": (GrammarSource("regex", r"[a-z0-9._]+@[a-z0-9-]+(\.[a-z]{2,})+"), "ann.lee@mail.example.org"),
+    "JSON in GBNF": (GrammarSource("ebnf", GBNF), ORDER_TEXT),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table; masks in microseconds."""
+
+    case: str
+    way: str
+    compile_milliseconds: float
+    masks: Sequence[float]
+
+    def __str__(self) -> str:
+        p50, p99 = np.percentile(self.masks, [50, 99])
+        return f"{self.case:16} {self.way:20} {self.compile_milliseconds:9.1f} {p50:9.1f} {p99:9.1f}"
+
+
+def train(size: int) -> Tokenizer:
+    """A byte-level BPE of up to `size` tokens."""
+    sources = sorted(Path(sysconfig.get_paths()["stdlib"]).rglob("*.py"))
+    backend = tokenizers.Tokenizer(models.BPE())
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=size,
+        special_tokens=[END],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    backend.train_from_iterator((path.read_text(errors="replace") for path in sources), trainer)
+    return Tokenizer(PreTrainedTokenizerFast(tokenizer_object=backend, eos_token=END))
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Seconds."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def mask_times(step: Callable[[], object], take: Callable[[int], object], tokens: Sequence[int]) -> list[float]:
+    """Microseconds of the mask before each token."""
+    found: list[float] = []
+    for token in tokens:
+        found.append(timed(step) * 1e6)
+        take(token)
+    return found
+
+
+def through_matcher(service: GrammarService, source: GrammarSource, tokens: Sequence[int]) -> tuple[float, list[float]]:
+    """Milliseconds to compile, and the masks."""
+    made: list[Matcher | None] = []
+    compile_seconds = timed(lambda: made.append(service.compile(source)))
+    matcher = made[0]
+    if matcher is None:
+        return compile_seconds * 1e3, []
+    return compile_seconds * 1e3, mask_times(matcher.packed_mask, lambda token: matcher.accept([token]), tokens)
+
+
+def llguidance_directly(
+    tokenizer: llguidance.LLTokenizer, source: GrammarSource, tokens: Sequence[int], size: int
+) -> tuple[float, list[float]]:
+    """The same by llguidance's own interface."""
+    makers: dict[str, Callable[[], str]] = {
+        "json": lambda: llguidance.LLMatcher.grammar_from_json_schema("{}"),
+        "json_schema": lambda: llguidance.LLMatcher.grammar_from_json_schema(source.text),
+        "regex": lambda: llguidance.LLMatcher.grammar_from_regex(source.text),
+    }
+    made: list[llguidance.LLMatcher] = []
+    seconds = timed(lambda: made.append(llguidance.LLMatcher(tokenizer, makers[source.kind]())))
+    row = np.zeros(words_for(size), np.int32)
+    fill = made[0].unsafe_compute_mask_ptr
+    return seconds * 1e3, mask_times(lambda: fill(row.ctypes.data, row.nbytes), made[0].consume_token, tokens)
+
+
+def xgrammar_directly(tokenizer: Tokenizer, text: str, tokens: Sequence[int], size: int) -> tuple[float, list[float]]:
+    """The same by xgrammar's native library."""
+    engine = XgrammarEngine(tokenizer, "user", size, tokenizer.eos_ids)
+    classes, compiler = xgrammar_library.load(), engine._compiler
+    compiled: list[object] = []
+    seconds = timed(lambda: compiled.append(compiler.compile_grammar_from_strings(text, "root")))
+    matcher = classes.GrammarMatcher(compiled[0], None, False, -1, None)
+    row = np.zeros((1, words_for(size)), np.int32)
+    fill = matcher.fill_next_token_bitmask
+    return seconds * 1e3, mask_times(
+        lambda: fill(row, 0, False), lambda token: matcher.accept_token(token, False), tokens
+    )
+
+
+def rows(size: int) -> Iterator[Row]:
+    """Every case on a vocabulary of this size."""
+    tokenizer = train(size)
+    padded = -(-tokenizer.size // 64) * 64
+    print(
+        f"\nvocabulary of {tokenizer.size}\n{'case':16} {'way':20} {'compile':>9} {'mask p50':>9} {'p99':>9}  ms, us, us"
+    )
+    service = GrammarService(tokenizer, padded, tokenizer.eos_ids)
+    direct = llguidance.LLTokenizer(tokenizer.backend.to_str(), n_vocab=padded, eos_token=tokenizer.eos_ids)
+    service.compile(GrammarSource("regex", "warm up"))
+    service.compile(GrammarSource("ebnf", 'root ::= "warm up"'))
+    for case, (source, text) in CASES.items():
+        tokens = tokenizer.encode(text)
+        yield Row(case, "Matcher", *through_matcher(service, source, tokens))
+        if source.kind != "ebnf":
+            yield Row(case, "llguidance directly", *llguidance_directly(direct, source, tokens, padded))
+        elif not xgrammar_library.unavailable_because():
+            yield Row(case, "xgrammar directly", *xgrammar_directly(tokenizer, source.text, tokens, padded))
+
+
+async def decode(streams: int, *, constrained: bool, tokens: int = 48) -> float:
+    """Tokens per second of so many streams on pie-tiny, all of them emitted."""
+    model = Model.load(runtime.models()[0])
+    root = Context(model).user("Write some JSON.").cue()
+    await root.flush()
+    forks = [root.fork() for _ in range(streams)]
+
+    async def one(seed: int) -> int:
+        # Inside a string, so that no stream ends early.
+        context = forks[seed].append(model.tokenizer().encode('"' if not constrained else " "))
+        sampler = Sampler.multinomial(1.0, seed=seed + 1)
+        generator = context.generate(
+            sampler, max_tokens=tokens, auto_flush=False, constrain=AnyJson() if constrained else None
+        )
+        return len(await generator.collect_tokens())
+
+    start = time.perf_counter()
+    emitted = sum(await asyncio.gather(*(one(seed) for seed in range(streams))))
+    return emitted / (time.perf_counter() - start)
+
+
+async def end_to_end(given: object) -> None:
+    """Free and constrained decoding side by side."""
+    del given
+    print(f"\n{'streams':>7} {'free':>9} {'JSON':>9}  tokens per second on pie-tiny, best of 3")
+    for streams in (1, 8, 32):
+        best = {
+            constrained: max([await decode(streams, constrained=constrained) for _ in range(3)])
+            for constrained in (False, True)
+        }
+        print(f"{streams:7} {best[False]:9.0f} {best[True]:9.0f}  {best[False] / best[True] - 1:+.1%} time per token")
+
+
+async def main() -> None:
+    """Print the tables."""
+    for size in [int(argument) for argument in sys.argv[1:]] or [32_000, 150_000]:
+        for row in rows(size):
+            print(row)
+    async with Engine("pie-tiny", total_pages=1024) as engine:
+        await engine.run(end_to_end, {})
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,151 @@
+"""Time the engine spends on a tick without the model: `python -m benchmarks.tick`.
+
+Contexts decode one token each tick on a device that answers at once. The pool is either roomy or so small that some
+contexts always wait for pages. Columns are milliseconds per tick: the planner's view, the plan with its auction, the
+rows of the batch, and the commit of the results with settlement and events; targets are for a roomy pool.
+"""
+
+import argparse
+import asyncio
+import time
+from collections.abc import Iterator
+from statistics import median
+
+from pie_mlx.calls import SampledTokens, Sampler
+from pie_mlx.engine.bank import Bank
+from pie_mlx.engine.kv import PageStore, WorkingToken
+from pie_mlx.engine.live_context import LiveContext
+from pie_mlx.engine.model.batch import RowRead, WorkResult
+from pie_mlx.engine.model.runner import Runner
+from pie_mlx.engine.page_moves import PageMover
+from pie_mlx.engine.page_request import PageRequest
+from pie_mlx.engine.passes import Pass
+from pie_mlx.engine.restoring import Restorer
+from pie_mlx.engine.schedule import POLICIES, Limits, Plan, View, policy
+from pie_mlx.engine.tick_loop import TickLoop
+from pie_mlx.engine.tick_reports import TickReports
+from pie_mlx.engine.tick_state import TickState
+from pie_mlx.events import Event
+
+PAGE_SIZE = 16
+PROMPT_TOKENS = 256
+SHARED_TOKENS = 64
+TARGETS_MILLISECONDS = {1: 0.15, 32: 1.0, 256: 5.0}
+COLUMNS = ("view", "plan", "batch", "commit")
+GREEDY = Sampler()
+CLOCK = time.thread_time
+"""Processor time, so that other programs on the machine do not count."""
+
+
+class TimedPolicy:
+    """A policy that tells how long its last plan took."""
+
+    def __init__(self, name: str) -> None:
+        self._inner = policy(name)
+        self.name, self.sells_pages = name, self._inner.sells_pages
+        self.seconds = 0.0
+
+    def plan(self, view: View) -> Plan:
+        started = CLOCK()
+        plan = self._inner.plan(view)
+        self.seconds = CLOCK() - started
+        return plan
+
+
+class Bench:
+    """An engine's loop with `contexts` contexts in a pool, and no device."""
+
+    def __init__(self, contexts: int, policy_name: str, *, waiting: int) -> None:
+        self.events = 0
+        context_pages = (PROMPT_TOKENS + 512) // PAGE_SIZE + 1
+        self.store = PageStore(pages=contexts * context_pages, page_size=PAGE_SIZE, identity=b"null")
+        self.bank = Bank(PAGE_SIZE, self.store.capacity, 64, None, policy_name == "market")
+        self.state = TickState(self.store)
+        self.policy = TimedPolicy(policy_name)
+        runner, reports = Runner(), TickReports(self._emit)
+        mover = PageMover(self.store, runner, None, self._emit)
+        restorer = Restorer(self.state, mover, reports)
+        limits = Limits(max_batch_tokens=4096, max_batch_contexts=contexts)
+        clock = time.monotonic
+        self.loop = TickLoop(
+            self.state, runner, self.bank, self.policy, limits, self._emit, clock, mover, restorer, reports
+        )
+        for number in range(contexts):
+            self._add(number, context_pages)
+        self._let_wait(waiting)
+
+    def _emit(self, event: Event) -> None:
+        self.events += 1
+
+    def _add(self, number: int, pages: int) -> None:
+        """A context with a prompt, of which the first pages are those of everybody."""
+        context = self.store.create()
+        shared = [WorkingToken(token, token) for token in range(SHARED_TOKENS)]
+        own = [WorkingToken(1000 + number, slot) for slot in range(SHARED_TOKENS, PROMPT_TOKENS)]
+        self.store.reserve(context, pages)
+        self.store.append(context, [*shared, *own])
+        self.store.commit_full(context)
+        self.state.contexts[context] = LiveContext(context, self.bank.open_account(None), 0, bid=number % 7)
+
+    def _let_wait(self, waiting: int) -> None:
+        """The last contexts ask for more than there is while they are full members of the batch."""
+        for live in list(self.state.contexts.values())[len(self.state.contexts) - waiting :]:
+            pages = self.store.available() + 1
+            future = asyncio.get_running_loop().create_future()
+            self.state.requests[live.id] = PageRequest(live, pages, lambda: None, next(self.state.arrivals), future)
+
+    def _next_step(self) -> None:
+        """Every program asks for its next token."""
+        for context, live in self.state.contexts.items():
+            if context in self.state.passes or context in self.state.requests:
+                continue
+            position = self.store.sequence_length(context)
+            done = asyncio.get_running_loop().create_future()
+            inputs, reads = [WorkingToken(7, position)], [RowRead(0, GREEDY)]
+            self.state.passes[context] = Pass(live, inputs, reads, next(self.state.arrivals), done, commits=True)
+
+    def tick(self) -> tuple[float, ...]:
+        """Seconds of view, plan, batch and commit."""
+        self._next_step()
+        times = [CLOCK()]
+        plan = self.loop.plan()
+        times.append(CLOCK())
+        chunks = self.loop.chunks(plan)
+        works = self.loop.build(chunks)
+        times.append(CLOCK())
+        results: list[WorkResult] = [[SampledTokens([7])] for _ in works]
+        committing = CLOCK()
+        self.loop.commit(chunks, results, 0.0)
+        done = CLOCK()
+        view = times[1] - times[0] - self.policy.seconds
+        return view, self.policy.seconds, times[2] - times[1], done - committing
+
+
+def rows(sizes: list[int], ticks: int, policies: list[str], *, waiting: bool) -> Iterator[str]:
+    for name in policies:
+        for contexts in sizes:
+            bench = Bench(contexts, name, waiting=contexts // 8 if waiting else 0)
+            samples = [bench.tick() for _ in range(ticks)][ticks // 10 :]
+            parts = [1000 * sum(column) / len(samples) for column in zip(*samples, strict=True)]
+            total, middle = sum(parts), 1000 * median(map(sum, samples))
+            target = None if waiting else TARGETS_MILLISECONDS.get(contexts)
+            verdict = "" if target is None else f"< {target}: {'yes' if total < target else 'NO'}"
+            figures = "".join(f"{part:9.3f}" for part in (*parts, total, middle))
+            yield f"{name:9}{contexts:6}{figures}  {verdict}"
+
+
+async def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--ticks", type=int, default=200)
+    parser.add_argument("--contexts", type=int, nargs="+", default=[1, 32, 256, 1024])
+    parser.add_argument("--policies", nargs="+", choices=POLICIES, default=["fcfs", "market"])
+    options = parser.parse_args()
+    for waiting in (False, True):
+        print("an eighth of the contexts wait for pages" if waiting else "a roomy pool")
+        print(f"{'policy':9}{'n':>6}" + "".join(f"{name:>9}" for name in (*COLUMNS, "mean", "median")) + "  target")
+        for row in rows(options.contexts, options.ticks, options.policies, waiting=waiting):
+            print(row)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,60 @@
+"""A prefix is computed once; two forks share its pages, write only what differs, and pay only for that."""
+
+import weather
+from inferlet import Context, Model, Sampler, chat, runtime, session, tools
+
+
+async def main(input):
+    model = Model.load(runtime.models()[0])
+    with Context(model) as common:
+        common.system("You are a helpful assistant.").equip_tools([weather.SCHEMA])
+        await common.flush()
+        with common.fork() as first, common.fork() as second:
+            session.send(f"> {input['question']}\n")
+            await answer(first.user(input["question"]), input["max_tokens"])
+
+            session.send(f"\n> What is the weather in {input['city']}?\n")
+            called = await answer(second.user(f"What is the weather in {input['city']}?"), input["max_tokens"])
+            for name, arguments in called:
+                result = weather.call(name, arguments)
+                session.send(f"[{name} {arguments} -> {result}]\n")
+                second.seal().answer_tool(name, result)
+            if called:
+                await answer(second, input["max_tokens"])
+            else:
+                session.send("[the model called no tool]\n")
+
+            session.send("\n" + page_table(common, first, second))
+
+
+async def answer(context, max_tokens):
+    """Stream the model's turn to the client; the tool calls in it are given back."""
+    text, calls = chat.Decoder(context.model), tools.Decoder(context.model)
+    called = []
+    async for step in context.generate(Sampler.argmax(), max_tokens=max_tokens):
+        output = await step.execute()
+        match text.feed(output.tokens):
+            case chat.Event.Delta(text=delta):
+                session.send(delta)
+        match calls.feed(output.tokens):
+            case tools.Event.Call(name=name, args=arguments):
+                called.append((name, arguments))
+    session.send("\n")
+    return called
+
+
+def page_table(common, *forks):
+    """Pages of each context, and what the pool really holds: shared pages are there once."""
+    shared = common.inner().committed_page_count()
+    counts = [pages(context) for context in (common, *forks)]
+    own = [count - shared for count in counts]
+    lines = [f"{'':10}{'pages':>8}{'shared':>8}{'own':>8}"]
+    for name, count, private in zip(("common", "first", "second"), counts, own, strict=True):
+        lines.append(f"{name:10}{count:>8}{shared:>8}{private:>8}")
+    lines.append(f"{shared + sum(own)} pages hold what would take {sum(counts)} without sharing")
+    return "\n".join(lines) + "\n"
+
+
+def pages(context):
+    raw = context.inner()
+    return raw.committed_page_count() + raw.working_page_count()

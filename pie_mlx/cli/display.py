@@ -1,0 +1,121 @@
+"""What `pie run` shows of a program."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Protocol
+
+from pie_mlx.events import (
+    ProcessEvent,
+    ProcessFailed,
+    ProcessFile,
+    ProcessMessage,
+    ProcessOutput,
+    ProcessReturned,
+)
+
+TAIL_CHARACTERS = 1_000_000
+"""As much as a return value can be long."""
+
+
+class Display(Protocol):
+    """Shows the events of one process, in order."""
+
+    def __call__(self, event: ProcessEvent) -> None: ...
+
+
+class TextDisplay:
+    """Messages and standard output as they come, last the return value unless it has just been shown.
+
+    `quiet` leaves the return value alone.
+    """
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._tail = ""
+
+    def __call__(self, event: ProcessEvent) -> None:
+        match event:
+            case ProcessOutput(stream="stderr", text=text):
+                sys.stderr.write(text)
+                sys.stderr.flush()
+            case ProcessOutput(text=text):
+                self._show(text)
+            case ProcessMessage(text=text, format=format):
+                self._show(text + "\n" if format == "json" else text)
+            case ProcessReturned(value=value):
+                self._finish(value)
+            case ProcessFailed():
+                self._end_line()
+            case _:
+                pass
+
+    def _show(self, text: str) -> None:
+        if self._quiet:
+            return
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        self._tail += text
+        if len(self._tail) > 2 * TAIL_CHARACTERS:
+            self._tail = self._tail[-TAIL_CHARACTERS:]
+
+    def _finish(self, value: str) -> None:
+        shown = self._tail.rstrip("\n").endswith(value.rstrip("\n"))
+        self._end_line()
+        if value and not (shown and self._tail):
+            print(value.removesuffix("\n"))
+
+    def _end_line(self) -> None:
+        if self._tail and not self._tail.endswith("\n"):
+            sys.stdout.write("\n")
+            sys.stdout.flush()
+
+
+class JsonDisplay:
+    """One object per event; the last is `return` or `error`."""
+
+    def __call__(self, event: ProcessEvent) -> None:
+        match event:
+            case ProcessOutput(stream=stream, text=text):
+                self._show(event.process, stream, text)
+            case ProcessMessage(text=text, format=format):
+                self._show(event.process, "message", text, format=format)
+            case ProcessFile(name=name, size_bytes=size_bytes):
+                self._show(event.process, "file", name, size_bytes=size_bytes)
+            case ProcessReturned(value=value, format=format):
+                self._show(event.process, "return", value, format=format)
+            case ProcessFailed(error_type=error_type, message=message):
+                self._show(event.process, "error", message, error_type=error_type)
+            case _:
+                pass
+
+    def _show(self, process: str, event: str, value: str, **more: str | int) -> None:
+        line = {"process_id": process, "event": event, "value": value, **more}
+        print(json.dumps(line, ensure_ascii=False), flush=True)
+
+
+class ReceivedFiles:
+    """Saves what a program sends into a directory; says so when there is none."""
+
+    def __init__(self, directory: Path | None) -> None:
+        self._directory = directory
+        self._count = 0
+
+    def __call__(self, data: bytes, name: str) -> None:
+        self._count += 1
+        name = Path(name).name or f"file-{self._count}"
+        if self._directory is None:
+            print(f"pie: received {name} ({len(data)} bytes), not kept: name a directory with --files", file=sys.stderr)
+            return
+        target = _unused(self._directory / name)
+        target.write_bytes(data)
+        print(f"pie: saved {target} ({len(data)} bytes)", file=sys.stderr)
+
+
+def _unused(path: Path) -> Path:
+    number = 2
+    found = path
+    while found.exists():
+        found = path.with_stem(f"{path.stem}-{number}")
+        number += 1
+    return found

@@ -1,0 +1,70 @@
+"""The `pie` command."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from pie_mlx.cli.lazy import LazyGroup, Verb
+from pie_mlx.cli.options import Common, common_options
+from pie_mlx.cli.reporting import FAILED, INTERRUPTED, report_failure
+from pie_mlx.cli.signals import end_at_once_when_interrupted
+
+SECTIONS = {
+    "Run": {
+        "run": Verb("pie_mlx.cli.run", "Run a program and show what it sends."),
+    },
+    "Programs": {
+        "check": Verb("pie_mlx.cli.check", "Check a program or a configuration."),
+    },
+    "Setup": {
+        "config": Verb("pie_mlx.cli.config", "Show and change the configuration."),
+        "version": Verb("pie_mlx.cli.version", "Print versions."),
+    },
+}
+
+
+@click.group(
+    cls=LazyGroup,
+    sections=SECTIONS,
+    no_args_is_help=False,
+    invoke_without_command=True,
+    context_settings={"max_content_width": 100},
+)
+@common_options
+@click.pass_context
+def pie(ctx: click.Context) -> None:
+    """Programmable inference: run programs beside the model."""
+    if ctx.invoked_subcommand is None:
+        print(ctx.get_help())
+
+
+def execute(arguments: Sequence[str]) -> int:
+    """Run one command line and answer its exit code."""
+    own = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    # Known before the line is parsed, so that a line that cannot be parsed is reported as asked.
+    common = Common(json="--json" in own, debug="--debug" in own)
+    try:
+        code = pie.main(list(arguments), prog_name="pie", standalone_mode=False, obj=common)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except (KeyboardInterrupt, click.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has gone; the interpreter must not try to flush the rest at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except Exception as error:
+        return report_failure(error, common)
+
+
+def main() -> None:
+    """The console script."""
+    end_at_once_when_interrupted()
+    code = execute(sys.argv[1:])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Not through the interpreter's own end: it waits for threads of programs that never end, and destructors of MLX's
+    # threads race with it (seen as an abort after an interrupted load).
+    os._exit(code)

@@ -1,0 +1,45 @@
+"""Options every verb takes, before or after its name."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+@dataclass(slots=True)
+class Common:
+    """What was given. Passed along as the context's object."""
+
+    json: bool = False
+    quiet: bool = False
+    debug: bool = False
+    no_color: bool = False
+    config: Path | None = None
+
+
+def common_options(command: Decorated) -> Decorated:
+    """Add the options to a command; their values are found in its context's `Common`."""
+    options = [
+        _option("--json", is_flag=True, help="Print JSON."),
+        _option("-q", "--quiet", is_flag=True, help="Print the result only."),
+        _option("-c", "--config", type=click.Path(path_type=Path), metavar="PATH", help="Use this config.toml."),
+        _option("--debug", is_flag=True, help="Print tracebacks and a log to standard error."),
+        _option("--no-color", is_flag=True, envvar="NO_COLOR", help="Print without colours."),
+        click.help_option("-h", "--help", help="Show this help."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _option(*names: str, **settings: Any) -> Callable[[Decorated], Decorated]:
+    return click.option(*names, expose_value=False, callback=_remember, **settings)
+
+
+def _remember(ctx: click.Context, option: click.Parameter, value: Any) -> None:
+    if value and option.name:
+        setattr(ctx.ensure_object(Common), option.name, value)

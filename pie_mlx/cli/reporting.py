@@ -1,0 +1,43 @@
+"""How the command line says that something went wrong."""
+
+import json
+import sys
+import traceback
+
+import click
+
+from pie_mlx.cli.options import Common
+from pie_mlx.errors import PieError
+
+FAILED, WRONG_COMMAND_LINE, INTERRUPTED = 1, 2, 130
+"""Exit codes besides 0."""
+
+
+def report_failure(error: BaseException, common: Common) -> int:
+    """Print an error to standard error and answer the exit code."""
+    if common.debug:
+        traceback.print_exception(error)
+    if isinstance(error, click.UsageError):
+        report(error.format_message(), _usage_hint(error), "UsageError", common)
+        return WRONG_COMMAND_LINE
+    if isinstance(error, PieError):
+        report(error.message, error.hint, type(error).__name__, common)
+    elif isinstance(error, click.ClickException):
+        report(error.format_message(), "", type(error).__name__, common)
+    else:
+        why = f"{type(error).__name__}: {error}"
+        report(f"internal error: {why}", "run it again with --debug and report this", type(error).__name__, common)
+    return FAILED
+
+
+def report(message: str, hint: str, type: str, common: Common) -> None:
+    """`pie: <what>: <why>` and `try: <what to do>`, or the same as JSON."""
+    if common.json:
+        text = json.dumps({"error": {"type": type, "message": message, "hint": hint}}, ensure_ascii=False)
+    else:
+        text = f"pie: {message}" + (f"\n     try: {hint}" if hint else "")
+    print(text, file=sys.stderr)
+
+
+def _usage_hint(error: click.UsageError) -> str:
+    return f"{error.ctx.command_path} --help" if error.ctx else "pie --help"

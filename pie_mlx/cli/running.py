@@ -1,0 +1,151 @@
+"""What `pie run` does once its command line is understood."""
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+
+import click
+
+from pie_mlx.cli.display import Display, JsonDisplay, ReceivedFiles, TextDisplay
+from pie_mlx.cli.folding import POSITIONAL, fold
+from pie_mlx.cli.interrupts import Protect, run_interruptible
+from pie_mlx.cli.options import Common
+from pie_mlx.cli.reporting import FAILED, INTERRUPTED, report
+from pie_mlx.cli.run import RunRequest
+from pie_mlx.config import ModelConfig, load_config
+from pie_mlx.engine.settings import EngineSettings
+from pie_mlx.errors import InvalidArgumentError, LaunchError
+from pie_mlx.events import Event
+from pie_mlx.runtime.configured import engine_settings
+from pie_mlx.runtime.inputs import parse_input
+from pie_mlx.runtime.outcome import Failed, Outcome
+from pie_mlx.runtime.parameters import Input, Parameters
+from pie_mlx.runtime.process import Process
+from pie_mlx.runtime.program import Program, find_program
+
+
+def run_request(request: RunRequest, common: Common) -> int:
+    """Run the program and answer the exit code. Raises PieError and click.UsageError before it starts."""
+    program = find_program(request.path, request.manifest)
+    value = program_input(request, program.manifest.parameters)
+    settings = chosen_settings(request, common)
+    if request.files is not None:
+        request.files.mkdir(parents=True, exist_ok=True)
+    display = JsonDisplay() if common.json else TextDisplay(quiet=common.quiet)
+    launch = _Launch(program, value, settings, display, request, common)
+    try:
+        return run_interruptible(launch.run)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def program_input(request: RunRequest, parameters: Parameters) -> Input:
+    """The input of the command line, checked. Raises click.UsageError that shows the parameters."""
+    try:
+        value = parse_input(request.input) if request.input is not None else fold(request.words, parameters)
+    except (InvalidArgumentError, LaunchError) as error:
+        raise _misfit([error.message], parameters) from None
+    if problems := [_readable(problem, value) for problem in parameters.problems(value)]:
+        raise _misfit(problems, parameters)
+    return value
+
+
+def chosen_settings(request: RunRequest, common: Common) -> EngineSettings:
+    """Settings of the configured model, or of another one named by `--model`. Raises ConfigError."""
+    models = load_config(common.config).config.model
+    settings = engine_settings(_chosen(models, request.model))
+    if request.model is not None and request.model not in [model.name for model in models]:
+        settings = replace(settings, model=request.model, name=None)
+    return replace(settings, dummy=True) if request.dummy else settings
+
+
+def _chosen(models: list[ModelConfig], name: str | None) -> ModelConfig:
+    return next((model for model in models if model.name == name), models[0])
+
+
+@dataclass(frozen=True, slots=True)
+class _Launch:
+    """Everything decided before an engine is started."""
+
+    program: Program
+    input: Input
+    settings: EngineSettings
+    display: Display
+    request: RunRequest
+    common: Common
+
+    async def run(self, protect: Protect) -> int:
+        with _progress(self.common) as (progress, loaded):
+            # Brings in MLX and the model libraries: not before the command line is known to hold.
+            from pie_mlx.runtime.embedding import Engine
+
+            log = _print_event if self.common.debug else None
+            async with Engine(self.settings, progress=progress, on_event=log) as engine:
+                protect()
+                loaded()
+                process = await engine.launch(
+                    self.program,
+                    self.input,
+                    on_event=self.display,
+                    on_file=ReceivedFiles(self.request.files),
+                    capture_output=True,
+                    token_budget=self.request.token_budget,
+                )
+                process.close_session()
+                outcome = await _outcome(process, self.request.timeout_seconds)
+        return self._report(outcome)
+
+    def _report(self, outcome: Outcome) -> int:
+        if not isinstance(outcome, Failed):
+            return 0
+        if not self.common.json:
+            what = f"program '{self.program.identity}': {outcome.error_type}: {outcome.message}"
+            report(what, outcome.hint, outcome.error_type, self.common)
+        return FAILED
+
+
+async def _outcome(process: Process, timeout_seconds: float | None) -> Outcome:
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            return await process.outcome()
+    except TimeoutError:
+        process.cancel(f"still running after {timeout_seconds:g} s")
+        return await process.outcome()
+    except asyncio.CancelledError:
+        process.cancel()
+        await process.outcome()
+        raise
+
+
+@contextlib.contextmanager
+def _progress(common: Common) -> Generator[tuple[Callable[[str], None], Callable[[], None]]]:
+    """A line on the terminal while the model loads: what updates it, and what takes it away."""
+    if common.quiet or common.json or not sys.stderr.isatty():
+        yield _ignore, lambda: None
+        return
+    from rich.console import Console
+
+    status = Console(stderr=True, no_color=common.no_color or None).status("starting")
+    with status:
+        yield status.update, status.stop
+
+
+def _ignore(line: str) -> None:
+    del line
+
+
+def _print_event(event: Event) -> None:
+    print(f"pie: {event}", file=sys.stderr)
+
+
+def _readable(problem: str, value: Input) -> str:
+    if problem.startswith(f"unknown parameter '{POSITIONAL}'"):
+        return f"unexpected words {value[POSITIONAL]}: parameters are given as --name value"
+    return problem
+
+
+def _misfit(problems: list[str], parameters: Parameters) -> click.UsageError:
+    table = "".join(f"\n     {line}" for line in parameters.table())
+    return click.UsageError("; ".join(problems) + (f"\n     parameters:{table}" if table else ""))

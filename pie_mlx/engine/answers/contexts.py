@@ -1,0 +1,152 @@
+"""Contexts, their pages, and snapshots."""
+
+from pie_mlx import calls
+from pie_mlx.engine.answers.base import answers
+from pie_mlx.engine.kv import Fork
+from pie_mlx.engine.live_context import LiveContext
+from pie_mlx.engine.process import Process
+from pie_mlx.engine.services import Services
+from pie_mlx.errors import InvalidArgumentError, PageBoundsError
+
+NAME_LIMIT = 256
+GENERATED_PREFIX = "__snapshot_"
+
+
+def _check_count(what: str, count: int) -> None:
+    if count < 0:
+        raise InvalidArgumentError(f"{what}: {count} is negative", hint="pass 0 or more")
+
+
+def _check_name(name: str, *, generated: bool = False) -> None:
+    if not 1 <= len(name) <= NAME_LIMIT:
+        raise InvalidArgumentError(
+            f"snapshot name: {len(name)} characters long", hint=f"use 1 to {NAME_LIMIT} characters"
+        )
+    if name.startswith(GENERATED_PREFIX) and not generated:
+        raise InvalidArgumentError(
+            f"snapshot name {name!r}: {GENERATED_PREFIX} is reserved for generated names", hint="choose another name"
+        )
+
+
+@answers(calls.CreateContext)
+async def create(services: Services, process: Process, call: calls.CreateContext) -> calls.ContextState:
+    services.check_model(call.model)
+    context = services.adopt(process, services.store.create())
+    return calls.ContextState(context.id)
+
+
+@answers(calls.ForkContext)
+async def fork(services: Services, process: Process, call: calls.ForkContext) -> calls.ContextState:
+    source = process.context(call.context)
+    async with source.turn:
+        source.check_live()
+        made = await _forked(services, source)
+        services.ticker.copy(made.copies)
+        child = services.adopt(process, made.context, sampled=source.sampled)
+        services.runner.model.fork_state(source.id, child.id)
+        return calls.ContextState(child.id, services.store.counters(child.id))
+
+
+async def _forked(services: Services, source: LiveContext) -> Fork:
+    """A fork of an off-pool context is off-pool too and takes no pages (P14)."""
+    store = services.store
+    if not store.is_usable(source.id):
+        return store.fork(source.id)
+    return await services.ticker.take(source, store.pages_to_fork(source.id), lambda: store.fork(source.id))
+
+
+@answers(calls.ReleaseContext)
+async def release(services: Services, process: Process, call: calls.ReleaseContext) -> None:
+    context = process.contexts.pop(call.context, None)
+    if context is not None:
+        await services.release(context)
+
+
+@answers(calls.ReservePages)
+async def reserve(services: Services, process: Process, call: calls.ReservePages) -> calls.PageCounters:
+    _check_count("reserve_working_pages", call.pages)
+    context = process.context(call.context)
+    async with context.turn:
+        context.check_live()
+        await services.ticker.take(context, call.pages, lambda: services.store.reserve(context.id, call.pages))
+        return services.store.counters(context.id)
+
+
+@answers(calls.ReleasePages)
+async def release_pages(services: Services, process: Process, call: calls.ReleasePages) -> calls.PageCounters:
+    _check_count("release_working_pages", call.pages)
+    context = process.context(call.context)
+    async with context.turn:
+        context.check_live()
+        await services.ticker.restore(context)
+        counters = services.store.counters(context.id)
+        kept = (counters.working - call.pages) * services.store.page_size
+        _check_kept(services, context, max(0, counters.working_tokens - kept) if call.pages else 0)
+        services.store.release_working(context.id, call.pages)
+        services.ticker.wake()
+        return services.store.counters(context.id)
+
+
+@answers(calls.CommitPages)
+async def commit(services: Services, process: Process, call: calls.CommitPages) -> calls.PageCounters:
+    _check_count("commit_working_pages", call.pages)
+    context = process.context(call.context)
+    async with context.turn:
+        context.check_live()
+        await services.ticker.restore(context)
+        services.store.commit(context.id, call.pages)
+        return services.store.counters(context.id)
+
+
+@answers(calls.TruncateTokens)
+async def truncate(services: Services, process: Process, call: calls.TruncateTokens) -> calls.PageCounters:
+    _check_count("truncate", call.tokens)
+    context = process.context(call.context)
+    async with context.turn:
+        context.check_live()
+        await services.ticker.restore(context)
+        _check_kept(services, context, call.tokens)
+        services.store.truncate(context.id, call.tokens)
+        return services.store.counters(context.id)
+
+
+def _check_kept(services: Services, context: LiveContext, tokens: int) -> None:
+    """Recurrent layers keep one running state, which cannot forget its last tokens."""
+    working = services.store.counters(context.id).working_tokens
+    if tokens and tokens <= working and services.runner.model.recurrent:
+        raise PageBoundsError(
+            f"truncate: {services.model_name} has recurrent layers, whose state cannot forget tokens",
+            hint="fork before the tokens you may want to take back",
+        )
+
+
+@answers(calls.SaveSnapshot)
+async def save(services: Services, process: Process, call: calls.SaveSnapshot) -> str:
+    name = call.name or services.store.fresh_snapshot_name()
+    _check_name(name, generated=not call.name)
+    context = process.context(call.context)
+    async with context.turn:
+        context.check_live()
+        services.check_stateless("snapshots")
+        saved = services.store.save(context.id, process.username, name, call.pending)
+        services.ticker.copy(saved.copies)
+    return name
+
+
+@answers(calls.OpenSnapshot)
+async def open_snapshot(services: Services, process: Process, call: calls.OpenSnapshot) -> calls.OpenedSnapshot | None:
+    services.check_model(call.model)
+    store = services.store
+    opened = (store.take if call.take else store.open)(process.username, call.name)
+    if opened is None:
+        return None
+    services.ticker.copy(opened.copies)
+    context = services.adopt(process, opened.context)
+    state = calls.ContextState(context.id, store.counters(context.id))
+    return calls.OpenedSnapshot(state, opened.pending)
+
+
+@answers(calls.DeleteSnapshot)
+async def delete(services: Services, process: Process, call: calls.DeleteSnapshot) -> None:
+    services.check_model(call.model)
+    services.store.delete(process.username, call.name)

@@ -1,0 +1,73 @@
+"""Grammars and their matchers. Masks stay packed on the engine's side unless a program asks for one."""
+
+import asyncio
+import itertools
+
+from pie_mlx import calls
+from pie_mlx.engine.answers.base import answers
+from pie_mlx.engine.process import Process
+from pie_mlx.engine.services import Services
+from pie_mlx.engine.text.grammar import Matcher
+from pie_mlx.errors import InvalidArgumentError
+
+_numbers = itertools.count(1)
+
+
+def _keep(process: Process, matcher: Matcher) -> calls.MatcherState:
+    number = next(_numbers)
+    process.matchers[number] = matcher
+    return _state(number, matcher)
+
+
+def _state(number: int, matcher: Matcher) -> calls.MatcherState:
+    return calls.MatcherState(number, matcher.is_complete, matcher.is_terminated, list(matcher.warnings))
+
+
+@answers(calls.CompileGrammar)
+async def compile_grammar(
+    services: Services, process: Process, call: calls.CompileGrammar
+) -> calls.MatcherState | None:
+    services.check_model(call.model)
+    # Compiling may take seconds; the engines release the interpreter lock while they do.
+    matcher = await asyncio.to_thread(services.grammars.compile, call.source, tuple(call.stop_tokens))
+    process.check_open()
+    return None if matcher is None else _keep(process, matcher)
+
+
+@answers(calls.ReadMatcherMask)
+async def read_mask(services: Services, process: Process, call: calls.ReadMatcherMask) -> calls.Brle:
+    del services
+    return process.matcher(call.matcher).brle_mask()
+
+
+@answers(calls.AdvanceMatcher)
+async def advance(services: Services, process: Process, call: calls.AdvanceMatcher) -> calls.MatcherState:
+    services.check_tokens(call.tokens)
+    matcher = process.matcher(call.matcher)
+    matcher.accept(call.tokens)
+    return _state(call.matcher, matcher)
+
+
+@answers(calls.RollbackMatcher)
+async def rollback(services: Services, process: Process, call: calls.RollbackMatcher) -> calls.MatcherState:
+    del services
+    matcher = process.matcher(call.matcher)
+    if call.count is None:
+        matcher.reset()
+    elif call.count < 0:
+        raise InvalidArgumentError(f"rollback: {call.count} is negative", hint="pass 0 or more")
+    else:
+        matcher.rollback(call.count)
+    return _state(call.matcher, matcher)
+
+
+@answers(calls.ForkMatcher)
+async def fork(services: Services, process: Process, call: calls.ForkMatcher) -> calls.MatcherState:
+    del services
+    return _keep(process, process.matcher(call.matcher).fork())
+
+
+@answers(calls.ReleaseMatcher)
+async def release(services: Services, process: Process, call: calls.ReleaseMatcher) -> None:
+    del services
+    process.matchers.pop(call.matcher, None)

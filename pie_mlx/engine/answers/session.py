@@ -1,0 +1,39 @@
+"""The session with the client."""
+
+from pie_mlx import calls
+from pie_mlx.engine.answers.base import answers
+from pie_mlx.engine.process import Process
+from pie_mlx.engine.services import Services
+from pie_mlx.errors import InvalidArgumentError
+
+MESSAGE_LIMIT_BYTES = 1_000_000
+"""The longest text one message may carry; frames of the wire are bounded."""
+
+
+@answers(calls.SendMessage)
+async def send_message(services: Services, process: Process, call: calls.SendMessage) -> None:
+    del services
+    size_bytes = len(call.text.encode("utf-8", "replace"))
+    if size_bytes > MESSAGE_LIMIT_BYTES:
+        raise InvalidArgumentError(
+            f"message is {size_bytes} bytes, the limit is {MESSAGE_LIMIT_BYTES}", hint="use session.send_file"
+        )
+    process.session.message(call.text, call.format)
+
+
+@answers(calls.SendFile)
+async def send_file(services: Services, process: Process, call: calls.SendFile) -> None:
+    del services
+    process.session.file(call.data, call.name)
+
+
+@answers(calls.ReceiveMessage)
+async def receive_message(services: Services, process: Process, call: calls.ReceiveMessage) -> str:
+    del services, call
+    return await process.session.receive()
+
+
+@answers(calls.ReceiveFile)
+async def receive_file(services: Services, process: Process, call: calls.ReceiveFile) -> bytes:
+    del services, call
+    return await process.session.receive_file()

@@ -1,0 +1,170 @@
+"""The engine: one model, one pool, one loop of ticks, and the answers to every host call."""
+
+import asyncio
+import concurrent.futures
+import gc
+import secrets
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar, cast
+
+from pie_mlx.calls import Call
+from pie_mlx.engine.answers import handlers
+from pie_mlx.engine.host import ProcessHost
+from pie_mlx.engine.process import Process
+from pie_mlx.engine.services import Services
+from pie_mlx.engine.session import SessionPort
+from pie_mlx.engine.settings import EngineSettings
+from pie_mlx.engine.start import start_services
+from pie_mlx.errors import EngineStoppedError, ProtocolError
+from pie_mlx.events import Event, PageUsage
+
+T = TypeVar("T")
+Reply = TypeVar("Reply")
+
+
+class EngineCore:
+    """Runs on a thread and loop of its own; its public methods may be called from any thread.
+
+    `emit` receives every event on the engine's loop and must not block. `progress` receives lines about loading.
+    """
+
+    def __init__(
+        self,
+        settings: EngineSettings,
+        *,
+        emit: Callable[[Event], None] = lambda event: None,
+        progress: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        self._settings = settings
+        self._emit = emit
+        self._progress = progress
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="pie-engine", daemon=True)
+        self._services: Services | None = None
+        self._stopping = False
+
+    @property
+    def services(self) -> Services:
+        """The running parts. Raises EngineStoppedError before `start` and after `stop`."""
+        if self._services is None or self._stopping:
+            raise EngineStoppedError("engine: it is not running", hint="start the engine first")
+        return self._services
+
+    async def start(self) -> None:
+        """Load the model and begin to tick. Raises ModelError and its kin; the engine is then stopped."""
+        self._thread.start()
+        try:
+            self._services = await self._on_loop(self._start())
+        except BaseException:
+            await self._end_thread()
+            raise
+
+    async def stop(self) -> None:
+        """End every process, finish the running batch, and free the device. Idempotent."""
+        if self._services is None or self._stopping:
+            return
+        services, self._stopping = self._services, True
+        await self._on_loop(self._stop(services))
+        await self._end_thread()
+
+    def open_process(
+        self, *, username: str, program: str, session: SessionPort, token_budget: int | None = None
+    ) -> ProcessHost:
+        """Register a process and answer its host. Raises InvalidArgumentError for a budget below 1 (M2)."""
+        services = self.services
+
+        async def register() -> Process:
+            process = Process(username, program, session, services.bank.open_account(token_budget))
+            services.processes[process.id] = process
+            return process
+
+        return ProcessHost(self.send, asyncio.run_coroutine_threadsafe(register(), self._loop).result())
+
+    async def close_process(self, process_id: str) -> None:
+        """Release all that a process owned (E7). Unknown ids are ignored, so closing twice is no error."""
+        if self._services is not None and not self._stopping:
+            process = self._services.processes.get(process_id)
+            if process is not None:
+                await self._on_loop(_close(self._services, process))
+
+    async def page_usage(self) -> PageUsage:
+        """The pages of the pool at this moment."""
+        services = self.services
+
+        async def read() -> PageUsage:
+            usage = services.store.usage()
+            return PageUsage(usage.capacity, usage.used, usage.shared, usage.cached)
+
+        return await self._on_loop(read())
+
+    def send(self, process: Process, message: Call[Reply]) -> "concurrent.futures.Future[Reply]":
+        """Begin a call; the future ends with the reply or the PieError. Cancelling it cancels the call (E5)."""
+        coroutine = self._answer(process, message)
+        try:
+            return cast("concurrent.futures.Future[Reply]", asyncio.run_coroutine_threadsafe(coroutine, self._loop))
+        except RuntimeError:
+            coroutine.close()
+            raise EngineStoppedError("engine: it has stopped", hint="start another engine") from None
+
+    async def _answer(self, process: Process, message: Call[Any]) -> Any:
+        services = self.services
+        process.check_open()
+        handler = handlers.get(type(message))
+        if handler is None:
+            raise ProtocolError(
+                f"{type(message).__name__}: this engine has no such call", hint="use an engine of the SDK's version"
+            )
+        task = cast("asyncio.Task[object]", asyncio.current_task())
+        process.calls.add(task)
+        try:
+            return await handler(services, process, message)
+        finally:
+            process.calls.discard(task)
+
+    async def _start(self) -> Services:
+        seed = secrets.randbits(64) if self._settings.seed is None else self._settings.seed
+        services = await start_services(self._settings, seed, self._emit, self._progress)
+        # What loading left behind never dies: keep the collector from walking it during a tick.
+        gc.collect()
+        gc.freeze()
+        return services
+
+    async def _stop(self, services: Services) -> None:
+        for process in list(services.processes.values()):
+            await _close(services, process)
+        await services.ticker.stop()
+        await asyncio.to_thread(services.runner.close)
+
+    async def _on_loop(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
+
+    async def _end_thread(self) -> None:
+        await self._on_loop(_cancel_others())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        await asyncio.to_thread(self._thread.join)
+        self._loop.close()
+
+
+async def _cancel_others() -> None:
+    """Let what is still under way clean up before the loop ends: a start that was cancelled, for one."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
+async def _close(services: Services, process: Process) -> None:
+    if process.closed:
+        return
+    process.closed = True
+    tasks = list(process.calls)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    for context in list(process.contexts.values()):
+        await services.release(context)
+    process.contexts.clear()
+    process.matchers.clear()
+    services.bank.close_account(process.account)
+    services.processes.pop(process.id, None)

@@ -1,0 +1,47 @@
+"""A context's books."""
+
+from dataclasses import dataclass, field
+
+from pie_mlx.calls import PageCounters
+from pie_mlx.engine.kv.image import Image
+from pie_mlx.engine.kv.segment import Segment
+from pie_mlx.engine.kv.values import WorkingToken
+
+NO_POSITION = -1
+"""The highest committed position of a context that never committed."""
+
+
+@dataclass(slots=True, eq=False)
+class Context:
+    """One sequence of KV slots.
+
+    `block_table` has the committed pages (the first `committed`), then the working pages. `inherited_tokens` is how
+    many of the leading working tokens another context computed. `image` is set while the context is off-pool, and
+    while it is being restored: then the pages after `committed` are private and wait to be filled.
+    """
+
+    number: int
+    leaf: Segment
+    committed: int = 0
+    block_table: list[int] = field(default_factory=list[int])
+    working: list[WorkingToken] = field(default_factory=list[WorkingToken])
+    highest_position: int = NO_POSITION
+    inherited_tokens: int = 0
+    image: Image | None = None
+    restoring: bool = False
+
+    @property
+    def resident(self) -> bool:
+        """Whether the context holds its pages."""
+        return self.image is None or self.restoring
+
+    @property
+    def working_pages(self) -> int:
+        return len(self.block_table) - self.committed
+
+    def counters(self) -> PageCounters:
+        """What the program sees; off-pool it sees what it left."""
+        image = self.image
+        if image is None:
+            return PageCounters(self.committed, self.working_pages, len(self.working))
+        return PageCounters(len(image.records), image.working_pages, len(image.tail.tokens))

@@ -1,0 +1,48 @@
+"""Fills: what to run through the model again, derived from the tokens that pages and images keep."""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+from pie_mlx.engine.kv.context import Context
+from pie_mlx.engine.kv.image import Image
+from pie_mlx.engine.kv.trie import chain_of
+from pie_mlx.engine.kv.values import Fill, WorkingToken
+
+Run = list[WorkingToken]
+
+
+def fills_of(pieces: Iterable[tuple[int, Sequence[WorkingToken]]]) -> list[Fill]:
+    """Fills for `pieces` of (first slot, tokens) in slot order; neighbours of equal adapter and seed merge (R5)."""
+    fills: list[Fill] = []
+    run: Run = []
+    start = next_slot = 0
+    for first, tokens in pieces:
+        for slot, token in enumerate(tokens, first):
+            if run and (slot != next_slot or token[3:] != run[-1][3:]):
+                fills.append(_fill(start, run))
+                run = []
+            if not run:
+                start = slot
+            run.append(token)
+            next_slot = slot + 1
+    return [*fills, _fill(start, run)] if run else fills
+
+
+def adapters_in_use(contexts: Iterable[Context], images: Iterable[Image]) -> set[tuple[int, int]]:
+    """Adapters (id, version) that the tokens of `contexts` and `images` refer to; 0 is no adapter."""
+    images = list(images)
+    found: set[tuple[int, int]] = set()
+    for context in contexts:
+        pages = (record.tokens for record in chain_of(context.leaf))
+        found.update((token.adapter, token.adapter_version) for token in chain(*pages, context.working))
+        if context.image is not None:
+            images.append(context.image)
+    for image in images:
+        pages = (record.tokens for record in image.all_records())
+        found.update((token.adapter, token.adapter_version) for token in chain(*pages))
+    return {(adapter, version) for adapter, version in found if adapter}
+
+
+def _fill(start: int, run: Run) -> Fill:
+    ids, positions, masks, *_ = zip(*run, strict=True)
+    return Fill(start, ids, positions, masks, run[0].adapter, run[0].adapter_version, run[0].zo_seed)

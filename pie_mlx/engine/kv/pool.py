@@ -1,0 +1,135 @@
+"""The pool of page ids: which are free, which can be reclaimed, and in which order."""
+
+from collections import OrderedDict, deque
+
+from pie_mlx.engine.kv.integrity_error import IntegrityError
+from pie_mlx.engine.kv.segment import PageRecord, Segment, resident_page
+from pie_mlx.engine.kv.values import PageContent
+from pie_mlx.errors import OutOfPagesError
+
+
+class Shelf:
+    """Segments no live context holds, least recently used first.
+
+    A segment is put behind its children, because it is released after them; so the front one is always a leaf.
+    """
+
+    __slots__ = ("pages", "segments")
+
+    def __init__(self) -> None:
+        self.segments: OrderedDict[Segment, None] = OrderedDict()
+        self.pages = 0
+
+    def put(self, segment: Segment) -> None:
+        self.segments[segment] = None
+        self.pages += len(segment.pages)
+
+    def remove(self, segment: Segment) -> None:
+        del self.segments[segment]
+        self.pages -= len(segment.pages)
+
+
+class PagePool:
+    """Page ids 0 .. capacity - 1, each free, reclaimable (cached or held by snapshots only) or in use."""
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.free = list(range(capacity - 1, -1, -1))
+        self.cached = Shelf()
+        self.snapshot_only = Shelf()
+        self.lost: deque[PageContent] = deque(maxlen=capacity)
+
+    def available(self) -> int:
+        """Pages that can be taken now without touching a live context."""
+        return len(self.free) + self.cached.pages + self.snapshot_only.pages
+
+    def take(self, pages: int) -> list[int]:
+        """`pages` page ids: free ones, then cached, then snapshot-only. `OutOfPagesError` changes nothing."""
+        self.require(pages)
+        taken = [self.free.pop() for _ in range(min(pages, len(self.free)))]
+        taken.extend(self._reclaim() for _ in range(pages - len(taken)))
+        return taken
+
+    def require(self, pages: int) -> None:
+        """`OutOfPagesError` unless `pages` pages are available."""
+        if pages > self.capacity:
+            raise never_fits(pages, self.capacity)
+        if pages > self.available():
+            raise OutOfPagesError(
+                f"{pages} pages are not available now: {self.available()} of {self.capacity} are",
+                hint="wait until other contexts release pages",
+                needed=pages,
+                capacity=self.capacity,
+            )
+
+    def give(self, pages: list[int]) -> None:
+        """Makes `pages` free."""
+        self.free.extend(reversed(pages))
+
+    def file(self, segment: Segment) -> None:
+        """Puts `segment` where its holders say it belongs, as the most recently used."""
+        self.unfile(segment)
+        if segment.contexts == 0 and segment.pages:
+            shelf = self.snapshot_only if segment.snapshots else self.cached
+            shelf.put(segment)
+
+    def unfile(self, segment: Segment) -> None:
+        """Takes `segment` off its shelf; fine when it is on none."""
+        shelf = self.shelf_of(segment)
+        if shelf is not None:
+            shelf.remove(segment)
+
+    def shelf_of(self, segment: Segment) -> Shelf | None:
+        """The shelf that holds `segment`, None when a live context holds it."""
+        for shelf in (self.cached, self.snapshot_only):
+            if segment in shelf.segments:
+                return shelf
+        return None
+
+    def strip(self, segment: Segment) -> list[int]:
+        """Takes all pages of a tail that no live context holds, for one who wanted their content or for nobody."""
+        self.unfile(segment)
+        pages = [self._part(record, others=1) for record in segment.pages]
+        if pages:
+            segment.pages = []
+            _detach(segment, b"")
+        return pages
+
+    def _reclaim(self) -> int:
+        shelf = self.cached if self.cached.segments else self.snapshot_only
+        segment = next(iter(shelf.segments))
+        record = segment.pages.pop()
+        shelf.pages -= 1
+        if not segment.pages:
+            del shelf.segments[segment]
+            _detach(segment, record.key)
+        return self._part(record, others=0)
+
+    def _part(self, record: PageRecord, others: int) -> int:
+        """Separates a record from its page; tells when more than `others` holders lose the only copy."""
+        page = resident_page(record)
+        record.page = None
+        if record.wanted > others and record.spill is None:
+            self.lost.append(PageContent(page, len(record.tokens), record))
+        return page
+
+
+def never_fits(pages: int, capacity: int) -> OutOfPagesError:
+    """The error of a request that no waiting can satisfy."""
+    return OutOfPagesError(
+        f"{pages} pages can never fit: the pool has {capacity}",
+        hint="shorten the context, or start the engine with more pages",
+        needed=pages,
+        capacity=capacity,
+    )
+
+
+def _detach(segment: Segment, first_key: bytes) -> None:
+    """Removes an empty leaf from its parent, which takes over the snapshots that ended there."""
+    parent = segment.parent
+    if parent is None:
+        raise IntegrityError("the root of the trie was reclaimed")
+    if segment.listed:
+        del parent.children[first_key]
+    if segment.snapshots:
+        parent.snapshots += segment.snapshots - 1

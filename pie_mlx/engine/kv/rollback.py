@@ -1,0 +1,65 @@
+"""Undoing a pass: a context goes back to what it was before, whatever was attached, reserved and appended since."""
+
+from pie_mlx.engine.kv.context import Context
+from pie_mlx.engine.kv.image import Image, ImageKeeper, Tail, cut_tail
+from pie_mlx.engine.kv.suspension import Suspender, copies_of
+from pie_mlx.engine.kv.trie import PrefixTrie, chain_of, place_at
+from pie_mlx.engine.kv.values import Mark, PageCopy
+from pie_mlx.engine.kv.working import pages_for
+
+
+def mark(context: Context) -> Mark:
+    """The state that `Undoer.rollback` returns to."""
+    return Mark(
+        context.committed,
+        tuple(context.working),
+        context.working_pages,
+        context.highest_position,
+        context.inherited_tokens,
+    )
+
+
+class Undoer:
+    """Takes back passes that failed (E6)."""
+
+    def __init__(self, trie: PrefixTrie, images: ImageKeeper, suspender: Suspender, page_size: int) -> None:
+        self._trie = trie
+        self._pool = trie.pool
+        self._images = images
+        self._suspender = suspender
+        self._page_size = page_size
+
+    def rollback(self, context: Context, before: Mark) -> tuple[PageCopy, ...]:
+        """Makes `context` what it was at `before`; nothing was committed since, except pages attached.
+
+        Working tokens that attached pages had replaced are copied back out of them. A context that has left the
+        pool, or finds no page for them, is off-pool afterwards with those tokens to be replayed.
+        """
+        lacking = before.working_pages - context.working_pages
+        if context.image is not None or lacking > self._pool.available():
+            self._leave(context, before)
+            return ()
+        attached = context.block_table[before.committed : context.committed]
+        replaced = min(len(attached), pages_for(len(before.working), self._page_size))
+        first_spare = context.committed + before.working_pages - replaced
+        spare = context.block_table[first_spare:] + self._pool.take(max(0, lacking))
+        self._pool.give(spare[replaced:])
+        context.block_table[first_spare:] = []
+        context.block_table[before.committed : context.committed] = spare[:replaced]
+        place = place_at(context.leaf, len(attached))
+        context.leaf = self._trie.move(context.leaf, place)
+        context.committed, context.working = before.committed, list(before.working)
+        context.highest_position, context.inherited_tokens = before.highest_position, before.inherited_tokens
+        copied = min(len(before.working), replaced * self._page_size)
+        return copies_of(attached, spare, copied, self._page_size)
+
+    def _leave(self, context: Context, before: Mark) -> None:
+        """Off-pool with the tokens of `before`; the content of the working ones is given up."""
+        records = chain_of(context.leaf) if context.image is None else context.image.records
+        tail = Tail(list(before.working), cut_tail(list(before.working), [], self._page_size))
+        image = Image(
+            records[: before.committed], tail, before.highest_position, before.inherited_tokens, before.working_pages
+        )
+        self._images.want(image)
+        self._suspender.release(context)
+        context.image = image

@@ -1,0 +1,133 @@
+"""Snapshots: saved contexts by user and name, which outlive the inferlet."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pie_mlx.engine.kv.context import Context
+from pie_mlx.engine.kv.image import Image, ImageKeeper, Tail, cut_tail
+from pie_mlx.engine.kv.segment import Segment
+from pie_mlx.engine.kv.suspension import at_rest, copies_of
+from pie_mlx.engine.kv.trie import Place, PrefixTrie, chain_of
+from pie_mlx.engine.kv.values import PageCopy
+from pie_mlx.engine.kv.working import pages_for
+from pie_mlx.errors import InvalidArgumentError, SnapshotNotFoundError
+
+FRESH_PREFIX = "__snapshot_"
+LONGEST_NAME = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """A saved context. `held` is where it stood in the trie when saved; `pending` is the SDK's own."""
+
+    image: Image
+    held: Segment
+    pending: Any
+
+
+class SnapshotShelf:
+    """The snapshots of one model."""
+
+    def __init__(self, trie: PrefixTrie, images: ImageKeeper, page_size: int) -> None:
+        self._trie = trie
+        self._pool = trie.pool
+        self._images = images
+        self._page_size = page_size
+        self._by_name: dict[tuple[str, str], Snapshot] = {}
+        self._fresh_names: set[str] = set()
+        self._next_fresh = 1
+
+    def fresh_name(self) -> str:
+        """A name for one save (N3)."""
+        name = f"{FRESH_PREFIX}{self._next_fresh}"
+        self._next_fresh += 1
+        self._fresh_names.add(name)
+        return name
+
+    def save(self, context: Context, user: str, name: str, pending: Any) -> tuple[PageCopy, ...]:
+        """N2: replaces the user's snapshot of that name once the new one stands."""
+        self._check_name(name)
+        self._fresh_names.discard(name)
+        if context.image is not None:
+            image, copies = at_rest(context.image, self._page_size), ()
+        else:
+            image, copies = self._image_of(context)
+        self._images.want(image)
+        replaced = self._by_name.get((user, name))
+        self._by_name[user, name] = Snapshot(image, self._stand(image), pending)
+        if replaced is not None:
+            self._let_go(replaced)
+        return copies
+
+    def find(self, user: str, name: str) -> Snapshot | None:
+        """The user's snapshot of that name."""
+        return self._by_name.get((user, name))
+
+    def copy_image(self, snapshot: Snapshot) -> Image:
+        """The image of a snapshot for one more holder."""
+        self._images.want(snapshot.image)
+        return snapshot.image
+
+    def remove(self, user: str, name: str) -> Snapshot | None:
+        """Takes a snapshot off the shelf; its image now belongs to the caller."""
+        snapshot = self._by_name.pop((user, name), None)
+        if snapshot is not None:
+            self._trie.drop_for_snapshot(snapshot.held)
+        return snapshot
+
+    def delete(self, user: str, name: str) -> None:
+        """Drops a snapshot and what only it wanted."""
+        snapshot = self.remove(user, name)
+        if snapshot is None:
+            raise SnapshotNotFoundError(
+                f"snapshot {name!r}: there is none of that name", hint="names belong to the user who saved them"
+            )
+        self._images.forget(snapshot.image)
+
+    def names(self, user: str) -> list[str]:
+        """Names in order of their first save."""
+        return [name for owner, name in self._by_name if owner == user]
+
+    def all(self) -> list[Snapshot]:
+        """Every snapshot of every user."""
+        return list(self._by_name.values())
+
+    def images(self) -> list[Image]:
+        """The images of all snapshots."""
+        return [snapshot.image for snapshot in self._by_name.values()]
+
+    def _image_of(self, context: Context) -> tuple[Image, tuple[PageCopy, ...]]:
+        """An image of a resident context with copied working tokens, or without their content when there is no room."""
+        size, tokens = self._page_size, len(context.working)
+        needed = pages_for(tokens, size)
+        fresh = self._pool.take(needed) if needed <= self._pool.available() else []
+        records = cut_tail(context.working, fresh, size)
+        tail = Tail(context.working.copy(), records)
+        if fresh:
+            tail.segment = self._trie.hang(context.leaf, records.copy())
+        image = Image(chain_of(context.leaf), tail, context.highest_position, tokens, needed)
+        copies = copies_of(context.block_table[context.committed :], fresh, tokens, size)
+        return image, copies
+
+    def _stand(self, image: Image) -> Segment:
+        """Holds what is in the pool of `image`."""
+        tail = image.tail.segment
+        if tail is not None and tail.pages:
+            return self._trie.hold_for_snapshot(Place(tail, len(tail.pages)))
+        place, _ = self._trie.match(image.records)
+        return self._trie.hold_for_snapshot(place)
+
+    def _let_go(self, snapshot: Snapshot) -> None:
+        self._trie.drop_for_snapshot(snapshot.held)
+        self._images.forget(snapshot.image)
+
+    def _check_name(self, name: str) -> None:
+        if not 1 <= len(name) <= LONGEST_NAME:
+            raise InvalidArgumentError(
+                f"snapshot name of {len(name)} characters", hint=f"use 1 to {LONGEST_NAME} characters"
+            )
+        if name.startswith(FRESH_PREFIX) and name not in self._fresh_names:
+            raise InvalidArgumentError(
+                f"snapshot name {name!r}: names that begin with {FRESH_PREFIX} are given by snapshot()",
+                hint="choose another name",
+            )

@@ -1,0 +1,356 @@
+"""The page store: all page accounting of one model behind one object."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from pie_mlx.calls import PageCounters
+from pie_mlx.engine.kv.context import Context
+from pie_mlx.engine.kv.fills import adapters_in_use
+from pie_mlx.engine.kv.holdings import Holdings, picture
+from pie_mlx.engine.kv.image import Image, ImageKeeper
+from pie_mlx.engine.kv.integrity import Books, check_integrity
+from pie_mlx.engine.kv.integrity_error import IntegrityError
+from pie_mlx.engine.kv.keys import PageHasher
+from pie_mlx.engine.kv.pool import PagePool
+from pie_mlx.engine.kv.rollback import Undoer, mark
+from pie_mlx.engine.kv.sharing import freed_by_suspending, share_out
+from pie_mlx.engine.kv.snapshots import SnapshotShelf
+from pie_mlx.engine.kv.suspension import Suspender
+from pie_mlx.engine.kv.trie import PrefixTrie
+from pie_mlx.engine.kv.values import (
+    CommitResult,
+    Fork,
+    Mark,
+    Opened,
+    PageContent,
+    PageCopy,
+    PoolUsage,
+    Restore,
+    SaveResult,
+    SpillKey,
+    Suspension,
+    WorkingToken,
+)
+from pie_mlx.engine.kv.working import PlainInput, WorkingPages, pages_for
+from pie_mlx.errors import ContextReleasedError, InvalidArgumentError
+
+
+class PageStore:
+    """Counts the pages of a pool: contexts, shared prefixes, suspended contexts and snapshots.
+
+    Knows no tensor: an operation that needs content moved returns the copies and reads to do. Nothing waits: what
+    does not fit the pages `available()` raises `OutOfPagesError`. A call that raises changed nothing. Not
+    thread-safe. A context that was released raises `ContextReleasedError`; an operation on content of a context that
+    is off-pool or being restored raises `IntegrityError`, because its caller has to restore it first.
+    """
+
+    def __init__(self, *, pages: int, page_size: int, identity: bytes, hasher: PageHasher | None = None) -> None:
+        """`pages` pages of `page_size` tokens; `identity` names model, weights revision and KV dtype (K1)."""
+        if pages < 1 or page_size < 1:
+            raise InvalidArgumentError(
+                f"page store: {pages} pages of {page_size} tokens", hint="both must be at least 1"
+            )
+        self.page_size = page_size
+        self._pool = PagePool(pages)
+        self._trie = PrefixTrie(self._pool)
+        self._images = ImageKeeper(self._pool)
+        self._hasher = hasher or PageHasher(identity, page_size)
+        self._working = WorkingPages(self._trie, self._hasher, page_size)
+        self._suspender = Suspender(self._trie, self._images, self._working, page_size)
+        self._undoer = Undoer(self._trie, self._images, self._suspender, page_size)
+        self._snapshots = SnapshotShelf(self._trie, self._images, page_size)
+        self._contexts: dict[int, Context] = {}
+        self._next_number = 1
+
+    # Contexts.
+
+    def create(self) -> int:
+        """A new empty context; numbers only grow."""
+        return self._new().number
+
+    def fork(self, context: int) -> Fork:
+        """A context with the same committed pages and copied working tokens (P13); off-pool like its source (P14).
+
+        Raises OutOfPagesError when the copies do not fit now.
+        """
+        source = self._get(context)
+        child = self._new()
+        try:
+            return Fork(child.number, self._suspender.fork(source, child))
+        except BaseException:
+            del self._contexts[child.number]
+            raise
+
+    def release(self, context: int) -> None:
+        """Gives back all that the context holds (P15). Unknown numbers are ignored."""
+        released = self._contexts.pop(context, None)
+        if released is not None:
+            self._suspender.release(released)
+
+    def exists(self, context: int) -> bool:
+        """Whether the context was created and not released."""
+        return context in self._contexts
+
+    def counters(self, context: int) -> PageCounters:
+        """Committed pages, working pages and working tokens, wherever the content is (P9)."""
+        return self._get(context).counters()
+
+    def sequence_length(self, context: int) -> int:
+        """Tokens whose KV the context has."""
+        return self.counters(context).sequence_length(self.page_size)
+
+    # Working pages.
+
+    def reserve(self, context: int, pages: int) -> None:
+        """Adds empty working pages (P4). Raises InvalidArgumentError, OutOfPagesError."""
+        self._working.reserve(self._resident(context), pages)
+
+    def release_working(self, context: int, pages: int) -> None:
+        """Frees the last working pages (P5). Raises InvalidArgumentError, PageBoundsError."""
+        self._working.release(self._resident(context), pages)
+
+    def truncate(self, context: int, tokens: int) -> None:
+        """Forgets the last working tokens, keeps the pages (P6). Raises InvalidArgumentError, PageBoundsError."""
+        self._working.truncate(self._resident(context), tokens)
+
+    def commit(self, context: int, pages: int) -> CommitResult:
+        """Commits leading working pages (P7). Raises InvalidArgumentError, PageBoundsError, PageCommitError."""
+        return self._working.commit(self._resident(context), pages)
+
+    def commit_full(self, context: int) -> CommitResult:
+        """Commits the full working pages that positions allow (P10); never raises for positions."""
+        return self._working.commit_full(self._resident(context))
+
+    def pages_lacking(self, context: int, new_tokens: int) -> int:
+        """Pages to reserve before `new_tokens` more tokens fit (P10). Also for an off-pool context."""
+        counters = self.counters(context)
+        return max(0, pages_for(counters.working_tokens + new_tokens, self.page_size) - counters.working)
+
+    def pages_to_fork(self, context: int) -> int:
+        """Pages that a copy of the working tokens takes (P13); 0 off-pool, where nothing is copied."""
+        found = self._get(context)
+        return pages_for(len(found.working), self.page_size) if found.image is None else 0
+
+    def require_capacity(self, context: int, pages: int) -> None:
+        """Raises OutOfPagesError when the context and `pages` more can never fit the pool (P4); also off-pool."""
+        counters = self.counters(context)
+        self._working.require_possible(counters.committed + counters.working, pages)
+
+    def next_slots(self, context: int, count: int) -> list[int]:
+        """Physical slots, page × page size + offset, of the next `count` tokens. Raises KvCapacityError."""
+        return self._working.slots(self._resident(context), count)
+
+    def append(self, context: int, tokens: Sequence[WorkingToken]) -> None:
+        """After a pass: the next slots hold the KV of `tokens`. Raises KvCapacityError."""
+        self._working.append(self._resident(context), tokens)
+
+    def block_table(self, context: int) -> list[int]:
+        """Committed, then working page ids in slot order, also while restoring.
+
+        The store's own list: read it before the next call, do not change it.
+        """
+        return self._held(context).block_table
+
+    def working_tokens(self, context: int) -> Sequence[WorkingToken]:
+        """The working tokens, not copied: read them before the next call."""
+        return self._resident(context).working
+
+    def attach_cached(
+        self,
+        context: int,
+        tokens: Sequence[int],
+        *,
+        limit: int | None = None,
+        adapter: int = 0,
+        adapter_version: int = 0,
+        zo_seed: int = 0,
+    ) -> int:
+        """Attaches cached pages that continue the context with plain causal `tokens` (K5-K7).
+
+        Returns how many of `tokens` need not be computed. `limit` is the smallest input index whose logits are
+        wanted (K6), None when none are.
+        """
+        found = self._resident(context)
+        start = found.committed * self.page_size + len(found.working)
+        plain = PlainInput(tokens, start, adapter, adapter_version, zo_seed)
+        return self._working.attach_cached(found, plain, limit)
+
+    def mark(self, context: int) -> Mark:
+        """The context as it is now, to be given to `rollback` if the pass that begins fails."""
+        return mark(self._resident(context))
+
+    def rollback(self, context: int, before: Mark) -> tuple[PageCopy, ...]:
+        """Back to `before`: undoes what `attach_cached`, `reserve` and `append` did since (E6). Never raises for pages.
+
+        A context that is off-pool, or whose old working pages find no room, is off-pool afterwards.
+        """
+        return self._undoer.rollback(self._get(context), before)
+
+    # The pool.
+
+    @property
+    def capacity(self) -> int:
+        """Pages in the pool."""
+        return self._pool.capacity
+
+    def available(self) -> int:
+        """Pages that can be had without suspending anyone (K8): free, cached, held by snapshots only."""
+        return self._pool.available()
+
+    def usage(self) -> PoolUsage:
+        """Where the pages are."""
+        pool = self._pool
+        free, cached, snapshot_only = len(pool.free), pool.cached.pages, pool.snapshot_only.pages
+        used = pool.capacity - free - cached - snapshot_only
+        shared = share_out(self._contexts.values()).shared_pages
+        return PoolUsage(pool.capacity, free, cached, snapshot_only, used, shared)
+
+    def effective_pages(self, context: int) -> float:
+        """K9 for one context; 0.0 off-pool."""
+        self._get(context)
+        return self.effective_pages_all().get(context, 0.0)
+
+    def effective_pages_all(self) -> dict[int, float]:
+        """K9 for every resident context; the sum is the pages they hold."""
+        return share_out(self._contexts.values()).effective
+
+    def freed_by_suspending(self, context: int) -> int:
+        """Pages that would become available if the context were suspended; 0 off-pool."""
+        found = self._get(context)
+        return freed_by_suspending(found) if found.resident else 0
+
+    # Suspension.
+
+    def is_resident(self, context: int) -> bool:
+        """Whether the context holds its pages; True from `restore` on."""
+        return self._get(context).resident
+
+    def is_restoring(self, context: int) -> bool:
+        """Whether the context is between `restore` and `finish_restore`."""
+        return self._get(context).restoring
+
+    def is_usable(self, context: int) -> bool:
+        """Whether passes and page operations are allowed: in the pool and not being restored."""
+        return self._get(context).image is None
+
+    def holdings(self) -> Holdings:
+        """What every context could give, and what must go together."""
+        return picture(self._contexts.values(), self._trie)
+
+    def suspend(self, context: int) -> Suspension:
+        """Gives all pages back (R1). Off-pool already: nothing. While restoring: the restore is dropped."""
+        return self._suspender.suspend(self._get(context))
+
+    def restore_need(self, context: int) -> int:
+        """Pages an off-pool context needs to return: working ones, and committed ones no resident holds (M6)."""
+        return self._suspender.restore_need(self._get(context))
+
+    def restore(self, context: int) -> Restore:
+        """Takes the pages an off-pool context needs and says how to fill them (R4). Raises OutOfPagesError.
+
+        Do the copies, reads and fills, then call `finish_restore`; until then only `block_table`, `suspend`,
+        `release`, `fork`, `save` and the figures are allowed.
+        """
+        return self._suspender.restore(self._get(context))
+
+    def finish_restore(self, context: int) -> None:
+        """The content is there again: pages are shared with whoever holds equal ones, and the context is usable."""
+        self._suspender.finish(self._get(context))
+
+    def mark_spilled(self, content: PageContent, key: SpillKey) -> None:
+        """`content` was written to the spill file as `key`."""
+        self._images.mark_spilled(content, key)
+
+    def forget_spills(self, context: int, keys: Collection[SpillKey]) -> None:
+        """Pages of an off-pool context turned out to be unreadable: its next `restore` replays them."""
+        image = self._get(context).image
+        if image is not None:
+            self._images.forget_spills(image, keys)
+
+    def take_lost(self) -> tuple[PageContent, ...]:
+        """Content reclaimed since the last call that somebody off-pool will want and that is not spilled.
+
+        It is still in its page until the next pass, copy or read writes there: spill it now or it will be replayed.
+        """
+        lost = tuple(self._pool.lost)
+        self._pool.lost.clear()
+        return lost
+
+    def take_released_spills(self) -> tuple[SpillKey, ...]:
+        """Spill keys nobody needs any more. Call it after the reads of a restore were done."""
+        return self._images.take_released()
+
+    def adapters_in_use(self) -> set[tuple[int, int]]:
+        """Adapters (id, version) that fills of contexts and snapshots refer to (R5). Walks all tokens."""
+        return adapters_in_use(self._contexts.values(), self._snapshots.images())
+
+    # Snapshots.
+
+    def fresh_snapshot_name(self) -> str:
+        """A name no user can choose, for one `save` (N3)."""
+        return self._snapshots.fresh_name()
+
+    def save(self, context: int, user: str, name: str, pending: Any) -> SaveResult:
+        """Saves the context, replacing the user's snapshot of that name (N2). Raises InvalidArgumentError.
+
+        Never fails for lack of pages: without room for the copies the working tokens are replayed when opened.
+        """
+        found = self._get(context)
+        return SaveResult(self._snapshots.save(found, user, name, pending))
+
+    def open(self, user: str, name: str) -> Opened | None:
+        """A new context like the snapshot, which stays (N4); None when absent."""
+        snapshot = self._snapshots.find(user, name)
+        if snapshot is None:
+            return None
+        return self._open(self._snapshots.copy_image(snapshot), snapshot.pending)
+
+    def take(self, user: str, name: str) -> Opened | None:
+        """A new context from the snapshot, which is gone (N4); None when absent."""
+        snapshot = self._snapshots.remove(user, name)
+        return None if snapshot is None else self._open(snapshot.image, snapshot.pending)
+
+    def delete(self, user: str, name: str) -> None:
+        """Drops a snapshot. Raises SnapshotNotFoundError."""
+        self._snapshots.delete(user, name)
+
+    def snapshot_names(self, user: str) -> list[str]:
+        """The user's snapshots, in order of their first save."""
+        return self._snapshots.names(user)
+
+    def check_integrity(self) -> None:
+        """Raises IntegrityError when the books do not balance. Walks everything: for tests and idle moments."""
+        books = Books(self._trie, self._hasher, self.page_size, self._contexts, self._snapshots.all())
+        check_integrity(books)
+
+    def _open(self, image: Image, pending: Any) -> Opened:
+        context = self._new()
+        context.image = image
+        copies = self._suspender.restore_without_work(context)
+        return Opened(context.number, copies, pending, context.resident)
+
+    def _new(self) -> Context:
+        context = Context(self._next_number, self._trie.root)
+        self._contexts[context.number] = context
+        self._next_number += 1
+        return context
+
+    def _get(self, number: int) -> Context:
+        context = self._contexts.get(number)
+        if context is None:
+            raise ContextReleasedError(
+                f"context {number}: it was released", hint="use a context only while you hold it"
+            )
+        return context
+
+    def _held(self, number: int) -> Context:
+        context = self._get(number)
+        if not context.resident:
+            raise IntegrityError(f"context {number} is off-pool: restore it first")
+        return context
+
+    def _resident(self, number: int) -> Context:
+        context = self._get(number)
+        if context.image is not None:
+            raise IntegrityError(f"context {number} is off-pool: restore it first")
+        return context

@@ -1,0 +1,153 @@
+"""What goes in and out of the page store: plain immutable values."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from pie_mlx.engine.kv.segment import PageRecord
+
+SpillKey = Any
+"""Whatever the spill file calls a stored page; kept and handed back, never looked at."""
+
+
+class WorkingToken(NamedTuple):
+    """One token of a context with all that its KV depends on.
+
+    `mask` is the canonical mask (see `masks.canonical_row`), None when the token sees every earlier slot.
+    Adapter 0 is no adapter and seed 0 no noise. A tuple, so that columns of a page are taken at C speed.
+    """
+
+    token: int
+    position: int
+    mask: bytes | None = None
+    adapter: int = 0
+    adapter_version: int = 0
+    zo_seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PageCopy:
+    """Copy the first `rows` slots of page `source` to page `target`.
+
+    Copies are done in the order they were returned, before the next pass.
+    """
+
+    source: int
+    target: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageRead:
+    """Read the spilled page `key` into page `target`; its first `rows` slots count."""
+
+    key: SpillKey
+    target: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageContent:
+    """Content of page `page` (its first `rows` slots) that somebody off-pool may want back.
+
+    `record` is the store's own handle of it: hand the whole value to `mark_spilled`.
+    """
+
+    page: int
+    rows: int
+    record: PageRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """Tokens to run through the model again, at slots `start`, `start + 1`, ... of their context."""
+
+    start: int
+    tokens: tuple[int, ...]
+    positions: tuple[int, ...]
+    masks: tuple[bytes | None, ...]
+    adapter: int
+    adapter_version: int
+    zo_seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommitResult:
+    """`pages` were committed; `computed` of them hold a token this context computed (they cost), and
+    `deduplicated` were replaced by an equal page that was there already."""
+
+    pages: int
+    computed: int
+    deduplicated: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A context before a pass, for `rollback`."""
+
+    committed: int
+    working: tuple[WorkingToken, ...]
+    working_pages: int
+    highest_position: int
+    inherited_tokens: int
+
+
+NOTHING_COMMITTED = CommitResult(0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """A new context and the page copies that complete it."""
+
+    context: int
+    copies: tuple[PageCopy, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Suspension:
+    """What a suspended context leaves behind.
+
+    `freed` pages became available. `contents` is what would be lost if they were all reclaimed, in slot
+    order: readable until pages are next requested.
+    """
+
+    freed: int
+    contents: tuple[PageContent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """The work that brings a context back: copies, then reads, then fills in order, then `finish_restore`."""
+
+    attached: int
+    copies: tuple[PageCopy, ...]
+    reads: tuple[PageRead, ...]
+    fills: tuple[Fill, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SaveResult:
+    """The page copies that complete a snapshot."""
+
+    copies: tuple[PageCopy, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A context made from a snapshot. Off-pool (`resident` False) when some content must be brought back first."""
+
+    context: int
+    copies: tuple[PageCopy, ...]
+    pending: Any
+    resident: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PoolUsage:
+    """Pages by what they are to the pool: capacity = free + cached + snapshot_only + used; shared is part of used."""
+
+    capacity: int
+    free: int
+    cached: int
+    snapshot_only: int
+    used: int
+    shared: int

@@ -1,0 +1,40 @@
+"""A context as the engine keeps it alive: what is not page accounting."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from pie_mlx.engine.model.randomness import stream_key
+from pie_mlx.errors import ContextReleasedError
+
+
+@dataclass(slots=True, eq=False)
+class LiveContext:
+    """`id` is the page store's. `turn` orders the calls that name this context (P3).
+
+    `sampled` counts the tokens drawn so far: forks inherit it, their `stream` is their own (L6, P13). `account` is the
+    wallet it draws on. `pinned` while it has rows in the batch in flight; `leaving` when it must go after that batch;
+    `fresh` from being granted pages until it has run (Q3).
+    """
+
+    id: int
+    account: int
+    stream: int
+    sampled: int = 0
+    bid: float = 0.0
+    waiting_ticks: int = 0
+    pinned: bool = False
+    leaving: bool = False
+    fresh: bool = False
+    released: bool = False
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @staticmethod
+    def new(context: int, account: int, engine_seed: int, *, sampled: int = 0) -> "LiveContext":
+        return LiveContext(context, account, stream_key(engine_seed, context), sampled)
+
+    def check_live(self) -> None:
+        """Raises ContextReleasedError once the context is given up."""
+        if self.released:
+            raise ContextReleasedError(
+                f"context {self.id}: it was released", hint="create, fork or open another context"
+            )

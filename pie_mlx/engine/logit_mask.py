@@ -1,0 +1,37 @@
+"""Logit masks as packed bits: bit i of word i // 32 allows token i."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pie_mlx.engine.model.batch import PackedMask
+from pie_mlx.errors import EmptyMaskError, InvalidArgumentError
+
+
+def pack_runs(runs: Sequence[int], vocabulary: int) -> PackedMask:
+    """Pack a BRLE mask; tokens beyond it are forbidden (F9). Raises InvalidArgumentError for a run below 0 or a mask
+    wider than the vocabulary."""
+    lengths = np.asarray(runs, dtype=np.int64)
+    if lengths.min(initial=0) < 0:
+        raise InvalidArgumentError(f"logit mask: negative run {lengths.min()}", hint="run lengths count tokens")
+    if lengths.sum() > vocabulary:
+        raise InvalidArgumentError(
+            f"logit mask: covers {lengths.sum()} tokens, the vocabulary has {vocabulary}",
+            hint="shorten the mask; tokens beyond its end are forbidden anyway",
+        )
+    bits = np.zeros((vocabulary + 31) // 32 * 32, np.uint8)
+    bits[: lengths.sum()] = np.repeat(np.arange(len(lengths)) % 2, lengths)
+    return np.packbits(bits, bitorder="little").view(np.uint32)
+
+
+def intersect(masks: Sequence[PackedMask], *, names: Sequence[str]) -> PackedMask | None:
+    """What every mask allows; None when there is none. Raises EmptyMaskError when that is nothing (G13)."""
+    if not masks:
+        return None
+    allowed = np.bitwise_and.reduce(np.stack(masks), axis=0)
+    if not allowed.any():
+        raise EmptyMaskError(
+            f"no token is allowed: {' and '.join(names)} leave nothing to choose from",
+            hint="loosen one of the constraints",
+        )
+    return allowed

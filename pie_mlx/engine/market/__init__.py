@@ -1,0 +1,43 @@
+"""I am arithmetic: accounts, bids, the auction and the settlement of a tick. Call me twice, get the same price."""
+
+from pie_mlx.engine.market.account import Account, Ledger, endowment_credits, imbalance_credits, join, leave
+from pie_mlx.engine.market.auction import clearing_price
+from pie_mlx.engine.market.bids import RAW_HORIZON, Horizon, auto_bid, declared_bid, effective_bid, horizon, share
+from pie_mlx.engine.market.settlement import (
+    Charge,
+    Holding,
+    Receipt,
+    Settlement,
+    SettlementView,
+    demand_price,
+    settle,
+)
+from pie_mlx.engine.market.wallet import Reservation, Wallet, reserve_pass, settle_pass
+
+__all__ = [
+    "RAW_HORIZON",
+    "Account",
+    "Charge",
+    "Holding",
+    "Horizon",
+    "Ledger",
+    "Receipt",
+    "Reservation",
+    "Settlement",
+    "SettlementView",
+    "Wallet",
+    "auto_bid",
+    "clearing_price",
+    "declared_bid",
+    "demand_price",
+    "effective_bid",
+    "endowment_credits",
+    "horizon",
+    "imbalance_credits",
+    "join",
+    "leave",
+    "reserve_pass",
+    "settle",
+    "settle_pass",
+    "share",
+]

@@ -1,0 +1,69 @@
+"""Accounts and their ledger: who has how many credits (M1, M2, M12, M13)."""
+
+import math
+from collections.abc import Mapping
+
+import msgspec
+
+from pie_mlx.errors import InvalidArgumentError
+
+
+class Account(msgspec.Struct, frozen=True):
+    """The wallet of a launch root, in credits. Smaller ids are older.
+
+    `dividend` is what the last tick paid it; `defaulted` says that it could not pay its rent when it last ran (M9).
+    """
+
+    account: int
+    endowment: float
+    balance: float
+    dividend: float = 0.0
+    defaulted: bool = False
+
+
+class Ledger(msgspec.Struct, frozen=True):
+    """All live accounts by id, and the treasury: a memory of what leavers left or owed, never spent (M12)."""
+
+    accounts: Mapping[int, Account] = {}
+    treasury: float = 0.0
+
+
+def endowment_credits(token_budget: int | None, page_size: int, default_endowment_pages: int) -> int:
+    """The endowment of a launch: one credit for each page its token budget fills (M2).
+
+    Raises InvalidArgumentError for a budget below 1.
+    """
+    if token_budget is None:
+        return default_endowment_pages
+    if token_budget < 1:
+        raise InvalidArgumentError(
+            f"token budget {token_budget}: must be at least 1", hint="leave it out for an unlimited launch"
+        )
+    return math.ceil(token_budget / page_size)
+
+
+def join(ledger: Ledger, account: int, endowment: float) -> Ledger:
+    """The ledger with a new account whose balance is its endowment (M12)."""
+    if account in ledger.accounts:
+        raise InvalidArgumentError(f"account {account}: joined already", hint="use a new id for each launch root")
+    joined = {**ledger.accounts, account: Account(account, endowment, endowment)}
+    return Ledger(joined, ledger.treasury)
+
+
+def leave(ledger: Ledger, account: int) -> Ledger:
+    """The ledger without `account`: the treasury takes what it has above or below its endowment (M12).
+
+    An unknown account changes nothing.
+    """
+    leaver = ledger.accounts.get(account)
+    if leaver is None:
+        return ledger
+    remaining = {key: value for key, value in ledger.accounts.items() if key != account}
+    treasury = ledger.treasury + leaver.balance - leaver.endowment
+    return Ledger(remaining, treasury if remaining else 0.0)
+
+
+def imbalance_credits(ledger: Ledger) -> float:
+    """How far the ledger is from M13: balances + treasury - endowments. 0 but for rounding."""
+    accounts = ledger.accounts.values()
+    return math.fsum([ledger.treasury, *(item.balance for item in accounts), *(-item.endowment for item in accounts)])

@@ -1,0 +1,54 @@
+"""The token wallet: how much work a launch may still do (M3)."""
+
+import msgspec
+
+from pie_mlx.errors import TokenBudgetError
+
+
+class Wallet(msgspec.Struct, frozen=True):
+    """`remaining` tokens (None: unlimited), of which `reserved` are promised to passes in flight."""
+
+    remaining: int | None = None
+    reserved: int = 0
+
+    @property
+    def free(self) -> int | None:
+        """Tokens that a further pass may use; None when unlimited."""
+        return None if self.remaining is None else max(self.remaining - self.reserved, 0)
+
+
+class Reservation(msgspec.Struct, frozen=True):
+    """What a pass may run: all its inputs and the first `drafts` drafts. Give it back to `settle_pass`."""
+
+    inputs: int
+    drafts: int
+
+    @property
+    def tokens(self) -> int:
+        return self.inputs + self.drafts
+
+
+def reserve_pass(wallet: Wallet, inputs: int, drafts: int = 0) -> tuple[Wallet, Reservation]:
+    """Reserves a pass, trimming its drafts to what is left. Raises TokenBudgetError when the inputs do not fit."""
+    free = wallet.free
+    if free is None:
+        return wallet, Reservation(inputs, drafts)
+    if inputs > free:
+        raise TokenBudgetError(
+            f"a pass of {inputs} tokens needs more than the {free} tokens left of the token budget",
+            hint="launch with a larger token_budget, or shorten the input",
+            needed=inputs,
+            remaining=free,
+        )
+    reservation = Reservation(inputs, min(drafts, free - inputs))
+    return msgspec.structs.replace(wallet, reserved=wallet.reserved + reservation.tokens), reservation
+
+
+def settle_pass(wallet: Wallet, reservation: Reservation, appended: int) -> Wallet:
+    """Ends a pass that appended `appended` tokens, cache hits included: 0 when it failed or was cancelled.
+
+    Truncating later gives nothing back.
+    """
+    if wallet.remaining is None:
+        return wallet
+    return Wallet(max(wallet.remaining - appended, 0), max(wallet.reserved - reservation.tokens, 0))

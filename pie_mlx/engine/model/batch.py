@@ -1,0 +1,62 @@
+"""What one tick hands to the runner, and what comes back: plain values, no tensors."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pie_mlx.calls import AnyResult, Distribution, Entropy, Logits, Logprob, Logprobs, Sampler
+from pie_mlx.engine.kv import PageCopy
+from pie_mlx.errors import BatchFailedError
+
+PackedMask = npt.NDArray[np.uint32]
+"""Allowed tokens, bit i of word i // 32, one row of ceil(vocabulary / 32) words."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowRead:
+    """One reading of row `index` of a piece of work.
+
+    `stream` and `counter` key the random draw (L6); `mask` restricts samplers only, probes see the plain logits (F9).
+    """
+
+    index: int
+    read: Sampler | Logits | Distribution | Logprob | Logprobs | Entropy
+    stream: int = 0
+    counter: int = 0
+    mask: PackedMask | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One context's tokens of this tick.
+
+    `slots` are physical (page * page size + offset); `kv_length` counts the slots held after these tokens are written;
+    `masks` has one BRLE row per token over KV slots, None for causal.
+    """
+
+    context: int
+    tokens: Sequence[int]
+    positions: Sequence[int]
+    slots: Sequence[int]
+    block_table: Sequence[int]
+    kv_length: int
+    masks: Sequence[Sequence[int]] | None = None
+    reads: tuple[RowRead, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One ragged batch; `copies` are done before anything of it is computed."""
+
+    works: tuple[Work, ...]
+    copies: tuple[PageCopy, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        return sum(len(work.tokens) for work in self.works)
+
+
+WorkResult = list[AnyResult] | BatchFailedError
+"""Results in the order of `Work.reads`, or why this work alone failed."""

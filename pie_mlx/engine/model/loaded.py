@@ -1,0 +1,106 @@
+"""A model ready to run: weights, tokenizer, page pool."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mlx.core as mx
+
+from pie_mlx.engine.model.memory import pool_pages
+from pie_mlx.engine.model.network import Network
+from pie_mlx.engine.model.step import StepInput
+from pie_mlx.errors import OutOfPagesError
+from pie_mlx.metal import KvPool, LayerShape, PageMemory
+from pie_mlx.metal.arrays import evaluate
+from pie_mlx.metal.backend import Backend, choose_backend
+from pie_mlx.metal.pools import page_pool
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCard:
+    """What is known of a model besides its network.
+
+    `identity` names model, weights and KV dtype (K1); `tokenizer` is transformers' object; `weight_bytes` is what the
+    weights take in memory.
+    """
+
+    name: str
+    identity: bytes
+    maximum_positions: int
+    tokenizer: Any
+    eos_token_ids: tuple[int, ...]
+    config: Mapping[str, Any]
+    dtype: mx.Dtype
+    weight_bytes: int
+
+
+class LoadedModel:
+    """A network with its card and its pool. All but `fork_state` and `drop_state` belongs to the MLX thread.
+
+    `forward` mutates the pool and builds lazily; nothing of a step is kept until `settle` returns.
+    """
+
+    def __init__(self, card: ModelCard, network: Network) -> None:
+        self.card = card
+        self.name, self.identity = card.name, card.identity
+        self.maximum_positions = card.maximum_positions
+        self.tokenizer, self.eos_token_ids, self.config = card.tokenizer, card.eos_token_ids, card.config
+        self.vocabulary_size = network.vocabulary_size
+        self.recurrent, self.tier = network.recurrent, network.tier
+        self._network = network
+        self._memory: PageMemory | None = None
+
+    @property
+    def layers(self) -> Sequence[LayerShape]:
+        """What each attention layer stores per slot."""
+        return self._network.shapes
+
+    @property
+    def pool(self) -> KvPool:
+        """The page pool. Raises OutOfPagesError before `allocate`."""
+        return self._pages.pool
+
+    @property
+    def _pages(self) -> PageMemory:
+        if self._memory is None:
+            raise OutOfPagesError(
+                "page pool: nothing is allocated yet", hint="call allocate(pages=...) first", needed=1, capacity=0
+            )
+        return self._memory
+
+    def allocate(
+        self,
+        *,
+        pages: int | None = None,
+        page_size: int = 16,
+        memory_fraction: float = 0.8,
+        headroom_bytes: int = 0,
+        backend: Backend | None = None,
+    ) -> None:
+        """Allocate the pool, once; `pages` None takes `memory_fraction` of the free memory less `headroom_bytes`.
+
+        `backend` None takes what the environment's PIE_METAL asks for. Raises OutOfPagesError, with the numbers, when it
+        does not fit.
+        """
+        count = pool_pages(self.card, self._network.shapes, pages, page_size, memory_fraction, headroom_bytes)
+        chosen = choose_backend(os.environ, mx.default_device()) if backend is None else backend
+        shapes, dtype = self._network.shapes, self.card.dtype
+        self._memory = PageMemory(page_pool(shapes, pages=count, page_size=page_size, dtype=dtype, backend=chosen))
+
+    def forward(self, step: StepInput) -> mx.array:
+        """Logits [R, vocabulary_size] float32 of `step.logit_rows`, not yet evaluated; [0, V] when there are none."""
+        return self._network.forward(step, self._pages)
+
+    def settle(self, *outputs: mx.array) -> None:
+        """Evaluate `outputs` and the pool: the end of a step."""
+        evaluate(outputs, self._pages.arrays(), self._network.states())
+        self._network.settle()
+
+    def fork_state(self, source: int, target: int) -> None:
+        """Give context `target` the recurrent state of `source`; both go on independently."""
+        self._network.fork(source, target)
+
+    def drop_state(self, context: int) -> None:
+        """Forget the recurrent state of `context`."""
+        self._network.drop(context)

@@ -1,0 +1,83 @@
+"""How many pages the memory allows."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import mlx.core as mx
+
+from pie_mlx.errors import OutOfPagesError
+from pie_mlx.metal import LayerShape, page_bytes, pages_for_budget
+
+CONTEXTS = 32
+"""Contexts of full length an automatically sized pool holds at most; more memory would only be touched in vain."""
+
+CPU_POOL_BYTES = 1 << 30
+"""Largest automatically sized pool without a GPU, where the memory is not ours alone."""
+
+CACHE_BYTES = 1 << 30
+
+
+class Footprint(Protocol):
+    """The part of a model card that memory depends on."""
+
+    @property
+    def dtype(self) -> mx.Dtype: ...
+    @property
+    def weight_bytes(self) -> int: ...
+    @property
+    def maximum_positions(self) -> int: ...
+
+
+def pool_pages(
+    card: Footprint,
+    shapes: Sequence[LayerShape],
+    pages: int | None,
+    page_size: int,
+    memory_fraction: float,
+    headroom_bytes: int,
+) -> int:
+    """`pages` if they fit, or as many as are useful and fit. Raises OutOfPagesError with the numbers."""
+    budget = int((memory_bytes() - card.weight_bytes) * memory_fraction) - headroom_bytes
+    longest = -(-card.maximum_positions // page_size)
+    if not page_bytes(shapes, page_size, card.dtype):
+        return pages or CONTEXTS * longest
+    if pages is None:
+        if mx.default_device() == mx.cpu:
+            budget = min(budget, CPU_POOL_BYTES)
+        return min(pages_for_budget(shapes, page_size, card.dtype, budget), CONTEXTS * longest)
+    _check_fit(pages, page_bytes(shapes, page_size, card.dtype), card.weight_bytes, headroom_bytes)
+    return pages
+
+
+def _check_fit(pages: int, each: int, weight_bytes: int, headroom_bytes: int) -> None:
+    limit = memory_bytes()
+    if weight_bytes + pages * each + headroom_bytes > limit:
+        fitting = max(0, (limit - weight_bytes - headroom_bytes) // each)
+        raise OutOfPagesError(
+            f"page pool: {pages:,} pages take {_gib(pages * each)}; with {_gib(weight_bytes)} of weights and "
+            f"{_gib(headroom_bytes)} of headroom they exceed the {_gib(limit)} there are",
+            hint=f"ask for at most {fitting:,} pages, lower the headroom or choose a smaller model",
+            needed=pages,
+            capacity=fitting,
+        )
+
+
+def memory_bytes() -> int:
+    """Bytes this process may use: the GPU's recommended working set, or the memory that is available."""
+    recommended = mx.device_info().get("max_recommended_working_set_size")
+    if recommended is not None:
+        return int(recommended)
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024 + mx.get_active_memory()
+    raise OutOfPagesError("page pool: /proc/meminfo names no available memory", needed=1, capacity=0)
+
+
+def bound_buffer_cache() -> None:
+    """Keep freed buffers within bounds; unbounded, the cache competes with the pool."""
+    mx.set_cache_limit(min(CACHE_BYTES, memory_bytes() // 16))
+
+
+def _gib(size: int) -> str:
+    return f"{size / (1 << 30):.2f} GiB"

@@ -1,0 +1,50 @@
+"""A device without weights: every path of the engine runs on it, nothing is computed."""
+
+from collections.abc import Sequence
+
+import mlx.core as mx
+
+from pie_mlx.engine.model.step import StepInput
+from pie_mlx.metal import LayerShape, PageMemory
+
+
+class NullNetwork:
+    """Implements Network: logits are a hash of (token, position, vocabulary entry), so batches do not matter."""
+
+    recurrent = False
+    tier = "null"
+
+    def __init__(self, vocabulary_size: int) -> None:
+        self.vocabulary_size = vocabulary_size
+        self.shapes: Sequence[LayerShape] = ()
+
+    def forward(self, step: StepInput, memory: PageMemory) -> mx.array:
+        """Logits [R, vocabulary] float32 in [-8, 8)."""
+        keys = [_key(step.tokens[row], step.positions[row]) for row in step.logit_rows]
+        entries = mx.arange(self.vocabulary_size, dtype=mx.uint32) * mx.array(0xC2B2AE3D, mx.uint32)
+        mixed = _mix(mx.array(keys, dtype=mx.uint32)[:, None] ^ entries[None])
+        return mixed.astype(mx.float32) * (16 / 2**32) - 8
+
+    def states(self) -> list[mx.array]:
+        """None: nothing is kept."""
+        return []
+
+    def settle(self) -> None:
+        """Nothing is kept."""
+
+    def fork(self, source: int, target: int) -> None:
+        """Nothing is kept."""
+
+    def drop(self, context: int) -> None:
+        """Nothing is kept."""
+
+
+def _key(token: int, position: int) -> int:
+    return token * 0x9E3779B1 + position * 0x85EBCA77 & 0xFFFFFFFF
+
+
+def _mix(value: mx.array) -> mx.array:
+    """The finaliser of MurmurHash3 (Appleby): a bijection of 32-bit integers that avalanches."""
+    value = (value ^ (value >> 16)) * mx.array(0x85EBCA6B, mx.uint32)
+    value = (value ^ (value >> 13)) * mx.array(0xC2B2AE35, mx.uint32)
+    return value ^ (value >> 16)

@@ -1,0 +1,116 @@
+"""An mlx-lm model over the page pool."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import mlx.core as mx
+import mlx.nn as nn
+from mlx_lm.models.cache import make_prompt_cache
+
+from pie_mlx.engine.model import hook
+from pie_mlx.engine.model.bindings import DenseBinding, PagedBinding
+from pie_mlx.engine.model.caches import Binding, paged_caches
+from pie_mlx.engine.model.head import RowSelection, restore, select_before_head
+from pie_mlx.engine.model.states import RecurrentStates
+from pie_mlx.engine.model.step import StepInput
+from pie_mlx.engine.model.tier import Layout
+from pie_mlx.engine.model.tiers import candidates
+from pie_mlx.engine.model.tracing import first_working, trace
+from pie_mlx.engine.model.waves import Wave, token_rows, waves
+from pie_mlx.metal import AttentionPlan, LayerShape, PageMemory
+from pie_mlx.metal.arrays import evaluate, integers
+
+
+class PagedNetwork:
+    """Implements Network for any mlx-lm model. Raises ModelLoadError for one that cannot be paged."""
+
+    def __init__(self, model: nn.Module, architecture: str) -> None:
+        hook.install()
+        self.model = model
+        self._caches = paged_caches(make_prompt_cache(model))
+        self.recurrent = bool(self._caches.recurrent)
+        self._tier, shapes, output = first_working(
+            candidates(architecture, self.recurrent), lambda tier: trace(model, self._caches, tier), architecture
+        )
+        self.vocabulary_size = output[-1]
+        self.shapes = [shapes.get(cache.layer, LayerShape(0, 0, 0)) for cache in self._caches.paged]
+        self._states = RecurrentStates(self._caches.recurrent)
+        self._selection = RowSelection()
+        self._selects = self._wrap_head()
+
+    @property
+    def tier(self) -> str:
+        """The name of the tier."""
+        return self._tier.name
+
+    def forward(self, step: StepInput, memory: PageMemory) -> mx.array:
+        """Logits [R, vocabulary] float32 of the rows asked for, lazily built but for the last of several waves."""
+        self._states.discard()
+        parts = self._parts(step)
+        logits: list[mx.array] = []
+        order: list[int] = []
+        for index, wave in enumerate(parts):
+            if index:  # one write per array and evaluation, or MLX copies the pool
+                evaluate(logits, memory.arrays(), self._states.arrays())
+            logits.append(self._compute(wave, memory))
+            order += wave.logit_order
+        joined = logits[0] if len(logits) == 1 else mx.concatenate(logits)
+        if order == list(range(len(order))):
+            return joined
+        back = sorted(range(len(order)), key=order.__getitem__)
+        return joined[integers(back)]
+
+    def states(self) -> list[mx.array]:
+        """Recurrent states of the step."""
+        return self._states.arrays()
+
+    def settle(self) -> None:
+        """Keep the recurrent states of the step."""
+        self._states.settle()
+
+    def fork(self, source: int, target: int) -> None:
+        """Share the recurrent state of `source` with `target`."""
+        self._states.fork(source, target)
+
+    def drop(self, context: int) -> None:
+        """Forget the recurrent state of `context`."""
+        self._states.drop(context)
+
+    def _parts(self, step: StepInput) -> Sequence[Wave]:
+        if self._tier.layout is Layout.TOKENS:
+            return [token_rows(step)]
+        return waves(step, alone=self._tier.layout is Layout.ALONE)
+
+    def _compute(self, wave: Wave, memory: PageMemory) -> mx.array:
+        self._caches.bind(self._binding(wave, memory))
+        self._states.begin(wave.contexts, wave.fresh)
+        rows = integers(wave.logit_rows)
+        self._selection.rows = rows if self._selects else None
+        try:
+            output = self.model(mx.unflatten(integers(wave.tokens), 0, wave.shape), cache=self._caches.tree)
+        finally:
+            self._caches.bind(None)
+            self._selection.rows = None
+        self._states.end(wave.contexts)
+        logits = output.flatten(0, 1)
+        return (logits if self._selects else logits[rows]).astype(mx.float32)
+
+    def _binding(self, wave: Wave, memory: PageMemory) -> Binding:
+        offset: Any = wave.offsets[0] if self._tier.layout is Layout.ALONE else integers(wave.offsets)
+        if self._tier.paged:
+            return PagedBinding(offset, AttentionPlan(wave.segments, wave.slots, memory), memory.pool)
+        return DenseBinding(offset, wave.segments, wave.slots, memory.pool, self._tier.mask_dimensions)
+
+    def _wrap_head(self) -> bool:
+        """Project only wanted rows, if the model's head can be found: one of two rows must come out."""
+        heads = select_before_head(self.model, self.vocabulary_size, self._selection)
+        self._selection.rows = mx.array([1], dtype=mx.int32)
+        try:
+            _, output = trace(self.model, self._caches, self._tier)
+            found = output == (1, 1, self.vocabulary_size)
+        except Exception:  # whatever else projects to the vocabulary did not expect fewer rows
+            found = False
+        self._selection.rows = None
+        if not found:
+            restore(heads)
+        return found

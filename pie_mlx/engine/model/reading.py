@@ -1,0 +1,170 @@
+"""From one batch's logits to what its works asked for: a lazy graph first, host values after one evaluation."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import mlx.core as mx
+import numpy as np
+import numpy.typing as npt
+
+from pie_mlx.calls import (
+    AnyResult,
+    Distribution,
+    Entropy,
+    EntropyValue,
+    Logits,
+    Logprob,
+    Logprobs,
+    LogprobValues,
+    Probabilities,
+    RawLogits,
+    SampledTokens,
+    Sampler,
+)
+from pie_mlx.engine.model import sampling
+from pie_mlx.engine.model.batch import RowRead, WorkResult
+from pie_mlx.engine.model.randomness import uniform
+from pie_mlx.engine.model.sampling import Draw
+from pie_mlx.errors import BatchFailedError
+
+HostValues = npt.NDArray[Any]
+
+
+def host_values(array: mx.array) -> HostValues:
+    """An evaluated array on the host, without a copy."""
+    return cast(HostValues, np.asarray(array))
+
+
+@dataclass(slots=True)
+class Drawn:
+    """Draws of one kind, and their tokens once the graph is evaluated."""
+
+    draws: list[Draw] = field(default_factory=list[Draw])
+    places: list[int] = field(default_factory=list[int])
+
+    def add(self, draw: Draw, place: int) -> None:
+        self.draws.append(draw)
+        self.places.append(place)
+
+
+class Reading:
+    """The readings of one batch over `logits` [rows, vocabulary] float32.
+
+    `rows` gives the logits row of each read, work by work. Evaluate `outputs` together with the pool, then `collect`.
+    """
+
+    def __init__(self, logits: mx.array, reads: Sequence[Sequence[tuple[int, RowRead]]]) -> None:
+        self._logits = logits
+        self._reads = reads
+        self._tokens: list[int] = []
+        self._largest, self._whole, self._ordered = Drawn(), Drawn(), Drawn()
+        self._probes: list[tuple[mx.array, ...]] = []
+        # A sum is finite iff no entry is NaN or +inf; -inf alone is a masked vocabulary entry of the model.
+        self._sums = mx.sum(logits, axis=-1)
+        for row, read in (pair for work in reads for pair in work):
+            self._plan(row, read)
+        self._graph = self._build()
+
+    @property
+    def outputs(self) -> list[mx.array]:
+        """Everything that must be evaluated before `collect`."""
+        return [self._sums, *self._graph, *(array for probe in self._probes for array in probe)]
+
+    def _plan(self, row: int, read: RowRead) -> None:
+        if not isinstance(read.read, Sampler):
+            self._probes.append(_probe(self._logits[row], read.read))
+            return
+        group = self._group(read.read)
+        for draw in range(read.read.draws):
+            number = 0.0 if group is self._largest else uniform(read.stream, read.counter, draw)
+            group.add(Draw(row, read.read, number, read.mask), len(self._tokens))
+            self._tokens.append(-1)
+
+    def _group(self, sampler: Sampler) -> Drawn:
+        if sampler.is_argmax:
+            return self._largest
+        return self._ordered if sampling.needs_order(sampler) else self._whole
+
+    def _build(self) -> list[mx.array]:
+        graph: list[mx.array] = []
+        if self._largest.draws:
+            graph.append(sampling.argmax(self._logits, self._largest.draws))
+        if self._whole.draws:
+            graph.append(sampling.from_whole_row(self._logits, self._whole.draws))
+        if self._ordered.draws:
+            graph += sampling.from_most_likely(self._logits, self._ordered.draws, sampling.CANDIDATES)
+        return graph
+
+    def collect(self) -> list[WorkResult]:
+        """The results of every work, in order. Evaluates again only for rows that kept too many tokens."""
+        graph = iter(self._graph)
+        for group in (self._largest, self._whole):
+            if group.draws:
+                self._place(group.places, next(graph))
+        if self._ordered.draws:
+            self._place(self._ordered.places, next(graph))
+            self._draw_again(host_values(next(graph)))
+        sums = host_values(self._sums)
+        tokens, probes = iter(self._tokens), iter(self._probes)
+        return [_work_result(work, sums, tokens.__next__, probes.__next__) for work in self._reads]
+
+    def _place(self, places: Sequence[int], tokens: mx.array) -> None:
+        for place, token in zip(places, host_values(tokens).tolist(), strict=True):
+            self._tokens[place] = token
+
+    def _draw_again(self, certain: HostValues) -> None:
+        again = [index for index, sure in enumerate(certain.tolist()) if not sure]
+        if again:
+            draws = [self._ordered.draws[index] for index in again]
+            tokens, _ = sampling.from_most_likely(self._logits, draws, self._logits.shape[-1])
+            self._place([self._ordered.places[index] for index in again], tokens)
+
+
+def _probe(row: mx.array, probe: Logits | Distribution | Logprob | Logprobs | Entropy) -> tuple[mx.array, ...]:
+    """Lazy arrays of one probe of a row of unmasked logits [vocabulary]."""
+    if isinstance(probe, Logits):
+        return (row,)
+    if isinstance(probe, Distribution):
+        probabilities = mx.softmax(row / probe.temperature, precise=True)
+        order = mx.argsort(-probabilities)[: probe.k or None]
+        return order, probabilities[order]
+    logprobs = row - mx.logsumexp(row)
+    if isinstance(probe, Entropy):
+        # p·log p is 0 at p = 0, where the product itself would be NaN.
+        return (-mx.sum(mx.where(logprobs > -mx.inf, mx.exp(logprobs) * logprobs, 0)),)
+    ids = [probe.token_id] if isinstance(probe, Logprob) else probe.token_ids
+    return (logprobs[mx.array(ids)],)
+
+
+def _work_result(
+    work: Sequence[tuple[int, RowRead]],
+    sums: HostValues,
+    next_token: Callable[[], int],
+    next_probe: Callable[[], tuple[mx.array, ...]],
+) -> WorkResult:
+    results = [_read_result(read, next_token, next_probe) for _, read in work]
+    broken = [row for row, _ in work if math.isnan(sums[row]) or sums[row] == math.inf]
+    if broken:
+        return BatchFailedError(
+            "forward: the model gave logits that are not numbers",
+            hint="check the weights and the activation dtype (float16 overflows in some models)",
+            cause="non-finite logits",
+        )
+    return results
+
+
+def _read_result(
+    read: RowRead, next_token: Callable[[], int], next_probe: Callable[[], tuple[mx.array, ...]]
+) -> AnyResult:
+    if isinstance(read.read, Sampler):
+        return SampledTokens([next_token() for _ in range(read.read.draws)])
+    values = [host_values(array) for array in next_probe()]
+    if isinstance(read.read, Logits):
+        return RawLogits(values[0].tobytes())
+    if isinstance(read.read, Distribution):
+        return Probabilities(values[0].tolist(), values[1].tolist())
+    if isinstance(read.read, Entropy):
+        return EntropyValue(float(values[0]))
+    return LogprobValues(values[0].tolist())

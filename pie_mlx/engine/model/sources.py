@@ -1,0 +1,78 @@
+"""From what the user calls a model to the directory that holds it."""
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+from pie_mlx.errors import ModelLoadError, ModelNotFoundError
+
+EMBEDDED = Path(__file__).parent / "embedded"
+PATTERNS = ["*.json", "model*.safetensors", "tokenizer.model", "*.tiktoken", "*.txt", "*.jinja"]
+WHOLE_BYTES = 256 << 20
+SAMPLES, SAMPLE_BYTES = 256, 1 << 16
+
+
+def find_model(reference: str, *, allow_download: bool, progress: Callable[[str], None]) -> Path:
+    """The directory of `reference`: a directory, the name of an embedded model, or a repo id in the local cache.
+
+    A repo id that is not cached is downloaded only with `allow_download`. Raises ModelNotFoundError.
+    """
+    directory = Path(reference).expanduser()
+    if directory.is_dir():
+        return directory
+    if (EMBEDDED / reference / "config.json").is_file():
+        return EMBEDDED / reference
+    if directory.is_absolute() or reference.startswith((".", "~")) or reference.count("/") != 1:
+        raise ModelNotFoundError(
+            f"model: {reference!r} is neither a directory, nor an embedded model, nor a repo id (owner/name)",
+            hint="pie-tiny needs no download; any other model is a directory or a Hugging Face repo id",
+        )
+    return _snapshot(reference, allow_download, progress)
+
+
+def _snapshot(repo: str, allow_download: bool, progress: Callable[[str], None]) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(repo, local_files_only=True, allow_patterns=PATTERNS))
+    except HFValidationError as error:
+        raise ModelNotFoundError(f"model: {repo!r} is no repo id: {error}") from error
+    except LocalEntryNotFoundError as error:
+        if not allow_download:
+            raise ModelNotFoundError(
+                f"model: {repo} is not in the Hugging Face cache, and downloading was not asked for",
+                hint=f"fetch it once with: pie model download {repo}",
+            ) from error
+    progress(f"downloading {repo}")
+    try:
+        return Path(snapshot_download(repo, allow_patterns=PATTERNS))
+    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+        raise ModelNotFoundError(f"model: {repo} could not be downloaded: {error}") from error
+
+
+def weight_files(directory: Path) -> list[Path]:
+    """The safetensors files of a model. Raises ModelLoadError when there are none, or one listed is missing."""
+    files = sorted(directory.glob("model*.safetensors"))
+    if not files:
+        raise ModelLoadError(
+            f"model: {directory} holds no model*.safetensors", hint="convert other formats with mlx_lm.convert"
+        )
+    return files
+
+
+def revision(directory: Path, files: list[Path]) -> bytes:
+    """A digest of configuration and weights: all bytes of small files, evenly spaced samples of large ones."""
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update((directory / "config.json").read_bytes())
+    for path in files:
+        size = path.stat().st_size
+        digest.update(f"\0{path.name}\0{size}\0".encode())
+        with path.open("rb") as file:
+            if size <= WHOLE_BYTES:
+                digest.update(file.read())
+                continue
+            for sample in range(SAMPLES):
+                file.seek(sample * (size - SAMPLE_BYTES) // (SAMPLES - 1))
+                digest.update(file.read(SAMPLE_BYTES))
+    return digest.digest()

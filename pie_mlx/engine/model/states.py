@@ -1,0 +1,96 @@
+"""The running states of recurrent layers, one per context: values that contexts can share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mlx.core as mx
+
+LayerStates = list[list[mx.array | None]]
+"""Per recurrent layer its state arrays [contexts, ...]; None before the first token."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The state of one context: a row of the batch it was computed in."""
+
+    batch: LayerStates
+    index: int
+    size: int
+
+
+class RecurrentStates:
+    """States by context. `begin` loads a batch into mlx-lm's caches, `end` takes the new states from them.
+
+    States of a step are kept only by `settle`, once they are evaluated; arrays are immutable, so a fork shares them.
+    """
+
+    def __init__(self, caches: Sequence[Any]) -> None:
+        self._caches = caches
+        self._rows: dict[int, _Row] = {}
+        self._pending: dict[int, _Row] = {}
+
+    def begin(self, contexts: Sequence[int], fresh: Sequence[bool]) -> None:
+        """Load the states of `contexts`, in order; a fresh one starts from nothing."""
+        rows = [None if new else self._row(context) for context, new in zip(contexts, fresh, strict=True)]
+        for layer, cache in enumerate(self._caches):
+            cache.cache = [_joined(rows, layer, part) for part in range(len(cache.cache))]
+            cache.lengths = cache.left_padding = None
+
+    def end(self, contexts: Sequence[int]) -> None:
+        """Take what the forward pass left in the caches."""
+        batch: LayerStates = [list(cache.cache) for cache in self._caches]
+        for cache in self._caches:
+            cache.cache = [None] * len(cache.cache)
+        for index, context in enumerate(contexts):
+            self._pending[context] = _Row(batch, index, len(contexts))
+
+    def arrays(self) -> list[mx.array]:
+        """States not yet kept; evaluate them with the outputs of the step."""
+        batches = {id(row.batch): row.batch for row in self._pending.values()}
+        return [array for batch in batches.values() for layer in batch for array in layer if array is not None]
+
+    def settle(self) -> None:
+        """Keep the states of the step."""
+        self._rows.update(self._pending)
+        self._pending.clear()
+
+    def discard(self) -> None:
+        """Drop what a failed step left."""
+        self._pending.clear()
+
+    def fork(self, source: int, target: int) -> None:
+        """`target` continues from the state of `source`."""
+        if source in self._rows:
+            self._rows[target] = self._rows[source]
+
+    def drop(self, context: int) -> None:
+        """Forget the state of `context`."""
+        self._rows.pop(context, None)
+
+    def _row(self, context: int) -> _Row | None:
+        return self._pending.get(context) or self._rows.get(context)
+
+
+def _joined(rows: Sequence[_Row | None], layer: int, part: int) -> mx.array | None:
+    """One state array of all rows, [rows, ...]; zeros for fresh rows, None if all are."""
+    known = [row for row in rows if row is not None and row.batch[layer][part] is not None]
+    if not known:
+        return None
+    if len(known) == len(rows) == known[0].size and _in_order(known):
+        return known[0].batch[layer][part]
+    sample = known[0].batch[layer][part]
+    return mx.concatenate([_single(row, layer, part, sample) for row in rows])
+
+
+def _in_order(rows: Sequence[_Row]) -> bool:
+    return all(row.batch is rows[0].batch and row.index == index for index, row in enumerate(rows))
+
+
+def _single(row: _Row | None, layer: int, part: int, sample: mx.array | None) -> mx.array:
+    array = None if row is None else row.batch[layer][part]
+    if row is not None and array is not None:
+        return array[row.index : row.index + 1]
+    if sample is None:
+        raise RuntimeError("a recurrent state has no shape")
+    return mx.zeros((1, *sample.shape[1:]), sample.dtype)

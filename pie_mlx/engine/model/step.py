@@ -1,0 +1,32 @@
+"""What one forward pass computes: token rows, where they go, what they see."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One context's tokens of this step: rows `start` .. `start + count`.
+
+    `block_table` holds page ids in slot order, enough for `kv_length`, the slots held after the tokens are written;
+    they occupy its last `count` slots. `masks` has one row of alternating run lengths over slots per token, ANDed with
+    causality and the layer's window; None is causal.
+    """
+
+    context: int
+    start: int
+    count: int
+    block_table: Sequence[int]
+    kv_length: int
+    masks: Sequence[Sequence[int]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepInput:
+    """A ragged batch of T token rows. `slots` are physical: page * page_size + offset."""
+
+    tokens: Sequence[int]
+    positions: Sequence[int]
+    slots: Sequence[int]
+    segments: tuple[Segment, ...]
+    logit_rows: Sequence[int]

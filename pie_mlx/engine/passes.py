@@ -1,0 +1,60 @@
+"""A forward pass between its request and its reply."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pie_mlx.calls import AnyResult
+from pie_mlx.engine.kv import WorkingToken
+from pie_mlx.engine.live_context import LiveContext
+from pie_mlx.engine.model.batch import RowRead
+from pie_mlx.errors import PieError
+
+
+@dataclass(slots=True, eq=False)
+class Pass:
+    """Tokens of one context on their way through one or more ticks.
+
+    `inputs` are what has to be computed (cache hits are attached already); `reads` index them. `cursor` counts the
+    inputs already in KV. `commits`: full pages are committed when all are (P10). A `replay` pass rebuilds KV that was
+    lost: it writes slots the context already counts, from `first_slot` on, and reads nothing (R6). `in_batch` while
+    some of it is on the device.
+    """
+
+    context: LiveContext
+    inputs: Sequence[WorkingToken]
+    reads: Sequence[RowRead]
+    arrival: int
+    done: "asyncio.Future[None]"
+    commits: bool = False
+    replay: bool = False
+    first_slot: int = 0
+    cursor: int = 0
+    in_batch: bool = False
+    results: dict[int, AnyResult] = field(default_factory=dict[int, AnyResult])
+
+    @property
+    def remaining(self) -> int:
+        return len(self.inputs) - self.cursor
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing remains, or nobody waits for it any more."""
+        return self.remaining == 0 or self.done.done()
+
+    def reads_within(self, count: int) -> list[tuple[int, RowRead]]:
+        """The reads of the next `count` inputs, with their place among all reads."""
+        end = self.cursor + count
+        return [(place, read) for place, read in enumerate(self.reads) if self.cursor <= read.index < end]
+
+    def finish(self) -> None:
+        if not self.done.done():
+            self.done.set_result(None)
+
+    def fail(self, error: PieError) -> None:
+        if not self.done.done():
+            self.done.set_exception(error)
+
+    def in_order(self) -> list[AnyResult]:
+        """The results as the reads were attached (F11)."""
+        return [self.results[place] for place in range(len(self.reads))]

@@ -1,0 +1,46 @@
+"""One running inferlet as the engine knows it: what it owns, and nothing it does not own."""
+
+import asyncio
+import uuid
+from dataclasses import dataclass, field
+
+from pie_mlx.engine.live_context import LiveContext
+from pie_mlx.engine.session import SessionPort
+from pie_mlx.engine.text.grammar import Matcher
+from pie_mlx.errors import ContextReleasedError, EngineStoppedError, InvalidArgumentError
+
+
+@dataclass(slots=True, eq=False)
+class Process:
+    """A process names only its own contexts and matchers; another's number is as good as a released one."""
+
+    username: str
+    program: str
+    session: SessionPort
+    account: int
+    id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    contexts: dict[int, LiveContext] = field(default_factory=dict[int, LiveContext])
+    matchers: dict[int, Matcher] = field(default_factory=dict[int, Matcher])
+    calls: set["asyncio.Task[object]"] = field(default_factory=set["asyncio.Task[object]"])
+    closed: bool = False
+
+    def context(self, number: int) -> LiveContext:
+        """Raises ContextReleasedError for a context that is gone or was never this process's."""
+        found = self.contexts.get(number)
+        if found is None:
+            raise ContextReleasedError(
+                f"context {number}: it was released", hint="create, fork or open another context"
+            )
+        return found
+
+    def matcher(self, number: int) -> Matcher:
+        """Raises InvalidArgumentError for a matcher that is gone or was never this process's."""
+        found = self.matchers.get(number)
+        if found is None:
+            raise InvalidArgumentError(f"matcher {number}: it was released", hint="compile the grammar again")
+        return found
+
+    def check_open(self) -> None:
+        """Raises EngineStoppedError once the process has been closed."""
+        if self.closed:
+            raise EngineStoppedError(f"process {self.id}: it has ended", hint="launch the program again")

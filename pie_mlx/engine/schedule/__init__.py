@@ -1,0 +1,55 @@
+"""I answer who runs now, and why not the others: pure functions over an immutable view."""
+
+from pie_mlx.engine.schedule.admission import Admission, AdmissionTerms, Launch, end_launch, request_launch
+from pie_mlx.engine.schedule.base import Order, Policy
+from pie_mlx.engine.schedule.bound import longest_wait_ticks
+from pie_mlx.engine.schedule.fcfs import FirstComePolicy
+from pie_mlx.engine.schedule.firing import FireNow, FiringState, WaitSeconds, is_stalled, when_to_fire
+from pie_mlx.engine.schedule.market import MarketPolicy
+from pie_mlx.engine.schedule.plan import Chunk, Plan, Suspension, Wait
+from pie_mlx.engine.schedule.priority import PriorityPolicy
+from pie_mlx.engine.schedule.reason import Reason, ReasonKind
+from pie_mlx.engine.schedule.view import ContextView, Limits, PassView, RequestView, SharedRun, View
+from pie_mlx.errors import InvalidArgumentError
+
+__all__ = [
+    "POLICIES",
+    "Admission",
+    "AdmissionTerms",
+    "Chunk",
+    "ContextView",
+    "FireNow",
+    "FiringState",
+    "Launch",
+    "Limits",
+    "Order",
+    "PassView",
+    "Plan",
+    "Policy",
+    "Reason",
+    "ReasonKind",
+    "RequestView",
+    "SharedRun",
+    "Suspension",
+    "View",
+    "Wait",
+    "WaitSeconds",
+    "end_launch",
+    "is_stalled",
+    "longest_wait_ticks",
+    "policy",
+    "request_launch",
+    "when_to_fire",
+]
+
+_POLICIES: tuple[Policy, ...] = (MarketPolicy(), FirstComePolicy(), PriorityPolicy())
+POLICIES = tuple(item.name for item in _POLICIES)
+"""The names `policy` knows."""
+
+
+def policy(name: str) -> Policy:
+    """The policy called `name`; `InvalidArgumentError` when there is none."""
+    for item in _POLICIES:
+        if item.name == name:
+            return item
+    raise InvalidArgumentError(f"policy {name!r}: unknown", hint=f"choose one of {', '.join(POLICIES)}")

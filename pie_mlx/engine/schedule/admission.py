@@ -1,0 +1,95 @@
+"""Which launches may start: rule Q11."""
+
+import math
+from collections.abc import Mapping
+
+import msgspec
+
+from pie_mlx.errors import AdmissionError
+
+
+class AdmissionTerms(msgspec.Struct, frozen=True):
+    """The sizes that admission is about. `max_processes` None: no limit but the pages."""
+
+    capacity_pages: int
+    max_batch_contexts: int = 64
+    oversubscription: float = 4.0
+    max_processes: int | None = None
+
+    def claim(self, endowment: float) -> float:
+        """The pages a launch with `endowment` credits counts for."""
+        return min(endowment, max(1.0, self.capacity_pages / self.max_batch_contexts))
+
+    @property
+    def cap(self) -> float:
+        """The claims that fit."""
+        slack = min(self.max_batch_contexts, max(1, math.ceil(self.capacity_pages / 16)))
+        return self.capacity_pages * self.oversubscription + slack
+
+
+class Launch(msgspec.Struct, frozen=True):
+    """A launch root that wants to start."""
+
+    account: int
+    claim: float
+
+
+class Admission(msgspec.Struct, frozen=True):
+    """Claims of the admitted accounts, the queue in order, and the barrier.
+
+    `resume_below` is set while a denial holds the queue back: it moves on when the claims have fallen to that sum.
+    """
+
+    claims: Mapping[int, float] = {}
+    queue: tuple[Launch, ...] = ()
+    resume_below: float | None = None
+
+    @property
+    def claimed(self) -> float:
+        return math.fsum(self.claims.values())
+
+
+def request_launch(
+    state: Admission, terms: AdmissionTerms, account: int, endowment: float
+) -> tuple[Admission, tuple[int, ...]]:
+    """Queues a launch; the new state and the accounts that may start now. Raises AdmissionError if it never can."""
+    launch = Launch(account, terms.claim(endowment))
+    if launch.claim > terms.cap:
+        raise AdmissionError(
+            f"a launch claims {launch.claim:g} pages, admission ends at {terms.cap:g}",
+            hint="raise admission_oversubscription_factor or total_pages, or lower the token budget",
+        )
+    return _admit(msgspec.structs.replace(state, queue=(*state.queue, launch)), terms)
+
+
+def end_launch(state: Admission, terms: AdmissionTerms, account: int) -> tuple[Admission, tuple[int, ...]]:
+    """Ends an account or takes its launch from the queue; the new state and the accounts that may start now."""
+    claims = {key: claim for key, claim in state.claims.items() if key != account}
+    queue = tuple(launch for launch in state.queue if launch.account != account)
+    return _admit(Admission(claims, queue, state.resume_below if queue else None), terms)
+
+
+def _admit(state: Admission, terms: AdmissionTerms) -> tuple[Admission, tuple[int, ...]]:
+    claimed = state.claimed
+    if state.resume_below is not None and claimed > state.resume_below:
+        return state, ()
+    claims = dict(state.claims)
+    admitted: list[int] = []
+    for launch in state.queue:
+        if claimed + launch.claim > terms.cap:
+            barrier = _barrier(terms, launch.claim)
+            break
+        if terms.max_processes is not None and len(claims) >= terms.max_processes:
+            barrier = None
+            break
+        claims[launch.account] = launch.claim
+        claimed += launch.claim
+        admitted.append(launch.account)
+    else:
+        barrier = None
+    return Admission(claims, state.queue[len(admitted) :], barrier), tuple(admitted)
+
+
+def _barrier(terms: AdmissionTerms, claim: float) -> float:
+    wave = min(max(math.floor(terms.cap / claim), 1), terms.max_batch_contexts)
+    return max(0.0, terms.cap - claim * wave)

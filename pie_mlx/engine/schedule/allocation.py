@@ -1,0 +1,254 @@
+"""Who gets pages, who gives them, who waits: rules Q3 to Q6 over one view."""
+
+from dataclasses import dataclass, field
+
+from pie_mlx.engine.schedule.base import Order
+from pie_mlx.engine.schedule.forecast import PageForecast
+from pie_mlx.engine.schedule.plan import Suspension, Wait
+from pie_mlx.engine.schedule.reason import Reason, ReasonKind
+from pie_mlx.engine.schedule.victims import Victims, has_pages
+from pie_mlx.engine.schedule.view import ContextView, RequestView, View
+
+
+@dataclass(slots=True)
+class Allocation:
+    """Page moves of one tick. `moved` holds the contexts it names: they can be no victims any more."""
+
+    grants: list[int] = field(default_factory=list[int])
+    restores: list[int] = field(default_factory=list[int])
+    suspensions: list[Suspension] = field(default_factory=list[Suspension])
+    waits: list[Wait] = field(default_factory=list[Wait])
+    moved: set[int] = field(default_factory=set[int])
+
+    @property
+    def serves_somebody(self) -> bool:
+        return bool(self.grants or self.restores)
+
+
+def allocate(view: View, order: Order, due_at_once: int | None = None) -> Allocation:
+    """Serves the requests of `view` in rank order; `due_at_once` names a context that counts as due (Q2)."""
+    return _Allocator(view, order, due_at_once).run()
+
+
+def first_waiting(view: View, order: Order) -> int | None:
+    """The context that is due at once when nothing can run: the first of those that wait for pages with work."""
+    contexts = {context.context: context for context in view.contexts}
+    waiting = [contexts[request.context] for request in view.requests]
+    working = [context for context in waiting if context.has_work]
+    return min(working, key=order.page_rank).context if working else None
+
+
+@dataclass(slots=True)
+class _Offer:
+    """Victims tried for one request.
+
+    `now` pages are there at once, `later` after the passes of pinned ones; `protected` belong to contexts that
+    would yield but for work they run first.
+    """
+
+    now: int
+    later: int
+    protected: int = 0
+    victims: list[ContextView] = field(default_factory=list[ContextView])
+
+    @property
+    def pages(self) -> int:
+        return self.now + self.later
+
+
+class _Allocator:
+    def __init__(self, view: View, order: Order, due_at_once: int | None) -> None:
+        self.view = view
+        self.order = order
+        self.due_at_once = due_at_once
+        self.contexts = {context.context: context for context in view.contexts}
+        self.pages = PageForecast(view)
+        self.result = Allocation()
+        self.victims = Victims(view, order)
+
+    def run(self) -> Allocation:
+        waiting = sorted(self.view.requests, key=self._turn)
+        while waiting:
+            waiting = self._scan(waiting)
+        gone = {suspension.context for suspension in self.result.suspensions}
+        self.result.waits = [wait for wait in self.result.waits if wait.context not in gone]
+        return self.result
+
+    def _turn(self, request: RequestView) -> tuple[float, ...]:
+        context = self.contexts[request.context]
+        return (context.context != self.due_at_once, not context.has_work, *self.order.page_rank(context))
+
+    def _scan(self, waiting: list[RequestView]) -> list[RequestView]:
+        """One pass in rank order. When somebody made way, those left over, to be tried again in rank order.
+
+        Pages of contexts that make way are handed out only by the next pass, so that they go to the first in rank.
+        """
+        left: list[RequestView] = []
+        given_up = 0
+        for request in waiting:
+            context = self.contexts[request.context]
+            if context.context in self.result.moved:
+                continue
+            if self._serve(context, self._need(request)):
+                continue
+            if context.resident and has_pages(context):
+                given_up += self._give_up(context, request.pages)
+            else:
+                left.append(request)
+        self.pages.available += given_up
+        if given_up:
+            return left
+        for request in left:
+            self._wait(request)
+        return []
+
+    def _need(self, request: RequestView) -> int:
+        context = self.contexts[request.context]
+        return request.pages if context.resident else request.pages + self.pages.missing_pages(context)
+
+    def _serve(self, context: ContextView, pages: int) -> bool:
+        """Grants or restores, from available pages or by suspending others; or settles that `context` waits."""
+        if context.pinned or context.leaving:
+            self._wait_for(context, pages, ReasonKind.PASS_IN_FLIGHT)
+            return True
+        if pages <= self.pages.available:
+            self._take(context, pages)
+            return True
+        if not context.has_work:
+            return False
+        return self._wait_for_coming(context, pages) or self._evict_for(context, pages)
+
+    def _take(self, context: ContextView, pages: int) -> None:
+        self.pages.available -= pages
+        self.result.moved.add(context.context)
+        if context.resident:
+            self.result.grants.append(context.context)
+        else:
+            self.pages.hold(context)
+            self.result.restores.append(context.context)
+
+    def _wait_for_coming(self, context: ContextView, pages: int) -> bool:
+        """Whether pages that come anyway suffice. A due context keeps the available ones for itself (Q6)."""
+        if pages > self.pages.available + self.pages.coming:
+            return False
+        self._claim(context, pages, self.pages.available if self._is_due(context) else 0)
+        return True
+
+    def _claim(self, context: ContextView, pages: int, held: int) -> None:
+        self.pages.coming -= max(0, pages - self.pages.available)
+        self.pages.available -= held
+        self._wait_for(context, pages, ReasonKind.PAGES_COMING)
+
+    def _evict_for(self, context: ContextView, pages: int) -> bool:
+        """Suspends victims in order until `pages` fit, or nobody when all of them would not suffice (Q4.4)."""
+        if not context.resident:
+            self.pages.hold(context)
+        offer = self._gather(context, pages)
+        if not context.resident:
+            self.pages.release(context)
+        if offer.pages >= pages:
+            self._carry_out(offer, context, pages)
+            return True
+        for victim in offer.victims:
+            self.pages.hold(victim)
+        return self._is_patient(context, offer, pages)
+
+    def _is_patient(self, context: ContextView, offer: _Offer, pages: int) -> bool:
+        """Whether `context` keeps what it holds because others will yield as soon as they had their row."""
+        if not context.resident or offer.pages + offer.protected < pages:
+            return False
+        self._wait_for(context, pages, ReasonKind.PAGES_COMING)
+        return True
+
+    def _gather(self, requester: ContextView, pages: int) -> _Offer:
+        offer = _Offer(self.pages.available, self.pages.coming)
+        due = self._is_due(requester)
+        reach = self.victims.all if due else self.victims.reach(lambda victim: self.order.yields(victim, requester))
+        if offer.pages + self.victims.most_pages(reach) < pages:
+            return offer
+        for victim in self.victims.up_to(reach):
+            if offer.pages >= pages:
+                break
+            if victim.context == requester.context:
+                continue
+            if self._is_protected(victim, requester, due):
+                offer.protected += victim.private_pages
+            else:
+                self._add(offer, victim)
+        return offer
+
+    def _add(self, offer: _Offer, victim: ContextView) -> None:
+        freed = self.pages.release(victim)
+        offer.victims.append(victim)
+        offer.now += freed.now
+        offer.later += freed.later
+
+    def _spare(self, offer: _Offer) -> None:
+        """Lets go those victims whose every page another resident keeps."""
+        for victim in list(offer.victims):
+            if self.pages.hold(victim):
+                self.pages.release(victim)
+            else:
+                offer.victims.remove(victim)
+
+    def _carry_out(self, offer: _Offer, requester: ContextView, pages: int) -> None:
+        self._spare(offer)
+        for victim in offer.victims:
+            self._record(victim, self._why(victim, requester, pages), requester.context)
+        self.pages.available, self.pages.coming = offer.now, offer.later
+        if pages <= offer.now:
+            self._take(requester, pages)
+        else:
+            self._claim(requester, pages, offer.now)
+
+    def _why(self, victim: ContextView, requester: ContextView, pages: int) -> Reason:
+        if self.order.yields(victim, requester):
+            return self.order.why(victim, requester, pages)
+        return Reason(
+            ReasonKind.YIELDS_TO_DUE,
+            victim.bid,
+            requester.bid,
+            pages=pages,
+            waited_ticks=requester.waiting_ticks,
+            suspended=True,
+        )
+
+    def _is_due(self, context: ContextView) -> bool:
+        window = self.view.limits.aging_window_ticks
+        return context.has_work and (context.waiting_ticks >= window or context.context == self.due_at_once)
+
+    def _is_protected(self, victim: ContextView, requester: ContextView, due: bool) -> bool:
+        if victim.context in self.result.moved or (victim.fresh and not due):
+            return True
+        return self._is_due(victim) and not (due and self._waited_longer(requester, victim))
+
+    def _waited_longer(self, requester: ContextView, victim: ContextView) -> bool:
+        return requester.context == self.due_at_once or requester.waiting_ticks > victim.waiting_ticks
+
+    def _give_up(self, context: ContextView, pages: int) -> int:
+        """Suspends a context for its own request (Q4.5); how many pages that frees."""
+        reason = self._reason(context, pages, ReasonKind.NO_PAGES, suspended=True)
+        self._record(context, reason, context.context)
+        return self.pages.release(context).now
+
+    def _record(self, victim: ContextView, reason: Reason, beneficiary: int) -> None:
+        self.result.moved.add(victim.context)
+        self.victims.take(victim)
+        self.result.suspensions.append(Suspension(victim.context, beneficiary, reason, after_pass=victim.pinned))
+
+    def _wait(self, request: RequestView) -> None:
+        self._wait_for(self.contexts[request.context], request.pages, ReasonKind.NO_PAGES)
+
+    def _wait_for(self, context: ContextView, pages: int, kind: ReasonKind) -> None:
+        self.result.waits.append(Wait(context.context, self._reason(context, pages, kind)))
+
+    def _reason(self, context: ContextView, pages: int, kind: ReasonKind, suspended: bool = False) -> Reason:
+        return Reason(
+            kind,
+            context.bid,
+            price=self.order.price(),
+            pages=pages,
+            available_pages=self.pages.available,
+            waited_ticks=context.waiting_ticks,
+            suspended=suspended,
+        )

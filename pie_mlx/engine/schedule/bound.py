@@ -1,0 +1,22 @@
+"""How long a context can wait at most: rules Q7 and Q8 as a formula."""
+
+import math
+
+from pie_mlx.engine.schedule.view import Limits
+
+
+def longest_wait_ticks(limits: Limits, working_contexts: int, longest_context_tokens: int) -> int:
+    """Ticks within which each context with work that fits the pool has a row of its own: W + N * (K + 2).
+
+    W is the aging window, N the number of contexts with work, and K = ceil(tokens of the longest context / chunk) the
+    ticks of its replay. After W ticks a context is due. From then on it outranks each other one at the latest when
+    that one had a row: an effective bid is at most A * (1 + w/W) and that of the due context at least A * w'/W with
+    w' >= w + W. So at most N - 1 contexts come before it, each holding it up for the pass in flight, its replay and
+    one row; the head of the batch gets whole chunks.
+
+    Each such row makes at least one token of progress, which suspension does not undo. So a program that needs T rows
+    finishes within T times this many ticks, whatever the bids.
+    """
+    chunk_tokens = min(limits.prefill_chunk_tokens, limits.max_batch_tokens)
+    replay_ticks = math.ceil(longest_context_tokens / chunk_tokens)
+    return limits.aging_window_ticks + working_contexts * (replay_ticks + 2)

@@ -1,0 +1,54 @@
+"""First come, first served: the order of programs decides, and nothing has a price."""
+
+from typing import final
+
+from pie_mlx.engine.schedule.base import Rank
+from pie_mlx.engine.schedule.plan import Plan
+from pie_mlx.engine.schedule.planner import make_plan
+from pie_mlx.engine.schedule.reason import Reason, ReasonKind
+from pie_mlx.engine.schedule.view import ContextView, View
+
+
+@final
+class FirstComeOrder:
+    """Pages go to the older account and context, which may take those of newer ones; rows go by arrival.
+
+    Age, unlike arrival, is one strict order for the whole life of a program: the oldest that has work always gets
+    its pages, keeps them and finishes, then the next. Due contexts come before (Q2), which bounds the wait of the
+    young ones.
+    """
+
+    def __init__(self, aging_window_ticks: int) -> None:
+        self._window = aging_window_ticks
+
+    def page_rank(self, context: ContextView) -> Rank:
+        return (-self._overdue(context), context.account, context.context)
+
+    def batch_rank(self, context: ContextView) -> Rank:
+        return (-self._overdue(context), context.arrival, context.account, context.context)
+
+    def victim_rank(self, context: ContextView) -> Rank:
+        return (-context.account, -context.context)
+
+    def yields(self, victim: ContextView, requester: ContextView) -> bool:
+        return (victim.account, victim.context) > (requester.account, requester.context)
+
+    def why(self, victim: ContextView, requester: ContextView, pages: int) -> Reason:
+        return Reason(ReasonKind.NEWER, victim.bid, requester.bid, pages=pages, suspended=True)
+
+    def price(self) -> float:
+        return 0.0
+
+    def _overdue(self, context: ContextView) -> int:
+        return context.waiting_ticks if context.waiting_ticks >= self._window else 0
+
+
+@final
+class FirstComePolicy:
+    """`fcfs`: see `FirstComeOrder`."""
+
+    name = "fcfs"
+    sells_pages = False
+
+    def plan(self, view: View) -> Plan:
+        return make_plan(view, FirstComeOrder(view.limits.aging_window_ticks))

@@ -1,0 +1,50 @@
+"""Declared bids as fixed priorities: no prices, no ageing but the due rule."""
+
+from typing import final
+
+from pie_mlx.engine.schedule.base import Rank
+from pie_mlx.engine.schedule.plan import Plan
+from pie_mlx.engine.schedule.planner import make_plan
+from pie_mlx.engine.schedule.reason import Reason, ReasonKind
+from pie_mlx.engine.schedule.view import ContextView, View
+
+
+@final
+class PriorityOrder:
+    """The higher declared bid first, then the older account and context; the others yield in the opposite order."""
+
+    def __init__(self, aging_window_ticks: int) -> None:
+        self._window = aging_window_ticks
+
+    def page_rank(self, context: ContextView) -> Rank:
+        return (-self._overdue(context), -context.bid, context.account, context.context)
+
+    def batch_rank(self, context: ContextView) -> Rank:
+        return (-self._overdue(context), -context.bid, context.arrival, context.context)
+
+    def victim_rank(self, context: ContextView) -> Rank:
+        return (context.bid, -context.account, -context.context)
+
+    def yields(self, victim: ContextView, requester: ContextView) -> bool:
+        return self.victim_rank(victim) < self.victim_rank(requester)
+
+    def why(self, victim: ContextView, requester: ContextView, pages: int) -> Reason:
+        kind = ReasonKind.NEWER if victim.bid == requester.bid else ReasonKind.OUTBID
+        return Reason(kind, victim.bid, requester.bid, pages=pages, suspended=True)
+
+    def price(self) -> float:
+        return 0.0
+
+    def _overdue(self, context: ContextView) -> int:
+        return context.waiting_ticks if context.waiting_ticks >= self._window else 0
+
+
+@final
+class PriorityPolicy:
+    """`priority`: see `PriorityOrder`."""
+
+    name = "priority"
+    sells_pages = False
+
+    def plan(self, view: View) -> Plan:
+        return make_plan(view, PriorityOrder(view.limits.aging_window_ticks))

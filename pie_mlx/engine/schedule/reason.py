@@ -1,0 +1,71 @@
+"""Why a context waits or was suspended, for machines and for people."""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class ReasonKind(StrEnum):
+    """The rule that made the decision."""
+
+    OUTBID = "outbid"
+    DEFAULTED = "defaulted"
+    YIELDS_TO_DUE = "yields_to_due"
+    NEWER = "newer"
+    NO_PAGES = "no_pages"
+    PAGES_COMING = "pages_coming"
+    PASS_IN_FLIGHT = "pass_in_flight"
+    BATCH_CONTEXTS = "batch_contexts"
+    BATCH_TOKENS = "batch_tokens"
+
+
+class Reason(msgspec.Struct, frozen=True):
+    """`kind` with the numbers it was decided on.
+
+    `bid` is the context's own declared bid, `against_bid` the one it lost to, `price` the clearing price that the
+    demands of this tick would give, `pages` what the context needs (waiting) or what is wanted of it (suspended),
+    `available_pages` what there was, `waited_ticks` how long the waiting side had waited.
+    """
+
+    kind: ReasonKind
+    bid: float = 0.0
+    against_bid: float = 0.0
+    price: float = 0.0
+    pages: int = 0
+    available_pages: int = 0
+    waited_ticks: int = 0
+    suspended: bool = False
+
+    def text(self) -> str:
+        """One line for people, e.g. `suspended: bid 0.80 < clearing price 1.20, needs 14 pages`."""
+        return f"{'suspended' if self.suspended else 'waiting'}: {self._cause()}"
+
+    def _cause(self) -> str:
+        match self.kind:
+            case ReasonKind.OUTBID | ReasonKind.NO_PAGES:
+                return self._lost_auction()
+            case ReasonKind.DEFAULTED:
+                return "its account could not pay its rent"
+            case ReasonKind.YIELDS_TO_DUE:
+                return f"yields to a context that waited {self.waited_ticks} ticks"
+            case ReasonKind.NEWER:
+                return f"came after the requester, which needs {self._pages()}"
+            case ReasonKind.PAGES_COMING:
+                return f"needs {self._pages()}, which others give back after their next pass"
+            case ReasonKind.PASS_IN_FLIGHT:
+                return f"needs {self._pages()} after its pass"
+            case ReasonKind.BATCH_CONTEXTS:
+                return "the batch has no slot left"
+            case ReasonKind.BATCH_TOKENS:
+                return "the batch has no room for its tokens"
+
+    def _lost_auction(self) -> str:
+        if self.bid < self.price:
+            return f"bid {self.bid:.2f} < clearing price {self.price:.2f}, needs {self._pages()}"
+        if self.kind is ReasonKind.NO_PAGES:
+            return f"needs {self._pages()}, {self.available_pages} available and nobody has to yield"
+        relation = "=" if self.bid == self.against_bid else "<"
+        return f"bid {self.bid:.2f} {relation} bid {self.against_bid:.2f} of a requester, needs {self._pages()}"
+
+    def _pages(self) -> str:
+        return f"{self.pages} page" if self.pages == 1 else f"{self.pages} pages"

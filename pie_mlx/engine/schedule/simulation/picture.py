@@ -1,0 +1,74 @@
+"""The planner's view of a simulated engine."""
+
+from collections.abc import Iterable, Mapping
+
+from pie_mlx.engine.market import Account
+from pie_mlx.engine.schedule.simulation.pages import Run, SimulatedPool
+from pie_mlx.engine.schedule.simulation.thread import Thread
+from pie_mlx.engine.schedule.view import ContextView, Limits, PassView, RequestView, SharedRun, View
+
+
+def picture(
+    threads: Iterable[Thread],
+    pool: SimulatedPool,
+    accounts: Mapping[int, Account],
+    limits: Limits,
+    tick: int,
+    stalled: bool,
+) -> View:
+    """What the engine would show its planner before tick `tick`."""
+    threads = tuple(threads)
+    runs = {run.run: run for thread in threads for run in thread.chain.runs if run.residents}
+    return View(
+        tick,
+        pool.capacity_pages,
+        pool.available_pages,
+        tuple(_context(thread, pool, accounts[thread.account].defaulted) for thread in threads),
+        tuple(_pass(thread) for thread in threads if _is_runnable(thread)),
+        tuple(_request(thread, pool) for thread in threads if _is_waiting(thread)),
+        tuple(_shared(run) for run in runs.values()),
+        limits,
+        stalled,
+    )
+
+
+def _context(thread: Thread, pool: SimulatedPool, defaulted: bool) -> ContextView:
+    chain = thread.chain
+    return ContextView(
+        thread.context,
+        thread.account,
+        chain.resident,
+        thread.bid,
+        thread.waiting_ticks,
+        thread.arrival,
+        pool.effective_pages(chain),
+        chain.own_pages if chain.resident else 0,
+        tuple(run.run for run in chain.runs if run.residents),
+        fresh=thread.fresh,
+        defaulted=defaulted,
+        has_work=thread.has_work,
+    )
+
+
+def _shared(run: Run) -> SharedRun:
+    return SharedRun(run.run, run.pages, run.residents)
+
+
+def _is_runnable(thread: Thread) -> bool:
+    return thread.has_work and thread.chain.resident and not thread.lacking_pages
+
+
+def _is_waiting(thread: Thread) -> bool:
+    return not thread.chain.resident or thread.lacking_pages > 0
+
+
+def _pass(thread: Thread) -> PassView:
+    if thread.replay_tokens:
+        return PassView(thread.context, thread.replay_tokens)
+    return PassView(thread.context, thread.pass_tokens, thread.atomic)
+
+
+def _request(thread: Thread, pool: SimulatedPool) -> RequestView:
+    if thread.chain.resident:
+        return RequestView(thread.context, thread.lacking_pages, thread.pass_tokens, thread.atomic)
+    return RequestView(thread.context, pool.return_pages(thread.chain) + thread.lacking_pages)

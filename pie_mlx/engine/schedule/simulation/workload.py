@@ -1,0 +1,63 @@
+"""What simulated programs do: plain data."""
+
+import math
+
+import msgspec
+
+
+class Turn(msgspec.Struct, frozen=True, tag=True):
+    """Run `prompt_tokens` and generate `reply_tokens`; `max_tokens` is what the program allows, as seen by bids."""
+
+    prompt_tokens: int
+    reply_tokens: int
+    max_tokens: int
+
+
+class Pause(msgspec.Struct, frozen=True, tag=True):
+    """Do nothing for `seconds` (a user types, a tool runs) and keep the context; `idle` bids 0 meanwhile."""
+
+    seconds: float = math.inf
+    idle: bool = False
+
+
+class Search(msgspec.Struct, frozen=True, tag=True):
+    """Fork `branches` children that each do `turn` at the same time, and drop them."""
+
+    branches: int
+    turn: Turn
+
+
+Action = Turn | Pause | Search
+
+
+class Program(msgspec.Struct, frozen=True):
+    """One launch root: `value` is what a generated token is worth to its user, `endowment` is in credits."""
+
+    kind: str
+    arrival_seconds: float
+    endowment: float
+    actions: tuple[Action, ...]
+    value: float = 1.0
+
+
+class Device(msgspec.Struct, frozen=True):
+    """A device that computes nothing and takes as long as a real one: so much a batch, so much more a token.
+
+    Pages whose content was reclaimed are read back from a disk, unless computing them again is faster (R3).
+    """
+
+    seconds_per_batch: float = 0.010
+    seconds_per_token: float = 0.0005
+    seconds_per_page_read: float = 0.0005
+
+    def batch_seconds(self, tokens: int) -> float:
+        return self.seconds_per_batch + self.seconds_per_token * tokens
+
+
+class Setup(msgspec.Struct, frozen=True):
+    """The simulated engine's sizes."""
+
+    capacity_pages: int
+    page_size: int = 16
+    page_price: float = 1.0
+    device: Device = Device()

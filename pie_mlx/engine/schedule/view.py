@@ -1,0 +1,92 @@
+"""What the planner sees: an immutable picture of the engine at the start of a tick."""
+
+import msgspec
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """Sizes of one batch, and the ticks after which a waiting context is due (Q2)."""
+
+    max_batch_tokens: int = 2048
+    max_batch_contexts: int = 64
+    prefill_chunk_tokens: int = 512
+    aging_window_ticks: int = 64
+
+
+class SharedRun(msgspec.Struct, frozen=True):
+    """Committed pages that the same resident contexts hold. `run` is any id that is unique in the view."""
+
+    run: int
+    pages: int
+    holders: int
+
+
+class ContextView(msgspec.Struct, frozen=True):
+    """One live context. Smaller ids of accounts and contexts are older.
+
+    `waiting_ticks` counts ticks with work but without a row of its own; a row that only replays does not end the
+    wait, or a long replay could be evicted again and again (Q1, Q7). `pages` are effective pages (K9), 0 off-pool.
+    Suspending a context alone gives back `private_pages`; `shared_runs` are the runs it holds with other residents,
+    or, of an off-pool context, the runs that need not come back because residents hold them. The last two may be left
+    empty while all requests together fit into the available pages, as then nothing is suspended.
+    `arrival` is the sequence number of its oldest outstanding operation. `pinned`: in the batch in flight. `leaving`:
+    was marked for suspension and goes when that batch is done. `fresh`: was restored or granted pages for work it has
+    not run yet (Q3). `defaulted` is its account's flag (M9).
+    """
+
+    context: int
+    account: int
+    resident: bool = True
+    bid: float = 0.0
+    waiting_ticks: int = 0
+    arrival: int = 0
+    pages: float = 0.0
+    private_pages: int = 0
+    shared_runs: tuple[int, ...] = ()
+    pinned: bool = False
+    leaving: bool = False
+    fresh: bool = False
+    defaulted: bool = False
+    has_work: bool = True
+
+
+class PassView(msgspec.Struct, frozen=True):
+    """A pass that could run now: its context is resident, not pinned, and holds the pages for all of it.
+
+    `tokens` >= 1 are still to run; an `atomic` pass (a decode step, a verification window) runs whole.
+    """
+
+    context: int
+    tokens: int
+    atomic: bool = False
+
+
+class RequestView(msgspec.Struct, frozen=True):
+    """A context that waits for pages: a resident one for `pages` more, an off-pool one for `pages` to return.
+
+    Off-pool this is the need of M6: pages to bring back and those its deferred operations lack. `tokens` and `atomic`
+    describe the pass that can run as soon as the pages are granted; 0 for any other operation and for restores.
+    """
+
+    context: int
+    pages: int
+    tokens: int = 0
+    atomic: bool = False
+
+
+class View(msgspec.Struct, frozen=True):
+    """The engine before tick `tick`.
+
+    `available_pages` are free, cached and snapshot-only pages (K8). `contexts` holds every live context, `passes` and
+    `requests` at most one entry of each of them. `stalled`: nothing is in flight and nothing was runnable for as long
+    as `firing.is_stalled` asks.
+    """
+
+    tick: int
+    capacity_pages: int
+    available_pages: int
+    contexts: tuple[ContextView, ...] = ()
+    passes: tuple[PassView, ...] = ()
+    requests: tuple[RequestView, ...] = ()
+    shared_runs: tuple[SharedRun, ...] = ()
+    limits: Limits = Limits()
+    stalled: bool = False

@@ -1,0 +1,34 @@
+"""What an engine is started with."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSettings:
+    """One model on one pool.
+
+    `model` is a directory, a repo id or `pie-tiny`; `name` is what programs call it. `total_pages` None sizes the pool
+    from the memory there is. `seed` None draws the engine's own seed at start (L6). `dummy` replaces the weights by
+    pseudo-random logits. Without `spill_directory` or with `spill_max_bytes` 0, pages that fall out of the pool are
+    computed again.
+    """
+
+    model: str = "pie-tiny"
+    name: str | None = None
+    dummy: bool = False
+    dtype: str = "auto"
+    page_size: int = 16
+    total_pages: int | None = None
+    kv_memory_fraction: float = 0.8
+    memory_headroom_bytes: int = 2048 << 20
+    seed: int | None = None
+    policy: str = "fcfs"
+    max_batch_tokens: int = 2048
+    max_batch_contexts: int = 64
+    prefill_chunk_tokens: int = 512
+    aging_window_ticks: int = 64
+    default_endowment_pages: int = 64
+    default_token_limit: int | None = None
+    allow_download: bool = False
+    spill_directory: str | None = None
+    spill_max_bytes: int = 4096 << 20

@@ -1,0 +1,92 @@
+"""The bytes of a spill file: a nameless file in a private directory."""
+
+import fcntl
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+from uuid import uuid4
+
+FILE_PREFIX, FILE_SUFFIX = "pie-", ".spill"
+DIRECTORY_MODE, FILE_MODE = 0o700, 0o600
+
+
+class Disk(Protocol):
+    """Random access to a growing file. Every method may block and raises OSError; none may be called after `close`."""
+
+    def write_at(self, data: bytes, offset: int) -> None: ...
+
+    def read_at(self, count: int, offset: int) -> bytes:
+        """Up to `count` bytes; fewer at the end of the file."""
+        ...
+
+    def flush(self) -> None:
+        """Wait until everything written is on the medium and, where that can be asked for, out of the cache."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class FileDisk:
+    """Implements Disk with a file descriptor."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def write_at(self, data: bytes, offset: int) -> None:
+        view = memoryview(data)
+        while view:
+            written = os.pwrite(self._descriptor, view, offset)
+            view, offset = view[written:], offset + written
+
+    def read_at(self, count: int, offset: int) -> bytes:
+        parts: list[bytes] = []
+        while count:
+            part = os.pread(self._descriptor, count, offset)
+            if not part:
+                break
+            parts.append(part)
+            count, offset = count - len(part), offset + len(part)
+        return b"".join(parts)
+
+    def flush(self) -> None:
+        os.fsync(self._descriptor)
+        if hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(self._descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+
+def open_disk(directory: str) -> FileDisk:
+    """An empty file of mode 0600 in `directory`, which is made with mode 0700 if there is none.
+
+    Its name is gone as soon as it is open: whatever ends the engine, nothing of it survives and nobody else can open
+    it. Names left by an engine that was killed in between are removed. Raises OSError, also for a directory that other
+    users may enter.
+    """
+    place = Path(directory)
+    place.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
+    _check_private(place)
+    for leftover in place.glob(f"{FILE_PREFIX}*{FILE_SUFFIX}"):
+        leftover.unlink(missing_ok=True)
+    path = place / f"{FILE_PREFIX}{uuid4().hex}{FILE_SUFFIX}"
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
+    with suppress(FileNotFoundError):  # another engine that starts now may have tidied it away
+        path.unlink()
+    _bypass_cache(descriptor)
+    return FileDisk(descriptor)
+
+
+def _check_private(place: Path) -> None:
+    found = place.stat()
+    if stat.S_IMODE(found.st_mode) & 0o077 or found.st_uid != os.geteuid():
+        raise PermissionError(f"{place} must belong to you and be closed to others (chmod 700)")
+
+
+def _bypass_cache(descriptor: int) -> None:
+    """Where it can be asked for (macOS): spilled pages would only push useful files out of the system's cache."""
+    command = getattr(fcntl, "F_NOCACHE", None)
+    if command is not None:
+        fcntl.fcntl(descriptor, command, 1)

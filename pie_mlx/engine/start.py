@@ -1,0 +1,92 @@
+"""From settings to a running engine."""
+
+import uuid
+from collections.abc import Callable
+
+import pie_mlx
+from pie_mlx.calls import ModelInfo
+from pie_mlx.engine.bank import Bank
+from pie_mlx.engine.kv import PageStore
+from pie_mlx.engine.model.loaded import LoadedModel
+from pie_mlx.engine.model.loading import load_model, null_model
+from pie_mlx.engine.model.runner import Runner
+from pie_mlx.engine.schedule import Limits, policy
+from pie_mlx.engine.services import Services
+from pie_mlx.engine.settings import EngineSettings
+from pie_mlx.engine.spill import open_spill
+from pie_mlx.engine.text.chat import ChatRenderer
+from pie_mlx.engine.text.grammar import GrammarService, NativeToolGrammars
+from pie_mlx.engine.text.tokenizer import Tokenizer
+from pie_mlx.engine.ticker import Ticker
+from pie_mlx.events import Event, SpillChanged
+
+
+async def start_services(
+    settings: EngineSettings, seed: int, emit: Callable[[Event], None], progress: Callable[[str], None]
+) -> Services:
+    """Load the model, allocate the pool, begin to tick. Raises ModelError and OutOfPagesError."""
+    limits = Limits(
+        settings.max_batch_tokens,
+        settings.max_batch_contexts,
+        settings.prefill_chunk_tokens,
+        settings.aging_window_ticks,
+    )
+    chosen = policy(settings.policy)
+    runner = Runner()
+    try:
+        model = await runner.load(lambda: _load(settings, progress))
+    except BaseException:
+        runner.close()
+        raise
+    store = PageStore(pages=model.pool.pages, page_size=settings.page_size, identity=model.identity)
+    tokenizer = Tokenizer(model.tokenizer)
+    chat = ChatRenderer(tokenizer, model.eos_token_ids)
+    bank = Bank(
+        page_size=settings.page_size,
+        capacity_pages=store.capacity,
+        default_endowment_pages=settings.default_endowment_pages,
+        default_token_limit=settings.default_token_limit,
+        sells_pages=settings.policy == "market",
+        emit=emit,
+    )
+    spill = await open_spill(
+        settings.spill_directory,
+        page_bytes=model.pool.bytes() // model.pool.pages,
+        max_bytes=settings.spill_max_bytes,
+        notify=lambda notice: emit(SpillChanged(notice.state, notice.text)),
+    )
+    return Services(
+        version=pie_mlx.__version__,
+        instance_id=str(uuid.uuid4()),
+        seed=seed,
+        model_info=ModelInfo(
+            model.name, model.vocabulary_size, settings.page_size, model.maximum_positions, chat.formats()
+        ),
+        runner=runner,
+        store=store,
+        ticker=Ticker(store, runner, bank, chosen, limits, emit, spill=spill),
+        bank=bank,
+        tokenizer=tokenizer,
+        chat=chat,
+        grammars=GrammarService(tokenizer, model.vocabulary_size, chat.stop_tokens, NativeToolGrammars(chat)),
+    )
+
+
+def _load(settings: EngineSettings, progress: Callable[[str], None]) -> LoadedModel:
+    if settings.dummy:
+        model = null_model(name=settings.name or "dummy")
+    else:
+        model = load_model(
+            settings.model,
+            name=settings.name or settings.model,
+            dtype=settings.dtype,
+            progress=progress,
+            allow_download=settings.allow_download,
+        )
+    model.allocate(
+        pages=settings.total_pages,
+        page_size=settings.page_size,
+        memory_fraction=settings.kv_memory_fraction,
+        headroom_bytes=settings.memory_headroom_bytes,
+    )
+    return model

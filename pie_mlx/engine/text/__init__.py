@@ -1,0 +1,1 @@
+"""How models speak: tokenizers, chat templates, reasoning and tool formats, grammars."""

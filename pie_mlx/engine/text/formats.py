@@ -1,0 +1,44 @@
+"""What decoders must know of how a model speaks, read off its template and vocabulary."""
+
+from collections.abc import Sequence
+
+from pie_mlx.calls import Formats, ReasoningFormat
+from pie_mlx.engine.text.fragments import Fragments
+from pie_mlx.engine.text.template import ChatTemplate
+from pie_mlx.engine.text.tokenizer import Tokenizer
+from pie_mlx.engine.text.tool_families import recognise_family
+
+_REASONING = (
+    ("<think>", "</think>"),
+    ("[THINK]", "[/THINK]"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|channel>thought\n", "<channel|>"),
+    ("<longcat_think>", "</longcat_think>"),
+    ("<|think:start|>", "<|think:end|>"),
+)
+_CHANNEL_TOKENS = ("<|start|>", "<|channel|>", "<|message|>", "<|end|>")
+
+
+def detect_formats(
+    template: ChatTemplate, tokenizer: Tokenizer, fragments: Fragments | None, stop_tokens: Sequence[int]
+) -> Formats:
+    """The formats of a model."""
+    family = recognise_family(template.source)
+    channels = all(tokenizer.id_of(text) in tokenizer.control_ids for text in _CHANNEL_TOKENS)
+    return Formats(
+        stop_tokens=list(stop_tokens),
+        control_tokens=sorted(tokenizer.control_ids),
+        reasoning=None if channels else _detect_reasoning(template, tokenizer, fragments.cue if fragments else ""),
+        tools=family.format if family else None,
+        channels=channels,
+        strips_first_space=tokenizer.bytes_by_id.strips_first_space,
+    )
+
+
+def _detect_reasoning(template: ChatTemplate, tokenizer: Tokenizer, cue: str) -> ReasoningFormat | None:
+    added = set(tokenizer.added_texts.values())
+    for opening, closing in _REASONING:
+        marker = opening.removesuffix("thought\n")
+        if {marker, closing} <= added or (marker in template.source and closing in template.source):
+            return ReasoningFormat(opening, closing, opened_by_cue=cue.rstrip().endswith(opening.rstrip()))
+    return None

@@ -1,0 +1,7 @@
+"""Grammars: text that generation must match, as masks over the vocabulary."""
+
+from pie_mlx.engine.text.grammar.base import Matcher
+from pie_mlx.engine.text.grammar.service import GrammarService
+from pie_mlx.engine.text.grammar.tool_grammars import NativeToolGrammars
+
+__all__ = ["GrammarService", "Matcher", "NativeToolGrammars"]

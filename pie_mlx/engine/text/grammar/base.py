@@ -1,0 +1,174 @@
+"""The contract of every grammar engine.
+
+A compiled grammar is immutable and may be shared between threads. A matcher is a walk over one grammar; it belongs to
+one owner at a time and is not safe to share. Stop tokens are handled here and never reach an engine: they are allowed
+exactly where the grammar may end, and taking one terminates the matcher.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+
+from pie_mlx.calls import Brle
+from pie_mlx.engine.text.grammar.masks import PackedMask, mask_to_brle, pack_tokens, words_for
+from pie_mlx.errors import GrammarRejectedError, InvalidArgumentError
+
+
+class Walk(ABC):
+    """An engine's walk over the text of a grammar, without stop tokens.
+
+    `fill` and `push` are called only while something may follow. What an engine raises here is a GrammarError.
+    """
+
+    @abstractmethod
+    def fill(self, row: PackedMask) -> bool:
+        """Write the mask of the next token, stop tokens included where the grammar may end.
+
+        False when everything is allowed; the row is then undefined.
+        """
+
+    @abstractmethod
+    def push(self, tokens: Sequence[int]) -> int:
+        """Take tokens until one is forbidden; the number taken."""
+
+    @abstractmethod
+    def pop(self, count: int) -> None:
+        """Take back the last `count` tokens; there are as many."""
+
+    @abstractmethod
+    def fork(self) -> "Walk":
+        """An independent copy."""
+
+    @property
+    @abstractmethod
+    def is_complete(self) -> bool:
+        """Whether the text so far is whole."""
+
+    @property
+    @abstractmethod
+    def is_exhausted(self) -> bool:
+        """Whether the engine knows that nothing may follow; it may find out only with the next mask."""
+
+
+class Matcher:
+    """A walk with its stop tokens. Rolling back is unlimited, forking takes microseconds.
+
+    `warnings`: what of the grammar is not enforced, for one compiled leniently.
+    """
+
+    def __init__(
+        self, walk: Walk, stop_tokens: Sequence[int], vocabulary_size: int, warnings: Sequence[str] = ()
+    ) -> None:
+        self._walk = walk
+        self.warnings = tuple(warnings)
+        self.stop_tokens = tuple(stop_tokens)
+        self.vocabulary_size = vocabulary_size
+        self._taken = 0
+        self._stopped = False
+        self._mask: PackedMask | None = None
+        self._is_fresh = False
+
+    def packed_mask(self) -> PackedMask | None:
+        """[words] uint32, not to be written to: the tokens allowed next, None when all are.
+
+        Once terminated, the stop tokens alone.
+        """
+        if not self._is_fresh:
+            self._mask = self._compute_mask()
+            self._is_fresh = True
+        return self._mask
+
+    def mask_into(self, row: PackedMask) -> bool:
+        """Write the mask into a row of the caller's; False, and nothing written, when everything is allowed."""
+        mask = self.packed_mask()
+        if mask is None:
+            return False
+        row[:] = mask.view(row.dtype)
+        return True
+
+    def brle_mask(self) -> Brle:
+        """The mask as run lengths; [] when everything is allowed."""
+        mask = self.packed_mask()
+        return [] if mask is None else mask_to_brle(mask, self.vocabulary_size)
+
+    def accept(self, tokens: Sequence[int]) -> None:
+        """Feed tokens. Raises GrammarRejectedError, and stays as it was, when one of them is forbidden."""
+        taken = self.try_accept(tokens)
+        if taken < len(tokens):
+            if taken:
+                self.rollback(taken)
+            raise GrammarRejectedError(
+                f"grammar: token {tokens[taken]} is not allowed after {self._taken + taken} tokens",
+                hint="sample under the matcher's mask",
+            )
+
+    def try_accept(self, tokens: Sequence[int]) -> int:
+        """Feed tokens up to the first forbidden one; the number taken."""
+        if self._stopped or not tokens:
+            return 0
+        stop = next((i for i, token in enumerate(tokens) if token in self.stop_tokens), len(tokens))
+        taken = self._walk.push(tokens[:stop]) if stop else 0
+        if taken == stop < len(tokens) and self._walk.is_complete:
+            self._stopped = True
+            taken += 1
+        self._moved(taken)
+        return taken
+
+    def rollback(self, count: int) -> None:
+        """Take back the last `count` tokens. Raises InvalidArgumentError for more than were taken."""
+        if not 0 <= count <= self._taken:
+            raise InvalidArgumentError(
+                f"rollback: {count} tokens, the matcher has taken {self._taken}", hint="roll back what was accepted"
+            )
+        if count:
+            self._walk.pop(count - self._stopped)
+            self._stopped = False
+            self._moved(-count)
+
+    def reset(self) -> None:
+        """Take back everything."""
+        self.rollback(self._taken)
+
+    def fork(self) -> Self:
+        """An independent copy."""
+        copy = type(self)(self._walk.fork(), self.stop_tokens, self.vocabulary_size, self.warnings)
+        copy._taken, copy._stopped = self._taken, self._stopped
+        copy._mask, copy._is_fresh = self._mask, self._is_fresh
+        return copy
+
+    @property
+    def taken(self) -> int:
+        """The number of tokens taken."""
+        return self._taken
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the text may end here."""
+        return self._walk.is_complete
+
+    @property
+    def is_terminated(self) -> bool:
+        """Whether a stop token was taken, or nothing may follow (G13)."""
+        if self._stopped:
+            return True
+        return self._walk.is_complete and (self._walk.is_exhausted or self._only_stops())
+
+    def _only_stops(self) -> bool:
+        mask = self.packed_mask()
+        return mask is not None and not np.any(mask & ~self._stop_mask())
+
+    def _compute_mask(self) -> PackedMask | None:
+        if self._stopped or (self._walk.is_complete and self._walk.is_exhausted):
+            return self._stop_mask()
+        row = np.zeros(words_for(self.vocabulary_size), np.uint32)
+        return row if self._walk.fill(row) else None
+
+    def _stop_mask(self) -> PackedMask:
+        return pack_tokens(self.stop_tokens, self.vocabulary_size)
+
+    def _moved(self, by: int) -> None:
+        self._taken += by
+        if by:
+            self._is_fresh = False

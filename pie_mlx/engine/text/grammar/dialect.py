@@ -1,0 +1,47 @@
+"""Which notation a grammar is written in, and what of it a user may not write."""
+
+import re
+from typing import Literal
+
+import llguidance.gbnf_to_lark
+
+from pie_mlx.errors import GrammarError
+
+Dialect = Literal["gbnf", "lark"]
+
+_QUOTED_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|#[^\n]*', re.DOTALL)
+_LARK_REGEX = re.compile(r"(?<=[\s:|(,&~])/(?:\\.|[^/\\\n])+/[imslux]*")
+_TOKEN_NUMBER = re.compile(r"<\[[^\]]*\]>")
+_RULE = re.compile(r"^\??[!]?(start|root)\b[^:\n]*:", re.MULTILINE)
+
+
+def _bare(source: str) -> str:
+    """The source with strings and comments blanked out, at the same places."""
+    return _QUOTED_OR_COMMENT.sub(lambda match: " " * len(match[0]), source)
+
+
+def dialect_of(source: str) -> Dialect:
+    """GBNF if `::=` occurs outside strings and comments, else Lark."""
+    return "gbnf" if "::=" in _bare(source) else "lark"
+
+
+def prepare_lark(source: str) -> str:
+    """A user's Lark with a rule `start`. Raises GrammarError for references to tokens by number."""
+    bare = _LARK_REGEX.sub(lambda match: " " * len(match[0]), _bare(source))
+    found = _TOKEN_NUMBER.search(bare)
+    if found:
+        line = bare.count("\n", 0, found.start()) + 1
+        column = found.start() - bare.rfind("\n", 0, found.start())
+        raise GrammarError(
+            f"grammar: line {line}, column {column}: {found[0]} names tokens by number", hint="write their text"
+        )
+    rules = set(_RULE.findall(bare))
+    return f"{source}\nstart: root\n" if rules == {"root"} else source
+
+
+def gbnf_to_lark(source: str) -> str:
+    """GBNF in Lark notation. Raises GrammarError for what has no counterpart."""
+    try:
+        return llguidance.gbnf_to_lark.any_to_lark(source)
+    except Exception as error:  # the converter raises whatever its parser stumbles over
+        raise GrammarError(f"grammar: {error}", hint="write the grammar in Lark notation") from error

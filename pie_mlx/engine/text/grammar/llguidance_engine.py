@@ -1,0 +1,100 @@
+"""Grammars on llguidance: JSON Schema, regular expressions and Lark.
+
+It refuses what it cannot enforce, and its matcher never recovers from an error, so that no token is ever fed to it
+before it was validated.
+"""
+
+import json
+from collections.abc import Sequence
+
+import llguidance
+
+from pie_mlx.engine.text.grammar.base import Walk
+from pie_mlx.engine.text.grammar.masks import PackedMask
+from pie_mlx.engine.text.grammar.views import View, tokenizer_json
+from pie_mlx.engine.text.tokenizer import Tokenizer
+from pie_mlx.errors import GrammarError
+
+_WHITESPACE = r"\x20|\x0A\x20{0,32}|\x0A\x09{0,16}"
+"""Between JSON tokens: one space, or one line break and its indentation. A weak model given more writes it for ever."""
+_LIMITS = llguidance.LLParserLimits(max_items_in_row=20_000, step_max_items=200_000, verbose_errors=False)
+"""Ten times the default rows: an object of a thousand optional properties needs that many."""
+
+
+class LlguidanceWalk(Walk):
+    def __init__(self, matcher: llguidance.LLMatcher) -> None:
+        self._matcher = matcher
+
+    def fill(self, row: PackedMask) -> bool:
+        self._matcher.unsafe_compute_mask_ptr(row.ctypes.data, row.nbytes)
+        self._check()
+        return True
+
+    def push(self, tokens: Sequence[int]) -> int:
+        given = list(tokens)
+        valid = 0 if self._matcher.is_stopped() else self._matcher.validate_tokens(given)
+        if valid:
+            self._matcher.consume_tokens(given[:valid])
+            self._check()
+        return valid
+
+    def pop(self, count: int) -> None:
+        self._matcher.rollback(count)
+        self._check()
+
+    def fork(self) -> "LlguidanceWalk":
+        return LlguidanceWalk(self._matcher.deep_copy())
+
+    @property
+    def is_complete(self) -> bool:
+        return self._matcher.is_accepting()
+
+    @property
+    def is_exhausted(self) -> bool:
+        return self._matcher.is_stopped()
+
+    def _check(self) -> None:
+        if self._matcher.is_error():
+            reason = self._matcher.get_error().partition("\n")[0]
+            raise GrammarError(f"grammar: too complex: {reason}", hint="simplify the grammar or the schema")
+
+
+class LlguidanceEngine:
+    """Compiles for one view of a tokenizer and one stop set. `compile_*` raise GrammarError with the engine's words,
+    may take seconds, and do not hold the interpreter lock meanwhile."""
+
+    name = "llguidance"
+
+    def __init__(self, tokenizer: Tokenizer, view: View, vocabulary_size: int, stop_tokens: Sequence[int]) -> None:
+        self._tokenizer = llguidance.LLTokenizer(
+            tokenizer_json(tokenizer, view), n_vocab=vocabulary_size, eos_token=list(stop_tokens)
+        )
+
+    def compile_schema(self, schema: object, *, lenient: bool = False) -> tuple[Walk, list[str]]:
+        """JSON of a schema, and what of it is not enforced."""
+        matcher = self._start(
+            llguidance.LLMatcher.grammar_from_json_schema(
+                json.dumps(schema),
+                overrides={"whitespace_pattern": _WHITESPACE, "lenient": lenient, "coerce_one_of": lenient},
+            )
+        )
+        return LlguidanceWalk(matcher), matcher.get_grammar_warnings()
+
+    def compile_regex(self, pattern: str) -> Walk:
+        """Text that matches as a whole, in Rust's syntax."""
+        return LlguidanceWalk(self._start(llguidance.LLMatcher.grammar_from_regex(pattern)))
+
+    def compile_lark(self, source: str) -> Walk:
+        """Text of the rule `start`."""
+        return LlguidanceWalk(self._start(llguidance.LLMatcher.grammar_from_lark(source)))
+
+    def schema_error(self, schema: object) -> str:
+        """Why a schema is refused, "" when it is not."""
+        grammar = llguidance.LLMatcher.grammar_from_json_schema(json.dumps(schema))
+        return llguidance.LLMatcher.validate_grammar(grammar, self._tokenizer, limits=_LIMITS)
+
+    def _start(self, grammar: str) -> llguidance.LLMatcher:
+        matcher = llguidance.LLMatcher(self._tokenizer, grammar, log_level=0, limits=_LIMITS)
+        if matcher.is_error():
+            raise GrammarError(matcher.get_error())
+        return matcher

@@ -1,0 +1,43 @@
+"""An engine's complaints in words a program's author can act on."""
+
+import re
+
+from pie_mlx.errors import GrammarError
+
+_PLACE = re.compile(r"^(?:at )?(\d+)\((\d+)\): ")
+_REGEX_REASON = re.compile(r"error: (.*)")
+_LARK_WRAPPER = re.compile(r"\(in regex\): (.*)", re.DOTALL)
+
+
+def refuse_schema(places: list[tuple[str, str]]) -> GrammarError:
+    """The error for parts of a schema, by path and reason, that cannot be enforced."""
+    listed = "; ".join(f"{place}: {' '.join(reason.split())}" for place, reason in places)
+    return GrammarError(
+        f"schema: {listed}",
+        hint="remove or rewrite it, or compile with lenient=True and check the text afterwards",
+    )
+
+
+def refuse_regex(pattern: str, message: str) -> GrammarError:
+    """The error for a regular expression: `message` quotes it with a caret below the place."""
+    wrapped = _LARK_WRAPPER.search(message)
+    inner = wrapped[1] if wrapped else message
+    reason = _REGEX_REASON.search(inner)
+    text = reason[1] if reason else inner.split("\n")[0].split(" in regex ")[0]
+    caret = next((line for line in inner.split("\n") if line.strip() and not line.strip().strip("^")), None)
+    place = f"column {caret.index('^') - 3}: " if caret and caret.startswith("    ") else ""
+    return GrammarError(
+        f"regex: {place}{text.strip()}: {pattern[:80]}",
+        hint="use Rust regex syntax: no look-around, word boundaries or back-references",
+    )
+
+
+def refuse_grammar(message: str) -> GrammarError:
+    """The error for a grammar: `message` begins with line(column)."""
+    found = _PLACE.match(message)
+    place = f"line {found[1]}, column {found[2]}: " if found else ""
+    reason = message[found.end() :] if found else message
+    return GrammarError(
+        f"grammar: {place}{reason.split('; following')[0].splitlines()[0] if reason.strip() else 'refused'}",
+        hint="correct the grammar",
+    )

@@ -1,0 +1,130 @@
+"""JSON Schemas on their way to an engine: read, closed, walked."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, cast
+
+from pie_mlx.errors import GrammarError
+
+Schema = dict[str, Any]
+
+MAXIMUM_DEPTH = 200
+"""Nesting beyond this is refused: native parsers recurse on it."""
+
+_MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
+_SINGLES = (
+    "additionalProperties", "unevaluatedProperties", "propertyNames", "items", "additionalItems", "unevaluatedItems",
+    "contains", "not", "if", "then", "else",
+)  # fmt: skip
+_TOGETHER = ("allOf", "anyOf", "oneOf", "if", "then", "else", "not", "$ref", "dependentSchemas", "$dynamicRef")
+"""Keywords that judge the same object as the properties beside them: closing either would refuse the other's."""
+_ELSEWHERE = frozenset({"additionalProperties", "unevaluatedProperties"})
+
+
+def read_schema(text: str) -> Schema:
+    """A schema from JSON text. Raises GrammarError for text that is none, or that is nested too deeply."""
+    try:
+        schema: object = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise GrammarError(f"schema: not JSON: {error}", hint="pass a JSON Schema as JSON text") from error
+    _check_depth(schema)
+    if isinstance(schema, bool):
+        return {} if schema else {"not": {}}
+    if not isinstance(schema, dict):
+        raise GrammarError("schema: $: must be an object or a boolean", hint="pass a JSON Schema")
+    return cast("Schema", schema)
+
+
+def _check_depth(value: object) -> None:
+    level: list[object] = [value]
+    for _ in range(MAXIMUM_DEPTH):
+        level = [child for item in level for child in _children_of(item)]
+        if not level:
+            return
+    raise GrammarError(
+        f"schema: nested more than {MAXIMUM_DEPTH} levels deep", hint="move inner schemas into $defs and refer to them"
+    )
+
+
+def _children_of(value: object) -> list[object]:
+    if isinstance(value, dict):
+        return list(cast("dict[str, object]", value).values())
+    return list(cast("list[object]", value)) if isinstance(value, list) else []
+
+
+def step(path: str, key: str | int) -> str:
+    """A JSON path one step further: `$.properties.a`, `$.anyOf[0]`, `$.properties["two words"]`."""
+    if isinstance(key, int):
+        return f"{path}[{key}]"
+    return f"{path}.{key}" if key.replace("$", "").isidentifier() else f"{path}[{json.dumps(key)}]"
+
+
+def subschemas(schema: object, path: str = "$") -> Iterator[tuple[str, Schema, str]]:
+    """The schemas directly inside one: path, schema, and the keyword that holds it."""
+    if not isinstance(schema, dict):
+        return
+    fields = cast("Schema", schema)
+    for keyword, value in fields.items():
+        place = step(path, keyword)
+        if keyword in _MAPS and isinstance(value, dict):
+            entries = [(step(place, name), inner) for name, inner in cast("Schema", value).items()]
+        elif (keyword in _LISTS or keyword == "items") and isinstance(value, list):
+            entries = [(step(place, i), inner) for i, inner in enumerate(cast("list[object]", value))]
+        else:
+            entries = [(place, value)] if keyword in _SINGLES else []
+        yield from ((where, cast("Schema", inner), keyword) for where, inner in entries if isinstance(inner, dict))
+
+
+def close_objects(schema: Schema) -> Schema:
+    """Close every object that declares properties and says nothing of others (G13).
+
+    Schemas that share their object with combinators stay open, and so do the branches that share it with them: each
+    would refuse what the other declares.
+    """
+    return _closed(schema, shared=False, open_refs=_shared_refs(schema))
+
+
+def _shared_refs(schema: Schema) -> frozenset[str]:
+    """Definitions that are referred to beside other constraints on the same object."""
+    found: set[str] = set()
+    waiting: list[tuple[Schema, bool]] = [(schema, False)]
+    while waiting:
+        current, shared = waiting.pop()
+        ref = current.get("$ref")
+        if isinstance(ref, str) and (shared or "properties" in current):
+            found.add(ref)
+        joint = _joins(current)
+        waiting += [(inner, keyword in _TOGETHER and (shared or joint)) for _, inner, keyword in subschemas(current)]
+    return frozenset(found)
+
+
+def _joins(schema: Schema) -> bool:
+    """Whether several parts of this schema judge one object together."""
+    return "properties" in schema or len(cast("list[Any]", schema.get("allOf", []))) > 1 or "if" in schema
+
+
+def _closed(schema: Schema, *, shared: bool, open_refs: frozenset[str], path: str = "#") -> Schema:
+    closed: Schema = dict(schema)
+    joint = _joins(schema)
+    for keyword, value in schema.items():
+        inner_shared = keyword in _TOGETHER and (shared or joint or keyword == "not")
+        closed[keyword] = _closed_inside(keyword, value, inner_shared, open_refs, f"{path}/{keyword}")
+    declares = isinstance(schema.get("properties"), dict) and not _ELSEWHERE & schema.keys()
+    combined = any(keyword in schema for keyword in _TOGETHER)
+    if declares and not combined and not shared and path not in open_refs:
+        closed["additionalProperties"] = False
+    return closed
+
+
+def _closed_inside(keyword: str, value: Any, shared: bool, open_refs: frozenset[str], path: str) -> Any:
+    def close(inner: Any, where: str) -> Any:
+        if not isinstance(inner, dict):
+            return inner
+        return _closed(cast("Schema", inner), shared=shared, open_refs=open_refs, path=where)
+
+    if keyword in _MAPS and isinstance(value, dict):
+        return {name: close(inner, f"{path}/{name}") for name, inner in cast("Schema", value).items()}
+    if (keyword in _LISTS or keyword == "items") and isinstance(value, list):
+        return [close(inner, f"{path}/{i}") for i, inner in enumerate(cast("list[Any]", value))]
+    return close(value, path) if keyword in _SINGLES else value

@@ -1,0 +1,150 @@
+"""Compiles grammars for one model and starts matchers on them."""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import msgspec
+import numpy as np
+
+from pie_mlx.calls import GrammarSource
+from pie_mlx.engine.text.grammar.base import Matcher, Walk
+from pie_mlx.engine.text.grammar.cache import CompileCache
+from pie_mlx.engine.text.grammar.dialect import dialect_of, gbnf_to_lark, prepare_lark
+from pie_mlx.engine.text.grammar.engines import Engines
+from pie_mlx.engine.text.grammar.guard import GuardedWalk
+from pie_mlx.engine.text.grammar.locate import locate
+from pie_mlx.engine.text.grammar.masks import words_for
+from pie_mlx.engine.text.grammar.refusals import refuse_grammar, refuse_regex, refuse_schema
+from pie_mlx.engine.text.grammar.schema import Schema, close_objects, read_schema
+from pie_mlx.engine.text.tokenizer import Tokenizer
+from pie_mlx.errors import GrammarError
+
+_CACHE_CHARACTERS = 4_000_000
+"""Source text kept compiled; what is compiled from it is a small multiple of that."""
+_OVERHEAD_CHARACTERS = 4_000
+_MAXIMUM_CHARACTERS = 2_000_000
+_STOP_SETS = 8
+
+
+class ToolGrammars(Protocol):
+    """The native tool calls of a model, as grammars."""
+
+    def compile(self, schemas: Sequence[str], engines: Engines) -> Walk | None:
+        """None for a model whose calls cannot be enforced (D7). Raises GrammarError, InvalidArgumentError."""
+        ...
+
+
+@dataclass(slots=True)
+class Compiled:
+    """A grammar as it came from an engine. `walk` never moves; it is forked, under `lock`."""
+
+    walk: Walk
+    warnings: Sequence[str]
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def start(self, stop_tokens: Sequence[int], vocabulary_size: int) -> Matcher:
+        with self.lock:
+            walk = self.walk.fork()
+        return Matcher(walk, stop_tokens, vocabulary_size, self.warnings)
+
+
+class GrammarService:
+    """Safe to use from any thread. `stop_tokens` are the model's own; `tools` is None for a model without tools."""
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        vocabulary_size: int,
+        stop_tokens: Sequence[int],
+        tools: ToolGrammars | None = None,
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._vocabulary_size = vocabulary_size
+        self._stop_tokens = tuple(stop_tokens)
+        self._tools = tools
+        self._engines = CompileCache[Engines](_STOP_SETS)
+        self._compiled = CompileCache["Compiled | None"](_CACHE_CHARACTERS)
+
+    def compile(self, source: GrammarSource, stop_tokens: Sequence[int] = ()) -> Matcher | None:
+        """A fresh matcher; None for tools of a model whose calls cannot be enforced (D7).
+
+        May take seconds, without holding the interpreter lock: call it off the engine's loop. No `stop_tokens` means
+        the model's own. Raises GrammarError for a grammar that does not compile, cannot be enforced or allows nothing.
+        """
+        stops = tuple(sorted({*stop_tokens})) or self._stop_tokens
+        size = len(source.text) + sum(map(len, source.schemas))
+        if size > _MAXIMUM_CHARACTERS:
+            raise GrammarError(
+                f"grammar: {size} characters, at most {_MAXIMUM_CHARACTERS} are compiled", hint="make it smaller"
+            )
+        key = (stops, msgspec.json.encode(source))
+        compiled = self._compiled.get(key, size + _OVERHEAD_CHARACTERS, lambda: self._compile(source, stops))
+        return None if compiled is None else compiled.start(stops, self._vocabulary_size)
+
+    def _compile(self, source: GrammarSource, stops: Sequence[int]) -> Compiled | None:
+        engines = self._engines.get(stops, 1, lambda: Engines(self._tokenizer, self._vocabulary_size, stops))
+        warnings: list[str] = []
+        match source.kind:
+            case "json":
+                walk, warnings = engines.llguidance("user").compile_schema({})
+            case "json_schema":
+                walk, warnings = _compile_schema(source, engines)
+            case "regex":
+                walk = _translated(
+                    lambda: engines.llguidance("user").compile_regex(source.text),
+                    lambda message: refuse_regex(source.text, message),
+                )
+            case "ebnf":
+                walk = _compile_ebnf(source.text, engines)
+            case "tools":
+                walk = self._tools.compile(source.schemas, engines) if self._tools else None
+        if walk is None:
+            return None
+        self._check_satisfiable(walk)
+        return Compiled(walk, warnings)
+
+    def _check_satisfiable(self, walk: Walk) -> None:
+        row = np.zeros(words_for(self._vocabulary_size), np.uint32)
+        if not walk.is_complete and walk.fork().fill(row) and not row.any():
+            raise GrammarError("grammar: allows no text at all", hint="look for contradictions and endless recursion")
+
+
+def _translated(compile_: Callable[[], Walk], refuse: Callable[[str], GrammarError]) -> Walk:
+    try:
+        return compile_()
+    except GrammarError as error:
+        raise refuse(error.message) from error
+
+
+def _compile_schema(source: GrammarSource, engines: Engines) -> tuple[Walk, list[str]]:
+    written = read_schema(source.text)
+    schema: Schema = close_objects(written) if source.strict else written
+    engine = engines.llguidance("user")
+    refusal = engine.schema_error(schema)
+    if not refusal:
+        return engine.compile_schema(schema)
+    places = locate(schema, refusal, engine.schema_error)
+    if not source.lenient:
+        raise refuse_schema(places)
+    try:
+        walk, warnings = engine.compile_schema(schema, lenient=True)
+    except GrammarError:
+        raise refuse_schema(places) from None
+    named = [f"{place}: {' '.join(reason.split())}" for place, reason in places]
+    return walk, [*named, *(warning for warning in warnings if "Unimplemented keys" not in warning)]
+
+
+def _compile_ebnf(text: str, engines: Engines) -> Walk:
+    llguidance = engines.llguidance("user")
+
+    def as_lark(lark: str) -> Walk:
+        return _translated(lambda: llguidance.compile_lark(lark), refuse_grammar)
+
+    if dialect_of(text) == "lark":
+        return as_lark(prepare_lark(text))
+    xgrammar = engines.xgrammar("user")
+    if xgrammar is None:
+        return as_lark(gbnf_to_lark(text))
+    return GuardedWalk(xgrammar.compile_gbnf(text), lambda: as_lark(gbnf_to_lark(text)))

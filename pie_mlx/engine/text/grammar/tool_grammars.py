@@ -1,0 +1,125 @@
+"""Grammars of native tool calls, read off the model's own template.
+
+Where the arguments are JSON: the text around them from the template, the arguments by the tool's schema, for
+llguidance. Where they are tagged: xgrammar's notation for them. Special tokens are written as tokens.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pie_mlx.engine.text.chat import ChatRenderer
+from pie_mlx.engine.text.grammar.base import Walk
+from pie_mlx.engine.text.grammar.engines import Engines
+from pie_mlx.engine.text.grammar.locate import locate
+from pie_mlx.engine.text.grammar.refusals import refuse_schema
+from pie_mlx.engine.text.grammar.schema import Schema, close_objects, read_schema
+from pie_mlx.engine.text.tool_families import BY_STYLE, ToolFamily
+from pie_mlx.engine.text.tool_fragments import CallFragments, derive_call
+from pie_mlx.engine.text.writing import tool_schemas
+
+_NO_ARGUMENTS: Schema = {"type": "object", "properties": {}, "additionalProperties": False}
+_XML_FRAMES: Mapping[str, tuple[str, str]] = {
+    "qwen_xml": ("<tool_call>\n<function={name}>\n", "\n</function>\n</tool_call>"),
+    "glm_xml": ("<tool_call>{name}", "</tool_call>"),
+    "minimax_xml": ('<minimax:tool_call>\n<invoke name="{name}">\n', "</invoke>\n</minimax:tool_call>"),
+}
+
+
+class NativeToolGrammars:
+    """The tool calls of one model. Safe to use from any thread."""
+
+    def __init__(self, chat: ChatRenderer) -> None:
+        self._chat = chat
+        tools = chat.formats().tools
+        self._family: ToolFamily | None = BY_STYLE[tools.style] if tools else None
+
+    def compile(self, schemas: Sequence[str], engines: Engines) -> Walk | None:
+        """One or more calls of these tools and nothing else; None where that cannot be enforced (D7).
+
+        Raises InvalidArgumentError for bad tool schemas, GrammarError for parts that cannot be enforced.
+        """
+        if self._family is None or not schemas:
+            return None
+        arguments = self._argument_schemas(schemas, engines)
+        if self._family.xml_style:
+            return self._tagged(self._family.xml_style, arguments, engines)
+        frames = {name: self._frame(name) for name in arguments}
+        if any(frame is None for frame in frames.values()):
+            return None
+        found = {name: frame for name, frame in frames.items() if frame is not None}
+        return engines.llguidance("tool").compile_lark(self._lark(found, arguments))
+
+    def _argument_schemas(self, schemas: Sequence[str], engines: Engines) -> dict[str, Schema]:
+        """The closed schema of each tool's arguments, by name, checked part by part."""
+        found: dict[str, Schema] = {}
+        engine = engines.llguidance("tool")
+        for tool in tool_schemas(schemas):
+            function = tool["function"]
+            schema = close_objects(read_schema(json.dumps(function["parameters"]))) if "parameters" in function else {}
+            refusal = engine.schema_error(schema)
+            if refusal:
+                places = locate(schema, refusal, engine.schema_error)
+                raise refuse_schema([(f"{function['name']}.parameters: {place}", why) for place, why in places])
+            found[function["name"]] = schema or _NO_ARGUMENTS
+        return found
+
+    def _frame(self, name: str) -> CallFragments | None:
+        if self._chat.fragments is None:
+            return None
+        frame = derive_call(self._chat.template, self._chat.fragments, self._chat.turn_ends, name)
+        reasoning = self._chat.formats().reasoning
+        if frame is None or reasoning is None or reasoning.closing not in frame.opening:
+            return frame
+        opening = frame.opening.partition(reasoning.closing)[2].lstrip("\n")
+        return CallFragments(opening, frame.between, frame.closing)
+
+    def _lark(self, frames: Mapping[str, CallFragments], arguments: Mapping[str, Schema]) -> str:
+        """All tools share the end of the block; a following call may be of any of them."""
+        names = list(frames)
+        closing = self._literal(frames[names[0]].closing)
+        lines = [f"start: first following* {closing}".rstrip()]
+        lines.append("first: " + " | ".join(f"first_{i}" for i in range(len(names))))
+        lines.append("following: " + " | ".join(f"following_{i}" for i in range(len(names))))
+        for i, name in enumerate(names):
+            frame = frames[name]
+            between = frame.between or frame.closing + frame.opening
+            lines.append(f"first_{i}: {self._literal(frame.opening)} arguments_{i}")
+            lines.append(f"following_{i}: {self._literal(between)} arguments_{i}")
+            lines.append(f"arguments_{i}: %json {_schema_text(arguments[name])}")
+        return "\n".join(lines) + "\n"
+
+    def _literal(self, text: str) -> str:
+        """A literal in Lark, its added tokens by number."""
+        tokenizer = self._chat.tokenizer
+        numbers = {tokenizer.added_texts[token]: token for token in tokenizer.markup_ids}
+        texts = sorted(numbers, key=len, reverse=True)
+        parts = re.split("(" + "|".join(map(re.escape, texts)) + ")", text) if texts else [text]
+        return " ".join(
+            f"<[{numbers[part]}]>" if part in numbers else json.dumps(part, ensure_ascii=False)
+            for part in parts
+            if part
+        )
+
+    def _tagged(self, style: str, arguments: Mapping[str, Schema], engines: Engines) -> Walk | None:
+        engine = engines.xgrammar("tool")
+        if engine is None:
+            return None
+        begin, end = _XML_FRAMES[style]
+        tags: list[dict[str, Any]] = [
+            {
+                "type": "tag",
+                "begin": begin.format(name=name),
+                "content": {"type": "json_schema", "json_schema": schema, "style": style},
+                "end": end,
+            }
+            for name, schema in arguments.items()
+        ]
+        calls = {"type": "tags_with_separator", "tags": tags, "separator": "\n", "at_least_one": True}
+        return engine.compile_structural_tag(json.dumps({"type": "structural_tag", "format": calls}))
+
+
+def _schema_text(schema: Schema) -> str:
+    """A schema inside Lark. Arguments are written compactly or with single spaces, as templates write them."""
+    return json.dumps({**schema, "x-guidance": {"whitespace_pattern": " "}})

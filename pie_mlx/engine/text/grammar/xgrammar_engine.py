@@ -1,0 +1,85 @@
+"""Grammars on xgrammar: GBNF and the tags of native tool calls."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pie_mlx.engine.text.grammar import xgrammar_library
+from pie_mlx.engine.text.grammar.base import Walk
+from pie_mlx.engine.text.grammar.masks import PackedMask
+from pie_mlx.engine.text.grammar.views import View, token_texts
+from pie_mlx.engine.text.tokenizer import Tokenizer
+from pie_mlx.errors import GrammarError
+
+_RAW, _BYTE_FALLBACK, _BYTE_LEVEL = 0, 1, 2
+_PLACE = re.compile(r"at line (\d+), column (\d+): (.*)", re.DOTALL)
+
+
+class XgrammarWalk(Walk):
+    def __init__(self, matcher: Any) -> None:
+        self._matcher = matcher
+
+    def fill(self, row: PackedMask) -> bool:
+        return bool(self._matcher.fill_next_token_bitmask(row.view(np.int32).reshape(1, -1), 0, False))
+
+    def push(self, tokens: Sequence[int]) -> int:
+        for taken, token in enumerate(tokens):
+            if not self._matcher.accept_token(token, False):
+                return taken
+        return len(tokens)
+
+    def pop(self, count: int) -> None:
+        if count:
+            self._matcher.rollback(count)
+
+    def fork(self) -> "XgrammarWalk":
+        return XgrammarWalk(self._matcher.fork())
+
+    @property
+    def is_complete(self) -> bool:
+        return bool(self._matcher.is_completed())
+
+    @property
+    def is_exhausted(self) -> bool:
+        return bool(self._matcher.is_terminated())
+
+
+class XgrammarEngine:
+    """Compiles for one view of a tokenizer and one stop set. `compile_*` raise GrammarError with line and column, may
+    take seconds, and do not hold the interpreter lock meanwhile. Raises GrammarError where xgrammar is unavailable."""
+
+    name = "xgrammar"
+
+    def __init__(self, tokenizer: Tokenizer, view: View, vocabulary_size: int, stop_tokens: Sequence[int]) -> None:
+        self._classes = xgrammar_library.load()
+        vocabulary = tokenizer.bytes_by_id
+        kind = _BYTE_LEVEL if vocabulary.is_byte_level else _BYTE_FALLBACK if vocabulary.has_byte_fallback else _RAW
+        info = self._classes.TokenizerInfo(
+            token_texts(tokenizer, view, vocabulary_size), kind, vocabulary_size, list(stop_tokens), False
+        )
+        self._compiler = self._classes.GrammarCompiler(info, 2, True, -1)
+
+    def compile_gbnf(self, source: str) -> Walk:
+        """Text of the rule `root`."""
+        return self._start(self._compiler.compile_grammar_from_strings, source, "root")
+
+    def compile_structural_tag(self, tag: str) -> Walk:
+        """Text of a structural tag, given as JSON."""
+        return self._start(self._compiler.compile_structural_tag, tag)
+
+    def _start(self, compile_: Any, *arguments: Any) -> Walk:
+        try:
+            compiled = compile_(*arguments)
+        except (RuntimeError, ValueError, TypeError) as error:
+            raise GrammarError(_readable(str(error)), hint="correct the grammar") from error
+        return XgrammarWalk(self._classes.GrammarMatcher(compiled, None, False, -1, None))
+
+
+def _readable(message: str) -> str:
+    """The engine's complaint without the place in its own sources."""
+    found = _PLACE.search(message)
+    if found:
+        return f"grammar: line {found[1]}, column {found[2]}: {found[3].strip().splitlines()[0]}"
+    return f"grammar: {message.strip().splitlines()[0] if message.strip() else 'refused'}"

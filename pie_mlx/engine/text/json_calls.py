@@ -1,0 +1,128 @@
+"""Tool calls whose arguments are written as JSON."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+from pie_mlx.calls import ParsedToolCall
+
+_DEEPSEEK = re.compile(
+    r"<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?([^<\n]+?)(?:<｜tool▁sep｜>|\n)(.*?)<｜tool▁call▁end｜>",
+    re.DOTALL,
+)
+_FENCE = re.compile(r"^\s*(?:```(?:json)?\s*\n)?(.*?)(?:\n?```)?\s*$", re.DOTALL)
+_KIMI = re.compile(
+    r"<\|tool_call_begin\|>\s*([^<]+?)\s*<\|tool_call_argument_begin\|>(.*?)<\|tool_call_end\|>", re.DOTALL
+)
+_HARMONY = re.compile(r"to=functions\.([\w.\-]+)")
+
+
+def dump(arguments: Mapping[str, Any]) -> str:
+    """Arguments as compact JSON text."""
+    return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
+
+
+def named_call(name: str, arguments: object) -> ParsedToolCall:
+    """A call with arguments as an object, or as JSON text of one. Raises ValueError."""
+    if isinstance(arguments, str):  # some models write the arguments as JSON inside a JSON string
+        arguments = json.loads(arguments) if arguments.strip() else {}
+    if not name or not isinstance(arguments, dict):
+        raise ValueError("a call has a name and an object of arguments")
+    return ParsedToolCall(name, dump(cast("dict[str, Any]", arguments)))
+
+
+def as_call(value: object) -> ParsedToolCall:
+    """A call from an object with a name and arguments under their usual keys. Raises ValueError."""
+    if not isinstance(value, dict):
+        raise ValueError("a call is an object")
+    fields = cast("dict[str, Any]", value)
+    if isinstance(fields.get("function"), dict):
+        fields = cast("dict[str, Any]", fields["function"])
+    name: Any = fields.get("name", fields.get("tool_name"))
+    if not isinstance(name, str):
+        raise ValueError("a call has a name")
+    return named_call(name, fields.get("arguments", fields.get("parameters", {})))
+
+
+def parse_object(body: str, schemas: Mapping[str, Any]) -> list[ParsedToolCall]:
+    """One object, keys in any order."""
+    del schemas
+    return [as_call(json.loads(body))]
+
+
+def parse_list(body: str, schemas: Mapping[str, Any]) -> list[ParsedToolCall]:
+    """A list of objects, or one."""
+    del schemas
+    value: object = json.loads(body)
+    return [as_call(item) for item in (cast("list[object]", value) if isinstance(value, list) else [value])]
+
+
+def parse_llama(body: str, schemas: Mapping[str, Any]) -> list[ParsedToolCall]:
+    """Objects with a name and parameters and nothing else, one after the other: any other JSON is an answer."""
+    del schemas
+    calls: list[ParsedToolCall] = []
+    rest = body.strip()
+    while rest:
+        value, end = cast("tuple[object, int]", json.JSONDecoder().raw_decode(rest))
+        if not isinstance(value, dict) or _keys(cast("dict[str, Any]", value)) not in (
+            {"name", "parameters"},
+            {"name", "arguments"},
+        ):
+            raise ValueError("not the keys of a call")
+        calls.append(as_call(cast("dict[str, Any]", value)))
+        rest = rest[end:].lstrip("; \n")
+    return calls
+
+
+def _keys(value: object) -> set[str]:
+    return set(cast("dict[str, Any]", value)) - {"type"} if isinstance(value, dict) else set()
+
+
+def parse_mistral(body: str, schemas: Mapping[str, Any]) -> list[ParsedToolCall]:
+    """A list of objects, or in newer models a name, `[ARGS]` and an object for each call."""
+    if body.lstrip().startswith("["):
+        return parse_list(body, schemas)
+    return [_mistral_call(part) for part in body.split("[TOOL_CALLS]")]
+
+
+def _mistral_call(part: str) -> ParsedToolCall:
+    head, found, arguments = part.partition("[ARGS]")
+    if not found:
+        brace = part.index("{")
+        head, arguments = part[:brace], part[brace:]
+    return named_call(head.partition("[CALL_ID]")[0].strip(), json.loads(arguments))
+
+
+def parse_deepseek(body: str, schemas: Mapping[str, Any]) -> list[ParsedToolCall]:
+    """Calls between begin, separator and end markers; older models fence the arguments."""
+    del schemas
+    return _found([(name, _unfenced(text)) for name, text in _DEEPSEEK.findall(body)])
+
+
+def parse_kimi(body: str, schemas: Mapping[str, Any]) -> list[ParsedToolCall]:
+    """Calls named `functions.f:0`."""
+    del schemas
+    named = [(call.removeprefix("functions.").partition(":")[0], text) for call, text in _KIMI.findall(body)]
+    return _found(named)
+
+
+def parse_harmony(body: str, schemas: Mapping[str, Any]) -> list[ParsedToolCall]:
+    """A message to a function: the header names it, the message is the arguments."""
+    del schemas
+    header, _, message = body.partition("<|message|>")
+    recipient = _HARMONY.search(header)
+    if not recipient:
+        raise ValueError("not a message to a function")
+    return [named_call(recipient[1], json.loads(message.removesuffix("<|call|>") or "{}"))]
+
+
+def _unfenced(text: str) -> str:
+    found = _FENCE.match(text)
+    return found[1] if found else text
+
+
+def _found(calls: list[tuple[str, str]]) -> list[ParsedToolCall]:
+    if not calls:
+        raise ValueError("no call between the markers")
+    return [named_call(name.strip(), json.loads(arguments)) for name, arguments in calls]

@@ -1,0 +1,121 @@
+"""Tool calls whose arguments are not written as JSON: tagged parameters, Python calls, unquoted keys."""
+
+import ast
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+from pie_mlx.calls import ParsedToolCall
+from pie_mlx.engine.text.json_calls import named_call, parse_llama
+
+_FUNCTION = re.compile(r"<function=([^>\n]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
+_PARAMETER = re.compile(r"<parameter=([^>\n]+)>(.*?)</parameter>", re.DOTALL)
+_INVOKE = re.compile(r'<invoke name="([^"]+)">(.*?)</invoke>', re.DOTALL)
+_INVOKE_PARAMETER = re.compile(r'<parameter name="([^"]+)">(.*?)</parameter>', re.DOTALL)
+_GLM_PAIR = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
+_GEMMA = re.compile(r"\s*call:([\w.\-]+)\s*(\{.*\})\s*", re.DOTALL)
+_GEMMA_STRING = re.compile(r'<\|"\|>(.*?)<\|"\|>|<escape>(.*?)<escape>', re.DOTALL)
+_BARE_KEY = re.compile(r"([{,]\s*)([A-Za-z_][\w.\-]*)\s*:")
+
+Schemas = Mapping[str, Mapping[str, Any]]
+
+
+def _one_line_break_less(text: str) -> str:
+    return text.removeprefix("\n").removesuffix("\n")
+
+
+def typed_value(text: str, schema: Mapping[str, Any] | None) -> Any:
+    """An untyped value as its schema says: strings stay as written, others are read as JSON where they are JSON."""
+    kind = (schema or {}).get("type")
+    kinds = cast("list[str]", kind) if isinstance(kind, list) else [kind]
+    if "string" in kinds:
+        return text
+    if "boolean" in kinds and text.strip() in ("True", "False"):
+        return text.strip() == "True"
+    try:
+        value: Any = json.loads(text)
+    except ValueError:
+        return text
+    return text if isinstance(value, str) and kind is None else value
+
+
+def _typed(name: str, pairs: list[tuple[str, str]], schemas: Schemas) -> ParsedToolCall:
+    properties = cast("dict[str, Any]", schemas.get(name, {}).get("properties", {}))
+    return named_call(name, {key.strip(): typed_value(text, properties.get(key.strip())) for key, text in pairs})
+
+
+def parse_function_tags(body: str, schemas: Schemas) -> list[ParsedToolCall]:
+    """`<function=f>` with `<parameter=k>` inside."""
+    functions = _FUNCTION.findall(body)
+    if not functions:
+        raise ValueError("no function tag")
+    return [
+        _typed(name.strip(), [(key, _one_line_break_less(text)) for key, text in _PARAMETER.findall(inner)], schemas)
+        for name, inner in functions
+    ]
+
+
+def parse_invoke_tags(body: str, schemas: Schemas) -> list[ParsedToolCall]:
+    """`<invoke name="f">` with `<parameter name="k">` inside."""
+    invocations = _INVOKE.findall(body)
+    if not invocations:
+        raise ValueError("no invoke tag")
+    return [
+        _typed(name, [(key, _one_line_break_less(text)) for key, text in _INVOKE_PARAMETER.findall(inner)], schemas)
+        for name, inner in invocations
+    ]
+
+
+def parse_key_value_tags(body: str, schemas: Schemas) -> list[ParsedToolCall]:
+    """The name, then pairs of key and value tags."""
+    name = body.partition("<arg_key>")[0].strip()
+    if not name or "\n" in name:
+        raise ValueError("no name before the arguments")
+    return [_typed(name, _GLM_PAIR.findall(body), schemas)]
+
+
+def parse_gemma(body: str, schemas: Schemas) -> list[ParsedToolCall]:
+    """`call:f{k:v}` with bare keys, and strings between marks of their own."""
+    del schemas
+    found = _GEMMA.fullmatch(body)
+    if not found:
+        raise ValueError("no call")
+    strings: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        strings.append(match[1] if match[1] is not None else match[2])
+        return f'"\ue000{len(strings) - 1}\ue000"'
+
+    quoted = _BARE_KEY.sub(r'\1"\2":', _GEMMA_STRING.sub(keep, found[2]))
+    restored = re.sub(
+        '"\ue000(\\d+)\ue000"', lambda match: json.dumps(strings[int(match[1])], ensure_ascii=False), quoted
+    )
+    return [named_call(found[1], json.loads(restored))]
+
+
+def parse_python(body: str, schemas: Schemas) -> list[ParsedToolCall]:
+    """A list of Python calls with keyword arguments that are literals."""
+    del schemas
+    try:
+        tree = ast.parse(body.strip(), mode="eval").body
+        items = tree.elts if isinstance(tree, ast.List | ast.Tuple) else [tree]
+        return [_python_call(item) for item in items]
+    except (SyntaxError, MemoryError) as error:
+        raise ValueError("not a list of calls") from error
+
+
+def _python_call(node: ast.expr) -> ParsedToolCall:
+    if not isinstance(node, ast.Call) or node.args or any(keyword.arg is None for keyword in node.keywords):
+        raise ValueError("not a call with keyword arguments")
+    name = ast.unparse(node.func)
+    return named_call(name, {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords})
+
+
+def parse_python_tag(body: str, schemas: Schemas) -> list[ParsedToolCall]:
+    """What follows `<|python_tag|>`: a call as JSON, or of a built-in tool as `tool.call(query="...")`."""
+    try:
+        return parse_llama(body, schemas)
+    except ValueError:
+        calls = parse_python(body, schemas)
+        return [ParsedToolCall(call.name.removesuffix(".call"), call.arguments) for call in calls]

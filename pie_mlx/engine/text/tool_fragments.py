@@ -1,0 +1,130 @@
+"""What a template writes around tool calls and tool results, read off a marked conversation."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pie_mlx.engine.text.fragments import Fragments, Spans, message
+from pie_mlx.engine.text.sentinels import ARGUMENT, RESULTS, USERS, common_prefix, gaps
+from pie_mlx.engine.text.template import ChatTemplate, Message
+from pie_mlx.errors import TemplateError
+
+_CALL_IDS = ("abcdefghi", "abcdefghj")
+"""Nine letters: some templates check the length."""
+_SECOND_ARGUMENT = "zq5G1w"
+_ARGUMENTS_BEGIN = re.compile(r'\{\s*"city"\s*:\s*"$')
+_ARGUMENTS_END = re.compile(r'"\s*\}')
+
+
+@dataclass(frozen=True, slots=True)
+class CallFragments:
+    """Text around JSON objects of arguments: `opening`, arguments, then (`between`, arguments) any times, `closing`.
+
+    For a turn that calls one tool only; `opening` and `between` name it.
+    """
+
+    opening: str
+    between: str
+    closing: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResultFragments:
+    """Text around a tool's result: `stem` follows it at once, then `again` before another result or `close`.
+
+    `quoted`: the template writes the result as a JSON string and has put the quotes into `prefix` and `stem`.
+    """
+
+    prefix: str
+    stem: str
+    again: str
+    close: str
+    quoted: bool
+
+    def spell(self, text: str) -> str:
+        """The result as it stands between `prefix` and `stem`."""
+        return json.dumps(text, ensure_ascii=False)[1:-1] if self.quoted else text
+
+
+def _tool(name: str) -> dict[str, object]:
+    parameters = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    return {"type": "function", "function": {"name": name, "description": "d", "parameters": parameters}}
+
+
+def _call(name: str, call_id: str) -> Message:
+    city = ARGUMENT if call_id == _CALL_IDS[0] else _SECOND_ARGUMENT
+    return {"type": "function", "id": call_id, "function": {"name": name, "arguments": {"city": city}}}
+
+
+def _result(name: str, call_id: str, mark: str) -> Message:
+    return {"role": "tool", "name": name, "tool_call_id": call_id, "content": mark}
+
+
+def _exchange(template: ChatTemplate, name: str, results: Sequence[str], *, cue: bool = False) -> str:
+    """A question, one call of `name` for each of the results, and these."""
+    calls = [_call(name, _CALL_IDS[i]) for i in range(len(results))]
+    asked = {"role": "assistant", "content": "", "tool_calls": calls}
+    answers = [_result(name, _CALL_IDS[i], result) for i, result in enumerate(results)]
+    return template.render([message("user", USERS[0]), asked, *answers], cue=cue, tools=[_tool(name)])
+
+
+def _exchange_gaps(template: ChatTemplate, name: str, results: int, *, cue: bool = False) -> list[str]:
+    """The text between the question, the first call's argument, the results, and the end."""
+    text = _exchange(template, name, RESULTS[:results], cue=cue)
+    return gaps(text, (USERS[0], ARGUMENT, *RESULTS[:results]))[1:]
+
+
+def _turn_end(text: str, fragments: Fragments, ends: Sequence[str]) -> tuple[str, str]:
+    """Split the text after a call's argument at the end of the turn: the call's closing, and what comes after.
+
+    A model without an end token stops at the token of the next role, which belongs to what comes after.
+    """
+    at, end = min(((text.index(end), end) for end in ends if end and end in text), default=(len(text), ""))
+    after = text[at + len(end) :] if fragments.seal else text[at:]
+    return text[:at], after.removeprefix(fragments.assistant_rest)
+
+
+def derive_call(template: ChatTemplate, fragments: Fragments, ends: Sequence[str], name: str) -> CallFragments | None:
+    """The text around the arguments of calls; None for a template that writes no calls, or not with JSON arguments."""
+    try:
+        opening, after, *_ = _exchange_gaps(template, name, 1)
+    except TemplateError:
+        return None
+    opening = opening.removeprefix(fragments.user_suffix)
+    for prefix in (fragments.cue, fragments.assistant_prefix):
+        if prefix and opening.startswith(prefix):
+            opening = opening.removeprefix(prefix)
+            break
+    closing = _turn_end(after, fragments, ends)[0]
+    before, behind = _ARGUMENTS_BEGIN.search(opening), _ARGUMENTS_END.match(closing)
+    if before is None or behind is None:
+        return None
+    return CallFragments(opening[: before.start()], _between(template, name), closing[behind.end() :])
+
+
+def _between(template: ChatTemplate, name: str) -> str:
+    """The text between the arguments of two calls; "" where the template writes one call only."""
+    try:
+        text = _exchange(template, name, RESULTS).partition(ARGUMENT)[2].partition(_SECOND_ARGUMENT)[0]
+    except TemplateError:
+        return ""
+    behind, before = _ARGUMENTS_END.match(text), _ARGUMENTS_BEGIN.search(text)
+    return text[behind.end() : before.start()] if behind and before else ""
+
+
+def derive_result(
+    template: ChatTemplate, fragments: Fragments, spans: Spans, ends: Sequence[str], name: str
+) -> ResultFragments:
+    """The text around the results of tool `name`. Raises TemplateError for a template that has no place for results."""
+    _, between, plain_end = _exchange_gaps(template, name, 1)
+    cued_end = _exchange_gaps(template, name, 1, cue=True)[-1]
+    suffix = cued_end.removesuffix(fragments.cue) if cued_end.endswith(fragments.cue) else plain_end
+    prefix = _turn_end(between, fragments, ends)[1]
+    try:
+        again = _exchange_gaps(template, name, 2)[2]
+    except TemplateError:
+        again = suffix + prefix
+    stem = common_prefix(suffix, again, spans)
+    quoted = f'{RESULTS[0]}\\"' in _exchange(template, name, [f'{RESULTS[0]}"'])
+    return ResultFragments(prefix, stem, again.removeprefix(stem), suffix.removeprefix(stem), quoted)

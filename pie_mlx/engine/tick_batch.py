@@ -1,0 +1,74 @@
+"""From the plan's chunks to the runner's batch, and from its results back to the passes."""
+
+from collections.abc import Iterable, Sequence
+
+from pie_mlx.calls import Brle
+from pie_mlx.engine.kv import PageStore, WorkingToken
+from pie_mlx.engine.kv.masks import row_runs
+from pie_mlx.engine.model.batch import RowRead, Work, WorkResult
+from pie_mlx.engine.passes import Pass
+from pie_mlx.errors import BatchFailedError
+
+
+def chunk_work(store: PageStore, item: Pass, count: int) -> Work:
+    """The next `count` inputs of a pass as rows of a batch."""
+    context = item.context.id
+    chunk = item.inputs[item.cursor : item.cursor + count]
+    table = list(store.block_table(context))
+    if item.replay:
+        first = item.first_slot + item.cursor
+        slots = [
+            table[slot // store.page_size] * store.page_size + slot % store.page_size
+            for slot in range(first, first + count)
+        ]
+    else:
+        first = store.sequence_length(context)
+        slots = store.next_slots(context, count)
+    reads = tuple(_within(read, item.cursor) for _, read in item.reads_within(count))
+    return Work(
+        context=context,
+        tokens=[record.token for record in chunk],
+        positions=[record.position for record in chunk],
+        slots=slots,
+        block_table=table[: -(-(first + count) // store.page_size)],
+        kv_length=first + count,
+        masks=_chunk_masks(chunk, first),
+        reads=reads,
+    )
+
+
+def _within(read: RowRead, start: int) -> RowRead:
+    return RowRead(read.index - start, read.read, read.stream, read.counter, read.mask)
+
+
+def _chunk_masks(chunk: Sequence[WorkingToken], first_slot: int) -> list[Brle] | None:
+    """The rows of a chunk that begins at `first_slot`; None when every one of them is plain causal."""
+    if all(record.mask is None for record in chunk):
+        return None
+    return [row_runs(record.mask, first_slot + index) for index, record in enumerate(chunk)]
+
+
+def take_result(store: PageStore, item: Pass, count: int, result: WorkResult) -> int:
+    """A chunk is computed: its tokens are in KV, its readings in the pass. A failed one fails the whole pass.
+
+    Answers how many pages were committed that the context had to compute (M10).
+    """
+    if isinstance(result, BatchFailedError):
+        item.fail(result)
+        return 0
+    for (place, _), value in zip(item.reads_within(count), result, strict=True):
+        item.results[place] = value
+    if not item.replay:
+        store.append(item.context.id, item.inputs[item.cursor : item.cursor + count])
+    item.cursor += count
+    if item.remaining:
+        return 0
+    made = store.commit_full(item.context.id).computed if item.commits else 0
+    item.finish()
+    return made
+
+
+def fail_all(items: Iterable[Pass], error: BatchFailedError) -> None:
+    """A batch failed: every program with rows in it is told (E4)."""
+    for item in items:
+        item.fail(BatchFailedError(error.message, hint=error.hint, cause=error.cause))

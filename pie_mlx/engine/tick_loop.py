@@ -1,0 +1,257 @@
+"""The tick loop: plan, run, commit."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from pie_mlx.engine.bank import Bank
+from pie_mlx.engine.model.batch import Batch, Work, WorkResult
+from pie_mlx.engine.model.runner import Runner
+from pie_mlx.engine.page_moves import PageMover
+from pie_mlx.engine.page_request import PageRequest
+from pie_mlx.engine.passes import Pass
+from pie_mlx.engine.restoring import Restorer
+from pie_mlx.engine.schedule import Limits, Plan, Policy, Suspension, View
+from pie_mlx.engine.schedule.firing import FiringState, WaitSeconds, is_stalled, when_to_fire
+from pie_mlx.engine.tick_batch import chunk_work, fail_all, take_result
+from pie_mlx.engine.tick_reports import TickReports
+from pie_mlx.engine.tick_state import TickState
+from pie_mlx.engine.tick_view import is_contended, settlement_holdings, tick_view
+from pie_mlx.errors import BatchFailedError, OutOfPagesError
+from pie_mlx.events import Event, PageUsage, TickCompleted
+
+Chunks = Sequence[tuple[Pass, int]]
+"""Passes of a batch, each with how many of its inputs run."""
+
+RETRY_SECONDS = 1e-3
+"""Pause before planning again when pages that a plan counted on were not there."""
+
+
+class TickLoop:
+    """Serves what waits in a TickState, one batch after the other."""
+
+    def __init__(
+        self,
+        state: TickState,
+        runner: Runner,
+        bank: Bank,
+        policy: Policy,
+        limits: Limits,
+        emit: Callable[[Event], None],
+        clock: Callable[[], float],
+        mover: PageMover,
+        restorer: Restorer,
+        reports: TickReports,
+    ) -> None:
+        self._state, self._runner, self._bank = state, runner, bank
+        self._policy, self._limits, self._emit, self._clock = policy, limits, emit, clock
+        self._mover, self._restorer, self._reports = mover, restorer, reports
+        self._leaving: dict[int, Suspension] = {}
+        self._firing = FiringState()
+        self._quiet_since = self._runnable_since = clock()
+        self._wait_seconds = 0.0
+
+    async def tick_forever(self) -> None:
+        """Until it is cancelled. Raises only by a fault of the engine."""
+        while True:
+            self._state.changed.clear()
+            await _handle_arrivals()
+            plan = self.plan()
+            moved = self._move_pages(plan)
+            if plan.chunks:
+                await self._tick(plan)
+            elif self._mover.has_loads:
+                await self._mover.carry_out()
+            elif not moved:
+                await self._wait_for_change()
+
+    # Planning.
+
+    def plan(self) -> Plan:
+        """This moment's plan; an empty one when it is better to wait for more contexts (Q9)."""
+        view = self._view()
+        now = self._clock()
+        if view.passes:
+            self._quiet_since = now
+        else:
+            self._runnable_since = now
+        self._wait_seconds = self._seconds_to_wait(len(view.passes), now)
+        if self._wait_seconds:
+            return Plan()
+        plan = self._policy.plan(view)
+        if view.requests and not plan.chunks and not plan.moves_pages:
+            plan = self._stalled_plan(now) or plan
+        self._reports.planned(plan)
+        return plan
+
+    def _view(self, *, stalled: bool = False) -> View:
+        return tick_view(self._state, self._bank, self._limits, stalled=stalled)
+
+    def _seconds_to_wait(self, runnable: int, now: float) -> float:
+        if not runnable:
+            return 0.0
+        limit = self._limits.max_batch_contexts
+        answer = when_to_fire(self._firing, runnable, limit, now - self._runnable_since)
+        return answer.seconds if isinstance(answer, WaitSeconds) else 0.0
+
+    def _stalled_plan(self, now: float) -> Plan | None:
+        """Nothing moves: after one batch time of grace the first that waits gets its way (Q2), or is refused."""
+        quiet_seconds = now - self._quiet_since
+        if not is_stalled(self._firing, False, 0, quiet_seconds):
+            self._wait_seconds = max(self._firing.last_batch_seconds - quiet_seconds, 1e-4)
+            return None
+        plan = self._policy.plan(self._view(stalled=True))
+        if not plan.moves_pages:
+            self._refuse_first()
+        return plan
+
+    def _refuse_first(self) -> None:
+        state, store = self._state, self._state.store
+        displaced = (item for item in state.passes.values() if not store.is_resident(item.context.id))
+        waiting: list[PageRequest | Pass] = [*state.requests.values(), *displaced]
+        refused = min(waiting, key=lambda item: item.arrival)
+        context = refused.context.id
+        needed = store.restore_need(context) + (refused.pages if isinstance(refused, PageRequest) else 0)
+        refused.fail(
+            OutOfPagesError(
+                f"context {context}: {needed} pages wanted, {store.available()} of {store.capacity} available, and no "
+                "other context can give any",
+                hint="release contexts, or start the engine with more pages",
+                needed=needed,
+                capacity=store.capacity,
+            )
+        )
+        state.requests.pop(context, None)
+        state.passes.pop(context, None)
+        state.changed.set()
+
+    async def _wait_for_change(self) -> None:
+        try:
+            async with asyncio.timeout(self._wait_seconds or None):
+                await self._state.changed.wait()
+        except TimeoutError:
+            pass
+
+    # Pages.
+
+    def _move_pages(self, plan: Plan) -> bool:
+        """Carry out suspensions, restores and grants, in this order; whether that changed anything."""
+        contexts = self._state.contexts
+        for suspension in plan.suspensions:
+            if suspension.after_pass:
+                contexts[suspension.context].leaving = True
+                self._leaving[suspension.context] = suspension
+            else:
+                self._suspend(suspension)
+        begun = [self._restorer.begin(contexts[context]) for context in plan.restores]
+        for context in plan.grants:
+            contexts[context].fresh = True
+            self._state.requests.pop(context).grant()
+        if not all(begun):
+            self._wait_seconds = RETRY_SECONDS
+        return bool(plan.suspensions or plan.grants) or any(begun)
+
+    def _suspend(self, suspension: Suspension) -> None:
+        self._restorer.suspend(self._state.contexts[suspension.context])
+        self._reports.suspended(suspension)
+
+    # Batches.
+
+    async def _tick(self, plan: Plan) -> None:
+        """Run the plan's chunks as one batch and give out what they read."""
+        chunks = self.chunks(plan)
+        works = self.build(chunks)
+        try:
+            results, seconds = await self._runner.run(Batch(works, await self._mover.carry_out()))
+        except BatchFailedError as error:
+            fail_all([item for item, _ in chunks], error)
+            self._after_batch(chunks, error)
+            return
+        self.commit(chunks, results, seconds)
+
+    def chunks(self, plan: Plan) -> Chunks:
+        """The passes of a plan, each with how many of its inputs run."""
+        items = [(self._state.next_pass(chunk.context), chunk.tokens) for chunk in plan.chunks]
+        return [(item, count) for item, count in items if item is not None]
+
+    def build(self, chunks: Chunks) -> tuple[Work, ...]:
+        """The rows of a batch; its contexts are pinned from here on."""
+        for item, _ in chunks:
+            item.context.pinned = item.in_batch = True
+        self._firing = self._firing.fired(len(chunks))
+        return tuple(chunk_work(self._state.store, item, count) for item, count in chunks)
+
+    def commit(self, chunks: Chunks, results: Sequence[WorkResult], seconds: float) -> None:
+        """The batch is computed: pages, money, replies, events."""
+        self._state.ticks += 1
+        self._firing = self._firing.completed(seconds)
+        tokens = sum(count for _, count in chunks)
+        self._mover.observe(tokens, len(chunks), seconds)
+        made: dict[int, int] = {}
+        for (item, count), result in zip(chunks, results, strict=True):
+            made[item.context.id] = take_result(self._state.store, item, count, result)
+        self._settle(chunks, made, seconds)
+        self._after_batch(chunks)
+        self._end_tick(chunks, tokens, seconds)
+
+    def _after_batch(self, chunks: Chunks, error: BatchFailedError | None = None) -> None:
+        for item, _ in chunks:
+            context = item.context
+            context.pinned = item.in_batch = False
+            if item.replay:
+                self._after_replay(item, error)
+            else:
+                self._after_pass(item, error)
+            suspension = self._leaving.pop(context.id, None)
+            if context.leaving and suspension is not None and context.id in self._state.contexts:
+                self._suspend(suspension)
+            context.leaving = False
+
+    def _after_replay(self, item: Pass, error: BatchFailedError | None) -> None:
+        if error is None:
+            self._restorer.after_chunk(item)
+        else:
+            self._restorer.fail(item, error)
+
+    def _after_pass(self, item: Pass, error: BatchFailedError | None) -> None:
+        context = item.context
+        if error is None:
+            context.fresh = False
+            context.waiting_ticks = 0
+        if item.is_over and self._state.passes.get(context.id) is item:
+            del self._state.passes[context.id]
+
+    def _settle(self, chunks: Chunks, made: dict[int, int], seconds: float) -> None:
+        """Price the pool and charge the contexts that ran; replays cost nothing (M5, M8, R6)."""
+        ran = [item.context.id for item, _ in chunks if not item.replay]
+        for context in ran:
+            self._bank.sample_latency(context, seconds)
+        contended = is_contended(self._state)
+        if contended or not self._bank.is_settled or any(made.values()):
+            holdings = settlement_holdings(self._state, ran, contended=contended)
+            self._reports.settled(self._state.ticks, self._bank.settle(holdings, ran, made))
+
+    def _end_tick(self, chunks: Chunks, tokens: int, seconds: float) -> None:
+        state = self._state
+        waiting = state.working().difference(item.context.id for item, _ in chunks if not item.replay)
+        for context in waiting:
+            state.contexts[context].waiting_ticks += 1
+        usage = state.store.usage()
+        self._emit(
+            TickCompleted(
+                tick=state.ticks,
+                contexts=len(chunks),
+                tokens=tokens,
+                waiting=len(waiting),
+                duration_seconds=seconds,
+                pages=PageUsage(usage.capacity, usage.used, usage.shared, usage.cached),
+            )
+        )
+
+
+async def _handle_arrivals() -> None:
+    """Let calls that have arrived reach the queues before a decision is made (Q9).
+
+    A call needs two turns of the loop: one to become a task, one for that task to get here.
+    """
+    for _ in range(2):
+        await asyncio.sleep(0)

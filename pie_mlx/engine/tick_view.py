@@ -1,0 +1,105 @@
+"""The planner's picture of the engine at the start of a tick."""
+
+from collections.abc import Iterable, Iterator
+
+from pie_mlx.engine.bank import Bank
+from pie_mlx.engine.kv import Holdings
+from pie_mlx.engine.live_context import LiveContext
+from pie_mlx.engine.market.settlement import Holding
+from pie_mlx.engine.schedule import ContextView, Limits, PassView, RequestView, SharedRun, View
+from pie_mlx.engine.tick_state import TickState
+
+ATOMIC_TOKENS = 32
+"""Passes up to this long (decode steps, verification windows) run whole: splitting them would only delay them."""
+
+
+def tick_view(state: TickState, bank: Bank, limits: Limits, *, stalled: bool = False) -> View:
+    """All that the policy may know.
+
+    Who holds what is worked out only when the requests exceed the available pages: otherwise nobody is suspended.
+    """
+    available = state.store.available()
+    requests = tuple(_request_views(state))
+    short = sum(request.pages for request in requests) > available
+    held = state.store.holdings() if short else Holdings()
+    contexts = state.contexts.values()
+    return View(
+        tick=state.ticks,
+        capacity_pages=state.store.capacity,
+        available_pages=available,
+        contexts=tuple(_context_view(state, bank, live, held) for live in contexts if short or state.has_work(live.id)),
+        passes=tuple(_pass_views(state)),
+        requests=requests,
+        shared_runs=tuple(SharedRun(run.run, run.pages, run.holders) for run in held.runs),
+        limits=limits,
+        stalled=stalled,
+    )
+
+
+def _request_views(state: TickState) -> Iterator[RequestView]:
+    """Page requests, and passes whose context was suspended before all of them had run (M6)."""
+    store = state.store
+    for request in state.requests.values():
+        if not store.is_restoring(request.context.id):
+            yield RequestView(request.context.id, store.restore_need(request.context.id) + request.pages)
+    for context in state.passes:
+        if not store.is_resident(context):
+            yield RequestView(context, store.restore_need(context))
+
+
+def _pass_views(state: TickState) -> list[PassView]:
+    views: list[PassView] = []
+    for context in state.contexts:
+        found = state.next_pass(context)
+        if found is None or (not found.replay and not state.store.is_usable(context)):
+            continue
+        views.append(PassView(context, found.remaining, atomic=found.remaining <= ATOMIC_TOKENS))
+    return views
+
+
+def _context_view(state: TickState, bank: Bank, live: LiveContext, held: Holdings) -> ContextView:
+    request, waiting = state.requests.get(live.id), state.next_pass(live.id)
+    arrivals = [item.arrival for item in (request, waiting) if item is not None]
+    return ContextView(
+        live.id,
+        live.account,
+        resident=state.store.is_resident(live.id),
+        bid=live.bid,
+        waiting_ticks=live.waiting_ticks,
+        arrival=min(arrivals, default=0),
+        pages=held.effective.get(live.id, 0.0),
+        private_pages=held.private_pages.get(live.id, 0),
+        shared_runs=held.runs_of.get(live.id, ()),
+        pinned=live.pinned,
+        leaving=live.leaving,
+        fresh=live.fresh,
+        defaulted=bank.is_defaulted(live.account),
+        has_work=state.has_work(live.id),
+    )
+
+
+def is_contended(state: TickState) -> bool:
+    """Whether anybody waits for pages. While nobody does, all demands fit and the price is 0 (M7)."""
+    store = state.store
+    return bool(state.requests) or not all(store.is_resident(context) for context in state.passes)
+
+
+def settlement_holdings(state: TickState, ran: Iterable[int], *, contended: bool) -> list[Holding]:
+    """The demands that the settlement of a tick needs (M6): every live context's, or none without contention.
+
+    Then the contexts that ran appear without pages, as they owe no rent.
+    """
+    if not contended:
+        found = (state.contexts.get(context) for context in ran)
+        return [Holding(live.id, live.account, live.bid, 0.0) for live in found if live is not None]
+    effective = state.store.effective_pages_all()
+    return [
+        Holding(live.id, live.account, live.bid, effective.get(live.id, 0.0), _lacking_pages(state, live.id))
+        for live in state.contexts.values()
+    ]
+
+
+def _lacking_pages(state: TickState, context: int) -> int:
+    request = state.requests.get(context)
+    returning = state.store.restore_need(context) if state.has_work(context) else 0
+    return returning + (request.pages if request else 0)

@@ -1,0 +1,177 @@
+"""The two ways to wait for the tick loop: for pages, and for the model."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from pie_mlx.calls import AnyResult
+from pie_mlx.engine.bank import Bank
+from pie_mlx.engine.kv import Mark, PageCopy, PageStore, WorkingToken
+from pie_mlx.engine.live_context import LiveContext
+from pie_mlx.engine.model.batch import RowRead
+from pie_mlx.engine.model.runner import Runner
+from pie_mlx.engine.page_moves import PageMover
+from pie_mlx.engine.page_request import PageRequest
+from pie_mlx.engine.passes import Pass
+from pie_mlx.engine.restoring import Restorer
+from pie_mlx.engine.schedule import Limits, Policy, Reason
+from pie_mlx.engine.spill import Spill
+from pie_mlx.engine.tick_loop import TickLoop
+from pie_mlx.engine.tick_reports import TickReports
+from pie_mlx.engine.tick_state import TickState
+from pie_mlx.errors import EngineStoppedError
+from pie_mlx.events import Event
+
+T = TypeVar("T")
+
+
+class Ticker:
+    """Lets contexts wait for pages (`take`, `restore`) and for the model (`run`), and serves them tick by tick.
+
+    Everything happens on one loop. A call that is cancelled while it waits leaves no trace; one whose tokens are in
+    the running batch keeps them (E5).
+    """
+
+    def __init__(
+        self,
+        store: PageStore,
+        runner: Runner,
+        bank: Bank,
+        policy: Policy,
+        limits: Limits,
+        emit: Callable[[Event], None],
+        clock: Callable[[], float] = time.monotonic,
+        spill: Spill | None = None,
+    ) -> None:
+        self._state = state = TickState(store)
+        self._bank = bank
+        self._mover = mover = PageMover(store, runner, spill, emit)
+        self._reports = reports = TickReports(emit)
+        self._restorer = restorer = Restorer(state, mover, reports)
+        self._ticks = TickLoop(state, runner, bank, policy, limits, emit, clock, mover, restorer, reports)
+        self._broken: EngineStoppedError | None = None
+        self._loop = asyncio.create_task(self._serve(), name="pie-ticks")
+
+    def adopt(self, context: LiveContext) -> None:
+        """A context begins to live."""
+        self._state.contexts[context.id] = context
+
+    def forget(self, context: LiveContext) -> None:
+        """A context is released; its pages may serve somebody else."""
+        self._state.forget(context.id)
+        self._reports.forget(context.id)
+        self._bank.forget_context(context.id)
+        self.wake()
+
+    def wake(self) -> None:
+        """Pages or bids changed."""
+        self._state.changed.set()
+
+    def reason(self, context: int) -> Reason | None:
+        """Why a context waits or was suspended; None while it does neither."""
+        return self._reports.reasons.get(context)
+
+    def copy(self, copies: Iterable[PageCopy]) -> None:
+        """Have pages copied before the next batch, in order. Call it right after the store made the copies."""
+        self._mover.copy(copies)
+
+    def rollback(self, context: LiveContext, before: Mark) -> None:
+        """Undo what a pass that ended without success did to its context (E3, E6)."""
+        self._restorer.drop(context)
+        self._mover.copy(self._state.store.rollback(context.id, before))
+
+    def suspend(self, context: LiveContext) -> None:
+        """Give back a context's pages now; its next operation waits for them (R2)."""
+        if self._state.store.is_resident(context.id):
+            self._restorer.suspend(context)
+            self._reports.suspended_itself(context.id)
+            self.wake()
+
+    async def take(self, context: LiveContext, pages: int, action: Callable[[], T]) -> T:
+        """Wait until `context` is in the pool and `pages` more are available, then run `action`, which takes them.
+
+        Raises OutOfPagesError when the pool can never hold them, and whatever `action` raises.
+        """
+        store, requests = self._state.store, self._state.requests
+        store.require_capacity(context.id, pages)
+        if store.is_usable(context.id) and (not pages or (not requests and store.available() >= pages)):
+            return action()
+        self._check_whole()
+        request = PageRequest(context, pages, action, next(self._state.arrivals), _future())
+        requests[context.id] = request
+        self.wake()
+        try:
+            return await request.done
+        except asyncio.CancelledError:
+            if request.done.cancelled():
+                raise
+            # Granted before the cancellation arrived: the caller finishes and leaves no orphan.
+            return request.done.result()
+        finally:
+            if requests.get(context.id) is request:
+                del requests[context.id]
+
+    async def restore(self, context: LiveContext) -> None:
+        """Wait until `context` is in the pool."""
+        await self.take(context, 0, lambda: None)
+
+    async def run(
+        self, context: LiveContext, inputs: Sequence[WorkingToken], reads: Sequence[RowRead], *, commits: bool
+    ) -> list[AnyResult]:
+        """Compute `inputs` in one or more ticks, then commit full pages if `commits`. Raises BatchFailedError.
+
+        The context must hold the pages for all of them. After an error the tokens that got into KV are working tokens
+        of the context; the caller takes them back. A cancellation that comes after a part of them ran is too late: the
+        pass completes (E5).
+        """
+        self._check_whole()
+        passes = self._state.passes
+        waiting = passes[context.id] = Pass(context, inputs, reads, next(self._state.arrivals), _future(), commits)
+        self.wake()
+        try:
+            await _outcome(waiting)
+        finally:
+            if passes.get(context.id) is waiting:
+                del passes[context.id]
+        return waiting.in_order()
+
+    async def stop(self) -> None:
+        """End the loop after the batch that is running, and give the spill file back."""
+        self._loop.cancel()
+        await asyncio.gather(self._loop, return_exceptions=True)
+        await self._mover.close()
+
+    async def _serve(self) -> None:
+        try:
+            await self._ticks.tick_forever()
+        except Exception as error:
+            self._break(error)
+            raise
+
+    def _break(self, error: Exception) -> None:
+        """The loop is at its end by a fault of ours: whoever waits is told, and so is whoever comes later."""
+        self._broken = EngineStoppedError(
+            f"engine: the tick loop failed: {type(error).__name__}: {error}", hint="restart the engine and report this"
+        )
+        for waiting in (*self._state.requests.values(), *self._state.passes.values()):
+            waiting.fail(self._broken)
+
+    def _check_whole(self) -> None:
+        if self._broken is not None:
+            raise self._broken
+
+
+async def _outcome(waiting: Pass) -> None:
+    """Wait for a pass; a cancellation counts until its first tokens are in a batch, however often it comes."""
+    while not waiting.done.done():
+        try:
+            await asyncio.shield(waiting.done)
+        except asyncio.CancelledError:
+            if not waiting.cursor and not waiting.in_batch:
+                raise
+    waiting.done.result()
+
+
+def _future() -> "asyncio.Future[Any]":
+    return asyncio.get_running_loop().create_future()

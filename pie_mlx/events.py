@@ -1,0 +1,243 @@
+"""What happened: the frozen events an engine emits, in the order they happened.
+
+The kind of an event is its class name in snake case. Fields are only ever added, each with a default, so that a reader
+understands older logs; a change of meaning raises `EVENTS_VERSION`.
+"""
+
+from typing import Literal
+
+import msgspec
+
+EVENTS_VERSION = 1
+
+
+def _snake_case(class_name: str) -> str:
+    return "".join("_" + letter.lower() if letter.isupper() else letter for letter in class_name).lstrip("_")
+
+
+class Event(msgspec.Struct, frozen=True, tag=_snake_case, tag_field="kind"):
+    """Something that happened in an engine."""
+
+    @property
+    def kind(self) -> str:
+        return str(self.__struct_config__.tag)
+
+
+# Processes: one launch of an inferlet, named by a lower-case UUID.
+
+
+class ProcessLaunched(Event, frozen=True):
+    """A program was started for a user."""
+
+    process: str
+    username: str
+    program: str
+    token_budget: int | None = None
+
+
+class ProcessOutput(Event, frozen=True):
+    """Text the program wrote to a standard stream."""
+
+    process: str
+    stream: Literal["stdout", "stderr"]
+    text: str
+
+
+class ProcessMessage(Event, frozen=True):
+    """The program sent its client a message."""
+
+    process: str
+    text: str
+    format: Literal["text", "json"] = "text"
+
+
+class ProcessFile(Event, frozen=True):
+    """The program sent its client a file; the bytes travel beside the log."""
+
+    process: str
+    name: str
+    size_bytes: int
+
+
+class ProcessReturned(Event, frozen=True):
+    """The program ended well. `value` is text, JSON text, or "" when there is none."""
+
+    process: str
+    value: str
+    format: Literal["text", "json", "none"] = "text"
+
+
+class ProcessFailed(Event, frozen=True):
+    """The program ended with an exception of class `error_type`."""
+
+    process: str
+    error_type: str
+    message: str
+
+
+ProcessEvent = ProcessLaunched | ProcessOutput | ProcessMessage | ProcessFile | ProcessReturned | ProcessFailed
+
+
+# Contexts: numbers are unique within an engine.
+
+
+class ContextCreated(Event, frozen=True):
+    """An empty context, or one opened from a snapshot that brought `shared_pages`."""
+
+    process: str
+    context: int
+    shared_pages: int = 0
+
+
+class ContextForked(Event, frozen=True):
+    """A copy of `source` that shares its committed pages."""
+
+    process: str
+    context: int
+    source: int
+    shared_pages: int
+
+
+class ContextReleased(Event, frozen=True):
+    """A context gave back its pages."""
+
+    process: str
+    context: int
+
+
+# Work.
+
+
+class PassCompleted(Event, frozen=True):
+    """One forward pass: tokens attached from the prefix cache, tokens computed, and rows read."""
+
+    process: str
+    context: int
+    attached_tokens: int
+    computed_tokens: int
+    rows_read: int
+
+
+class PageUsage(msgspec.Struct, frozen=True):
+    """Pages of the pool: `used` are held (`shared` by more than one holder), `cached` are kept but free to take."""
+
+    total: int
+    used: int
+    shared: int
+    cached: int
+
+    @property
+    def free(self) -> int:
+        """Pages that hold nothing of value."""
+        return self.total - self.used - self.cached
+
+
+class TickCompleted(Event, frozen=True):
+    """One batch: contexts and tokens in it, contexts left waiting, and the pages after it."""
+
+    tick: int
+    contexts: int
+    tokens: int
+    waiting: int
+    duration_seconds: float
+    pages: PageUsage
+
+
+# Waiting and leaving the pool. `reason` is a `ReasonKind`, `text` the same for people.
+
+
+class ContextSuspended(Event, frozen=True):
+    """A context gave its pages to `for_context`: itself when it made way or asked to be suspended."""
+
+    context: int
+    for_context: int
+    reason: str
+    text: str
+
+
+class ContextRestored(Event, frozen=True):
+    """A context is in the pool again: pages found there, read from the spill file, and tokens computed again."""
+
+    context: int
+    attached_pages: int = 0
+    copied_pages: int = 0
+    read_pages: int = 0
+    replayed_tokens: int = 0
+
+
+class WaitChanged(Event, frozen=True):
+    """Why a context waits has changed; `reason` is empty when it waits no more."""
+
+    context: int
+    reason: str = ""
+    text: str = ""
+
+
+class PagesSpilled(Event, frozen=True):
+    """Pages fell out of the pool and were written to the spill file, which now holds `stored_pages`."""
+
+    pages: int
+    stored_pages: int
+
+
+class SpillChanged(Event, frozen=True):
+    """The spill file works (`ready`), or pages are computed again because it is `full`, `failed` or `damaged`."""
+
+    state: Literal["ready", "full", "failed", "damaged"]
+    text: str
+
+
+# Money, in credits.
+
+
+class AccountJoined(Event, frozen=True):
+    """A launch root got an account."""
+
+    account: int
+    endowment: float
+
+
+class AccountLeft(Event, frozen=True):
+    """A launch root ended; `treasury` is what all leavers so far left above (below: owe of) their endowments."""
+
+    account: int
+    balance: float
+    treasury: float
+
+
+class AccountMovement(msgspec.Struct, frozen=True):
+    """What one account paid and received in a tick, and what it has after it."""
+
+    account: int
+    rent: float
+    make_cost: float
+    dividend: float
+    balance: float
+    defaulted: bool = False
+
+
+class MarketSettled(Event, frozen=True):
+    """A tick moved credits or the clearing `price`, credits per page and tick. Idle accounts are left out."""
+
+    tick: int
+    price: float
+    movements: tuple[AccountMovement, ...] = ()
+
+
+EngineEvent = (
+    ContextCreated
+    | ContextForked
+    | ContextReleased
+    | PassCompleted
+    | TickCompleted
+    | ContextSuspended
+    | ContextRestored
+    | WaitChanged
+    | PagesSpilled
+    | SpillChanged
+    | AccountJoined
+    | AccountLeft
+    | MarketSettled
+)
+
+AnyEvent = ProcessEvent | EngineEvent

@@ -1,0 +1,21 @@
+"""The page pool's memory and attention over it. This room knows page ids, no contexts."""
+
+from pie_mlx.metal.attention import AttentionPlan, attend
+from pie_mlx.metal.dense import DenseView
+from pie_mlx.metal.memory import PageMemory
+from pie_mlx.metal.pool import HostPages, KvPool, LayerShape, SlotWrite, page_bytes, pages_for_budget
+from pie_mlx.metal.visibility import Run
+
+__all__ = [
+    "AttentionPlan",
+    "DenseView",
+    "HostPages",
+    "KvPool",
+    "LayerShape",
+    "PageMemory",
+    "Run",
+    "SlotWrite",
+    "attend",
+    "page_bytes",
+    "pages_for_budget",
+]

@@ -1,0 +1,31 @@
+"""Typed doors to MLX functions whose stubs are incomplete."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import mlx.core as mx
+import numpy as np
+import numpy.typing as npt
+
+evaluate = cast("Callable[..., None]", getattr(mx, "eval"))  # noqa: B009 - its stub lacks parameter types
+"""Compute arrays, or nested lists of them, now."""
+
+
+def from_host(values: npt.NDArray[Any]) -> mx.array:
+    """A host array on the device, same shape and dtype."""
+    return mx.array(cast("Any", values))
+
+
+def integers(values: npt.ArrayLike) -> mx.array:
+    """Integers as int32."""
+    return from_host(np.asarray(values, np.int32))
+
+
+def to_host(array: mx.array) -> npt.NDArray[Any]:
+    """A copy on the host; bfloat16, which numpy lacks, as its uint16 bits."""
+    return np.array(cast("Any", array.view(mx.uint16) if array.dtype == mx.bfloat16 else array))
+
+
+def reshaped(array: mx.array, *shape: int) -> mx.array:
+    """The same elements in another shape."""
+    return mx.reshape(array, shape)

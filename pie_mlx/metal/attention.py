@@ -1,0 +1,268 @@
+"""Attention over pages: by kernels where they carry the pool, else in MLX operations, which are also their reference.
+
+A step's rows are cut into groups: rows of one token together, those that share leading pages of their own, and every
+longer run by itself. A group reads one or two parts: the shared pages once for all its rows, the rest row by row.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import mlx.core as mx
+import numpy as np
+
+from pie_mlx.metal.arrays import from_host, integers
+from pie_mlx.metal.kernel_attention import KernelPlan
+from pie_mlx.metal.kernel_pool import KernelPool
+from pie_mlx.metal.memory import PageMemory
+from pie_mlx.metal.pool import KvPool, SlotWrite
+from pie_mlx.metal.sharing import Shared, shared_groups
+from pie_mlx.metal.visibility import BoolArray, Run, blank_rows, first_visible, visible
+
+LOG2_E = math.log2(math.e)
+
+SCORES = 1 << 24
+"""Most scores computed at once, which bounds the memory of a long prefill."""
+
+
+class Source(Protocol):
+    """Where K and V of a group come from: [rows, kv_heads, keys, head_dim] of one layer."""
+
+    def __call__(self, layer: int) -> tuple[mx.array, mx.array]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Keys of a group. `bias` float32 broadcasts to [rows, kv_heads, G, tokens, keys]: 0 or -inf; None hides nothing.
+
+    A `common` part has one row of keys that all rows of the group read.
+    """
+
+    read: Source
+    bias: mx.array | None = None
+    common: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rows of the step that are computed together: `rows` of `tokens` each, in the order of the step's rows `order`.
+
+    `blank` bool [rows, 1, 1, tokens, 1] marks tokens that see nothing and contribute zeros.
+    """
+
+    rows: int
+    tokens: int
+    order: Sequence[int]
+    parts: tuple[Part, ...]
+    blank: mx.array | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The groups of a step, and how to get their rows from the step's (None where they already are in order)."""
+
+    groups: list[Group]
+    take: mx.array | None
+    back: mx.array | None
+
+
+class AttentionPlan:
+    """How the token rows of one step see the pages; built once per step, shared by all layers.
+
+    Its creation announces the step's writes to the pool; write a layer before attending to it.
+    """
+
+    def __init__(self, runs: Sequence[Run], slots: Sequence[int], memory: PageMemory) -> None:
+        self.write = SlotWrite(slots)
+        self._runs, self._memory = runs, memory
+        memory.pool.begin_write(self.write)
+        self.kernels = KernelPlan(runs, memory.pool) if isinstance(memory.pool, KernelPool) else None
+        self._layouts: dict[int | None, Layout] = {}
+
+    def layout(self, window: int | None) -> Layout:
+        """The groups for layers that see at most `window` slots back."""
+        if window not in self._layouts:
+            self._layouts[window] = _layout(_groups(self._runs, window, self._memory))
+        return self._layouts[window]
+
+
+def attend(
+    queries: mx.array,
+    layer: int,
+    plan: AttentionPlan,
+    *,
+    scale: float,
+    window: int | None = None,
+    sinks: mx.array | None = None,
+) -> mx.array:
+    """Attention of `queries` [rows, query heads, key_dim] over the pages of `layer`; [rows, query heads, value_dim].
+
+    `window` counts the visible slots, a row's own included; `sinks` [query heads] join each softmax's denominator.
+    """
+    if plan.kernels is not None:
+        return plan.kernels.attend(queries, layer, scale=scale, window=window, sinks=sinks)
+    layout = plan.layout(window)
+    rows = queries if layout.take is None else queries[layout.take]
+    outputs: list[mx.array] = []
+    start = 0
+    for group in layout.groups:
+        count = group.rows * group.tokens
+        outputs.append(_attend_group(rows[start : start + count], layer, group, scale, sinks))
+        start += count
+    joined = outputs[0] if len(outputs) == 1 else mx.concatenate(outputs)
+    return joined if layout.back is None else joined[layout.back]
+
+
+def _attend_group(queries: mx.array, layer: int, group: Group, scale: float, sinks: mx.array | None) -> mx.array:
+    loaded = [part.read(layer) for part in group.parts]
+    heads, dtype = loaded[0][0].shape[1], queries.dtype
+    # [rows, kv_heads, G, tokens, dim]: the query heads of one KV head are multiplied with its keys in one product.
+    grouped = mx.unflatten(mx.unflatten(queries, 1, (heads, -1)), 0, (group.rows, group.tokens)).transpose(
+        0, 2, 3, 1, 4
+    )
+    scaled = grouped * (scale * LOG2_E)
+    scores = [
+        _scores(scaled, keys.astype(scaled.dtype), part) for part, (keys, _) in zip(group.parts, loaded, strict=True)
+    ]
+    top = _top(scores, sinks)
+    # Powers of two instead of e, with the factor in the queries: MLX's exp is 2.5 times slower without a GPU.
+    weights = [mx.power(2.0, score - top) for score in scores]
+    total = sum((mx.sum(weight, axis=-1, keepdims=True) for weight in weights), start=_sink_weight(sinks, top))
+    out = sum(
+        (
+            _weighted(weight.astype(dtype), values, part)
+            for weight, part, (_, values) in zip(weights, group.parts, loaded, strict=True)
+        ),
+        start=mx.array(0.0, dtype),
+    )
+    out = (out / total).astype(dtype)
+    if group.blank is not None:
+        out = mx.where(group.blank, mx.zeros((), dtype), out)
+    return out.transpose(0, 3, 1, 2, 4).flatten(2, 3).flatten(0, 1)
+
+
+def _scores(queries: mx.array, keys: mx.array, part: Part) -> mx.array:
+    """Base-2 logits float32 [rows, kv_heads, G, tokens, keys]."""
+    rows, _, group, tokens, _ = queries.shape
+    transposed = keys.swapaxes(-1, -2)
+    if part.common:
+        flat = queries.swapaxes(0, 1).flatten(1, 3) @ transposed[0]
+        scores = mx.unflatten(flat, 1, (rows, group, tokens)).swapaxes(0, 1)
+    else:
+        scores = mx.unflatten(queries.flatten(2, 3) @ transposed, 2, (group, tokens))
+    scores = scores.astype(mx.float32)
+    return scores if part.bias is None else scores + part.bias
+
+
+def _weighted(weights: mx.array, values: mx.array, part: Part) -> mx.array:
+    """Sum of `values` by `weights`: [rows, kv_heads, G, tokens, value_dim]."""
+    rows, _, group, tokens, _ = weights.shape
+    if part.common:
+        flat = weights.swapaxes(0, 1).flatten(1, 3) @ values[0]
+        return mx.unflatten(flat, 1, (rows, group, tokens)).swapaxes(0, 1)
+    return mx.unflatten(weights.flatten(2, 3) @ values, 2, (group, tokens))
+
+
+def _top(scores: Sequence[mx.array], sinks: mx.array | None) -> mx.array:
+    """The largest logit of each row, sinks included."""
+    top = mx.max(scores[0], axis=-1, keepdims=True)
+    for more in scores[1:]:
+        top = mx.maximum(top, mx.max(more, axis=-1, keepdims=True))
+    return top if sinks is None else mx.maximum(top, _sink_logits(sinks, top))
+
+
+def _sink_logits(sinks: mx.array, top: mx.array) -> mx.array:
+    return sinks.astype(mx.float32).reshape(1, top.shape[1], -1, 1, 1) * LOG2_E
+
+
+def _sink_weight(sinks: mx.array | None, top: mx.array) -> mx.array:
+    return mx.array(0.0) if sinks is None else mx.power(2.0, _sink_logits(sinks, top) - top)
+
+
+def _layout(groups: list[Group]) -> Layout:
+    order = [row for group in groups for row in group.order]
+    if order == list(range(len(order))):
+        return Layout(groups, None, None)
+    return Layout(groups, integers(order), integers(np.argsort(order)))
+
+
+def _groups(runs: Sequence[Run], window: int | None, memory: PageMemory) -> list[Group]:
+    pool = memory.pool
+    singles = [run for run in runs if run.count == 1]
+    shared, rest = shared_groups(singles, pool.page_size) if window is None else ([], singles)
+    groups = [_shared_group(group, memory) for group in shared]
+    if rest:
+        groups.append(_single(rest[0], window, pool) if len(rest) == 1 else _batch(rest, window, memory))
+    return groups + [block for run in runs if run.count > 1 for block in _blocks(run, window, pool)]
+
+
+def _shared_group(group: Shared, memory: PageMemory) -> Group:
+    pool = memory.pool
+    tails = memory.mirrors.read(group.runs, [group.pages] * len(group.runs), None)
+    prefix = Part(_run_source(group.runs[0], 0, group.pages * pool.page_size, pool), common=True)
+    return Group(
+        len(group.runs), 1, [run.start for run in group.runs], (prefix, Part(tails.read, _bias(tails.visible)))
+    )
+
+
+def _batch(runs: Sequence[Run], window: int | None, memory: PageMemory) -> Group:
+    first = [first_visible(run, window) // memory.pool.page_size for run in runs]
+    batch = memory.mirrors.read(runs, first, window)
+    part = Part(batch.read, _bias(batch.visible))
+    return Group(len(runs), 1, [run.start for run in runs], (part,), _blank(batch.visible))
+
+
+def _single(run: Run, window: int | None, pool: KvPool) -> Group:
+    start = first_visible(run, window)
+    seen = visible(run, window, start, run.kv_length - start)[None]
+    part = Part(_run_source(run, start, run.kv_length, pool), _bias(seen))
+    return Group(1, run.count, range(run.start, run.start + run.count), (part,), _blank(seen))
+
+
+def _blocks(run: Run, window: int | None, pool: KvPool) -> list[Group]:
+    """The run as groups of few enough scores."""
+    size = max(16, SCORES // (64 * run.kv_length))
+    return [
+        _single(_Slice(run, begin, min(size, run.count - begin)), window, pool) for begin in range(0, run.count, size)
+    ]
+
+
+class _Slice:
+    """Tokens `begin` .. `begin + count` of a run, as a run."""
+
+    def __init__(self, run: Run, begin: int, count: int) -> None:
+        self.start, self.count = run.start + begin, count
+        self.block_table = run.block_table
+        self.kv_length = run.kv_length - (run.count - begin - count)
+        self.masks = None if run.masks is None else run.masks[begin : begin + count]
+
+
+def _run_source(run: Run, start: int, stop: int, pool: KvPool) -> Source:
+    """Slots `start` .. `stop` of one run: a view if its pages are neighbours, or gathered."""
+    size = pool.page_size
+    first = start // size
+    pages = list(run.block_table[first : -(-stop // size)])
+    if pages == list(range(pages[0], pages[0] + len(pages))):
+        base = (pages[0] - first) * size
+        return lambda layer: pool.span(layer, base + start, base + stop)
+    index = integers([pages])
+    cut = slice(start - first * size, stop - first * size)
+
+    def gathered(layer: int) -> tuple[mx.array, mx.array]:
+        keys, values = pool.gather(layer, index)
+        return keys[:, :, cut], values[:, :, cut]
+
+    return gathered
+
+
+def _bias(seen: BoolArray) -> mx.array | None:
+    """0 and -inf for `seen` [rows, tokens, keys]; None where everything is seen."""
+    if seen.all():
+        return None
+    return from_host(np.where(seen, np.float32(0), np.float32(-np.inf))[:, None, None])
+
+
+def _blank(seen: BoolArray) -> mx.array | None:
+    blank = blank_rows(seen)
+    return None if blank is None else from_host(blank[:, None, None])

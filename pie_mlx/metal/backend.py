@@ -1,0 +1,139 @@
+"""Who runs the kernels: the Metal device, the emulator, or nobody."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+import mlx.core as mx
+
+from pie_mlx.errors import ConfigError, InvalidArgumentError
+from pie_mlx.metal.emulator import Builder, Emulator, cache_folder
+from pie_mlx.metal.kernel import KernelSource, ReadText, parse_kernel, read_kernel_file
+
+Kind = Literal["metal", "emulate", "off"]
+Size = tuple[int, int, int]
+TemplateArguments = Mapping[str, int | bool | mx.Dtype]
+Outputs = Mapping[str, tuple[Sequence[int], mx.Dtype]]
+MakeKernel = Callable[[KernelSource], Callable[..., list[mx.array]]]
+
+
+@dataclass(frozen=True)
+class Backend:
+    """Launches kernels by name. Objects are built once per kernel; `disabled` names fall back to MLX operations."""
+
+    kind: Kind
+    make: MakeKernel
+    read_text: ReadText = read_kernel_file
+    disabled: frozenset[str] = frozenset()
+    _built: dict[str, tuple[KernelSource, Callable[..., list[mx.array]]]] = field(
+        default_factory=dict[str, tuple[KernelSource, Callable[..., list[mx.array]]]]
+    )
+
+    def runs(self, name: str) -> bool:
+        """Whether kernel `name` is to be used at all."""
+        return self.kind != "off" and name not in self.disabled
+
+    def launch(
+        self,
+        name: str,
+        inputs: Mapping[str, mx.array],
+        template: TemplateArguments,
+        grid: Size,
+        threadgroup: Size,
+        outputs: Outputs,
+    ) -> list[mx.array]:
+        """Launch a kernel; arrays are bound by name. Answers its outputs in declared order.
+
+        Raises InvalidArgumentError for a missing or unknown name and InvalidTypeError for a wrong element type.
+        """
+        source, kernel = self._kernel(name)
+        ordered = _ordered(source, inputs, template)
+        return kernel(
+            inputs=ordered,
+            template=list(template.items()),
+            grid=grid,
+            threadgroup=threadgroup,
+            output_shapes=[tuple(outputs[port.name][0]) for port in source.outputs],
+            output_dtypes=[outputs[port.name][1] for port in source.outputs],
+        )
+
+    def _kernel(self, name: str) -> tuple[KernelSource, Callable[..., list[mx.array]]]:
+        if name not in self._built:
+            source = parse_kernel(name, self.read_text)
+            self._built[name] = (source, self.make(source))
+        return self._built[name]
+
+
+def _ordered(source: KernelSource, inputs: Mapping[str, mx.array], template: TemplateArguments) -> list[mx.array]:
+    declared = [port.name for port in source.inputs]
+    if set(declared) != set(inputs):
+        raise InvalidArgumentError(
+            f"{source.name}: takes {sorted(declared)}, was given {sorted(inputs)}",
+            hint="the '// inputs:' line of the .metal file is the contract",
+        )
+    element = template.get("T")
+    for port in source.inputs:
+        port.check(source.name, inputs[port.name].dtype, element if isinstance(element, mx.Dtype) else None)
+    return [inputs[name] for name in declared]
+
+
+def _metal_kernel(source: KernelSource) -> Callable[..., list[mx.array]]:
+    make = cast("Callable[..., Callable[..., list[mx.array]]]", mx.fast.metal_kernel)
+    return make(
+        name=source.name,
+        input_names=[port.name for port in source.inputs],
+        output_names=[port.name for port in source.outputs],
+        source=source.body,
+        header=source.header,
+    )
+
+
+def _no_kernel(source: KernelSource) -> Callable[..., list[mx.array]]:
+    raise InvalidArgumentError(
+        f"{source.name}: kernels are off here", hint="use the MLX operations, or set PIE_METAL=emulate"
+    )
+
+
+def metal_backend(disabled: frozenset[str] = frozenset()) -> Backend:
+    """Kernels on the Apple GPU."""
+    return Backend("metal", _metal_kernel, disabled=disabled)
+
+
+def emulator_backend(emulator: Emulator, read_text: ReadText = read_kernel_file) -> Backend:
+    """Kernels on the emulator; `read_text` may supply changed kernel files."""
+
+    def make(source: KernelSource) -> Callable[..., list[mx.array]]:
+        return emulator.metal_kernel(
+            name=source.name,
+            input_names=[port.name for port in source.inputs],
+            output_names=[port.name for port in source.outputs],
+            source=source.body,
+            header=source.header,
+            mutable_inputs=source.mutates,
+            sparse_outputs=source.sparse,
+        )
+
+    return Backend("emulate", make, read_text)
+
+
+def off_backend() -> Backend:
+    """No kernels: everything in MLX operations."""
+    return Backend("off", _no_kernel)
+
+
+def choose_backend(environment: Mapping[str, Any], device: mx.Device) -> Backend:
+    """The backend PIE_METAL asks for: `auto` (default) uses the Apple GPU where `device` is one.
+
+    Raises ConfigError for another value.
+    """
+    wish = environment.get("PIE_METAL", "auto")
+    match wish:
+        case "off":
+            return off_backend()
+        case "emulate":
+            return emulator_backend(Emulator(Builder(cache_folder(environment))))
+        case "auto":
+            apple = device.type == mx.DeviceType.gpu and mx.metal.is_available()
+            return metal_backend() if apple else off_backend()
+        case _:
+            raise ConfigError(f"PIE_METAL={wish}: unknown value", hint="use auto, emulate or off")

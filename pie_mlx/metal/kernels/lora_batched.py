@@ -1,0 +1,75 @@
+"""Low-rank additions, every row with its own adapter slot, in one launch."""
+
+from collections.abc import Sequence
+
+import mlx.core as mx
+
+from pie_mlx.metal.backend import Backend
+from pie_mlx.metal.kernels.requirements import padded, require, require_float
+
+THREADS = 256
+SEGMENT_ROWS = 8
+OUT_BLOCK = 4096
+MAX_RANK = 64
+
+
+def adapter_segments(slots: Sequence[int]) -> tuple[list[list[int]], list[int]]:
+    """Rows grouped by adapter slot, at most SEGMENT_ROWS together (padded with -1), and the slot of every group."""
+    rows: list[list[int]] = []
+    owners: list[int] = []
+    for slot in sorted(set(slots)):
+        mine = [row for row, other in enumerate(slots) if other == slot]
+        for start in range(0, len(mine), SEGMENT_ROWS):
+            part = mine[start : start + SEGMENT_ROWS]
+            rows.append(part + [-1] * (SEGMENT_ROWS - len(part)))
+            owners.append(slot)
+    return rows, owners
+
+
+def lora_batched(
+    backend: Backend,
+    rows: mx.array,
+    a_stack: mx.array,
+    b_stack: mx.array,
+    adapter_scale: mx.array,
+    slots: Sequence[int],
+) -> mx.array:
+    """rows [tokens, in] times A and B of every row's slot, times its scale: [tokens, out].
+
+    a_stack [adapters, in, rank], b_stack [adapters, rank, out], adapter_scale float32 [adapters]; slot 0 adds nothing.
+    Raises InvalidArgumentError for shapes that do not fit or a rank that is no power of two up to 64.
+    """
+    name = "lora_batched"
+    require_float(name, rows.dtype)
+    adapters, width, rank = a_stack.shape
+    out = b_stack.shape[2]
+    require(rows.shape[1] == width, name, f"rows of {rows.shape[1]} for adapters of {width}")
+    require(b_stack.shape[:2] == (adapters, rank), name, f"stacks {a_stack.shape} and {b_stack.shape} differ")
+    power = 1 <= rank <= MAX_RANK and rank & (rank - 1) == 0
+    require(power, name, f"rank {rank}", f"pad adapters with zeros to a power of two up to {MAX_RANK}")
+    require(len(slots) == rows.shape[0], name, f"{len(slots)} slots for {rows.shape[0]} rows")
+    require(all(0 <= slot < adapters for slot in slots), name, f"a slot outside 0..{adapters - 1}")
+    segment_rows, segment_slot = adapter_segments(slots)
+    (delta,) = backend.launch(
+        name,
+        inputs={
+            "rows_in": rows,
+            "a_stack": a_stack,
+            "b_stack": b_stack,
+            "adapter_scale": adapter_scale,
+            "segment_rows": mx.array(segment_rows, dtype=mx.int32),
+            "segment_slot": padded(segment_slot),
+        },
+        template={
+            "T": rows.dtype,
+            "IN": width,
+            "OUT": out,
+            "RANK": rank,
+            "ROWS": SEGMENT_ROWS,
+            "OUT_BLOCK": OUT_BLOCK,
+        },
+        grid=(len(segment_slot) * THREADS, -(-out // OUT_BLOCK), 1),
+        threadgroup=(THREADS, 1, 1),
+        outputs={"delta": ((rows.shape[0], out), rows.dtype)},
+    )
+    return delta

@@ -1,0 +1,247 @@
+"""Attention over pages: decode, verification windows and tree drafts in one kernel, and the merge of its parts."""
+
+# MLX's stubs leave variable arguments untyped.
+# pyright: reportUnknownMemberType=false
+
+from dataclasses import dataclass
+
+import mlx.core as mx
+
+from pie_mlx.metal.backend import Backend
+from pie_mlx.metal.kernels.attention_rows import AttentionRows
+from pie_mlx.metal.kernels.kv_quantised import QuantisedPool
+from pie_mlx.metal.kernels.requirements import (
+    placeholder,
+    require,
+    require_float,
+    require_threadgroup_memory,
+    round_up,
+)
+
+PARTITION = 512
+"""Keys of one part. Fixed: a part must not depend on what else is in the batch."""
+HEADS_PER_SIMD = 8
+MAX_VECTORS = 64
+KEY_GROUPS = 4
+MAX_SIMDS = 8
+
+Pool = mx.array | QuantisedPool
+"""Keys or values of one layer: [pages, page size, heads, size], or codes."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionOptions:
+    """What a layer asks of attention. `scale` multiplies the scores, then `cap * tanh(score / cap)`, then masks.
+
+    `window`: keys a row sees at most, 0 for all; `cap`: 0 for none; `sinks`: float32 [query heads] or None.
+    """
+
+    scale: float
+    window: int = 0
+    cap: float = 0.0
+    sinks: mx.array | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PoolShape:
+    """The sizes a kernel is specialised for."""
+
+    page_size: int
+    heads: int
+    key_size: int
+    value_size: int
+
+
+def pool_shape(k_pool: Pool, v_pool: Pool) -> PoolShape:
+    """Sizes of a pair of pools. Raises InvalidArgumentError when they do not belong together."""
+    keys = k_pool.codes.shape[:3] if isinstance(k_pool, QuantisedPool) else k_pool.shape[:3]
+    values = v_pool.codes.shape[:3] if isinstance(v_pool, QuantisedPool) else v_pool.shape[:3]
+    same_kind = isinstance(k_pool, QuantisedPool) == isinstance(v_pool, QuantisedPool)
+    require(keys == values and same_kind, "attention", f"key pages {keys} and value pages {values} differ")
+    return PoolShape(keys[1], keys[2], _head_size(k_pool), _head_size(v_pool))
+
+
+def _head_size(pool: Pool) -> int:
+    return pool.head_size if isinstance(pool, QuantisedPool) else pool.shape[3]
+
+
+def pool_inputs(k_pool: Pool, v_pool: Pool, dtype: mx.Dtype) -> dict[str, mx.array]:
+    """The six arrays of a pair of pools, placeholders where pages are not quantised."""
+    none = placeholder(dtype)
+    named: dict[str, mx.array] = {}
+    for letter, pool in (("k", k_pool), ("v", v_pool)):
+        quantised = isinstance(pool, QuantisedPool)
+        named[f"{letter}_pool"] = pool.codes if isinstance(pool, QuantisedPool) else pool
+        named[f"{letter}_scales"] = pool.scales if quantised else none
+        named[f"{letter}_biases"] = pool.biases if quantised else none
+    return named
+
+
+def option_inputs(options: AttentionOptions, rows: AttentionRows) -> dict[str, mx.array]:
+    """The arrays of a layer's options and the rows' masks."""
+    return {
+        "sinks": placeholder(mx.float32) if options.sinks is None else options.sinks.astype(mx.float32),
+        "mask_bits": placeholder(mx.uint32).reshape(1, -1) if rows.mask_bits is None else rows.mask_bits,
+        "row_mask": placeholder(mx.int32) if rows.row_mask is None else rows.row_mask,
+        "score_scale": mx.array(options.scale, mx.float32),
+        "score_cap": mx.array(options.cap, mx.float32),
+    }
+
+
+def pool_template(k_pool: Pool, shape: PoolShape, options: AttentionOptions, rows: AttentionRows) -> dict[str, int]:
+    """Template arguments that both attention kernels have."""
+    kind = k_pool.quantisation if isinstance(k_pool, QuantisedPool) else None
+    return {
+        "DK": shape.key_size,
+        "DV": shape.value_size,
+        "HK": shape.heads,
+        "P": shape.page_size,
+        "WINDOW": options.window,
+        "BITS": kind.bits if kind else 16,
+        "GROUP": kind.group_size if kind else 32,
+        "SINKS": options.sinks is not None,
+        "CAPPED": options.cap > 0,
+        "MASKED": rows.mask_bits is not None,
+    }
+
+
+def check_attention(name: str, queries: mx.array, shape: PoolShape, options: AttentionOptions) -> int:
+    """Query heads per KV head. Raises InvalidArgumentError for what the kernels cannot do."""
+    require_float(name, queries.dtype)
+    require(queries.shape[2] == shape.key_size, name, f"queries of {queries.shape[2]} for keys of {shape.key_size}")
+    group, rest = divmod(queries.shape[1], shape.heads)
+    require(rest == 0 and group > 0, name, f"{queries.shape[1]} query heads over {shape.heads} KV heads")
+    sizes = (shape.key_size, shape.value_size)
+    require(
+        all(size % 4 == 0 and size <= 256 for size in sizes), name, f"head sizes {sizes}", "multiples of 4 up to 256"
+    )
+    require(shape.page_size & (shape.page_size - 1) == 0, name, f"page size {shape.page_size} is no power of two")
+    sinks = options.sinks
+    require(sinks is None or sinks.shape == (queries.shape[1],), name, "one sink per query head is needed")
+    return group
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """How a threadgroup's SIMD groups divide query vectors and keys."""
+
+    heads: int
+    head_groups: int
+    key_groups: int
+
+    @property
+    def threads(self) -> int:
+        return self.head_groups * self.key_groups * 32
+
+    def threadgroup_bytes(self, shape: PoolShape, element_bytes: int) -> int:
+        simds = self.head_groups * self.key_groups
+        queries = self.heads * self.head_groups * shape.key_size * element_bytes
+        exchange = max(1, self.key_groups - 1) * self.head_groups * shape.value_size * 4
+        return queries + exchange + simds * self.heads * (32 + 2) * 4
+
+
+def split_threadgroup(group: int, rows_per_window: int, shape: PoolShape, element_bytes: int) -> Split:
+    """The division for windows of `rows_per_window` rows. Raises InvalidArgumentError when it does not fit."""
+    vectors = group * rows_per_window
+    require(
+        vectors <= 2 * MAX_VECTORS, "paged_attention", f"{vectors} query vectors per window", "fewer rows per window"
+    )
+    head_groups = -(-vectors // HEADS_PER_SIMD)
+    heads = -(-vectors // head_groups)
+    split = Split(heads, head_groups, max(1, min(KEY_GROUPS, MAX_SIMDS // head_groups)))
+    require_threadgroup_memory("paged_attention", split.threadgroup_bytes(shape, element_bytes))
+    return split
+
+
+def paged_attention(
+    backend: Backend,
+    queries: mx.array,
+    k_pool: Pool,
+    v_pool: Pool,
+    rows: AttentionRows,
+    options: AttentionOptions,
+    fence: mx.array,
+) -> tuple[mx.array, mx.array]:
+    """Attention of every row over its context's pages.
+
+    queries: [rows, query heads, key size]; pools: [pages, page size, heads, size] of the same type, or codes; fence:
+    int32 [1] of the last kernel on the pools. Answers [rows, query heads, value size] and the next fence. A row that
+    sees no key gets zeros. Raises InvalidArgumentError for what the kernel does not take.
+    """
+    shape = pool_shape(k_pool, v_pool)
+    group = check_attention("paged_attention", queries, shape, options)
+    split = split_threadgroup(group, rows.rows_per_window, shape, queries.dtype.size)
+    parts = -(-rows.longest // PARTITION)
+    direct = parts == 1
+    lines = (rows.count, queries.shape[1], parts)
+    result_type = queries.dtype if direct else mx.float32
+    result_shape = (*lines[:2], shape.value_size) if direct else (*lines, shape.value_size)
+    result, peaks, sums, done = backend.launch(
+        "paged_attention",
+        inputs={
+            "queries": queries,
+            "tables": rows.tables,
+            "row_seq": rows.row_seq,
+            "row_len": rows.row_len,
+            "window_first": rows.window_first,
+            "window_rows": rows.window_rows,
+            "fence": fence,
+            **pool_inputs(k_pool, v_pool, queries.dtype),
+            **option_inputs(options, rows),
+        },
+        template={
+            "T": queries.dtype,
+            "OUT": result_type,
+            "G": group,
+            **pool_template(k_pool, shape, options, rows),
+            "HEADS": split.heads,
+            "HEAD_GROUPS": split.head_groups,
+            "KEY_GROUPS": split.key_groups,
+            "PARTITION": PARTITION,
+            "DIRECT": direct,
+        },
+        grid=(rows.windows * split.threads, shape.heads, parts),
+        threadgroup=(split.threads, 1, 1),
+        outputs={
+            "result": (result_shape, result_type),
+            "peaks": ((1,) if direct else lines, mx.float32),
+            "sums": ((1,) if direct else lines, mx.float32),
+            "done": ((1,), mx.int32),
+        },
+    )
+    return (result if direct else _merge(backend, result, peaks, sums, rows, options, queries.dtype)), done
+
+
+def _merge(
+    backend: Backend,
+    partial: mx.array,
+    peaks: mx.array,
+    sums: mx.array,
+    rows: AttentionRows,
+    options: AttentionOptions,
+    dtype: mx.Dtype,
+) -> mx.array:
+    """The parts [rows, query heads, parts, value size] as one result [rows, query heads, value size]."""
+    count, heads, _, size = partial.shape
+    (merged,) = backend.launch(
+        "attention_merge",
+        inputs={
+            "partial": partial,
+            "peaks": peaks,
+            "sums": sums,
+            "row_len": rows.row_len,
+            "sinks": option_inputs(options, rows)["sinks"],
+        },
+        template={
+            "T": dtype,
+            "DV": size,
+            "HQ": heads,
+            "PARTITION": PARTITION,
+            "WINDOW": options.window,
+            "SINKS": options.sinks is not None,
+        },
+        grid=(round_up(size // 4, 32), count * heads, 1),
+        threadgroup=(32, 1, 1),
+        outputs={"merged": ((count, heads, size), dtype)},
+    )
+    return merged

@@ -1,0 +1,74 @@
+"""How K or V of one layer lie in memory: what each backend reads fastest."""
+
+from typing import Protocol
+
+import mlx.core as mx
+
+
+class Storage(Protocol):
+    """One array over all slots. `put` replaces rows in place if nobody holds a view; the others read, lazily."""
+
+    def empty(self, slots: int, heads: int, dim: int, dtype: mx.Dtype) -> mx.array: ...
+    def put(self, array: mx.array, rows: mx.array, index: mx.array | slice) -> None: ...
+    def rows(self, array: mx.array, index: mx.array) -> mx.array: ...
+    def span(self, array: mx.array, start: int, stop: int) -> mx.array: ...
+    def pages(self, array: mx.array, pages: mx.array, page_size: int) -> mx.array: ...
+
+
+class HeadMajor:
+    """`[heads, slots, dim]`: each head's rows are contiguous, so that BLAS multiplies them without a copy."""
+
+    def empty(self, slots: int, heads: int, dim: int, dtype: mx.Dtype) -> mx.array:
+        """Zeros for `slots` rows."""
+        return mx.zeros((heads, slots, dim), dtype)
+
+    def put(self, array: mx.array, rows: mx.array, index: mx.array | slice) -> None:
+        """Store `rows` [n, heads, dim] at slots `index`."""
+        array[:, index] = rows.swapaxes(0, 1)
+
+    def rows(self, array: mx.array, index: mx.array) -> mx.array:
+        """Slots `index` [n] as [n, heads, dim]."""
+        return array[:, index].swapaxes(0, 1)
+
+    def span(self, array: mx.array, start: int, stop: int) -> mx.array:
+        """Slots `start` .. `stop` as [1, heads, n, dim], without a copy."""
+        return array[None, :, start:stop]
+
+    def pages(self, array: mx.array, pages: mx.array, page_size: int) -> mx.array:
+        """`pages` [b, n] as [b, heads, n * page_size, dim]."""
+        heads, slots, dim = array.shape
+        count = slots // page_size
+        # One flat index: taking along an axis of a wider array is several times slower.
+        index = pages[:, None] + mx.arange(heads, dtype=mx.int32)[:, None] * count
+        taken = mx.unflatten(array.flatten(), 0, (heads * count, page_size * dim))[index]
+        return mx.unflatten(taken.flatten(2), 2, (-1, dim))
+
+
+class SlotMajor:
+    """`[slots, heads, dim]`, which is `[pages, page_size, heads, dim]`: what the Metal kernels read."""
+
+    def empty(self, slots: int, heads: int, dim: int, dtype: mx.Dtype) -> mx.array:
+        """Zeros for `slots` rows."""
+        return mx.zeros((slots, heads, dim), dtype)
+
+    def put(self, array: mx.array, rows: mx.array, index: mx.array | slice) -> None:
+        """Store `rows` [n, heads, dim] at slots `index`."""
+        array[index] = rows
+
+    def rows(self, array: mx.array, index: mx.array) -> mx.array:
+        """Slots `index` [n] as [n, heads, dim]."""
+        return array[index]
+
+    def span(self, array: mx.array, start: int, stop: int) -> mx.array:
+        """Slots `start` .. `stop` as [1, heads, n, dim], without a copy."""
+        return array[None, start:stop].swapaxes(1, 2)
+
+    def pages(self, array: mx.array, pages: mx.array, page_size: int) -> mx.array:
+        """`pages` [b, n] as [b, heads, n * page_size, dim]."""
+        paged = mx.unflatten(array, 0, (-1, page_size))
+        return paged[pages].flatten(1, 2).swapaxes(1, 2)
+
+
+def fastest_storage() -> Storage:
+    """The layout for the default device."""
+    return HeadMajor() if mx.default_device() == mx.cpu else SlotMajor()

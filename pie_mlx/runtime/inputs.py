@@ -1,0 +1,43 @@
+"""The input of a launch: strict JSON that fits the program's parameters."""
+
+import json
+from typing import NoReturn
+
+from pie_mlx.errors import LaunchError
+from pie_mlx.runtime.findings import type_name
+from pie_mlx.runtime.parameters import Input, Parameters, as_object
+
+INPUT_LIMIT_BYTES = 8 << 20
+
+
+def parse_input(text: str) -> Input:
+    """JSON text to an input. Raises LaunchError for anything but a strict JSON object or empty list."""
+    if len(text.encode()) > INPUT_LIMIT_BYTES:
+        raise LaunchError(f"input: longer than {INPUT_LIMIT_BYTES >> 20} MiB", hint="send large data as a file")
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise LaunchError(f"input: not JSON: {error}", hint='pass an object such as {"prompt": "hello"}') from None
+    found = as_object(value)
+    if found is None:
+        raise LaunchError(f"input: expected object, got {type_name(value)}", hint='pass {"name": value, ...}')
+    return found
+
+
+def plain_input(value: object) -> Input:
+    """A Python value as the JSON a program receives. Raises LaunchError for what JSON cannot hold."""
+    try:
+        return parse_input(json.dumps({} if value is None else value, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise LaunchError(f"input: not JSON: {error}", hint="pass a dict of JSON values") from None
+
+
+def fitting_input(parameters: Parameters, value: Input, identity: str) -> Input:
+    """The input with defaults. Raises LaunchError that names everything that does not fit."""
+    if problems := parameters.problems(value):
+        raise LaunchError(f"program '{identity}': {'; '.join(problems)}", hint="see 'pie check' for its parameters")
+    return parameters.complete(value)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not allowed")

@@ -1,0 +1,110 @@
+"""Imports as a program sees them: its own modules, and `inferlet` for the SDK.
+
+Several programs run in one interpreter, each with modules of its own: a program's modules live under a package name
+nobody else has, and the imports written in them are translated. That is done through the `__import__` of these modules'
+builtins, so that nothing outside of them sees anything of it.
+"""
+
+import builtins
+import importlib
+import importlib.util
+import itertools
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+
+from pie_mlx.runtime.program import Program
+
+SDK_PACKAGE = "pie_mlx.sdk"
+SDK_ALIAS = "inferlet"
+
+_numbers = itertools.count(1)
+
+
+class ModuleSpace:
+    """The modules of one running program, until `close`."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._package = f"pie_program_{next(_numbers)}"
+        self._builtins = {**vars(builtins), "__import__": self._import}
+        root = ModuleType(self._package)
+        root.__path__ = [str(program.directory)] if program.directory else []
+        sys.modules[self._package] = root
+        sys.meta_path.insert(0, self)
+
+    def load_main(self) -> ModuleType:
+        """Execute the program's main file. Raises whatever its top level raises."""
+        return importlib.import_module(f"{self._package}.main")
+
+    def close(self) -> None:
+        """Take the program's modules out of the interpreter."""
+        sys.meta_path.remove(self)
+        for name in [name for name in sys.modules if name.partition(".")[0] == self._package]:
+            del sys.modules[name]
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """The import system's question; answered for modules of this program."""
+        del target
+        if fullname.partition(".")[0] != self._package:
+            return None
+        if fullname == f"{self._package}.main":
+            return self._spec(fullname, self._program.main_file)
+        sources = (_source(Path(folder), fullname.rpartition(".")[2]) for folder in path or ())
+        return next((self._spec(fullname, source) for source in sources if source), None)
+
+    def _spec(self, fullname: str, source: Path) -> ModuleSpec | None:
+        return importlib.util.spec_from_file_location(
+            fullname,
+            source,
+            loader=_ProgramLoader(fullname, str(source), self._builtins),
+            submodule_search_locations=[str(source.parent)] if source.name == "__init__.py" else None,
+        )
+
+    def _import(
+        self,
+        name: str,
+        globals: Mapping[str, object] | None = None,
+        locals: Mapping[str, object] | None = None,
+        fromlist: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> ModuleType:
+        top, dot, rest = name.partition(".")
+        home = self._home(top) if level == 0 else None
+        if home is None:
+            return builtins.__import__(name, globals, locals, fromlist or (), level)
+        module = builtins.__import__(home + dot + rest, globals, locals, fromlist or ("__name__",))
+        return module if fromlist else sys.modules[home]
+
+    def _home(self, top: str) -> str | None:
+        """The real name of a top-level module that a program's import means, None where it is what it says."""
+        if top == SDK_ALIAS:
+            return SDK_PACKAGE
+        directory = self._program.directory
+        return f"{self._package}.{top}" if directory and _source(directory, top) else None
+
+
+class _ProgramLoader(SourceFileLoader):
+    """Executes source with a program's builtins, and leaves no byte code behind in the program's directory."""
+
+    def __init__(self, name: str, path: str, builtins: Mapping[str, object]) -> None:
+        super().__init__(name, path)
+        self._builtins = builtins
+
+    def exec_module(self, module: ModuleType) -> None:
+        # exec keeps builtins that are there already, and functions keep those of the globals they were defined in.
+        module.__dict__["__builtins__"] = dict(self._builtins)
+        exec(self.get_code(module.__name__), module.__dict__)
+
+    def get_code(self, fullname: str) -> CodeType:
+        del fullname
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
+def _source(folder: Path, name: str) -> Path | None:
+    candidates = (folder / f"{name}.py", folder / name / "__init__.py")
+    return next((file for file in candidates if file.is_file()), None)

@@ -1,0 +1,87 @@
+"""What a running program gives out, carried in order to the loop of whoever launched it."""
+
+import asyncio
+import contextvars
+from collections.abc import Callable
+from functools import partial
+
+from pie_mlx.events import ProcessEvent, ProcessFile, ProcessMessage, ProcessOutput
+from pie_mlx.runtime.outcome import clean_text
+from pie_mlx.runtime.output import StreamName
+
+FLUSH_SECONDS = 0.02
+"""How long an unfinished line of output may wait for its end."""
+
+Observe = Callable[[ProcessEvent, bytes], None]
+"""Takes an event, with the contents where it is a file."""
+
+
+class Outlet:
+    """Its posting methods may be called from any thread; `observe` is called on `loop` only, until `close`.
+
+    `process` is set before the first post. An exception of `observe` closes the outlet and goes to `on_failure`.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, observe: Observe) -> None:
+        self.process = ""
+        self.on_failure: Callable[[Exception], None] | None = None
+        self._loop = loop
+        self._context = contextvars.copy_context()
+        self._observe = observe
+        self._unfinished: dict[StreamName, str] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    def message(self, text: str, format: str) -> None:
+        kind = "json" if format == "json" else "text"
+        self._post(partial(self.deliver, ProcessMessage(self.process, clean_text(text), kind)))
+
+    def file(self, data: bytes, name: str) -> None:
+        self._post(partial(self.deliver, ProcessFile(self.process, clean_text(name), len(data)), data))
+
+    def write(self, stream: StreamName, text: str) -> None:
+        self._post(partial(self._gather, stream, clean_text(text)))
+
+    def deliver(self, event: ProcessEvent, data: bytes = b"") -> None:
+        """Hand over an event after what was written before it. On the loop only."""
+        if not self._closed:
+            self._flush()
+            self._hand(event, data)
+
+    def close(self) -> None:
+        """Hand over what is left; whatever comes later is dropped. On the loop only."""
+        self._flush()
+        self._closed = True
+
+    def _post(self, deliver: Callable[[], None]) -> None:
+        if not self._loop.is_closed():
+            # Not in the context of the program: an observer that prints must not be captured as if it were the program.
+            self._loop.call_soon_threadsafe(deliver, context=self._context)
+
+    def _gather(self, stream: StreamName, text: str) -> None:
+        if self._closed:
+            return
+        lines, newline, rest = (self._unfinished.pop(stream, "") + text).rpartition("\n")
+        if newline:
+            self._flush()
+            self._hand(ProcessOutput(self.process, stream, lines + newline))
+        if rest:
+            self._unfinished[stream] = rest
+            self._timer = self._timer or self._loop.call_later(FLUSH_SECONDS, self._flush)
+
+    def _flush(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        unfinished, self._unfinished = self._unfinished, {}
+        for stream, text in unfinished.items():
+            self._hand(ProcessOutput(self.process, stream, text))
+
+    def _hand(self, event: ProcessEvent, data: bytes = b"") -> None:
+        try:
+            self._observe(event, data)
+        except Exception as error:
+            self._closed = True
+            if self.on_failure is None:
+                raise
+            self.on_failure(error)

@@ -1,0 +1,132 @@
+"""A program on disk: a Python file, or a directory with Pie.toml and main.py."""
+
+import ast
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from pie_mlx.errors import LaunchError
+from pie_mlx.runtime.inline_manifest import inline_manifest
+from pie_mlx.runtime.manifest import NAME_LIMIT, Manifest, RuntimeSettings, examine_manifest, parse_manifest
+from pie_mlx.runtime.semver import Version
+
+MANIFEST_FILE = "Pie.toml"
+MAIN_FILE = "main.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What is launched. `main_file` holds the entry, `directory` its other modules; None for a lone file."""
+
+    manifest: Manifest
+    main_file: Path
+    directory: Path | None
+
+    @property
+    def identity(self) -> str:
+        return self.manifest.identity
+
+
+def looks_like_path(word: str) -> bool:
+    """Whether a word of the command line means a path; otherwise it is the name of an installed program."""
+    return "/" in word or word.endswith((".py", ".pie")) or _is_program_directory(Path(word))
+
+
+def find_program(path: Path, manifest_file: Path | None = None) -> Program:
+    """The program at `path`, by its own manifest or by the one in `manifest_file`.
+
+    Nothing of it is executed. Raises LaunchError when it is not there, not readable, or its manifest does not hold.
+    """
+    main_file, directory = _locate(path)
+    source = read_text(main_file)
+    text = read_text(manifest_file) if manifest_file else _own_manifest(directory, source)
+    manifest = parse_manifest(text) if text is not None else _default_manifest(path)
+    check_source(source, main_file, manifest.runtime.entry)
+    return Program(manifest, main_file, directory)
+
+
+def examine_program(path: Path) -> tuple[Manifest | None, list[str]]:
+    """The manifest, and everything wrong with the program; None when the manifest does not hold or is not there."""
+    try:
+        main_file, directory = _locate(path)
+        source = read_text(main_file)
+        text = _own_manifest(directory, source)
+    except LaunchError as error:
+        return None, [error.message]
+    manifest, findings = examine_manifest(text) if text is not None else (_default_manifest(path), [])
+    try:
+        check_source(source, main_file, manifest.runtime.entry if manifest else RuntimeSettings().entry)
+    except LaunchError as error:
+        findings = [*findings, error.message]
+    return manifest, findings
+
+
+def check_source(source: str, file: Path, entry: str) -> None:
+    """Raises LaunchError for a syntax error or when no entry is bound at the top level."""
+    try:
+        tree = ast.parse(source, str(file))
+    except SyntaxError as error:
+        raise LaunchError(f"{file}:{error.lineno}: {error.msg}", hint="correct the syntax") from None
+    if entry not in _bound_names(tree):
+        raise LaunchError(
+            f"{file}: no 'async def {entry}(input)'",
+            hint=f"define it; scripts without {entry} need the blocking API, which this version does not have",
+        )
+
+
+def read_text(file: Path) -> str:
+    """Raises LaunchError where there is no readable UTF-8 text."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise LaunchError(f"{file}: no such file", hint="check the path") from None
+    except UnicodeDecodeError as error:
+        raise LaunchError(f"{file}: not UTF-8 (byte {error.start})", hint="save it as UTF-8") from None
+    except OSError as error:
+        raise LaunchError(f"{file}: {error.strerror}", hint="check the path and its permissions") from None
+
+
+def _locate(path: Path) -> tuple[Path, Path | None]:
+    if path.suffix == ".pie":
+        raise LaunchError(f"{path}: packages are not run by this version", hint="run the directory it was made from")
+    if not path.is_dir():
+        return path, None
+    if not (path / MAIN_FILE).is_file():
+        raise LaunchError(f"{path}: no {MAIN_FILE}", hint=f"put the program's entry into {path / MAIN_FILE}")
+    return path / MAIN_FILE, path
+
+
+def _own_manifest(directory: Path | None, source: str) -> str | None:
+    if directory is not None and (directory / MANIFEST_FILE).is_file():
+        return read_text(directory / MANIFEST_FILE)
+    return inline_manifest(source)
+
+
+def _default_manifest(path: Path) -> Manifest:
+    stem = path.resolve().stem if path.suffix == ".py" else path.resolve().name
+    name = re.sub(r"[^a-zA-Z0-9_-]+", "-", stem).strip("-_")[:NAME_LIMIT]
+    return Manifest(name or "program", Version((0, 0, 0)))
+
+
+def _is_program_directory(path: Path) -> bool:
+    return (path / MANIFEST_FILE).is_file() or (path / MAIN_FILE).is_file()
+
+
+def _bound_names(tree: ast.Module) -> set[str]:
+    """Names that module-level statements bind, wherever they are nested outside of functions and classes."""
+    names: set[str] = set()
+    waiting: list[ast.AST] = list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
+                continue
+            case ast.alias(name=name, asname=alias):
+                names.add(alias or name)
+            case ast.Name(id=name, ctx=ast.Store()):
+                names.add(name)
+            case _:
+                pass
+        waiting.extend(ast.iter_child_nodes(node))
+    return names

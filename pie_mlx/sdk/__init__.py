@@ -1,0 +1,75 @@
+"""What inferlets import as `inferlet`.
+
+Objects here build messages and hold handles; the engine is behind `pie_mlx.calls`.
+"""
+
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from pie_mlx.sdk import brle, runtime, scheduling, session, spec
+from pie_mlx.sdk.arguments import Arguments, parse_args
+from pie_mlx.sdk.constraint import AnyJson, Constraint, Ebnf, GrammarConstraint, JsonSchema, Regex, Schema
+from pie_mlx.sdk.context import Context
+from pie_mlx.sdk.forward import Forward
+from pie_mlx.sdk.generator import Generator
+from pie_mlx.sdk.grammar import Grammar
+from pie_mlx.sdk.matcher import Matcher
+from pie_mlx.sdk.model import Model, Tokenizer
+from pie_mlx.sdk.output import Output, ProbeHandle, SampleHandle
+from pie_mlx.sdk.raw import RawContext
+from pie_mlx.sdk.sampler import Distribution, Entropy, Logits, Logprob, Logprobs, Probe, Sampler
+from pie_mlx.sdk.spec import Speculator
+from pie_mlx.sdk.step import GenStep
+
+if TYPE_CHECKING:
+    from pie_mlx.sdk import chat, reasoning, tools
+
+__all__ = [
+    "AnyJson",
+    "Arguments",
+    "Constraint",
+    "Context",
+    "Distribution",
+    "Ebnf",
+    "Entropy",
+    "Forward",
+    "GenStep",
+    "Generator",
+    "Grammar",
+    "GrammarConstraint",
+    "JsonSchema",
+    "Logits",
+    "Logprob",
+    "Logprobs",
+    "Matcher",
+    "Model",
+    "Output",
+    "Probe",
+    "ProbeHandle",
+    "RawContext",
+    "Regex",
+    "SampleHandle",
+    "Sampler",
+    "Schema",
+    "Speculator",
+    "Tokenizer",
+    "brle",
+    "chat",
+    "parse_args",
+    "reasoning",
+    "runtime",
+    "scheduling",
+    "session",
+    "spec",
+    "tools",
+]
+
+_LAZY = frozenset({"chat", "reasoning", "tools"})
+
+
+def __getattr__(name: str) -> ModuleType:
+    """The decoder modules, loaded when first used: most programs need at most one of them."""
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f"{__name__}.{name}")

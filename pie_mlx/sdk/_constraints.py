@@ -1,0 +1,149 @@
+"""All constraints of one Generator together."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from pie_mlx.calls import Brle
+from pie_mlx.errors import EmptyMaskError, InvalidTypeError, PieError
+from pie_mlx.sdk import brle
+from pie_mlx.sdk.constraint import Constraint, GrammarConstraint, GrammarSchema, Schema
+from pie_mlx.sdk.grammar import Grammar
+from pie_mlx.sdk.model import Model
+
+
+@dataclass(slots=True)
+class _Stepped:
+    """A constraint of the program. Its mask is kept until tokens are accepted, so that a step that failed can be
+    repeated without telling the constraint twice (E3)."""
+
+    name: str
+    constraint: Constraint
+    unseen: list[int] = field(default_factory=list[int])
+    mask: Brle | None = None
+
+    def current(self) -> Brle:
+        if self.mask is None:
+            self.mask = brle.restriction(self.constraint.step(list(self.unseen)))
+            self.unseen = []
+        return self.mask
+
+    def accept(self, tokens: list[int]) -> None:
+        self.unseen += tokens
+        self.mask = None
+
+
+@dataclass(slots=True)
+class _Matched:
+    """A grammar whose matcher the engine advances. `source` is None when the program compiled it."""
+
+    name: str
+    constraint: GrammarConstraint
+    source: Grammar | GrammarSchema | None = None
+
+
+class ConstraintSet:
+    """Constraints compose: a token must be allowed by all of them. Grammars stay in the engine, the rest are masks."""
+
+    def __init__(self, model: Model, static: Sequence[int] | None) -> None:
+        self._model = model
+        self._static = brle.restriction([] if static is None else static)
+        self._stepped: list[_Stepped] = []
+        self._matched: list[_Matched] = []
+
+    @property
+    def matchers(self) -> list[int]:
+        """Ids of the matchers."""
+        return [matched.constraint.matcher.id for matched in self._matched]
+
+    @property
+    def end_tokens(self) -> frozenset[int]:
+        """Tokens that end one of the grammars."""
+        return frozenset(token for matched in self._matched for token in self._ends(matched.constraint))
+
+    def attach(self, item: object, stop_tokens: Iterable[int]) -> None:
+        """Add a schema, a constraint or a list of them. Raises InvalidTypeError for anything else, GrammarError."""
+        for made in [self._entry(one, stop_tokens) for one in _flat(item)]:
+            if isinstance(made, _Matched):
+                self._matched.append(made)
+            else:
+                self._stepped.append(made)
+
+    def recompile(self, stop_tokens: Iterable[int]) -> None:
+        """Start the grammars afresh with other stop tokens."""
+        for matched in self._matched:
+            if matched.source is not None:
+                matched.constraint = self._compile(matched.source, stop_tokens)
+
+    def logit_mask(self) -> Brle:
+        """What the static mask and the program's constraints allow together; [] is everything.
+
+        Raises EmptyMaskError when that is nothing, and whatever a constraint raises.
+        """
+        together = brle.combine([self._static, *(stepped.current() for stepped in self._stepped)])
+        if not brle.allows_any(together, self._model.info.vocabulary_size):
+            raise self.nothing_allowed()
+        return together
+
+    def nothing_allowed(self) -> EmptyMaskError:
+        """The error that names everything attached."""
+        names = ["logit_mask"] if self._static else []
+        names += [entry.name for entry in (*self._stepped, *self._matched)]
+        return EmptyMaskError(
+            f"constraints: together they allow no token: {', '.join(names)}", hint="loosen or remove one of them"
+        )
+
+    def feed_matchers(self, tokens: list[int]) -> bool:
+        """Advance the grammars by tokens the program chose; whether one of them has ended.
+
+        Raises GrammarRejectedError and advances none.
+        """
+        ended = False
+        for done, matched in enumerate(self._matched):
+            try:
+                ended |= matched.constraint.matcher.advance(tokens).terminated
+            except PieError:
+                for fed in self._matched[:done]:
+                    fed.constraint.matcher.rollback(len(tokens))
+                raise
+        return ended
+
+    def accept(self, tokens: list[int]) -> None:
+        """Tell the program's constraints what was accepted, at their next step."""
+        if tokens:
+            for stepped in self._stepped:
+                stepped.accept(tokens)
+
+    def _entry(self, item: object, stop_tokens: Iterable[int]) -> _Matched | _Stepped:
+        name = type(item).__name__
+        if isinstance(item, Grammar | GrammarSchema):
+            return _Matched(name, self._compile(item, stop_tokens), item)
+        if isinstance(item, type) or not isinstance(item, Schema | Constraint):
+            raise InvalidTypeError(
+                f"constrain: {name} is neither a Schema nor a Constraint",
+                hint="give it build_constraint(model) or step(accepted), or pass JsonSchema, Regex, Ebnf, AnyJson",
+            )
+        constraint = item.build_constraint(self._model) if isinstance(item, Schema) else item
+        return _built(name, constraint)
+
+    def _compile(self, source: Grammar | GrammarSchema, stop_tokens: Iterable[int]) -> GrammarConstraint:
+        return GrammarConstraint.from_grammar(source, self._model, stop_tokens=stop_tokens)
+
+    def _ends(self, constraint: GrammarConstraint) -> list[int]:
+        return constraint.matcher.stop_tokens or self._model.info.formats.stop_tokens
+
+
+def _built(name: str, constraint: object) -> _Matched | _Stepped:
+    if isinstance(constraint, GrammarConstraint):
+        return _Matched(name, constraint)
+    if isinstance(constraint, Constraint):
+        return _Stepped(name, constraint)
+    raise InvalidTypeError(
+        f"constrain: {name}.build_constraint gave {type(constraint).__name__}", hint="return a Constraint"
+    )
+
+
+def _flat(item: object) -> list[object]:
+    if isinstance(item, list | tuple):
+        return list(cast("Iterable[Any]", item))
+    return [item]

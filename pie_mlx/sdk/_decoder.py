@@ -1,0 +1,66 @@
+"""What the three decoders share: a token stream in, one event per call out."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Generic, TypeVar
+
+from pie_mlx.calls import ParsedToolCall, ParseToolCall
+from pie_mlx.sdk._harmony import HarmonyScanner
+from pie_mlx.sdk._scanner import DelimiterScanner
+from pie_mlx.sdk._stream import Item, Scanner
+from pie_mlx.sdk._tokens import integers
+from pie_mlx.sdk.detokenizer import token_bytes
+from pie_mlx.sdk.model import Model
+
+E = TypeVar("E")
+
+
+def make_scanner(model: Model, schemas: Sequence[str] = ()) -> Scanner:
+    """The scanner for how this model speaks."""
+
+    def parse(text: str) -> list[ParsedToolCall]:
+        return model.host.call(ParseToolCall(model.name, text, list(schemas)))
+
+    kind = HarmonyScanner if model.info.formats.channels else DelimiterScanner
+    return kind(model.info.formats, token_bytes(model), parse)
+
+
+class QueueDecoder(Generic[E]):
+    """Queues the events of one stream; how the tokens are cut into feeds makes no difference (D2)."""
+
+    def __init__(self, model: Model, idle: E, schemas: Sequence[str] = ()) -> None:
+        self._model = model
+        self._idle = idle
+        self._schemas = schemas
+        self.reset()
+
+    def feed(self, tokens: Iterable[int]) -> E:
+        """Take tokens and return the oldest event not returned yet, `Idle` when there is none. `feed([])` drains."""
+        for token in integers(tokens, "tokens"):
+            self._absorb(self._scanner.feed(token))
+        return self._next()
+
+    def finish(self) -> E:
+        """End the turn as a stop token would, and return an event as `feed` does: for a reply that was cut short."""
+        self._absorb(self._scanner.finish())
+        return self._next()
+
+    def reset(self) -> None:
+        """Forget everything, as if newly made."""
+        self._scanner = make_scanner(self._model, self._schemas)
+        self._queue: deque[E] = deque()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Forget the turn."""
+
+    def _absorb(self, items: Iterator[Item]) -> None:
+        for item in items:
+            self._take(item)
+
+    def _take(self, item: Item) -> None:
+        """Turn an item of the stream into events, or ignore it."""
+        raise NotImplementedError
+
+    def _next(self) -> E:
+        return self._queue.popleft() if self._queue else self._idle

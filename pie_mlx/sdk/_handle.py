@@ -1,0 +1,214 @@
+"""One context of the engine as its handles know it."""
+
+import itertools
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from pie_mlx.calls import (
+    Call,
+    ContextState,
+    Forward,
+    ForwardReply,
+    PageCounters,
+    ReleaseContext,
+    ReservePages,
+    RollbackMatcher,
+)
+from pie_mlx.errors import ContextReleasedError, EngineStoppedError, PieError
+from pie_mlx.sdk._bidding import Bidding
+from pie_mlx.sdk.model import Model
+
+
+def _keep_nothing() -> None:
+    return
+
+
+@dataclass(slots=True, eq=False)
+class Flight:
+    """A pass that was sent off: `promised` are the drained tokens in it, `give_back` returns its other input."""
+
+    message: Forward
+    promised: list[int]
+    give_back: Callable[[], None]
+    ticket: int
+
+    @property
+    def size(self) -> int:
+        return len(self.message.pending) + len(self.message.tokens)
+
+
+@dataclass(slots=True)
+class _KnownCounters:
+    """The newest page counters, by the order in which the calls were made: replies may be handled out of order."""
+
+    counters: PageCounters
+    ticket: int = 0
+    tickets: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
+
+    def learn(self, ticket: int, counters: PageCounters) -> None:
+        if ticket > self.ticket:
+            self.ticket, self.counters = ticket, counters
+
+
+class ContextHandle:
+    """Owns a context of the engine until the last reference to it is gone (P15).
+
+    Passes go out through `run`. Tokens drained by `Context.forward()` are *promised*: they count as computed and travel
+    with the next pass, at latest by the next operation (F1). A pass whose await was cancelled is *lost*: whether it ran
+    is found out from the context's length when it is used again (E5).
+    """
+
+    def __init__(self, model: Model, state: ContextState) -> None:
+        self.model = model
+        self.host = model.host
+        self.id = state.context
+        self.bidding = Bidding(model.host, state.context)
+        self._known = _KnownCounters(state.counters)
+        self._promised: list[int] = []
+        self._flights: list[Flight] = []
+        self._lost: list[Flight] = []
+        self._released = False
+
+    @property
+    def length(self) -> int:
+        """Tokens in KV, counting the promised ones (F1)."""
+        self.resolve()
+        under_way = sum(len(flight.promised) for flight in self._flights)
+        return self._kv_length() + len(self._promised) + under_way
+
+    @property
+    def next_slot(self) -> int:
+        """The slot the next token will take, after everything promised and under way."""
+        self.resolve()
+        return self._kv_length() + len(self._promised) + sum(flight.size for flight in self._flights)
+
+    @property
+    def page_size(self) -> int:
+        """Tokens per page."""
+        return self.model.info.page_size
+
+    @property
+    def released(self) -> bool:
+        """Whether it was released."""
+        return self._released
+
+    @property
+    def has_pages(self) -> bool:
+        """Whether it held pages when last heard of."""
+        return self._known.counters.committed + self._known.counters.working > 0
+
+    @property
+    def owes_tokens(self) -> bool:
+        """Whether something promised is still to be computed."""
+        return bool(self._promised)
+
+    def counters(self) -> PageCounters:
+        """The page counters, with everything promised computed."""
+        self.settle()
+        return self._known.counters
+
+    def check(self) -> None:
+        """Raises ContextReleasedError after release."""
+        if self._released:
+            raise ContextReleasedError(
+                f"context {self.id}: it was released", hint="create, fork or open another context"
+            )
+
+    def promise(self, tokens: list[int]) -> None:
+        """Take drained tokens, to be computed with the next pass."""
+        self._promised += tokens
+
+    def ask(self, message: Call[PageCounters]) -> PageCounters:
+        """A call that answers the page counters, after everything promised is computed."""
+        self.settle()
+        return self._ask(message)
+
+    async def run(self, request: Forward, give_back: Callable[[], None] = _keep_nothing) -> ForwardReply:
+        """Run a pass. When it does not run, `give_back` is called and the promised tokens stay promised (E3, E5)."""
+        self.resolve()
+        with self._flight(request, give_back) as flight:
+            reply = await self.host.submit(flight.message)
+        self._known.learn(flight.ticket, reply.counters)
+        return reply
+
+    def settle(self) -> None:
+        """Compute what is promised; blocks for the pass."""
+        self.resolve()
+        if not self._promised:
+            return
+        with self._flight(Forward(self.id, horizon=self.bidding.for_raw_pass()), _keep_nothing) as flight:
+            reply = self.host.call(flight.message)
+        self._known.learn(flight.ticket, reply.counters)
+
+    def resolve(self) -> None:
+        """Find out which of the lost passes ran: they made the context longer; the others give their input back."""
+        self.check()
+        if not self._lost:
+            return
+        expected = self._kv_length() + sum(flight.size for flight in self._flights)
+        grown = self._ask(ReservePages(self.id, 0)).sequence_length(self.page_size) - expected
+        lost, self._lost = self._lost, []
+        for flight in reversed(lost):
+            if flight.size <= grown:
+                grown -= flight.size
+                self._forget_draw(flight.message)
+            else:
+                self._land_back(flight)
+
+    def release(self) -> None:
+        """Give back the context. Later use raises ContextReleasedError; releasing twice is no error."""
+        if self._released:
+            return
+        self._released = True
+        try:
+            self.host.call(ReleaseContext(self.id))
+        except EngineStoppedError:
+            return
+
+    def _kv_length(self) -> int:
+        return self._known.counters.sequence_length(self.page_size)
+
+    def _ask(self, message: Call[PageCounters]) -> PageCounters:
+        ticket = next(self._known.tickets)
+        counters = self.host.call(message)
+        self._known.learn(ticket, counters)
+        return counters
+
+    @contextmanager
+    def _flight(self, request: Forward, give_back: Callable[[], None]) -> Generator[Flight, None, None]:
+        promised, self._promised = self._promised, []
+        message = replace(request, pending=promised + request.pending)
+        flight = Flight(message, promised, give_back, next(self._known.tickets))
+        self._flights.append(flight)
+        try:
+            yield flight
+        except PieError:
+            self._land_back(flight)
+            raise
+        except BaseException:
+            self._lost.append(flight)
+            raise
+        finally:
+            self._flights.remove(flight)
+
+    def _land_back(self, flight: Flight) -> None:
+        self._promised[:0] = flight.promised
+        flight.give_back()
+
+    def _forget_draw(self, message: Forward) -> None:
+        """The token a lost pass drew is unknown to the program: its matchers must not stand behind it."""
+        if message.advance_slot is not None:
+            for matcher in message.matchers:
+                self.host.call(RollbackMatcher(matcher, 1))
+
+    def __del__(self) -> None:
+        # Nothing may escape a finalizer: the engine may be gone, the object half built, the interpreter ending.
+        try:
+            if not self._released:
+                self._released = True
+                self.host.drop(ReleaseContext(self.id))
+        except Exception:
+            return

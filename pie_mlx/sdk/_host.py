@@ -1,0 +1,92 @@
+"""The engine this code runs beside."""
+
+import gc
+import sys
+import threading
+from collections import deque
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+from pie_mlx.calls import Call, Host
+from pie_mlx.errors import EngineStoppedError
+
+T = TypeVar("T")
+
+
+class _CollectorWatch:
+    """Knows whether the garbage collector is running, in any thread."""
+
+    def __init__(self) -> None:
+        self.collecting = False
+        gc.callbacks.append(self._observe)
+
+    def _observe(self, phase: str, info: dict[str, int]) -> None:
+        del info
+        self.collecting = phase == "start"
+
+
+_watch = _CollectorWatch()
+
+
+class Link:
+    """A host as SDK objects hold it: the same two methods, and a safe way to let go of things from finalizers.
+
+    A finalizer may run inside the host's own code (when the collector strikes there) or in a thread of the engine
+    (which holds the exceptions it answered with, hence their frames). Blocking there could wait for itself, so such
+    releases are queued and leave before the next message.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._dropped: deque[Call[None]] = deque()
+        self._thread = threading.get_ident()
+
+    def call(self, message: Call[T]) -> T:
+        """Send a message and block for its reply. Raises the engine's PieError."""
+        self._enter()
+        return self._host.call(message)
+
+    async def submit(self, message: Call[T]) -> T:
+        """Send a message and await its reply. Raises the engine's PieError."""
+        self._enter()
+        return await self._host.submit(message)
+
+    def drop(self, message: Call[None]) -> None:
+        """Let go of something from a finalizer: at once where that is safe, else before the next message."""
+        if sys.is_finalizing():
+            return
+        if _watch.collecting or threading.get_ident() != self._thread:
+            self._dropped.append(message)
+        else:
+            self._host.call(message)
+
+    def _enter(self) -> None:
+        self._thread = threading.get_ident()
+        while self._dropped:
+            self._host.call(self._dropped.popleft())
+
+
+_current: ContextVar[Link] = ContextVar("pie_mlx_host")
+
+
+@contextmanager
+def use_host(host: Host) -> Generator[None, None, None]:
+    """Make `host` the engine of the code inside; asyncio tasks started there inherit it."""
+    token = _current.set(Link(host))
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def current_host() -> Link:
+    """The engine of the running inferlet. Raises EngineStoppedError outside of one."""
+    link = _current.get(None)
+    if link is None:
+        raise EngineStoppedError(
+            "no engine: this code does not run inside an inferlet",
+            hint="run it with `pie run`, `engine.run(main)` or `pie_mlx.run(main)`",
+        )
+    return link

@@ -1,0 +1,60 @@
+"""Structured output: from a Python type to a JSON Schema, and from text back to a value."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from pie_mlx.errors import InvalidTypeError, StructuredOutputError
+from pie_mlx.sdk.constraint import AnyJson, GrammarSchema, JsonSchema
+
+Parse = Callable[[str], Any]
+
+
+def plan_structure(schema: object, parse: Parse | None) -> tuple[GrammarSchema, Parse]:
+    """The schema to generate under, and how to read the text (G11).
+
+    `schema` is JSON text, a dict, a pydantic model class, or any type msgspec knows (dataclass, Struct, TypedDict,
+    list[int] ...); None is any JSON. Raises InvalidTypeError for other things.
+    """
+    constraint, reader = _plan(schema)
+    return constraint, parse or reader
+
+
+def parse_text(parse: Parse, text: str) -> Any:
+    """The value. Raises StructuredOutputError, with the text, when `parse` cannot read it."""
+    try:
+        return parse(text)
+    except (ValueError, TypeError, LookupError, msgspec.MsgspecError) as error:
+        raise StructuredOutputError(
+            f"collect_json: the text does not parse: {error}",
+            hint="raise max_tokens if the text is cut short (finish_reason is 'length')",
+            text=text,
+        ) from error
+
+
+def _plan(schema: object) -> tuple[GrammarSchema, Parse]:
+    if schema is None:
+        return AnyJson(), msgspec.json.decode
+    if isinstance(schema, str):
+        return JsonSchema(schema), msgspec.json.decode
+    if isinstance(schema, dict):
+        return JsonSchema(schema), msgspec.json.decode  # pyright: ignore[reportUnknownArgumentType]
+    if hasattr(schema, "model_json_schema"):
+        return _pydantic(schema)
+    return _typed(schema)
+
+
+def _pydantic(model: Any) -> tuple[GrammarSchema, Parse]:
+    return JsonSchema(model.model_json_schema()), model.model_validate_json
+
+
+def _typed(target: Any) -> tuple[GrammarSchema, Parse]:
+    try:
+        schema = msgspec.json.schema(target)
+    except (TypeError, ValueError, msgspec.MsgspecError) as error:
+        raise InvalidTypeError(
+            f"schema: {target!r} describes no JSON: {error}",
+            hint="pass JSON text, a dict, a pydantic model, a dataclass or a msgspec Struct",
+        ) from error
+    return JsonSchema(schema), lambda text: msgspec.json.decode(text, type=target)

@@ -1,0 +1,33 @@
+"""Tokens and texts as programs pass them."""
+
+from collections.abc import Iterable
+from operator import index
+
+from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
+
+
+def token_list(tokens: Iterable[int], vocabulary_size: int) -> list[int]:
+    """Plain ints, also from arrays. Raises InvalidTypeError for anything else and InvalidArgumentError outside the
+    vocabulary (F5)."""
+    found = integers(tokens, "tokens")
+    if found and not (min(found) >= 0 and max(found) < vocabulary_size):
+        bad = next(token for token in found if not 0 <= token < vocabulary_size)
+        raise InvalidArgumentError(
+            f"tokens: {bad} is outside the vocabulary of {vocabulary_size}", hint="encode text with model.tokenizer()"
+        )
+    return found
+
+
+def checked_text(text: object, what: str) -> str:
+    """The text itself. Raises InvalidTypeError for anything but a str."""
+    if not isinstance(text, str):
+        raise InvalidTypeError(f"{what}: got {type(text).__name__}", hint="pass a str")
+    return text
+
+
+def integers(values: Iterable[int], what: str) -> list[int]:
+    """Plain ints, also from arrays. Raises InvalidTypeError for anything else."""
+    try:
+        return [index(value) for value in values]
+    except TypeError as error:
+        raise InvalidTypeError(f"{what}: {error}", hint="pass a list of ints") from error

@@ -1,0 +1,28 @@
+"""Visible text of generated tokens."""
+
+from collections.abc import Iterator
+
+from pie_mlx.sdk import chat
+from pie_mlx.sdk.model import Model
+
+
+def visible_text(model: Model, tokens: list[int]) -> str:
+    """What a chat decoder shows of the tokens: no reasoning, no tool calls.
+
+    A stop token is fed behind them, because only the end of a turn gives out what a decoder holds back (D5).
+    """
+    finished, current = "", ""
+    for event in _events(model, tokens + model.info.formats.stop_tokens[:1]):
+        if isinstance(event, chat.Event.Delta):
+            current += event.text
+        elif isinstance(event, chat.Event.Done):
+            finished, current = finished + event.text, ""
+    return finished + current
+
+
+def _events(model: Model, tokens: list[int]) -> "Iterator[object]":
+    decoder = chat.Decoder(model)
+    event = decoder.feed(tokens)
+    while not isinstance(event, chat.Event.Idle):
+        yield event
+        event = decoder.feed([])

@@ -1,0 +1,24 @@
+"""Token lists that know which turn of a conversation they spell."""
+
+from pie_mlx.calls import ChatState, Encode, RenderTurn, Turn
+from pie_mlx.sdk.model import Model
+
+
+class TurnTokens(list[int]):
+    """The tokens of a turn written by itself. `ctx.append` of it writes `turn` where the conversation stands, so that
+    the joints (a line break owed, a sequence begin not repeated) come out as the template has them."""
+
+    def __init__(self, tokens: list[int], turn: Turn) -> None:
+        super().__init__(tokens)
+        self.turn = turn
+
+
+def write_turn(model: Model, turn: Turn, state: ChatState) -> TurnTokens:
+    """The turn after `state`, with all that the template would write later. Raises TemplateError."""
+    rendered = model.host.call(RenderTurn(model.name, turn, state))
+    tokens = rendered.tokens
+    if rendered.state.held:
+        tokens = tokens + model.host.call(RenderTurn(model.name, Turn("flush"), rendered.state)).tokens
+    elif turn.role == "tool_result" and rendered.state.owed:
+        tokens = tokens + model.host.call(Encode(model.name, rendered.state.owed))
+    return TurnTokens(tokens, turn)

@@ -1,0 +1,125 @@
+"""Conversations by hand: the tokens of turns, and the visible text of replies."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pie_mlx.calls import ChatState, Turn
+from pie_mlx.sdk._decoder import QueueDecoder
+from pie_mlx.sdk._stream import Control, Item, TurnEnd, VisibleText
+from pie_mlx.sdk._turn_tokens import TurnTokens, write_turn
+from pie_mlx.sdk.model import Model
+
+_LATER = ChatState("flush", inline=True)
+"""Inside a conversation, after tokens nothing is known of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """Nothing to report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """More visible text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The turn ended. `text` is the whole reply, `tail` its part that no Delta delivered."""
+
+    text: str
+    tail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupt:
+    """A control token outside any format."""
+
+    token: int
+
+
+class Event:
+    """The events of the decoder, for `match`."""
+
+    Idle: TypeAlias = Idle
+    Delta: TypeAlias = Delta
+    Done: TypeAlias = Done
+    Interrupt: TypeAlias = Interrupt
+
+
+AnyEvent = Idle | Delta | Done | Interrupt
+
+
+class Decoder(QueueDecoder[AnyEvent]):
+    """The visible text of a reply: without reasoning, tool calls and control tokens (D3, D4)."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model, Idle())
+
+    def _begin(self) -> None:
+        self._delivered: list[str] = []
+
+    def _take(self, item: Item) -> None:
+        match item:
+            case VisibleText(text):
+                self._add(text)
+            case Control(token):
+                self._queue.append(Interrupt(token))
+            case TurnEnd():
+                self._end_turn()
+            case _:
+                pass
+
+    def _add(self, text: str) -> None:
+        if self._queue and isinstance(last := self._queue[-1], Delta):
+            self._queue[-1] = Delta(last.text + text)
+        else:
+            self._queue.append(Delta(text))
+
+    def _end_turn(self) -> None:
+        """Replace the turn's waiting Deltas by the end of the turn, which carries their text."""
+        waiting: list[AnyEvent] = []
+        while self._queue and not isinstance(self._queue[-1], Done):
+            waiting.insert(0, self._queue.pop())
+        tail = "".join(event.text for event in waiting if isinstance(event, Delta))
+        self._queue.extend(event for event in waiting if not isinstance(event, Delta))
+        self._queue.append(Done("".join(self._delivered) + tail, tail))
+        self._delivered = []
+
+    def _next(self) -> AnyEvent:
+        event = super()._next()
+        if isinstance(event, Delta):
+            self._delivered.append(event.text)
+        return event
+
+
+def system(model: Model, text: str) -> TurnTokens:
+    """The tokens of a system message that begins a conversation. Raises TemplateError."""
+    return write_turn(model, Turn("system", text), ChatState())
+
+
+def user(model: Model, text: str) -> TurnTokens:
+    """The tokens of a user message inside a conversation. Raises TemplateError."""
+    return write_turn(model, Turn("user", text), _LATER)
+
+
+def assistant(model: Model, text: str) -> TurnTokens:
+    """The tokens of a past reply inside a conversation. Raises TemplateError."""
+    return write_turn(model, Turn("assistant", text), _LATER)
+
+
+def cue(model: Model) -> TurnTokens:
+    """The tokens that open the model's turn."""
+    return write_turn(model, Turn("cue"), _LATER)
+
+
+def seal(model: Model) -> TurnTokens:
+    """The tokens that end the model's turn."""
+    return write_turn(model, Turn("seal"), _LATER)
+
+
+def stop_tokens(model: Model) -> list[int]:
+    """The tokens at which a reply ends."""
+    return list(model.info.formats.stop_tokens)

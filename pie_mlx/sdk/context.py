@@ -1,0 +1,277 @@
+"""Contexts: sequences of KV pages with a pending buffer."""
+
+from collections.abc import Generator as Scope
+from collections.abc import Iterable, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
+
+import msgspec
+
+from pie_mlx import calls
+from pie_mlx.calls import (
+    ContextState,
+    CreateContext,
+    DeleteSnapshot,
+    ForkContext,
+    OpenSnapshot,
+    PendingInput,
+    Sampler,
+    SaveSnapshot,
+    SuspendContext,
+    TruncateTokens,
+    Turn,
+)
+from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.sdk._handle import ContextHandle
+from pie_mlx.sdk._options import refuse
+from pie_mlx.sdk._pending import PendingBuffer
+from pie_mlx.sdk._tokens import checked_text, token_list
+from pie_mlx.sdk._turn_tokens import TurnTokens
+from pie_mlx.sdk.forward import Forward
+from pie_mlx.sdk.generator import Constraints, Generator
+from pie_mlx.sdk.model import Model
+from pie_mlx.sdk.raw import RawContext
+from pie_mlx.sdk.spec import Speculator
+
+
+class Context:
+    """A sequence of KV pages in the engine, and a buffer of tokens that have no KV yet.
+
+    Pages are released by `release()`, on leaving `with`, and with the last reference; a live Forward, Generator or
+    GenStep keeps them. Later use raises ContextReleasedError.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._bind(model, model.host.call(CreateContext(model.name)), PendingInput())
+
+    @classmethod
+    def open(cls, model: Model, name: str) -> "Context | None":
+        """A copy of a saved snapshot, which stays; None when the name is absent (N4)."""
+        return cls._opened(model, OpenSnapshot(model.name, name))
+
+    @classmethod
+    def take(cls, model: Model, name: str) -> "Context | None":
+        """A saved snapshot as a context; the name is gone. None when it is absent (N4)."""
+        return cls._opened(model, OpenSnapshot(model.name, name, take=True))
+
+    @staticmethod
+    def delete(model: Model, name: str) -> None:
+        """Drop a saved snapshot. Raises SnapshotNotFoundError."""
+        model.host.call(DeleteSnapshot(model.name, name))
+
+    def fork(self) -> "Context":
+        """A copy that shares every committed page and has the same buffer; its bid starts at 0 (P13)."""
+        self._handle.settle()
+        state = self._handle.host.call(ForkContext(self._handle.id))
+        return self._made(self._handle.model, state, self._pending.snapshot())
+
+    def save(self, name: str) -> None:
+        """Save under a name, replacing what was there (N2). Raises InvalidArgumentError for a bad name (N1)."""
+        if not name:
+            raise InvalidArgumentError("snapshot name: it is empty", hint="use snapshot() for a generated name")
+        self._save(name)
+
+    def snapshot(self) -> str:
+        """Save under a fresh name; returns it (N3)."""
+        return self._save("")
+
+    def release(self) -> None:
+        """Give back all pages now. Releasing twice is no error."""
+        self._handle.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.release()
+
+    def system(self, text: str) -> Self:
+        """Buffer a system message; it may be held back until the first user message or the flush."""
+        return self._turn(Turn("system", checked_text(text, "system")))
+
+    def user(self, text: str) -> Self:
+        """Buffer a user message."""
+        return self._turn(Turn("user", checked_text(text, "user")))
+
+    def assistant(self, text: str) -> Self:
+        """Buffer an assistant message of the past."""
+        return self._turn(Turn("assistant", checked_text(text, "assistant")))
+
+    def equip_tools(self, schemas: Iterable[str | dict[str, Any]]) -> Self:
+        """Offer tools, by their JSON descriptions, where the model's template wants them."""
+        return self._turn(Turn("tools", schemas=[_json_text(schema) for schema in schemas]))
+
+    def answer_tool(self, name: str, value: Any) -> Self:
+        """Buffer a tool's result; values other than str are JSON-encoded."""
+        return self._turn(Turn("tool_result", _json_text(value), name))
+
+    def cue(self) -> Self:
+        """Buffer the start of the model's turn."""
+        return self._turn(Turn("cue"))
+
+    def seal(self) -> Self:
+        """Buffer the end of the model's turn."""
+        return self._turn(Turn("seal"))
+
+    def append(self, tokens: Iterable[int]) -> Self:
+        """Buffer raw tokens, behind turns that were held back. Tokens of a turn (`chat.user(...)`) are written as that
+        turn where the conversation stands. Raises InvalidArgumentError outside the vocabulary."""
+        if isinstance(tokens, TurnTokens):
+            return self._turn(tokens.turn)
+        added = token_list(tokens, self._handle.model.info.vocabulary_size)
+        self._handle.resolve()
+        if added:
+            self._pending.append(added)
+        return self
+
+    async def flush(self) -> None:
+        """Compute the buffer and commit full pages; without pending tokens nothing is run (F2).
+
+        When it raises, the buffer is as before. Raises ContextLengthError, OutOfPagesError, TokenBudgetError,
+        BatchFailedError.
+        """
+        self._handle.resolve()
+        tokens = self._pending.take()
+        if not tokens and not self._handle.owes_tokens:
+            return
+        pending = self._pending
+        request = calls.Forward(self._handle.id, pending=tokens, horizon=self._handle.bidding.for_raw_pass())
+        await self._handle.run(request, lambda: pending.give_back(tokens))
+
+    def forward(self) -> Forward:
+        """A pass by hand. The buffer is drained as if flushed; it is computed with the pass, at latest by the next
+        operation of the context (F1)."""
+        self._handle.resolve()
+        self._handle.promise(self._pending.take())
+        return Forward(self._handle)
+
+    def generate(
+        self,
+        sampler: Sampler,
+        *,
+        max_tokens: int | None = None,
+        stop: Iterable[int] | None = None,
+        constrain: Constraints | None = None,
+        logit_mask: Sequence[int] | None = None,
+        speculator: Speculator | None = None,
+        system_speculation: bool = False,
+        adapter: object | None = None,
+        zo_seed: int | None = None,
+        horizon: int | None = None,
+        rebid_each_step: bool = True,
+        auto_flush: bool = True,
+    ) -> Generator:
+        """Generate from here on.
+
+        `auto_flush` buffers `cue()` now and stops at the model's stop tokens unless `stop` is given. `constrain` takes
+        schemas and constraints, `logit_mask` a static BRLE mask. `horizon` is the expected number of tokens, for bids
+        only. `speculator`, `system_speculation`, `adapter` and `zo_seed` are not supported yet.
+
+        Raises InvalidArgumentError, InvalidTypeError, GrammarError.
+        """
+        if speculator is not None and system_speculation:
+            raise InvalidArgumentError(
+                "speculator and system_speculation: they exclude each other", hint="pass one of them"
+            )
+        refuse(speculator=speculator, system_speculation=system_speculation, adapter=adapter, zo_seed=zo_seed)
+        return Generator(
+            self._handle,
+            self._pending,
+            sampler,
+            max_tokens=max_tokens,
+            stop=stop,
+            constrain=constrain,
+            logit_mask=logit_mask,
+            horizon=horizon,
+            rebid_each_step=rebid_each_step,
+            auto_flush=auto_flush,
+        )
+
+    def truncate(self, n: int) -> None:
+        """Forget the last `n` working tokens (P6). Raises PageBoundsError for more than there are: committed pages
+        cannot be truncated."""
+        self._handle.ask(TruncateTokens(self._handle.id, n))
+
+    def set_bid(self, value: float) -> float:
+        """Bid credits per page per tick; under a Generator for the next pass only (B2). Negative is 0. Returns the bid
+        that holds now. Raises InvalidArgumentError for NaN and +infinity."""
+        self._handle.check()
+        return self._handle.bidding.set(value)
+
+    @contextmanager
+    def idle(self) -> Scope[None, None, None]:
+        """Bid 0 inside `with`; `set_bid` inside takes effect at its end (B8)."""
+        self._handle.check()
+        bidding = self._handle.bidding
+        bidding.enter_idle()
+        try:
+            yield
+        finally:
+            if not self._handle.released:
+                bidding.leave_idle(has_pages=self._handle.has_pages)
+
+    def suspend(self) -> None:
+        """Give all pages back now; the context returns by itself when it is used (R2). Raises ContextBusyError while a
+        pass is in flight."""
+        self._handle.check()
+        self._handle.host.call(SuspendContext(self._handle.id))
+
+    def inner(self) -> RawContext:
+        """The page operations."""
+        return RawContext(self._handle)
+
+    @property
+    def id(self) -> int:
+        """The engine's number of this context."""
+        return self._handle.id
+
+    @property
+    def model(self) -> Model:
+        """The bound model."""
+        return self._handle.model
+
+    @property
+    def page_size(self) -> int:
+        """Tokens per KV page."""
+        return self._handle.page_size
+
+    @property
+    def seq_len(self) -> int:
+        """Tokens with KV, committed and working; the buffer is not counted."""
+        return self._handle.length
+
+    def buffer(self) -> list[int]:
+        """Tokens without KV, as a copy."""
+        self._handle.resolve()
+        return list(self._pending.tokens)
+
+    def __repr__(self) -> str:
+        return f"Context({self._handle.id})"
+
+    def _turn(self, turn: Turn) -> Self:
+        self._handle.resolve()
+        self._pending.render(turn)
+        return self
+
+    def _save(self, name: str) -> str:
+        self._handle.settle()
+        return self._handle.host.call(SaveSnapshot(self._handle.id, self._pending.snapshot(), name))
+
+    def _bind(self, model: Model, state: ContextState, pending: PendingInput) -> None:
+        self._handle = ContextHandle(model, state)
+        self._pending = PendingBuffer(model, pending)
+
+    @classmethod
+    def _made(cls, model: Model, state: ContextState, pending: PendingInput) -> "Context":
+        made = cls.__new__(cls)
+        made._bind(model, state, pending)
+        return made
+
+    @classmethod
+    def _opened(cls, model: Model, message: OpenSnapshot) -> "Context | None":
+        opened = model.host.call(message)
+        return None if opened is None else cls._made(model, opened.state, opened.pending)
+
+
+def _json_text(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -1,0 +1,309 @@
+"""Token-by-token generation."""
+
+from collections.abc import Generator as Suspension
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, Self, cast
+
+from pie_mlx import calls
+from pie_mlx.calls import Probe, SampledTokens, Sampler, Turn
+from pie_mlx.errors import ContextBusyError, EmptyMaskError, InvalidArgumentError
+from pie_mlx.sdk._acceptance import Cut, cut
+from pie_mlx.sdk._bidding import UNKNOWN_HORIZON, Horizon
+from pie_mlx.sdk._constraints import ConstraintSet
+from pie_mlx.sdk._handle import ContextHandle
+from pie_mlx.sdk._options import refuse
+from pie_mlx.sdk._pending import PendingBuffer
+from pie_mlx.sdk._readings import Readings
+from pie_mlx.sdk._structured import Parse, parse_text, plan_structure
+from pie_mlx.sdk._tokens import integers, token_list
+from pie_mlx.sdk.constraint import Constraint, Schema
+from pie_mlx.sdk.forward import checked_probe, checked_sampler
+from pie_mlx.sdk.grammar import Grammar
+from pie_mlx.sdk.output import Output, ProbeHandle, SampleHandle
+from pie_mlx.sdk.step import GenStep
+
+FinishReason = Literal["stop", "length", "grammar", "empty"]
+
+Constraints = Schema | Constraint | Grammar | Sequence[Schema | Constraint | Grammar]
+
+
+class Generator:
+    """Generates on a context, from `Context.generate()`; an async iterator of steps.
+
+    Each step takes the context's whole buffer as input, draws one token and puts it into the buffer. It keeps its
+    context alive.
+    """
+
+    def __init__(
+        self,
+        handle: ContextHandle,
+        pending: PendingBuffer,
+        sampler: Sampler,
+        *,
+        max_tokens: int | None,
+        stop: Iterable[int] | None,
+        constrain: Constraints | None,
+        logit_mask: Sequence[int] | None,
+        horizon: int | None,
+        rebid_each_step: bool,
+        auto_flush: bool,
+    ) -> None:
+        handle.check()
+        self._handle = handle
+        self._pending = pending
+        self._sampler = _single_draw(sampler)
+        self._max_tokens = _at_least_zero("max_tokens", max_tokens)
+        self._horizon = _at_least_zero("horizon", horizon)
+        self._rebid_each_step = rebid_each_step
+        self._stops = self._initial_stops(stop, auto_flush=auto_flush)
+        self._constraints = ConstraintSet(handle.model, logit_mask)
+        if constrain is not None:
+            self._constraints.attach(constrain, self._stops)
+        self._probes: list[tuple[ProbeHandle, int, Probe]] = []
+        self._generated = 0
+        self._ended: FinishReason | None = None
+        self._step_waits = False
+        self._step_runs = False
+        if auto_flush:
+            pending.render(Turn("cue"))
+        handle.bidding.prime(self._prospect(UNKNOWN_HORIZON))
+
+    def max_tokens(self, n: int | None) -> Self:
+        """Emit at most `n` tokens; None for no limit. Raises InvalidArgumentError below 0."""
+        self._max_tokens = _at_least_zero("max_tokens", n)
+        self._reprime()
+        return self
+
+    def horizon(self, n: int | None) -> Self:
+        """Expect `n` tokens; it shapes bids only. Raises InvalidArgumentError below 0."""
+        self._horizon = _at_least_zero("horizon", n)
+        self._reprime()
+        return self
+
+    def stop(self, tokens: Iterable[int]) -> Self:
+        """Replace the stop tokens."""
+        return self._stop_at(frozenset(self._tokens(tokens)))
+
+    def add_stop(self, tokens: Iterable[int]) -> Self:
+        """Add stop tokens."""
+        return self._stop_at(self._stops | frozenset(self._tokens(tokens)))
+
+    def constrain(self, constraint: Constraints) -> Self:
+        """Add a schema, a constraint or a list of them. Raises InvalidTypeError for anything else, GrammarError."""
+        self._constraints.attach(constraint, self._stops)
+        return self
+
+    def adapter(self, adapter: object) -> Self:
+        """Apply a LoRA adapter. Raises InvalidArgumentError: not supported yet."""
+        refuse(adapter=adapter)
+        return self
+
+    def zo_seed(self, seed: int | None) -> Self:
+        """Apply evolution-strategy noise. Raises InvalidArgumentError: not supported yet."""
+        refuse(zo_seed=seed)
+        return self
+
+    def probe_each_step(self, index: int, probe: Probe) -> ProbeHandle:
+        """Read the distribution at one input of every step: 0-based in that step's input, -1 is the last (G9). On a
+        step with a shorter input the accessors give None."""
+        handle = ProbeHandle()
+        self._probes.append((handle, integers([index], "index")[0], checked_probe(probe)))
+        return handle
+
+    @property
+    def tokens_generated(self) -> int:
+        """Tokens emitted so far, stop tokens excluded."""
+        return self._generated
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there is no further step."""
+        return self.finish_reason is not None
+
+    @property
+    def finish_reason(self) -> FinishReason | None:
+        """`stop` token, `length` (max_tokens or the model's maximum), `grammar` ended, `empty` buffer; None before."""
+        if self._ended is None and self._max_tokens is not None and self._generated >= self._max_tokens:
+            return "length"
+        return self._ended
+
+    def accept(self, tokens: Iterable[int]) -> list[int]:
+        """Register tokens the program chose; returns those kept after stops and limits, which enter the buffer (G7).
+
+        Raises GrammarRejectedError, with nothing changed, for tokens a grammar forbids.
+        """
+        chosen = self._tokens(tokens)
+        self._handle.check()
+        if self.is_done:
+            return []
+        result = self._cut(chosen)
+        if result.fed:
+            self._keep(result, grammar_ended=self._constraints.feed_matchers(result.fed))
+        return result.kept
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> GenStep:
+        if self._step_waits:
+            # A loop that executes no step would otherwise never let anything else run.
+            await _Pause()
+        self._handle.resolve()
+        if self.is_done or not self._has_input():
+            raise StopAsyncIteration
+        self._step_waits = True
+        return GenStep(self._run)
+
+    async def collect_tokens(self) -> list[int]:
+        """Run to the end; all tokens emitted on the way."""
+        emitted: list[int] = []
+        async for step in self:
+            emitted += (await step.execute()).tokens
+        return emitted
+
+    async def collect_text(self) -> str:
+        """Run to the end; the visible text, without reasoning and tool calls."""
+        from pie_mlx.sdk._transcript import visible_text
+
+        return visible_text(self._handle.model, await self.collect_tokens())
+
+    async def collect_json(self, *, schema: Any = None, parse: Parse | None = None) -> Any:
+        """Run to the end under a JSON Schema and read the text.
+
+        `schema` is JSON text, a dict, a pydantic model class, a dataclass, a msgspec Struct or another type msgspec
+        knows, and the result is of that type; None is any JSON. `parse` reads the text instead. Raises
+        StructuredOutputError, with `.text`, when the text does not parse.
+        """
+        constraint, reader = plan_structure(schema, parse)
+        self.constrain(constraint)
+        tokens = await self.collect_tokens()
+        return parse_text(reader, self._handle.model.tokenizer().decode(tokens))
+
+    async def _run(self, step: GenStep) -> Output:
+        self._step_waits = False
+        self._handle.resolve()
+        if self.is_done or not self._has_input():
+            return Output(None, {})
+        readings, drawn = self._readings(step, len(self._pending.tokens))
+        request = self._request(readings, samples=drawn is not None)
+        reply = await self._send(request)
+        self._handle.bidding.step_done()
+        if drawn is None:
+            return Output(reply, readings.spans)
+        result = self._cut(cast("SampledTokens", reply.results[0]).tokens)
+        self._keep(result, grammar_ended=reply.grammar_terminated)
+        return Output(reply, readings.spans, tokens=result.kept, auto_sampler=drawn)
+
+    def _request(self, readings: Readings, *, samples: bool) -> calls.Forward:
+        mask = self._constraints.logit_mask()
+        return calls.Forward(
+            self._handle.id,
+            list(self._pending.tokens),
+            slots=readings.slots,
+            logit_mask=mask if samples else [],
+            matchers=self._constraints.matchers if samples else [],
+            advance_slot=0 if samples and self._constraints.matchers else None,
+            horizon=self._handle.bidding.for_step(self._prospect(None), rebid=self._rebid_each_step),
+        )
+
+    async def _send(self, request: calls.Forward) -> calls.ForwardReply:
+        pending = self._pending
+        tokens = pending.take()
+        self._step_runs = True
+        try:
+            return await self._handle.run(request, lambda: pending.give_back(tokens))
+        except EmptyMaskError as error:
+            raise self._constraints.nothing_allowed() from error
+        finally:
+            self._step_runs = False
+
+    def _readings(self, step: GenStep, count: int) -> tuple[Readings, SampleHandle | None]:
+        readings = Readings()
+        drawn = SampleHandle() if step.samples else None
+        if drawn is not None:
+            readings.attach(drawn, [count - 1], self._sampler)
+        for handle, index, probe in self._probes:
+            if -count <= index < count:
+                readings.attach(handle, [index % count], probe)
+        for handle, index, probe in step.probes:
+            if not -count <= index < count:
+                raise InvalidArgumentError(
+                    f"probe: index {index} is outside the step's {count} inputs", hint="-1 is the last input"
+                )
+            readings.attach(handle, [index % count], probe)
+        return readings, drawn
+
+    def _has_input(self) -> bool:
+        """Whether there is something to run; otherwise the Generator ends (G4, G6)."""
+        if self._step_runs:
+            raise ContextBusyError("generate: a step is still running", hint="await it before taking the next one")
+        self._pending.release_held()
+        count = len(self._pending.tokens)
+        if not count:
+            self._ended = "empty"
+        elif self._generated and self._handle.length + count > self._handle.model.info.maximum_positions:
+            self._ended = "length"
+        return self._ended is None
+
+    def _cut(self, tokens: Sequence[int]) -> Cut:
+        remaining = None if self._max_tokens is None else self._max_tokens - self._generated
+        return cut(tokens, self._stops | self._constraints.end_tokens, remaining)
+
+    def _keep(self, result: Cut, *, grammar_ended: bool) -> None:
+        self._constraints.accept(result.fed)
+        self._generated += len(result.kept)
+        self._pending.tokens += result.kept
+        if grammar_ended:
+            self._ended = "grammar"
+        elif result.stopped:
+            self._ended = "stop"
+
+    def _prospect(self, unknown: Horizon | None) -> Horizon:
+        """Expected remaining tokens (B6); `unknown` stands in where neither a horizon nor a limit is known (B7)."""
+        if self._horizon is not None:
+            return (float(max(self._horizon - self._generated, 1)), 0.0)
+        if self._max_tokens is not None:
+            return (float(max(self._max_tokens - self._generated, 1)), 1.0)
+        return unknown or (float(max(self._generated, 64)), 1.0)
+
+    def _reprime(self) -> None:
+        if not self._rebid_each_step:
+            self._handle.bidding.prime(self._prospect(UNKNOWN_HORIZON))
+
+    def _initial_stops(self, stop: Iterable[int] | None, *, auto_flush: bool) -> frozenset[int]:
+        if stop is not None:
+            return frozenset(self._tokens(stop))
+        return frozenset(self._handle.model.info.formats.stop_tokens if auto_flush else ())
+
+    def _stop_at(self, stops: frozenset[int]) -> Self:
+        self._stops = stops
+        if self._generated == 0:
+            self._constraints.recompile(stops)
+        return self
+
+    def _tokens(self, tokens: Iterable[int]) -> list[int]:
+        return token_list(tokens, self._handle.model.info.vocabulary_size)
+
+
+class _Pause:
+    """Awaiting it lets other tasks run once."""
+
+    def __await__(self) -> Suspension[None, None, None]:
+        yield
+
+
+def _single_draw(sampler: Sampler) -> Sampler:
+    if checked_sampler(sampler).draws != 1:
+        raise InvalidArgumentError(
+            f"generate: the sampler draws {sampler.draws} tokens at once", hint="a Generator needs draws=1"
+        )
+    return sampler
+
+
+def _at_least_zero(name: str, value: int | None) -> int | None:
+    if value is None:
+        return None
+    count = integers([value], name)[0]
+    if count < 0:
+        raise InvalidArgumentError(f"{name}: {count} is negative", hint="pass 0 or more, or None for no limit")
+    return count

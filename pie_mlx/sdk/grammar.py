@@ -1,0 +1,57 @@
+"""Grammars as text, not yet compiled for a model."""
+
+import msgspec
+
+from pie_mlx.calls import GrammarSource
+from pie_mlx.errors import GrammarError, InvalidTypeError
+
+
+class Grammar:
+    """What constrained text must look like. It compiles when a matcher or a Generator is built on it."""
+
+    def __init__(self, source: GrammarSource) -> None:
+        self.source = source
+
+    @classmethod
+    def json(cls) -> "Grammar":
+        """Any JSON value."""
+        return cls(GrammarSource("json"))
+
+    @classmethod
+    def from_json_schema(cls, schema: str | dict[str, object], *, strict: bool = True) -> "Grammar":
+        """JSON obeying a schema, given as JSON text or a dict. With `strict`, an object that declares properties and
+        says nothing of others is closed (G13). Raises GrammarError for text that is no JSON."""
+        return cls(GrammarSource("json_schema", schema_text(schema), strict=strict))
+
+    @classmethod
+    def from_regex(cls, pattern: str) -> "Grammar":
+        """Text that matches the pattern as a whole."""
+        return cls(GrammarSource("regex", pattern))
+
+    @classmethod
+    def from_ebnf(cls, source: str) -> "Grammar":
+        """A grammar in Lark notation or in GBNF (`root ::= ...`)."""
+        return cls(GrammarSource("ebnf", source))
+
+    def __repr__(self) -> str:
+        return f"Grammar({self.source.kind})"
+
+
+def schema_text(schema: object) -> str:
+    """A JSON Schema as text. Raises GrammarError for text that is no JSON, InvalidTypeError for other types."""
+    if isinstance(schema, str):
+        _check_json(schema)
+        return schema
+    if not isinstance(schema, dict):
+        raise InvalidTypeError(f"schema: got {type(schema).__name__}", hint="pass JSON text or a dict")  # pyright: ignore[reportUnknownArgumentType]
+    try:
+        return msgspec.json.encode(schema).decode()
+    except (TypeError, ValueError, msgspec.MsgspecError) as error:
+        raise InvalidTypeError(f"schema: {error}", hint="a schema holds only what JSON can hold") from error
+
+
+def _check_json(text: str) -> None:
+    try:
+        msgspec.json.decode(text)
+    except msgspec.MsgspecError as error:
+        raise GrammarError(f"schema: not JSON: {error}", hint="pass a JSON Schema as JSON text") from error

@@ -1,0 +1,73 @@
+"""Models and their tokenizers."""
+
+from collections.abc import Iterable
+
+from pie_mlx.calls import (
+    Decode,
+    Encode,
+    LoadModel,
+    ModelInfo,
+    ReadSplitRegex,
+    ReadVocabulary,
+    Vocabulary,
+)
+from pie_mlx.sdk._host import Link, current_host
+from pie_mlx.sdk._tokens import checked_text, integers
+
+
+class Tokenizer:
+    """The tokenizer of a model."""
+
+    def __init__(self, model_name: str, host: Link) -> None:
+        self.model_name = model_name
+        self.host = host
+
+    def encode(self, text: str) -> list[int]:
+        """Text to token ids; special tokens written in the text are recognised, none are added."""
+        return self.host.call(Encode(self.model_name, checked_text(text, "encode")))
+
+    def decode(self, tokens: Iterable[int]) -> str:
+        """Token ids to text, special tokens kept. Raises InvalidArgumentError for an id outside the vocabulary."""
+        return self.host.call(Decode(self.model_name, integers(tokens, "tokens")))
+
+    def vocabs(self) -> tuple[list[int], list[bytes]]:
+        """The whole vocabulary: token ids and the bytes each stands for, as parallel lists."""
+        return _lists(self.host.call(ReadVocabulary(self.model_name)))
+
+    def special_tokens(self) -> tuple[list[int], list[bytes]]:
+        """The special tokens: ids and texts, as parallel lists."""
+        return _lists(self.host.call(ReadVocabulary(self.model_name, special_only=True)))
+
+    def split_regex(self) -> str:
+        """The regular expression of the pre-tokenisation, "" if there is none."""
+        return self.host.call(ReadSplitRegex(self.model_name))
+
+
+class Model:
+    """A model the engine has loaded. `info` is what the engine said of it, `host` the engine it lives in."""
+
+    def __init__(self, info: ModelInfo, host: Link) -> None:
+        self.info = info
+        self.host = host
+
+    @classmethod
+    def load(cls, name: str) -> "Model":
+        """Bind to a loaded model. Raises ModelNotFoundError listing the names there are."""
+        host = current_host()
+        return cls(host.call(LoadModel(name)), host)
+
+    @property
+    def name(self) -> str:
+        """The name it was loaded under."""
+        return self.info.name
+
+    def tokenizer(self) -> Tokenizer:
+        """The model's tokenizer."""
+        return Tokenizer(self.info.name, self.host)
+
+    def __repr__(self) -> str:
+        return f"Model({self.info.name!r})"
+
+
+def _lists(vocabulary: Vocabulary) -> tuple[list[int], list[bytes]]:
+    return vocabulary.token_ids, vocabulary.tokens

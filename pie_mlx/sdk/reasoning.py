@@ -1,0 +1,73 @@
+"""The reasoning of replies."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pie_mlx.sdk._decoder import QueueDecoder
+from pie_mlx.sdk._stream import Item, ReasoningEnd, ReasoningStart, ReasoningText
+from pie_mlx.sdk.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """Nothing to report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A reasoning block opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """More reasoning text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The block closed; `text` is all of it."""
+
+    text: str
+
+
+class Event:
+    """The events of the decoder, for `match`."""
+
+    Idle: TypeAlias = Idle
+    Start: TypeAlias = Start
+    Delta: TypeAlias = Delta
+    End: TypeAlias = End
+
+
+AnyEvent = Idle | Start | Delta | End
+
+
+class Decoder(QueueDecoder[AnyEvent]):
+    """The reasoning blocks of a reply (D6)."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model, Idle())
+
+    def _begin(self) -> None:
+        self._block: list[str] = []
+
+    def _take(self, item: Item) -> None:
+        match item:
+            case ReasoningStart():
+                self._block = []
+                self._queue.append(Start())
+            case ReasoningText(text):
+                self._add(text)
+            case ReasoningEnd():
+                self._queue.append(End("".join(self._block)))
+            case _:
+                pass
+
+    def _add(self, text: str) -> None:
+        self._block.append(text)
+        if self._queue and isinstance(last := self._queue[-1], Delta):
+            self._queue[-1] = Delta(last.text + text)
+        else:
+            self._queue.append(Delta(text))

@@ -1,0 +1,30 @@
+"""The engine and the user this inferlet runs for."""
+
+from pie_mlx.calls import DescribeRuntime, RuntimeInfo
+from pie_mlx.sdk._host import current_host
+
+__all__ = ["instance_id", "models", "username", "version"]
+
+
+def models() -> list[str]:
+    """Names of the loaded models."""
+    return _describe().models
+
+
+def version() -> str:
+    """Version of the engine."""
+    return _describe().version
+
+
+def instance_id() -> str:
+    """Identifier of this run of the engine."""
+    return _describe().instance_id
+
+
+def username() -> str:
+    """The user who launched the inferlet."""
+    return _describe().username
+
+
+def _describe() -> RuntimeInfo:
+    return current_host().call(DescribeRuntime())

@@ -1,0 +1,50 @@
+"""One step of a Generator."""
+
+from collections.abc import Awaitable, Callable
+from typing import Self
+
+from pie_mlx.calls import Probe
+from pie_mlx.errors import StepConsumedError
+from pie_mlx.sdk._tokens import integers
+from pie_mlx.sdk.forward import checked_probe
+from pie_mlx.sdk.output import Output, ProbeHandle
+
+
+class GenStep:
+    """The next pass of a Generator, not run yet. A step that is never executed changes nothing (G8).
+
+    `samples` tells whether the Generator's own sampler is attached; `probes` are those of this step alone.
+    """
+
+    def __init__(self, run: "Callable[[GenStep], Awaitable[Output]]") -> None:
+        self._run = run
+        self._consumed = False
+        self.samples = True
+        self.probes: list[tuple[ProbeHandle, int, Probe]] = []
+
+    def clear_sampler(self) -> Self:
+        """Draw nothing in this step: read probes and choose with `Generator.accept` (G7)."""
+        self.samples = False
+        return self
+
+    def probe(self, index: int, probe: Probe) -> ProbeHandle:
+        """Read the distribution at one input of this step: 0-based, -1 is the last."""
+        handle = ProbeHandle()
+        self.probes.append((handle, integers([index], "index")[0], checked_probe(probe)))
+        return handle
+
+    async def execute(self) -> Output:
+        """Run the pass and fold what it drew into the Generator: one message.
+
+        When it raises, everything is as before and it can be executed again; after it ran, StepConsumedError. Raises
+        InvalidArgumentError for a probe outside the input, EmptyMaskError naming the constraints, ContextBusyError
+        while another step runs, and what `Forward.execute` raises.
+        """
+        if self._consumed:
+            raise StepConsumedError("step: it was executed already", hint="take the next one from the Generator")
+        self._consumed = True
+        try:
+            return await self._run(self)
+        except Exception:
+            self._consumed = False
+            raise

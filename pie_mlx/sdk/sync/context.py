@@ -1,0 +1,236 @@
+"""Contexts whose operations wait until they are done."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, Self, overload
+from weakref import WeakKeyDictionary
+
+from pie_mlx.calls import Sampler
+from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.sdk import chat
+from pie_mlx.sdk import context as asynchronous
+from pie_mlx.sdk._host import Link
+from pie_mlx.sdk.generator import Constraints
+from pie_mlx.sdk.model import Model
+from pie_mlx.sdk.raw import RawContext
+from pie_mlx.sdk.sync._blocking import wait
+from pie_mlx.sdk.sync.decoder import Decoder
+from pie_mlx.sdk.sync.stream import EventStream, TokenStream
+
+_labels: WeakKeyDictionary[Link, set[str]] = WeakKeyDictionary()
+
+
+def _claim(host: Link, label: str | None) -> str:
+    """A label no other context of this program has. Raises InvalidArgumentError for one that is taken."""
+    taken = _labels.setdefault(host, set())
+    if label in taken:
+        raise InvalidArgumentError(f"context name {label!r}: it is taken", hint="give each context a name of its own")
+    chosen = label if label is not None else f"context-{len(taken) + 1}"
+    taken.add(chosen)
+    return chosen
+
+
+class Context:
+    """A sequence of KV pages and a buffer of tokens that have no KV yet. `name` is a label, unique in this program."""
+
+    def __init__(self, model: Model, name: str | None = None) -> None:
+        self._bind(asynchronous.Context(model), name)
+
+    @classmethod
+    def open(cls, model: Model, name: str) -> "Context | None":
+        """A copy of a saved snapshot; None when the name is absent."""
+        return cls._adopt(asynchronous.Context.open(model, name))
+
+    @classmethod
+    def take(cls, model: Model, name: str) -> "Context | None":
+        """A saved snapshot as a context, which is gone then; None when the name is absent."""
+        return cls._adopt(asynchronous.Context.take(model, name))
+
+    @staticmethod
+    def delete(model: Model, name: str) -> None:
+        """Drop a saved snapshot. Raises SnapshotNotFoundError."""
+        asynchronous.Context.delete(model, name)
+
+    def fork(self, name: str | None = None) -> "Context":
+        """A copy that shares every committed page."""
+        return self._made(self._context.fork(), name)
+
+    def save(self, name: str) -> None:
+        """Save under a name, replacing what was there."""
+        self._context.save(name)
+
+    def snapshot(self) -> str:
+        """Save under a fresh name; returns it."""
+        return self._context.snapshot()
+
+    def release(self) -> None:
+        """Give back all pages now."""
+        self._context.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.release()
+
+    def system(self, text: str) -> Self:
+        """Buffer a system message."""
+        self._context.system(text)
+        return self
+
+    def user(self, text: str) -> Self:
+        """Buffer a user message."""
+        self._context.user(text)
+        return self
+
+    def assistant(self, text: str) -> Self:
+        """Buffer an assistant message of the past."""
+        self._context.assistant(text)
+        return self
+
+    def cue(self) -> Self:
+        """Buffer the start of the model's turn."""
+        self._context.cue()
+        return self
+
+    def seal(self) -> Self:
+        """Buffer the end of the model's turn."""
+        self._context.seal()
+        return self
+
+    def equip_tools(self, schemas: Iterable[str | dict[str, Any]]) -> Self:
+        """Offer tools, by their JSON descriptions."""
+        self._context.equip_tools(schemas)
+        return self
+
+    def answer_tool(self, name: str, value: Any) -> Self:
+        """Buffer a tool's result; values other than str are JSON-encoded."""
+        self._context.answer_tool(name, value)
+        return self
+
+    def fill(self, text: str) -> Self:
+        """Buffer text; special tokens written in it are recognised."""
+        self._context.append(self.model.tokenizer().encode(text))
+        return self
+
+    def fill_tokens(self, tokens: Iterable[int]) -> Self:
+        """Buffer token ids."""
+        self._context.append(tokens)
+        return self
+
+    def flush(self) -> None:
+        """Compute the buffer and commit full pages."""
+        wait(self._context.flush())
+
+    def truncate(self, n: int) -> None:
+        """Forget the last `n` working tokens."""
+        self._context.truncate(n)
+
+    def inner(self) -> RawContext:
+        """The page operations."""
+        return self._context.inner()
+
+    def generate_text(self, sampler: Sampler, max_tokens: int | None = None) -> str:
+        """Generate a reply; its visible text."""
+        return self.generate(sampler, max_tokens=max_tokens).text()
+
+    @overload
+    def generate(
+        self, sampler: Sampler, *, max_tokens: int | None = ..., auto_flush: bool = ..., decode: Literal[False] = ...,
+        reasoning: bool = ..., tool_use: bool = ..., stop: Iterable[int] | None = ...,
+        constrain: Constraints | None = ..., logit_mask: Sequence[int] | None = ..., **options: Any,
+    ) -> TokenStream: ...  # fmt: skip
+
+    @overload
+    def generate(
+        self, sampler: Sampler, *, max_tokens: int | None = ..., auto_flush: bool = ..., decode: Literal[True],
+        reasoning: bool = ..., tool_use: bool = ..., stop: Iterable[int] | None = ...,
+        constrain: Constraints | None = ..., logit_mask: Sequence[int] | None = ..., **options: Any,
+    ) -> EventStream: ...  # fmt: skip
+
+    def generate(
+        self,
+        sampler: Sampler,
+        *,
+        max_tokens: int | None = None,
+        auto_flush: bool = True,
+        decode: bool = False,
+        reasoning: bool = False,
+        tool_use: bool = False,
+        stop: Iterable[int] | None = None,
+        constrain: Constraints | None = None,
+        logit_mask: Sequence[int] | None = None,
+        **options: Any,
+    ) -> TokenStream | EventStream:
+        """Generate from here on, as something to iterate over: lists of tokens, or events with `decode`.
+
+        `auto_flush` writes the start of the model's turn and computes all but one token of the buffer; without it
+        nothing stops the generation but `stop` and `max_tokens`. `reasoning` and `tool_use` ask for their events.
+        Further options are those of the asynchronous `generate`.
+        """
+        if auto_flush:
+            self._cue_and_flush()
+            stop = chat.stop_tokens(self.model) if stop is None else stop
+        generator = self._context.generate(
+            sampler,
+            max_tokens=max_tokens,
+            stop=stop,
+            constrain=constrain,
+            logit_mask=logit_mask,
+            auto_flush=False,
+            **options,
+        )
+        tokens = TokenStream(generator, self.model)
+        if not decode:
+            return tokens
+        return EventStream(tokens, Decoder(self.model, reasoning=reasoning, tool_use=tool_use))
+
+    @property
+    def asynchronous(self) -> asynchronous.Context:
+        """The same context in the asynchronous SDK."""
+        return self._context
+
+    @property
+    def id(self) -> int:
+        """The engine's number of this context."""
+        return self._context.id
+
+    @property
+    def model(self) -> Model:
+        """The bound model."""
+        return self._context.model
+
+    @property
+    def page_size(self) -> int:
+        """Tokens per KV page."""
+        return self._context.page_size
+
+    @property
+    def seq_len(self) -> int:
+        """Tokens with KV; the buffer is not counted."""
+        return self._context.seq_len
+
+    def buffer(self) -> list[int]:
+        """Tokens without KV, as a copy."""
+        return self._context.buffer()
+
+    def __repr__(self) -> str:
+        return f"Context({self.name!r})"
+
+    def _cue_and_flush(self) -> None:
+        """Compute all but the last token, which the first step needs as its input."""
+        self._context.cue()
+        wait(self._context.flush_except_last())
+
+    def _bind(self, context: asynchronous.Context, name: str | None) -> None:
+        self.name = _claim(context.model.host, name)
+        self._context = context
+
+    @classmethod
+    def _made(cls, context: asynchronous.Context, name: str | None) -> "Context":
+        made = cls.__new__(cls)
+        made._bind(context, name)
+        return made
+
+    @classmethod
+    def _adopt(cls, context: asynchronous.Context | None) -> "Context | None":
+        return None if context is None else cls._made(context, None)

@@ -1,0 +1,81 @@
+"""One pass by hand, on pages reserved by hand."""
+
+from collections.abc import Sequence
+from typing import Self
+
+from pie_mlx import calls
+from pie_mlx.calls import Brle
+from pie_mlx.errors import InvalidArgumentError, StepConsumedError
+from pie_mlx.sdk.model import Model
+from pie_mlx.sdk.sync.context import Context
+
+
+class ForwardPass:
+    """Built up by its methods, run once by `execute`. It reserves and commits no pages: `ctx.inner()` does.
+
+    Raises KvCapacityError at `execute` when the input does not fit the pages reserved (F12).
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._context: Context | None = None
+        self._tokens: list[int] = []
+        self._positions: list[int] = []
+        self._masks: list[Brle] | None = None
+        self._logit_mask: Brle = []
+        self._slots: list[calls.Slot] = []
+        self._executed = False
+
+    def context(self, context: Context) -> Self:
+        """The context whose KV grows."""
+        self._context = context
+        return self
+
+    def input_tokens(self, tokens: Sequence[int], positions: Sequence[int]) -> Self:
+        """Add input, with a position for each token."""
+        if len(tokens) != len(positions):
+            raise InvalidArgumentError(
+                f"input_tokens: {len(tokens)} tokens and {len(positions)} positions", hint="give one position per token"
+            )
+        self._tokens += tokens
+        self._positions += positions
+        return self
+
+    def attention_mask(self, rows: Sequence[Brle]) -> Self:
+        """One BRLE row per input token over KV slots."""
+        self._masks = [list(row) for row in rows]
+        return self
+
+    def logit_mask(self, mask: Brle) -> Self:
+        """A BRLE mask of the vocabulary for every sampled row."""
+        self._logit_mask = list(mask)
+        return self
+
+    def sampler(self, indices: Sequence[int], sampler: calls.Sampler | calls.Distribution) -> Self:
+        """Read the rows of these inputs."""
+        self._slots += [calls.Slot(index, sampler) for index in indices]
+        return self
+
+    def execute(self) -> list[calls.AnyResult]:
+        """Run the pass; one result per index, in the order they were asked for.
+
+        Raises StepConsumedError the second time, InvalidArgumentError without context or input, and what passes raise.
+        """
+        if self._executed:
+            raise StepConsumedError("ForwardPass: it was executed", hint="build another one")
+        if self._context is None:
+            raise InvalidArgumentError("ForwardPass: no context", hint="call context() first")
+        self._executed = True
+        reply = self._model.host.call(
+            calls.Forward(
+                self._context.id,
+                self._tokens,
+                positions=self._positions,
+                attention_masks=self._masks,
+                slots=self._slots,
+                logit_mask=self._logit_mask,
+                reserve=False,
+                commit=False,
+            )
+        )
+        return reply.results

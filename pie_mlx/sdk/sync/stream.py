@@ -1,0 +1,86 @@
+"""Generation as something to iterate over."""
+
+from collections.abc import Iterator
+
+from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.sdk.generator import Generator
+from pie_mlx.sdk.model import Model
+from pie_mlx.sdk.sync._blocking import wait
+from pie_mlx.sdk.sync.decoder import Decoder
+from pie_mlx.sdk.sync.event import AnyEvent, Done
+
+
+class TokenStream:
+    """The tokens of a generation, step by step. It is run by iterating, once."""
+
+    def __init__(self, generator: Generator, model: Model) -> None:
+        self._generator = generator
+        self._model = model
+        self._emitted: list[int] = []
+
+    def __iter__(self) -> Iterator[list[int]]:
+        while not self._generator.is_done:
+            tokens = wait(self._step())
+            if tokens:
+                self._emitted += tokens
+                yield tokens
+
+    def tokens(self) -> list[int]:
+        """Run to the end; all tokens, those already iterated over included."""
+        for _ in self:
+            pass
+        return list(self._emitted)
+
+    def text(self) -> str:
+        """Run to the end; the visible text of all tokens."""
+        decoder = Decoder(self._model)
+        events = [*decoder.feed(self.tokens()), *decoder.finish()]
+        return "".join(event.text for event in events if isinstance(event, Done))
+
+    @property
+    def finish_reason(self) -> str | None:
+        """`stop`, `length`, `grammar` or `empty`; None before the end."""
+        return self._generator.finish_reason
+
+    async def _step(self) -> list[int]:
+        try:
+            step = await anext(self._generator)
+        except StopAsyncIteration:
+            return []
+        return (await step.execute()).tokens
+
+
+class EventStream:
+    """The events of a generation; the last one is Done. It is run by iterating, once."""
+
+    def __init__(self, tokens: TokenStream, decoder: Decoder) -> None:
+        self._tokens = tokens
+        self._decoder = decoder
+        self._done: Done | None = None
+
+    def __iter__(self) -> Iterator[AnyEvent]:
+        if self._done is not None:
+            return
+        for tokens in self._tokens:
+            yield from self._decoder.feed(tokens)
+        for event in self._decoder.finish():
+            if isinstance(event, Done):
+                self._done = event
+            yield event
+
+    def text(self) -> str:
+        """Run to the end; the whole visible text."""
+        for _ in self:
+            pass
+        if self._done is None:
+            raise InvalidArgumentError("EventStream: an iteration over it is not finished", hint="finish it first")
+        return self._done.text
+
+    def tokens(self) -> list[int]:
+        """Run to the end; all tokens."""
+        return self._tokens.tokens()
+
+    @property
+    def finish_reason(self) -> str | None:
+        """`stop`, `length`, `grammar` or `empty`; None before the end."""
+        return self._tokens.finish_reason

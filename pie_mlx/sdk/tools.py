@@ -1,0 +1,107 @@
+"""Tool calls of replies, and the tokens that offer tools and answer calls."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import msgspec
+
+from pie_mlx.calls import ChatState, CompileGrammar, GrammarSource, ParseToolCall, Turn
+from pie_mlx.sdk._decoder import QueueDecoder
+from pie_mlx.sdk._stream import CallEnd, CallStart, Item
+from pie_mlx.sdk._turn_tokens import TurnTokens, write_turn
+from pie_mlx.sdk.grammar import Grammar
+from pie_mlx.sdk.matcher import Matcher
+from pie_mlx.sdk.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """Nothing to report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A call is being written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A complete call: the tool's name and its arguments as JSON text."""
+
+    name: str
+    args: str
+
+
+class Event:
+    """The events of the decoder, for `match`."""
+
+    Idle: TypeAlias = Idle
+    Start: TypeAlias = Start
+    Call: TypeAlias = Call
+
+
+AnyEvent = Idle | Start | Call
+
+
+class Decoder(QueueDecoder[AnyEvent]):
+    """The tool calls of a reply (D6). With `schemas`, calls of other tools are text, and untyped values are converted
+    as the schemas say."""
+
+    def __init__(self, model: Model, schemas: Iterable[str | dict[str, Any]] = ()) -> None:
+        super().__init__(model, Idle(), _texts(schemas))
+
+    def _take(self, item: Item) -> None:
+        match item:
+            case CallStart():
+                self._queue.append(Start())
+            case CallEnd(found):
+                self._queue.extend(Call(call.name, call.arguments) for call in found)
+            case _:
+                pass
+
+
+def equip_prefix(model: Model, schemas: Iterable[str | dict[str, Any]]) -> TurnTokens:
+    """The tokens that offer tools at the beginning of a conversation, to be appended before the user's message.
+
+    Raises TemplateError for a model whose template knows no tools, InvalidArgumentError for bad schemas.
+    """
+    return write_turn(model, Turn("tools", schemas=_texts(schemas)), ChatState())
+
+
+def answer_prefix(model: Model, name: str, value: Any) -> TurnTokens:
+    """The tokens of a tool's result after a sealed call; values other than str are JSON-encoded.
+
+    Raises TemplateError for a model whose template knows no tool results.
+    """
+    return write_turn(model, Turn("tool_result", _text(value), name), ChatState("flush"))
+
+
+def parse_call(model: Model, text: str, schemas: Iterable[str | dict[str, Any]] = ()) -> tuple[str, str] | None:
+    """The first call in a finished text: name and arguments as JSON text; None when there is none."""
+    found = model.host.call(ParseToolCall(model.name, text, _texts(schemas)))
+    return (found[0].name, found[0].arguments) if found else None
+
+
+def native_grammar(model: Model, schemas: Iterable[str | dict[str, Any]]) -> Grammar | None:
+    """The model's own format of calls of these tools; None for a model without an enforceable one (D7)."""
+    source = GrammarSource("tools", schemas=_texts(schemas))
+    return None if _compile(model, source) is None else Grammar(source)
+
+
+def native_matcher(model: Model, schemas: Iterable[str | dict[str, Any]]) -> Matcher | None:
+    """A matcher of the model's own format of calls of these tools; None for a model without an enforceable one (D7)."""
+    return _compile(model, GrammarSource("tools", schemas=_texts(schemas)))
+
+
+def _compile(model: Model, source: GrammarSource) -> Matcher | None:
+    state = model.host.call(CompileGrammar(model.name, source))
+    return None if state is None else Matcher.adopt(model.host, state)
+
+
+def _texts(schemas: Iterable[str | dict[str, Any]]) -> list[str]:
+    return [_text(schema) for schema in schemas]
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -1,0 +1,70 @@
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from pie_mlx.cli.interrupts import run_interruptible
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_cancels_what_is_protected_and_lets_it_clean_up(number):
+    ended = []
+
+    async def work(protect):
+        protect()
+        asyncio.get_running_loop().call_soon(os.kill, os.getpid(), number)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("cleaned up")
+
+    with pytest.raises(KeyboardInterrupt):
+        run_interruptible(work)
+    assert ended == ["cleaned up"]
+
+
+def test_the_result_comes_back_and_the_handlers_are_restored():
+    before = signal.getsignal(signal.SIGINT)
+
+    async def work(protect):
+        protect()
+        return 3
+
+    assert run_interruptible(work) == 3
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_what_ends_well_after_a_signal_was_interrupted_nevertheless():
+    async def work(protect):
+        protect()
+        os.kill(os.getpid(), signal.SIGINT)
+        return 3
+
+    with pytest.raises(KeyboardInterrupt):
+        run_interruptible(work)
+
+
+SCRIPT = """
+import asyncio, os, signal
+from pie_mlx.cli.interrupts import run_interruptible
+async def work(protect):
+    {body}
+    await asyncio.Event().wait()
+run_interruptible(work)
+"""
+KILL = "os.kill(os.getpid(), signal.SIGINT)"
+STUBBORN = f"""protect()
+    {KILL}
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        {KILL}"""
+
+
+@pytest.mark.parametrize("body", [KILL, STUBBORN], ids=["before there is anything to clean up", "the second signal"])
+def test_a_signal_ends_the_command_at_once(body):
+    ended = subprocess.run([sys.executable, "-c", SCRIPT.format(body=body)], capture_output=True, check=False)
+    assert (ended.returncode, ended.stderr) == (130, b"")

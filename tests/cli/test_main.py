@@ -1,0 +1,75 @@
+import json
+
+import pytest
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["-h"]])
+def test_help_shows_the_verbs_in_their_groups(pie, words):
+    ended = pie(*words)
+    assert ended.code == 0
+    for title in ("Run:", "Programs:", "Setup:"):
+        assert title in ended.out
+    assert ended.err == ""
+
+
+def test_an_unknown_verb_suggests_the_nearest(pie):
+    ended = pie("chek")
+    assert ended.code == 2
+    assert ended.err == "pie: 'chek' is no command, did you mean 'check'?\n     try: pie --help\n"
+
+
+def test_an_unknown_flag_is_a_wrong_command_line(pie):
+    ended = pie("run", "--fast")
+    assert ended.code == 2
+    assert ended.err.startswith("pie: ")
+    assert "--fast" in ended.err
+    assert ended.err.endswith("try: pie run --help\n")
+
+
+@pytest.mark.parametrize("words", [["--json", "nonsense"], ["version", "--json", "--nonsense"]])
+def test_errors_are_json_when_asked(pie, words):
+    error = json.loads(pie(*words).err)["error"]
+    assert error["type"] == "UsageError" or error["type"] == "NoSuchOption"
+    assert set(error) == {"type", "message", "hint"}
+
+
+@pytest.mark.parametrize("words", [["--json", "version"], ["version", "--json"]])
+def test_common_options_stand_before_or_after_the_verb(pie, words):
+    assert "pie-mlx" in json.loads(pie(*words).out)
+
+
+def test_a_failure_prints_what_why_and_what_to_do(pie):
+    ended = pie("config", "get", "model.0.colour")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err == "pie: config: model.0.colour: no such key\n     try: 'pie config show' lists all of them\n"
+
+
+def test_debug_adds_the_traceback(pie):
+    assert "Traceback" in pie("--debug", "config", "get", "nonsense").err
+
+
+def test_a_defect_of_ours_is_one_line_too(pie, monkeypatch):
+    monkeypatch.setattr("pie_mlx.cli.version.LIBRARIES", (1,))
+    ended = pie("version")
+    assert ended.code == 1
+    assert ended.err.startswith("pie: internal error: ")
+    assert "Traceback" not in ended.err
+
+
+def test_an_interruption_ends_with_130(pie, monkeypatch):
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("importlib.metadata.version", interrupt)
+    assert pie("version").code == 130
+
+
+def test_version_names_what_pie_stands_on(pie):
+    lines = pie("version").out.splitlines()
+    assert [line.split()[0] for line in lines] == ["pie-mlx", "mlx", "mlx-lm", "transformers", "python"]
+
+
+def test_quiet_version_is_a_number_alone(pie):
+    import pie_mlx
+
+    assert pie("version", "-q").out == f"{pie_mlx.__version__}\n"

@@ -1,0 +1,113 @@
+"""`pie run` on an engine without weights."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Writes a program whose main has the given body."""
+
+    def program(body):
+        file = tmp_path / "a.py"
+        file.write_text(f"import asyncio, sys\nfrom inferlet import session\nasync def main(input):\n    {body}\n")
+        return file
+
+    return program
+
+
+@pytest.mark.parametrize("example", sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir()))
+def test_every_example_passes_its_own_check(pie, example):
+    assert pie("check", EXAMPLES / example).code == 0
+
+
+def test_what_is_sent_is_printed_then_what_is_returned(pie, program):
+    file = program("print('printed'); session.send('sent '); session.send([1]); return input")
+    ended = pie("run", "--dummy", file, "--", "--n", "3")
+    assert (ended.code, ended.out, ended.err) == (0, 'printed\nsent [1]\n{"n": 3}\n', "")
+
+
+def test_standard_error_of_a_program_is_mirrored(pie, program):
+    ended = pie("run", "--dummy", program("print('careful', file=sys.stderr)"))
+    assert (ended.out, ended.err) == ("", "careful\n")
+
+
+def test_quiet_prints_the_return_value_only(pie, program):
+    assert pie("run", "-q", "--dummy", program("print('noise'); return 'value'")).out == "value\n"
+
+
+@pytest.mark.parametrize("words", [["--input", '{"n": 1}'], ["--input", "@input.json"]])
+def test_the_input_can_be_json(pie, program, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "input.json").write_text('{"n": 1}')
+    assert pie("run", "-q", "--dummy", program("return input['n']"), *words).out == "1\n"
+
+
+def test_json_is_one_object_per_event_and_ends_with_the_return(pie):
+    ended = pie("run", "--dummy", "--json", EXAMPLES / "hello", "--", "--max-tokens", "3")
+    events = [json.loads(line) for line in ended.out.splitlines()]
+    assert events[-1]["event"] == "return"
+    assert {event["event"] for event in events[:-1]} == {"message"}
+
+
+def test_json_of_a_failure_ends_with_the_error(pie, program):
+    ended = pie("run", "--dummy", "--json", program("raise ValueError('no luck')"))
+    last = json.loads(ended.out.splitlines()[-1])
+    assert (ended.code, ended.err) == (1, "")
+    assert (last["event"], last["value"], last["error_type"]) == ("error", "no luck", "ValueError")
+
+
+def test_a_program_that_fails_ends_with_1_its_traceback_and_one_clear_line(pie, program):
+    ended = pie("run", "--dummy", program("raise ValueError('no luck')"))
+    assert (ended.code, ended.out) == (1, "")
+    assert "raise ValueError('no luck')" in ended.err
+    assert ended.err.splitlines()[-1] == "pie: program 'a@0.0.0': ValueError: no luck"
+
+
+def test_an_error_of_ours_inside_a_program_says_what_to_do(pie, program):
+    ended = pie("run", "--dummy", program("await session.receive()"))
+    assert ended.code == 1
+    assert ended.err.splitlines()[-1] == "     try: start the program with launch() and use send()"
+
+
+def test_a_program_that_takes_too_long_is_ended(pie, program):
+    ended = pie("run", "--dummy", "--timeout", "0.05", program("await asyncio.Event().wait()"))
+    assert ended.code == 1
+    assert "still running after 0.05 s" in ended.err
+
+
+def test_a_token_budget_ends_a_program(pie):
+    ended = pie("run", "--dummy", "--token-budget", "4", EXAMPLES / "hello")
+    assert ended.code == 1
+    assert "TokenBudgetError" in ended.err.splitlines()[-2]
+
+
+def test_files_are_saved(pie, program, tmp_path):
+    ended = pie("run", "--dummy", "--files", tmp_path / "out", program("session.send_file(b'abc', 'a.bin')"))
+    assert ended.code == 0
+    assert (tmp_path / "out" / "a.bin").read_bytes() == b"abc"
+
+
+def test_debug_prints_the_events_of_the_engine(pie):
+    ended = pie("run", "--dummy", "--debug", EXAMPLES / "hello", "--", "--max-tokens", "2")
+    assert "TickCompleted" in ended.err
+
+
+@pytest.mark.parametrize("model", ["nobody/nothing", "nothing"])
+def test_an_unknown_model_is_one_clear_line(pie, model):
+    ended = pie("run", "--model", model, EXAMPLES / "hello")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.startswith("pie: model: ")
+    assert len(ended.err.splitlines()) == 2
+
+
+def test_the_configured_model_is_used(pie, home, program):
+    (home / "config.toml").write_text(
+        '[[model]]\nname = "mine"\nhf_repo = "nobody/nothing"\n[model.engine]\ntype = "dummy"\n'
+    )
+    file = program("from inferlet import runtime; return runtime.models()")
+    assert pie("run", "-q", file).out == '["mine"]\n'

@@ -1,0 +1,86 @@
+"""What `pie run` refuses before anything heavy is loaded."""
+
+import pytest
+
+MAIN = "async def main(input): ...\n"
+MANIFEST = """
+[package]
+name = "demo"
+version = "0.1.0"
+[parameters]
+prompt = { type = "string", description = "The user message" }
+max_tokens = { type = "int", default = 64 }
+"""
+
+
+@pytest.fixture
+def demo(tmp_path):
+    (tmp_path / "main.py").write_text(MAIN)
+    (tmp_path / "Pie.toml").write_text(MANIFEST)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["run"], "no program is named"),
+        (["run", "a.py", "-p", "b.py"], "a program is named twice"),
+        (["run", "text-completion"], "'text-completion' is no path"),
+        (["run", "a.py", "extra"], "unexpected extra argument"),
+        (["run", "a.py", "--input", "{}", "--", "--a", "1"], "exclude each other"),
+        (["run", "a.py", "--timeout", "0"], "--timeout"),
+        (["run", "a.py", "--token-budget", "0"], "--token-budget"),
+        (["run", "a.py", "--input", "@/nothing/there"], "No such file"),
+    ],
+)
+def test_wrong_command_lines_end_with_2(pie, words, why):
+    ended = pie(*words)
+    assert ended.code == 2
+    assert why in ended.err
+
+
+def test_arguments_that_do_not_fit_show_the_parameter_table(pie, demo):
+    ended = pie("run", demo, "--", "--max-tokens", "many")
+    assert ended.code == 2
+    assert ended.err.splitlines() == [
+        "pie: parameter 'max_tokens': expected int, got \"many\"",
+        "     parameters:",
+        "     prompt      string: The user message",
+        "     max_tokens  int (default 64)",
+        "     try: pie run --help",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--", "--max-token", "3"], "missing parameter 'prompt' (string: The user message); unknown parameter"),
+        (["--", "hello"], "unexpected words ['hello']: parameters are given as --name value"),
+        (["--", "--"], "a name is missing"),
+        (["--input", "{"], "input: not JSON"),
+        (["--input", '{"prompt": NaN}'], "NaN is not allowed"),
+        (["--input", '{"prompt": 1}'], "parameter 'prompt': expected string, got int 1"),
+    ],
+)
+def test_inputs_that_do_not_fit_end_with_2(pie, demo, words, why):
+    ended = pie("run", demo, *words)
+    assert ended.code == 2
+    assert why in ended.err
+
+
+@pytest.mark.parametrize(
+    ("source", "why"), [("print(1)\n", "no 'async def main(input)'"), ("def main(:\n", "a.py:1: invalid syntax")]
+)
+def test_a_program_that_cannot_start_ends_with_1_and_one_line(pie, tmp_path, source, why):
+    (tmp_path / "a.py").write_text(source)
+    ended = pie("run", tmp_path / "a.py")
+    assert ended.code == 1
+    assert why in ended.err
+    assert len(ended.err.splitlines()) == 2
+
+
+def test_a_configuration_that_does_not_hold_ends_with_1(pie, demo, home):
+    (home / "config.toml").write_text("[[modle]]\nname = 1\n")
+    ended = pie("run", demo, "--", "--prompt", "x")
+    assert ended.code == 1
+    assert "unknown key" in ended.err

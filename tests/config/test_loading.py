@@ -1,0 +1,103 @@
+import pytest
+
+from pie_mlx.config import load_config
+from pie_mlx.errors import ConfigError
+
+MODEL = '[[model]]\nname = "a"\nhf_repo = "org/a"\n'
+
+
+@pytest.fixture
+def load(tmp_path):
+    def load(text="", **environment):
+        (tmp_path / "config.toml").write_text(text)
+        return load_config(environment={"PIE_HOME": str(tmp_path), **environment})
+
+    return load
+
+
+def problems(load, text="", **environment):
+    with pytest.raises(ConfigError) as error:
+        load(text, **environment)
+    return error.value.message.removeprefix("config: ").split("\n     ")
+
+
+def test_no_file_is_no_error(tmp_path):
+    config = load_config(environment={"PIE_HOME": str(tmp_path / "nothing")}).config
+    assert [(model.name, model.hf_repo) for model in config.model] == [("pie-tiny", "pie-tiny")]
+
+
+def test_a_file_that_was_named_must_exist(tmp_path):
+    with pytest.raises(ConfigError, match="no such file"):
+        load_config(tmp_path / "other.toml", {})
+
+
+def test_the_file_wins_over_defaults_and_the_environment_over_the_file(load):
+    loaded = load(
+        MODEL + "[model.engine]\nkv_page_size = 8\ntotal_pages = 100\n", PIE_MODEL__0__ENGINE__TOTAL_PAGES="200"
+    )
+    engine = loaded.config.model[0].engine
+    assert (engine.kv_page_size, engine.total_pages, engine.random_seed) == (8, 200, 42)
+
+
+def test_every_value_knows_its_origin(load, tmp_path):
+    settings = load(MODEL, PIE_MODEL__0__ENGINE__TOTAL_PAGES="200").settings
+    assert settings["model.0.name"].origin == str(tmp_path / "config.toml")
+    assert settings["model.0.engine.total_pages"].origin == "PIE_MODEL__0__ENGINE__TOTAL_PAGES"
+    assert settings["model.0.engine.random_seed"].origin == "default"
+
+
+def test_without_a_file_the_environment_can_name_another_model(load):
+    model = load(PIE_MODEL__0__HF_REPO="org/other-4bit").config.model[0]
+    assert (model.name, model.hf_repo) == ("other-4bit", "org/other-4bit")
+
+
+def test_text_keys_keep_text_that_looks_like_a_number(load):
+    assert load(MODEL, PIE_MODEL__0__HF_REPO="01234").config.model[0].hf_repo == "01234"
+
+
+def test_other_variables_are_not_ours(load):
+    assert load(PIE_URL="ws://x", PIE_LOG="debug", HOME="/x").config.model[0].name == "pie-tiny"
+
+
+def test_all_errors_are_listed_with_key_value_origin_and_rule(load, tmp_path):
+    text = MODEL.replace('"org/a"', "3") + "[model.engine]\nkv_page_siz = 16\n[model.scheduler]\npolicy = 'best'\n"
+    origin = tmp_path / "config.toml"
+    assert problems(load, text, PIE_MODEL__0__ENGINE__TOTAL_PAGES="0") == [
+        f"model.0.hf_repo = 3 ({origin}): expected `str`, got `int` (repo id, directory, or pie-tiny)",
+        f"model.0.engine.kv_page_siz ({origin}): unknown key, did you mean 'model.0.engine.kv_page_size'?",
+        f"model.0.scheduler.policy = 'best' ({origin}): invalid enum value 'best': one of fcfs"
+        " (who runs first: fcfs is first come, first served)",
+        "model.0.engine.total_pages = 0 (PIE_MODEL__0__ENGINE__TOTAL_PAGES): expected `int` >= 1"
+        " (pages of the pool; unset: by kv_memory_fraction)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[[model]]\n", ["model.0.name: missing", "model.0.hf_repo: missing"]),
+        ("[server]\nport = 1\n", ["server.port ("]),
+        ("[nonsense]\n", ["nonsense ("]),
+        ("[model]\nname = 'a'\n", ["model.name ("]),
+    ],
+)
+def test_what_is_missing_or_unknown_is_named(load, text, expected):
+    found = problems(load, text)
+    assert [line for line, start in zip(found, expected, strict=True) if not line.startswith(start)] == []
+
+
+def test_empty_tables_are_as_good_as_none(load):
+    assert load(MODEL + "[model.engine]\n[model.scheduler]\n").config.model[0].engine.type == "mlx"
+
+
+def test_several_models_keep_their_order(load):
+    config = load(MODEL + MODEL.replace('"a"', '"b"') + "[model.engine]\ntype = 'dummy'\n").config
+    assert [(model.name, model.engine.type) for model in config.model] == [("a", "mlx"), ("b", "dummy")]
+
+
+def test_a_model_that_has_no_predecessor_is_refused(load):
+    assert "model.2: there is no model.1" in problems(load, MODEL, PIE_MODEL__2__NAME="x", PIE_MODEL__2__HF_REPO="x")
+
+
+def test_what_is_not_toml_is_said_so(load):
+    assert "not TOML" in problems(load, "[")[0]

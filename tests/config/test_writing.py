@@ -1,0 +1,43 @@
+import tomllib
+
+import pytest
+
+from pie_mlx.config.loading import flatten, resolve
+from pie_mlx.config.schema import KEYS
+from pie_mlx.config.writing import commented_file, with_setting
+from pie_mlx.errors import ConfigError
+
+
+def loaded(text):
+    return resolve(flatten(tomllib.loads(text), "file"), {}).config
+
+
+def test_the_fresh_file_holds_and_says_what_the_defaults_say():
+    assert loaded(commented_file()) == resolve({}, {}).config
+
+
+def test_the_fresh_file_names_every_key():
+    assert [key for key in KEYS if f"{key.rpartition('.')[2]} = " not in commented_file()] == []
+
+
+def test_setting_a_value_keeps_comments():
+    text = with_setting("# mine\n" + commented_file(), "model.0.engine.kv_page_size", "32", "file")
+    assert text.startswith("# mine\n")
+    assert loaded(text).model[0].engine.kv_page_size == 32
+
+
+def test_the_first_setting_makes_a_whole_file():
+    assert loaded(with_setting("", "model.0.engine.type", "dummy", "file")).model[0].engine.type == "dummy"
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "why"),
+    [
+        ("model.0.engine.kv_page_size", "17", "one of 8, 16, 32"),
+        ("model.0.engine.pages", "1", "no such key"),
+        ("model.3.engine.type", "dummy", "there is no model.3"),
+    ],
+)
+def test_a_result_that_does_not_hold_is_refused(path, value, why):
+    with pytest.raises(ConfigError, match=why):
+        with_setting(commented_file(), path, value, "file")

@@ -1,0 +1,23 @@
+"""One engine for all tests that do not need a pool of their own size."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.engine.running import Running, running
+
+
+@pytest.fixture(scope="session")
+def shared_engine() -> Iterator[Running]:
+    with running() as started:
+        yield started
+
+
+@pytest.fixture
+def engine(shared_engine: Running) -> Iterator[Running]:
+    """The shared engine with a program of its own, whose pages must all come back."""
+    before = shared_engine.used_pages()
+    with shared_engine.process() as host:
+        yield Running(shared_engine.core, shared_engine.events, host)
+    assert shared_engine.used_pages() == before
+    shared_engine.store.check_integrity()

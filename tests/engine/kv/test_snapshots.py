@@ -1,0 +1,190 @@
+"""Snapshots."""
+
+import pytest
+
+from pie_mlx.errors import InvalidArgumentError, SnapshotNotFoundError
+from tests.engine.kv.world import World
+
+
+@pytest.fixture
+def world() -> World:
+    return World(pages=12, page_size=4)
+
+
+def test_a_name_saved_twice_gives_the_second_state(world: World):  # N2, T13
+    context = world.filled([1] * 6)
+    world.save(context, "ann", "a", "first")
+    world.run(context, [2])
+    world.save(context, "ann", "a", "second")
+    opened = world.open("ann", "a")
+    assert opened is not None
+    assert world.store.sequence_length(opened) == 7
+    world.check()
+
+
+def test_open_leaves_the_snapshot_and_take_removes_it(world: World):  # N4, T13
+    world.save(world.filled([1] * 6), "ann", "a")
+    assert world.open("ann", "a") != world.open("ann", "a")
+    assert world.open("ann", "a", take=True) is not None
+    assert world.store.open("ann", "a") is None
+    assert world.store.take("ann", "a") is None
+    with pytest.raises(SnapshotNotFoundError):
+        world.store.delete("ann", "a")
+    world.check()
+
+
+def test_users_do_not_see_each_others_snapshots(world: World):  # N5, T13
+    context = world.filled([1] * 6)
+    world.save(context, "ann", "a")
+    assert world.store.open("bob", "a") is None
+    world.run(context, [2])
+    world.save(context, "bob", "a")
+    world.store.delete("ann", "a")
+    opened = world.open("bob", "a")
+    assert opened is not None
+    assert world.store.sequence_length(opened) == 7
+    assert world.store.snapshot_names("bob") == ["a"]
+
+
+def test_a_snapshot_outlives_its_creator(world: World):  # N1, T13
+    context = world.filled([1] * 6)
+    world.save(context, "ann", "a")
+    world.release(context)
+    assert world.store.usage().snapshot_only == 2
+    assert world.open("ann", "a", take=True) is not None
+    world.check()
+
+
+def test_what_was_pending_comes_back(world: World):  # N1, T14
+    pending = object()
+    world.save(world.filled([1]), "ann", "a", pending)
+    opened = world.store.open("ann", "a")
+    assert opened is not None
+    assert opened.pending is pending
+
+
+def test_a_taken_snapshot_is_moved_without_a_copy(world: World):  # N4
+    context = world.filled([1] * 6)
+    world.save(context, "ann", "a")
+    opened = world.store.take("ann", "a")
+    assert opened is not None
+    assert (opened.resident, opened.copies) == (True, ())
+
+
+def test_a_copy_of_a_snapshot_goes_its_own_way(world: World):  # N4
+    world.save(world.filled([1] * 6), "ann", "a")
+    first = world.open("ann", "a")
+    assert first is not None
+    world.run(first, [7, 8])
+    second = world.open("ann", "a")
+    assert second is not None
+    world.run(second, [9])
+    world.check()
+
+
+def test_empty_reservations_are_not_saved(world: World):  # N1
+    context = world.filled([1] * 6)
+    world.store.reserve(context, 3)
+    world.contexts[context].working_pages += 3
+    world.save(context, "ann", "a")
+    assert world.store.usage().snapshot_only == 1
+    world.open("ann", "a")
+    world.check()
+
+
+def test_reclaimed_snapshots_open_off_pool_and_whole(world: World):  # N6
+    world.spill_lost = False
+    context = world.filled(list(range(10)))
+    world.save(context, "ann", "a")
+    world.release(context)
+    hog = world.press()
+    opened = world.open("ann", "a")
+    assert opened is not None
+    assert not world.store.is_resident(opened)
+    world.release(hog)
+    world.begin_restore(opened)
+    assert [len(fill.tokens) for fill in world.restoring[opened].fills] == [10]
+    world.finish_restore(opened)
+    world.check()
+
+
+def test_a_reclaimed_snapshot_is_read_back_where_it_was_spilled(world: World):  # N6
+    context = world.filled(list(range(10)))
+    world.save(context, "ann", "a")
+    world.release(context)
+    world.release(world.press())
+    assert len(world.spill) == 3
+    opened = world.open("ann", "a")
+    assert opened is not None
+    world.begin_restore(opened)
+    assert len(world.restoring[opened].reads) == 3
+    world.finish_restore(opened)
+    world.check()
+
+
+def test_a_save_without_a_free_page_keeps_the_working_tokens():  # N6
+    world = World(pages=3, page_size=4)
+    context = world.filled(list(range(10)))
+    assert world.store.save(context, "ann", "a", None).copies == ()
+    world.snapshots["ann", "a"] = (world.contexts[context], None)
+    world.release(context)
+    opened = world.store.take("ann", "a")
+    assert opened is not None
+    assert not opened.resident
+    assert world.store.counters(opened.context).working_tokens == 2
+
+
+def test_saving_and_opening_off_pool_needs_no_restore(world: World):  # N2
+    context = world.filled(list(range(10)))
+    world.suspend(context)
+    world.save(context, "ann", "a")
+    world.release(context)
+    opened = world.open("ann", "a")
+    assert opened is not None
+    assert world.store.is_resident(opened)
+    world.check()
+
+
+def test_a_context_opened_without_room_waits_off_pool(world: World):  # N6
+    world.save(world.filled(list(range(10))), "ann", "a")
+    world.press()
+    opened = world.open("ann", "a")
+    assert opened is not None
+    assert not world.store.is_resident(opened)
+    assert world.store.restore_need(opened) == 1
+    world.check()
+
+
+def test_deleting_a_snapshot_gives_back_pages_and_spill(world: World):  # N4
+    context = world.filled(list(range(10)))
+    world.save(context, "ann", "a")
+    world.release(context)
+    world.release(world.press())
+    world.store.delete("ann", "a")
+    world.drop_released()
+    assert not world.spill
+    assert world.store.usage().snapshot_only == 0
+
+
+@pytest.mark.parametrize("name", ["", "x" * 257, "__snapshot_1", "__snapshot_mine"])
+def test_a_bad_name_is_refused_and_saves_nothing(world: World, name: str):  # N1, N3
+    context = world.filled([1] * 6)
+    before = world.store.usage()
+    with pytest.raises(InvalidArgumentError):
+        world.store.save(context, "ann", name, None)
+    assert world.store.usage() == before
+
+
+def test_a_name_of_256_characters_is_fine(world: World):  # N1
+    world.save(world.filled([1]), "ann", "x" * 256)
+
+
+def test_a_fresh_name_serves_one_save(world: World):  # N3
+    context = world.filled([1] * 6)
+    first, second = world.store.fresh_snapshot_name(), world.store.fresh_snapshot_name()
+    assert first != second
+    world.save(context, "ann", first)
+    with pytest.raises(InvalidArgumentError):
+        world.store.save(context, "ann", first, None)
+    world.save(context, "ann", second)
+    assert world.store.snapshot_names("ann") == [first, second]

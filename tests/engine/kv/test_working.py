@@ -1,0 +1,236 @@
+"""Working pages: reserve, fill, truncate, commit."""
+
+import pytest
+
+from pie_mlx.engine.kv import CommitResult, PageStore, WorkingToken
+from pie_mlx.errors import (
+    ContextReleasedError,
+    InvalidArgumentError,
+    KvCapacityError,
+    OutOfPagesError,
+    PageBoundsError,
+    PageCommitError,
+)
+from tests.engine.kv.world import World
+
+COUNTERS = tuple[int, int, int]
+
+
+@pytest.fixture
+def store() -> PageStore:
+    return PageStore(pages=12, page_size=16, identity=b"model")
+
+
+def counters(store: PageStore, context: int) -> COUNTERS:
+    found = store.counters(context)
+    return found.committed, found.working, found.working_tokens
+
+
+def working(store: PageStore, tokens: int, pages: int, first_position: int = 0) -> int:
+    """A context with that many uncommitted tokens on that many pages."""
+    context = store.create()
+    store.reserve(context, pages)
+    store.append(context, [WorkingToken(i, first_position + i) for i in range(tokens)])
+    return context
+
+
+def test_commits_move_pages_from_working_to_committed(store: PageStore):  # T1
+    context = working(store, 32, 2)
+    assert counters(store, context) == (0, 2, 32)
+    store.commit(context, 1)
+    assert counters(store, context) == (1, 1, 16)
+    store.commit(context, 1)
+    assert counters(store, context) == (2, 0, 0)
+    assert store.sequence_length(context) == 32
+    store.check_integrity()
+
+
+def test_only_full_pages_are_committed(store: PageStore):  # T2, P7
+    context = working(store, 20, 2)
+    assert store.commit(context, 0) == CommitResult(0, 0, 0)
+    with pytest.raises(PageBoundsError):
+        store.commit(context, 3)
+    with pytest.raises(PageCommitError):
+        store.commit(context, 2)
+    assert counters(store, context) == (0, 2, 20)
+    store.commit(context, 1)
+    assert counters(store, context) == (1, 1, 4)
+
+
+@pytest.mark.parametrize(("first", "allowed"), [(31, False), (32, True), (100, True)])
+def test_positions_must_exceed_the_highest_committed_one(store: PageStore, first: int, allowed: bool):  # T3
+    context = working(store, 32, 2)
+    store.commit(context, 2)
+    store.reserve(context, 1)
+    store.append(context, [WorkingToken(1, first + i) for i in range(16)])
+    if allowed:
+        assert store.commit(context, 1).pages == 1
+        return
+    with pytest.raises(PageCommitError):
+        store.commit(context, 1)
+    assert store.commit_full(context).pages == 0
+    assert counters(store, context) == (2, 1, 16)
+
+
+def test_automatic_commit_stops_at_the_page_that_positions_forbid(store: PageStore):  # P10
+    context = working(store, 16, 4)
+    store.commit(context, 1)
+    for first in (16, 0, 48):
+        store.append(context, [WorkingToken(1, first + i) for i in range(16)])
+    assert store.commit_full(context).pages == 1
+    assert counters(store, context) == (2, 2, 32)
+
+
+def test_reservations_add_up_and_are_released_from_the_tail(store: PageStore):  # T4
+    context = store.create()
+    store.reserve(context, 2)
+    store.reserve(context, 3)
+    assert counters(store, context) == (0, 5, 0)
+    store.release_working(context, 5)
+    assert counters(store, context) == (0, 0, 0)
+    with pytest.raises(PageBoundsError):
+        store.release_working(context, 1)
+
+
+def test_releasing_pages_keeps_the_tokens_on_the_others(store: PageStore):  # P5
+    context = working(store, 40, 3)
+    store.release_working(context, 1)
+    assert counters(store, context) == (0, 2, 32)
+    store.release_working(context, 0)
+    assert counters(store, context) == (0, 2, 32)
+
+
+def test_truncation_keeps_the_pages(store: PageStore):  # T5, P6
+    context = working(store, 5, 1)
+    store.truncate(context, 0)
+    with pytest.raises(PageBoundsError):
+        store.truncate(context, 6)
+    assert counters(store, context) == (0, 1, 5)
+    store.truncate(context, 3)
+    assert counters(store, context) == (0, 1, 2)
+
+
+@pytest.mark.parametrize("operation", ["reserve", "release_working", "truncate", "commit"])
+def test_a_negative_number_is_refused(store: PageStore, operation: str):  # P4
+    with pytest.raises(InvalidArgumentError):
+        getattr(store, operation)(store.create(), -1)
+
+
+def test_more_pages_than_the_pool_has_can_never_be_reserved(store: PageStore):  # P4, T26
+    context = working(store, 32, 2)
+    store.commit(context, 2)
+    with pytest.raises(OutOfPagesError, match="can never fit") as caught:
+        store.reserve(context, 11)
+    assert (caught.value.needed, caught.value.capacity) == (13, 12)
+    store.reserve(context, 10)
+
+
+def test_a_reservation_that_does_not_fit_now_changes_nothing(store: PageStore):  # E3
+    working(store, 0, 8)
+    context = working(store, 5, 1)
+    with pytest.raises(OutOfPagesError, match="not available now"):
+        store.reserve(context, 4)
+    assert counters(store, context) == (0, 1, 5)
+    store.reserve(context, 3)
+    store.check_integrity()
+
+
+def test_tokens_beyond_the_reserved_pages_are_refused(store: PageStore):  # T6, F12
+    context = working(store, 10, 1)
+    with pytest.raises(KvCapacityError):
+        store.next_slots(context, 7)
+    with pytest.raises(KvCapacityError):
+        store.append(context, [WorkingToken(1, i) for i in range(7)])
+    assert counters(store, context) == (0, 1, 10)
+    assert len(store.next_slots(context, 6)) == 6
+
+
+def test_slots_follow_the_block_table(store: PageStore):  # F4
+    context = working(store, 30, 3)
+    first, second, third = store.block_table(context)
+    assert store.next_slots(context, 4) == [second * 16 + 14, second * 16 + 15, third * 16, third * 16 + 1]
+    store.commit(context, 1)
+    assert store.block_table(context) == [first, second, third]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "pages", "new", "lacking"), [(0, 0, 0, 0), (0, 0, 1, 1), (15, 1, 1, 0), (16, 1, 1, 1), (3, 4, 20, 0)]
+)
+def test_pages_lacking_for_new_tokens(store: PageStore, tokens: int, pages: int, new: int, lacking: int):  # P10
+    assert store.pages_lacking(working(store, tokens, pages), new) == lacking
+
+
+def test_only_pages_with_a_token_of_this_context_count_as_computed(store: PageStore):  # M10
+    context = working(store, 40, 3)
+    fork = store.fork(context).context
+    store.reserve(fork, 1)
+    store.append(fork, [WorkingToken(1, 40 + i) for i in range(24)])
+    assert store.commit_full(fork) == CommitResult(pages=4, computed=2, deduplicated=0)
+    assert store.commit_full(context) == CommitResult(pages=2, computed=2, deduplicated=2)
+
+
+def test_a_fork_shares_committed_pages_and_copies_the_working_ones():  # P13, T10
+    world = World(pages=12, page_size=4)
+    context = world.create()
+    world.run(context, list(range(10)))
+    world.store.reserve(context, 2)
+    world.contexts[context].working_pages += 2
+    used = world.store.usage().used
+    fork = world.fork(context)
+    assert world.store.usage().used == used + 1
+    assert counters(world.store, fork) == (2, 1, 2)
+    assert world.store.block_table(fork)[:2] == world.store.block_table(context)[:2]
+    world.run(fork, [91, 92])
+    world.run(context, [93])
+    world.check()
+
+
+def test_a_fork_that_does_not_fit_leaves_no_context_behind():  # E3
+    store = PageStore(pages=3, page_size=16, identity=b"model")
+    context = working(store, 40, 3)
+    with pytest.raises(OutOfPagesError):
+        store.fork(context)
+    assert store.create() == context + 2
+    store.check_integrity()
+
+
+def test_release_gives_everything_back_and_may_be_repeated(store: PageStore):  # P15
+    context = working(store, 40, 3)
+    store.commit(context, 1)
+    store.release(context)
+    store.release(context)
+    assert store.available() == 12
+    assert not store.exists(context)
+    with pytest.raises(ContextReleasedError):
+        store.counters(context)
+    store.check_integrity()
+
+
+def test_a_failed_pass_leaves_the_context_as_it_was():  # E6
+    world = World(pages=12, page_size=4)
+    context, other = world.create(), world.create()
+    world.run(context, [1, 2])
+    world.run(other, [1, 2, 3, 4, 5, 6, 7, 8])
+    world.fail(context, [3, 4, 5, 6, 7, 8, 9], suspend=False)
+    assert counters(world.store, context) == (0, 1, 2)
+    world.check()
+
+
+def test_a_failed_pass_of_a_context_without_room_for_its_old_pages_leaves_it_off_pool():  # E6
+    world = World(pages=4, page_size=4)
+    context, other = world.create(), world.create()
+    world.run(context, [1, 2])
+    world.run(other, [1, 2, 3, 4])
+    before = world.store.mark(context)
+    assert world.store.attach_cached(context, [3, 4]) == 2
+    world.store.reserve(other, 3)
+    world.contexts[other].working_pages = 3
+    assert world.store.rollback(context, before) == ()
+    assert not world.store.is_resident(context)
+    world.check()
+
+
+@pytest.mark.parametrize(("pages", "page_size"), [(0, 16), (4, 0)])
+def test_a_store_without_pages_is_refused(pages: int, page_size: int):  # E3
+    with pytest.raises(InvalidArgumentError):
+        PageStore(pages=pages, page_size=page_size, identity=b"model")

@@ -1,0 +1,129 @@
+"""Samplers against plain numpy, and their rules."""
+
+import mlx.core as mx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pie_mlx.calls import Sampler
+from pie_mlx.engine.model import sampling
+from pie_mlx.engine.model.sampling import Draw
+from pie_mlx.errors import InvalidArgumentError
+
+VOCABULARY = 400
+
+
+def pack(allowed: list[int], vocabulary: int = VOCABULARY) -> np.ndarray:
+    bits = np.zeros((vocabulary + 31) // 32 * 32, np.uint8)
+    bits[allowed] = 1
+    return np.packbits(bits, bitorder="little").view(np.uint32)
+
+
+def reference(row: np.ndarray, sampler: Sampler, uniform: float) -> int:
+    """L1 to the letter, in float64."""
+    scaled = row.astype(np.float64) / sampler.temperature
+    probabilities = np.exp(scaled - scaled.max())
+    probabilities /= probabilities.sum()
+    order = np.argsort(-probabilities, kind="stable")
+    falling = probabilities[order]
+    keep = np.ones(len(row), bool)
+    if sampler.k:
+        keep &= np.arange(len(row)) < sampler.k
+    if sampler.p < 1:
+        keep &= np.cumsum(falling) - falling < sampler.p
+    keep &= falling >= sampler.floor * falling[0]
+    keep[0] = True
+    kept = set(order[keep].tolist())
+    ids = order if sampling.needs_order(sampler) else np.arange(len(row))
+    mass = np.array([probabilities[i] if i in kept else 0.0 for i in ids])
+    return int(ids[np.searchsorted(np.cumsum(mass), uniform * mass.sum(), side="right")])
+
+
+def draw(logits: np.ndarray, draws: list[Draw], candidates: int = 256) -> list[int]:
+    array = mx.array(logits)
+    sampler = draws[0].sampler
+    if sampler.is_argmax:
+        return sampling.argmax(array, draws).tolist()
+    if not sampling.needs_order(sampler):
+        return sampling.from_whole_row(array, draws).tolist()
+    tokens, certain = sampling.from_most_likely(array, draws, candidates)
+    again, _ = sampling.from_most_likely(array, draws, array.shape[-1])
+    return [t if sure else a for t, sure, a in zip(tokens.tolist(), certain.tolist(), again.tolist(), strict=True)]
+
+
+samplers = st.one_of(
+    st.builds(Sampler.multinomial, st.floats(0.3, 3)),
+    st.builds(Sampler.top_k, st.floats(0.3, 3), st.integers(0, 60)),
+    st.builds(Sampler.top_p, st.floats(0.3, 3), st.floats(0, 0.999)),
+    st.builds(Sampler.min_p, st.floats(0.3, 3), st.floats(0, 1)),
+    st.builds(Sampler.top_k_top_p, st.floats(0.3, 3), st.integers(1, 60), st.floats(0, 0.999)),
+)
+
+
+@given(st.integers(0, 2**31), samplers, st.floats(0, 0.999))
+def test_a_draw_is_the_one_the_rules_give(seed: int, sampler: Sampler, uniform: float) -> None:  # L1
+    row = np.random.default_rng(seed).normal(size=VOCABULARY).astype(np.float32) * 3
+    token = draw(row[None], [Draw(0, sampler, uniform)], candidates=16)[0]
+    nearby = {reference(row, sampler, min(max(uniform + shift, 0), 0.9999)) for shift in (-1e-5, 0, 1e-5)}
+    assert token in nearby
+
+
+def test_argmax_ties_go_to_the_lowest_id() -> None:  # L1
+    assert draw(np.array([[1.0, 5.0, 5.0]], np.float32), [Draw(0, Sampler.argmax(), 0.0)]) == [1]
+
+
+def test_equal_probabilities_rank_by_id() -> None:  # L1
+    row = np.zeros((1, VOCABULARY), np.float32)
+    drawn = {draw(row, [Draw(0, Sampler.top_k(1.0, 3), u)])[0] for u in (0.0, 0.4, 0.7, 0.999)}
+    assert drawn == {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [Sampler.top_p(0.0), Sampler.top_k(1e-6), Sampler.multinomial(0.0), Sampler.min_p(0.0), Sampler.top_k_top_p(0.0)],
+)
+def test_a_temperature_of_nothing_is_argmax(sampler: Sampler) -> None:  # L2
+    assert sampler.is_argmax
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"temperature": -1.0}, {"temperature": float("nan")}, {"k": -1}, {"p": 1.5}, {"p": -0.1}, {"draws": 0}],
+)
+def test_arguments_outside_their_range_are_refused(arguments: dict[str, float]) -> None:  # L2
+    with pytest.raises(InvalidArgumentError, match="sampler: "):
+        Sampler(**arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [Sampler.argmax(), Sampler.multinomial(100.0), Sampler.top_k(1.0), Sampler.top_p(), Sampler.min_p()],
+)
+def test_every_sampler_obeys_a_mask(sampler: Sampler) -> None:  # T36
+    row = np.random.default_rng(0).normal(size=(1, VOCABULARY)).astype(np.float32)
+    tokens = {draw(row, [Draw(0, sampler, u / 50, pack([5, 9]))])[0] for u in range(50)}
+    assert tokens <= {5, 9}
+    if sampler.temperature == 100.0:
+        assert tokens == {5, 9}
+
+
+def test_a_mask_leaves_other_rows_alone() -> None:  # F9
+    logits = np.random.default_rng(1).normal(size=(2, VOCABULARY)).astype(np.float32)
+    free = draw(logits, [Draw(0, Sampler.argmax(), 0), Draw(1, Sampler.argmax(), 0)])
+    masked = draw(logits, [Draw(0, Sampler.argmax(), 0), Draw(1, Sampler.argmax(), 0, pack([7]))])
+    assert masked == [free[0], 7]
+
+
+@given(st.integers(0, 2**31), samplers, st.lists(st.floats(0, 0.999), min_size=2, max_size=6))
+def test_a_row_does_not_depend_on_its_company(seed: int, sampler: Sampler, numbers: list[float]) -> None:  # Q10
+    logits = np.random.default_rng(seed).normal(size=(len(numbers), VOCABULARY)).astype(np.float32) * 3
+    together = draw(logits, [Draw(row, sampler, u) for row, u in enumerate(numbers)], candidates=32)
+    alone = [draw(logits[row : row + 1], [Draw(0, sampler, u)], candidates=32)[0] for row, u in enumerate(numbers)]
+    assert together == alone
+
+
+def test_a_row_that_keeps_more_than_the_candidates_is_not_certain() -> None:
+    logits = mx.zeros((1, VOCABULARY))
+    _, certain = sampling.from_most_likely(logits, [Draw(0, Sampler.top_p(1.0, 0.9), 0.5)], 16)
+    assert certain.tolist() == [False]

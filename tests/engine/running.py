@@ -1,0 +1,103 @@
+"""A running engine for tests: pie-tiny in a pool of a given size, one process at a time."""
+
+import asyncio
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from pie_mlx.engine.engine import EngineCore
+from pie_mlx.engine.host import ProcessHost
+from pie_mlx.engine.kv import PageStore
+from pie_mlx.engine.settings import EngineSettings
+from pie_mlx.errors import SessionClosedError
+from pie_mlx.events import Event
+from pie_mlx.sdk import Context, Model, Sampler
+from pie_mlx.sdk._host import use_host
+
+T = TypeVar("T")
+
+
+def finished(coroutine: Coroutine[Any, Any, T]) -> T:
+    """The coroutine's result, also from inside a running loop."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()
+
+
+async def in_context(engine: "Running", coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a program's coroutine with the engine's host, in whatever thread this is."""
+    with use_host(engine.host):
+        return await coroutine
+
+
+class NoClient:
+    """A session nobody listens to."""
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+    def message(self, text: str, format: str) -> None:
+        self.messages.append(text)
+
+    def file(self, data: bytes, name: str) -> None:
+        self.messages.append(name)
+
+    async def receive(self) -> str:
+        raise SessionClosedError("session: no client", hint="launch with a client")
+
+    async def receive_file(self) -> bytes:
+        raise SessionClosedError("session: no client", hint="launch with a client")
+
+
+class Running:
+    """An engine, its events, and the model as a program sees it."""
+
+    def __init__(self, core: EngineCore, events: list[Event], host: ProcessHost) -> None:
+        self.core, self.events, self.host = core, events, host
+
+    @property
+    def model(self) -> Model:
+        """The model as the program of this moment sees it."""
+        return Model.load(self.core.services.model_name)
+
+    @property
+    def store(self) -> PageStore:
+        return self.core.services.store
+
+    def used_pages(self) -> int:
+        return self.store.usage().used
+
+    def encode(self, text: str) -> list[int]:
+        return self.model.tokenizer().encode(text)
+
+    def prompt(self, tokens: int, seed: int = 0) -> list[int]:
+        """Ordinary token ids, different for every seed."""
+        return [40 + (index * 7 + seed * 131) % 400 for index in range(tokens)]
+
+    async def greedy(self, context: Context, tokens: int) -> list[int]:
+        return await context.generate(Sampler.argmax(), max_tokens=tokens, stop=[], auto_flush=False).collect_tokens()
+
+    @contextmanager
+    def process(self, username: str = "tester", token_budget: int | None = None) -> Iterator[ProcessHost]:
+        """Another program of a user; everything it owns is released at the end."""
+        host = self.core.open_process(username=username, program="test", session=NoClient(), token_budget=token_budget)
+        try:
+            with use_host(host):
+                yield host
+        finally:
+            finished(self.core.close_process(host.process_id))
+
+
+@contextmanager
+def running(**settings: object) -> Iterator[Running]:
+    """Start an engine and a process; stop both at the end, and look whether the books balance."""
+    events: list[Event] = []
+    core = EngineCore(EngineSettings(**{"total_pages": 256, "seed": 7, **settings}), emit=events.append)  # type: ignore[arg-type]
+    finished(core.start())
+    host = core.open_process(username="tester", program="test", session=NoClient())
+    try:
+        with use_host(host):
+            yield Running(core, events, host)
+        core.services.store.check_integrity()
+    finally:
+        finished(core.stop())

@@ -1,0 +1,168 @@
+"""Page operations of a program, through the engine."""
+
+import pytest
+
+from pie_mlx.errors import (
+    ContextLengthError,
+    ContextReleasedError,
+    OutOfPagesError,
+    PageBoundsError,
+    PageCommitError,
+)
+from pie_mlx.sdk import Context, Sampler
+from tests.engine.running import Running
+
+
+def counters(context: Context) -> tuple[int, int, int]:
+    raw = context.inner()
+    return raw.committed_page_count(), raw.working_page_count(), raw.working_page_token_count()
+
+
+async def run_uncommitted(context: Context, tokens: list[int]) -> None:
+    await context.forward().input(tokens).defer_commit().execute()
+
+
+async def test_full_pages_commit_one_by_one(engine: Running) -> None:  # T1
+    context = Context(engine.model)
+    assert counters(context) == (0, 0, 0)
+    context.inner().reserve_working_pages(2)
+    await run_uncommitted(context, engine.prompt(32))
+    assert counters(context) == (0, 2, 32)
+    context.inner().commit_working_pages(1)
+    assert counters(context) == (1, 1, 16)
+    context.inner().commit_working_pages(1)
+    assert counters(context) == (2, 0, 0)
+
+
+async def test_a_refused_commit_changes_nothing(engine: Running) -> None:  # T2
+    context = Context(engine.model)
+    await run_uncommitted(context, engine.prompt(20, seed=2))
+    raw = context.inner()
+    raw.commit_working_pages(0)
+    with pytest.raises(PageBoundsError):
+        raw.commit_working_pages(3)
+    with pytest.raises(PageCommitError):
+        raw.commit_working_pages(2)
+    assert counters(context) == (0, 2, 20)
+    raw.commit_working_pages(1)
+    assert counters(context) == (1, 1, 4)
+
+
+async def test_committed_positions_must_rise(engine: Running) -> None:  # T3
+    context = Context(engine.model)
+    context.append(engine.prompt(32))
+    await context.flush()
+    page = engine.prompt(16, seed=1)
+    await context.forward().input_at(page, range(31, 47)).execute()
+    assert counters(context) == (2, 1, 16)
+    with pytest.raises(PageCommitError):
+        context.inner().commit_working_pages(1)
+    context.truncate(16)
+    await context.forward().input_at(page, range(100, 116)).execute()
+    assert counters(context) == (3, 0, 0)
+
+
+def test_reserved_pages_can_be_released(engine: Running) -> None:  # T4
+    raw = Context(engine.model).inner()
+    raw.reserve_working_pages(2)
+    raw.reserve_working_pages(3)
+    assert raw.working_page_count() == 5
+    raw.release_working_pages(5)
+    with pytest.raises(PageBoundsError):
+        raw.release_working_pages(1)
+
+
+async def test_truncation_keeps_the_pages(engine: Running) -> None:  # T5
+    context = Context(engine.model)
+    context.append(engine.prompt(5))
+    await context.flush()
+    context.truncate(3)
+    assert counters(context) == (0, 1, 2)
+    context.truncate(0)
+    with pytest.raises(PageBoundsError):
+        context.truncate(6)
+    assert counters(context) == (0, 1, 2)
+
+
+async def test_a_flush_fills_and_commits_pages_once(engine: Running) -> None:  # T7
+    context = Context(engine.model)
+    context.append(engine.prompt(64, seed=3))
+    await context.flush()
+    await context.flush()
+    assert counters(context) == (4, 0, 0)
+    assert context.buffer() == []
+
+
+async def test_a_fork_shares_pages_and_copies_the_tail(engine: Running) -> None:  # T10
+    context = Context(engine.model)
+    context.append(engine.prompt(37, seed=4))
+    await context.flush()
+    context.append([50])
+    used = engine.used_pages()
+    child = context.fork()
+    assert counters(child) == counters(context) == (2, 1, 5)
+    assert child.buffer() == [50]
+    assert engine.used_pages() == used + 1
+
+
+async def test_what_happens_to_a_fork_does_not_show_in_its_parent(engine: Running) -> None:  # P13, T10
+    alone = Context(engine.model)
+    alone.append(engine.prompt(37, seed=5))
+    expected = await engine.greedy(alone, 12)
+    parent = Context(engine.model)
+    parent.append(engine.prompt(37, seed=5)[:-1])
+    await parent.flush()
+    child = parent.fork()
+    child.append(engine.prompt(20, seed=6))
+    await child.flush()
+    parent.append(engine.prompt(37, seed=5)[-1:])
+    assert await engine.greedy(parent, 12) == expected
+
+
+async def test_more_pages_than_the_pool_are_refused_at_once(engine: Running) -> None:  # T26
+    context = Context(engine.model)
+    with pytest.raises(OutOfPagesError) as caught:
+        context.inner().reserve_working_pages(257)
+    assert (caught.value.needed, caught.value.capacity) == (257, 256)
+
+
+async def test_a_prompt_longer_than_the_model_is_refused_and_stays_in_the_buffer(engine: Running) -> None:  # E3
+    context = Context(engine.model)
+    used = engine.used_pages()
+    tokens = engine.prompt(257 * 16)
+    context.append(tokens)
+    with pytest.raises(ContextLengthError):
+        await context.flush()
+    assert context.buffer() == tokens
+    assert engine.used_pages() == used
+
+
+def test_a_released_context_is_refused(engine: Running) -> None:  # P15
+    context = Context(engine.model)
+    context.release()
+    context.release()
+    for use in (lambda: context.append([1]), context.fork, lambda: context.truncate(1), context.forward):
+        with pytest.raises(ContextReleasedError):
+            use()
+
+
+async def test_leaving_with_releases_the_pages(engine: Running) -> None:  # P15
+    used = engine.used_pages()
+    with Context(engine.model) as context:
+        context.append(engine.prompt(40))
+        await context.flush()
+        assert engine.used_pages() > used
+    assert engine.used_pages() == used
+
+
+async def test_dropping_the_last_handle_releases_the_pages(engine: Running) -> None:  # P15
+    used = engine.used_pages()
+    context = Context(engine.model)
+    context.append(engine.prompt(40))
+    await context.flush()
+    generator = context.generate(Sampler.argmax(), max_tokens=2)
+    del context
+    assert engine.used_pages() > used
+    await generator.collect_tokens()
+    del generator
+    assert engine.used_pages() == used

@@ -1,0 +1,63 @@
+"""Saved contexts outlive the programs that saved them."""
+
+import pytest
+
+from pie_mlx.errors import InvalidArgumentError, SnapshotNotFoundError
+from pie_mlx.sdk import Context
+from tests.engine.running import Running
+
+
+async def test_a_snapshot_can_be_opened_often_and_taken_once(engine: Running) -> None:  # T13
+    context = Context(engine.model)
+    context.append(engine.prompt(20, 31))
+    await context.flush()
+    context.save("a")
+    context.append(engine.prompt(5, 32))
+    await context.flush()
+    context.save("a")
+    opened = [Context.open(engine.model, "a") for _ in range(2)]
+    assert [found.seq_len for found in opened if found] == [25, 25]
+    taken = Context.take(engine.model, "a")
+    assert taken is not None
+    assert taken.seq_len == 25
+    assert Context.open(engine.model, "a") is None
+    assert Context.take(engine.model, "a") is None
+    with pytest.raises(SnapshotNotFoundError):
+        Context.delete(engine.model, "a")
+
+
+async def test_a_snapshot_outlives_its_program_with_what_was_pending(engine: Running) -> None:  # T14
+    prompt = engine.prompt(37, 33)
+    with engine.process():
+        whole = Context(engine.model)
+        whole.append(prompt)
+        expected = await engine.greedy(whole, 8)
+        context = Context(engine.model)
+        context.append(prompt[:30])
+        await context.flush()
+        context.append(prompt[30:])
+        context.save("pending")
+    opened = Context.take(engine.model, "pending")
+    assert opened is not None
+    assert opened.buffer() == prompt[30:]
+    assert await engine.greedy(opened, 8) == expected
+
+
+def test_users_do_not_see_each_others_snapshots(engine: Running) -> None:  # N5
+    Context(engine.model).save("mine")
+    with engine.process(username="other"):
+        assert Context.open(engine.model, "mine") is None
+    Context.delete(engine.model, "mine")
+
+
+def test_a_generated_name_can_be_opened_but_not_chosen(engine: Running) -> None:  # N3
+    name = Context(engine.model).snapshot()
+    assert Context.take(engine.model, name) is not None
+    with pytest.raises(InvalidArgumentError):
+        Context(engine.model).save(name)
+
+
+@pytest.mark.parametrize("name", ["", "x" * 257])
+def test_bad_names_are_refused(engine: Running, name: str) -> None:  # N1
+    with pytest.raises(InvalidArgumentError):
+        Context(engine.model).save(name)

@@ -1,0 +1,93 @@
+"""More programs than pages: everybody waits, nobody is lost."""
+
+import asyncio
+
+import pytest
+
+from pie_mlx.errors import OutOfPagesError
+from pie_mlx.sdk import Context
+from tests.engine.running import Running, finished, in_context, running
+
+
+async def write_alone(engine: Running, seed: int, prompt: int, tokens: int) -> list[int]:
+    with Context(engine.model) as context:
+        context.append(engine.prompt(prompt, seed))
+        return await engine.greedy(context, tokens)
+
+
+async def test_a_suspended_context_goes_on_as_if_nothing_had_happened(engine: Running) -> None:  # R7
+    expected = await write_alone(engine, 11, 40, 24)
+    context = Context(engine.model)
+    context.append(engine.prompt(40, 11))
+    first = await engine.greedy(context, 12)
+    length = context.seq_len
+    context.suspend()
+    context.suspend()
+    assert engine.store.is_resident(context._handle.id) is False
+    assert context.seq_len == length
+    assert first + await engine.greedy(context, 12) == expected
+
+
+async def test_lost_pages_are_computed_again(engine: Running) -> None:  # R4, T15
+    with running(total_pages=12) as small:
+        expected = await write_alone(small, 1, 40, 24)
+        context = Context(small.model)
+        context.append(small.prompt(40, 1))
+        first = await small.greedy(context, 12)
+        context.suspend()
+        with Context(small.model) as other:
+            other.inner().reserve_working_pages(12)
+        assert first + await small.greedy(context, 12) == expected
+
+
+async def test_forking_a_suspended_context_gives_its_tokens(engine: Running) -> None:  # P14
+    expected = await write_alone(engine, 12, 40, 12)
+    context = Context(engine.model)
+    context.append(engine.prompt(40, 12)[:-1])
+    await context.flush()
+    context.append(engine.prompt(40, 12)[-1:])
+    context.suspend()
+    child = context.fork()
+    context.release()
+    assert child.seq_len == 39
+    assert await engine.greedy(child, 12) == expected
+
+
+PROGRAMS = 24
+
+
+@pytest.fixture(scope="module")
+def written_alone() -> dict[int, list[int]]:
+    """What each program writes when it has the engine to itself."""
+    with running() as roomy:
+        return {seed: finished(in_context(roomy, write_alone(roomy, seed, 30, 8))) for seed in range(PROGRAMS)}
+
+
+@pytest.mark.parametrize("policy", ["fcfs", "market", "priority"])
+async def test_three_times_more_programs_than_fit_all_finish(  # Q7
+    policy: str, written_alone: dict[int, list[int]]
+) -> None:
+    with running(total_pages=PROGRAMS, policy=policy) as small:
+
+        async def program(seed: int) -> list[int]:
+            with small.process():
+                return await write_alone(small, seed, 30, 8)
+
+        written = await asyncio.gather(*(program(seed) for seed in range(PROGRAMS)))
+        assert dict(enumerate(written)) == written_alone
+        assert small.used_pages() == 0
+
+
+async def test_a_holder_of_most_of_the_pool_makes_way(engine: Running) -> None:  # Q7
+    with running(total_pages=16) as small:
+        expected = await write_alone(small, 3, 60, 20)
+        hoard = Context(small.model)
+        hoard.append(small.prompt(200, 2))
+        await hoard.flush()
+        assert await write_alone(small, 3, 60, 20) == expected
+        assert hoard.seq_len == 200
+
+
+async def test_a_request_beyond_the_pool_is_refused_at_once() -> None:  # T26
+    with running(total_pages=16) as small, pytest.raises(OutOfPagesError):
+        Context(small.model).inner().reserve_working_pages(17)

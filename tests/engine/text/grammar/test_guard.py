@@ -1,0 +1,93 @@
+"""A slow engine is left for the other one; nothing else changes."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pie_mlx.engine.text.grammar.base import Walk
+from pie_mlx.engine.text.grammar.guard import GuardedWalk
+from pie_mlx.engine.text.grammar.masks import PackedMask
+from pie_mlx.errors import GrammarError
+
+
+class Counting(Walk):
+    """Takes tokens 0 to 9, remembers them, and lets the clock run while it fills masks."""
+
+    def __init__(self, clock: list[float], seconds: float) -> None:
+        self.clock, self.seconds, self.taken = clock, seconds, list[int]()
+
+    def fill(self, row: PackedMask) -> bool:
+        self.clock[0] += self.seconds
+        row[0] = 0x3FF
+        return True
+
+    def push(self, tokens: Sequence[int]) -> int:
+        self.taken += tokens
+        return len(tokens)
+
+    def pop(self, count: int) -> None:
+        del self.taken[len(self.taken) - count :]
+
+    def fork(self) -> "Counting":
+        copy = Counting(self.clock, self.seconds)
+        copy.taken = list(self.taken)
+        return copy
+
+    is_complete = is_exhausted = False  # type: ignore[assignment]
+
+
+def guarded(seconds: float, other: Walk | None) -> tuple[GuardedWalk, Counting]:
+    clock = [0.0]
+    walk = Counting(clock, seconds)
+
+    def rebuild() -> Walk:
+        if other is None:
+            raise GrammarError("no")
+        return other
+
+    return GuardedWalk(walk, rebuild, clock=lambda: clock[0]), walk
+
+
+def fill(walk: Walk, times: int) -> None:
+    for _ in range(times):
+        walk.fill(np.zeros(1, np.uint32))
+
+
+def test_a_fast_engine_is_kept() -> None:
+    other = Counting([0.0], 0)
+    walk, first = guarded(0.004, other)
+    fill(walk, 20)
+    walk.push([1])
+    assert (first.taken, other.taken) == ([1], [])
+    assert not walk.has_moved
+
+
+def test_a_slow_engine_is_left_with_the_tokens_taken_so_far() -> None:
+    other = Counting([0.0], 0)
+    walk, _ = guarded(0.006, other)
+    walk.push([1, 2, 3])
+    walk.pop(1)
+    fill(walk, 8)
+    assert walk.has_moved
+    assert other.taken == [1, 2]
+    walk.push([4])
+    assert other.taken == [1, 2, 4]
+
+
+def test_a_slow_engine_is_kept_when_the_other_cannot_take_the_grammar() -> None:
+    walk, first = guarded(1.0, None)
+    fill(walk, 9)
+    walk.push([5])
+    assert first.taken == [5]
+    assert not walk.has_moved
+
+
+def test_a_fork_judges_for_itself() -> None:
+    other = Counting([0.0], 0)
+    walk, _ = guarded(1.0, other)
+    fill(walk, 7)
+    fork = walk.fork()
+    fill(fork, 1)
+    assert isinstance(fork, GuardedWalk)
+    assert fork.has_moved
+    assert not walk.has_moved

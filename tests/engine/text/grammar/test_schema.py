@@ -1,0 +1,51 @@
+"""Which objects of a schema are closed, and where its parts lie."""
+
+from pie_mlx.engine.text.grammar.locate import keyword_paths
+from pie_mlx.engine.text.grammar.schema import close_objects, step
+
+
+def test_objects_inside_lists_maps_and_definitions_are_closed() -> None:  # G13
+    inner = {"properties": {"x": {}}}
+    schema = {"properties": {"a": inner}, "$defs": {"d": inner}, "anyOf": []}
+    closed = close_objects({"items": inner, "$defs": {"d": inner}})
+    assert closed["items"]["additionalProperties"] is False
+    assert closed["$defs"]["d"]["additionalProperties"] is False
+    assert close_objects(schema)["properties"]["a"]["additionalProperties"] is False
+
+
+def test_what_a_schema_says_of_other_properties_is_kept() -> None:  # G13
+    for said in ({"additionalProperties": True}, {"unevaluatedProperties": False}):
+        schema = {"properties": {"a": {}}, **said}
+        assert close_objects(schema) == schema
+
+
+def test_an_object_without_properties_stays_open() -> None:  # G13
+    assert close_objects({"type": "object"}) == {"type": "object"}
+
+
+def test_branches_that_share_an_object_stay_open() -> None:
+    both = {"allOf": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]}
+    assert close_objects(both) == both
+    parent = {"properties": {"a": {}}, "anyOf": [{"properties": {"b": {}}}, {"required": ["a"]}]}
+    assert close_objects(parent) == parent
+
+
+def test_definitions_shared_with_other_branches_stay_open() -> None:
+    schema = {"$defs": {"d": {"properties": {"a": {}}}}, "allOf": [{"$ref": "#/$defs/d"}, {"properties": {"b": {}}}]}
+    assert close_objects(schema) == schema
+
+
+def test_alternatives_are_closed_one_by_one() -> None:
+    schema = {"anyOf": [{"properties": {"a": {}}}, {"type": "null"}]}
+    assert close_objects(schema)["anyOf"][0]["additionalProperties"] is False
+
+
+def test_properties_named_like_keywords_are_no_keywords() -> None:
+    assert keyword_paths({"properties": {"not": {"type": "string"}}}, "not") == []
+    assert keyword_paths({"properties": {"not": {"not": {}}}}, "not") == ["$.properties.not.not"]
+
+
+def test_paths_quote_what_is_no_identifier() -> None:
+    assert step("$", "a") == "$.a"
+    assert step("$", "a b") == '$["a b"]'
+    assert step("$", 3) == "$[3]"

@@ -1,0 +1,185 @@
+"""What each kind of grammar allows, and what is refused with which words."""
+
+import json
+import threading
+
+import pytest
+
+from pie_mlx.calls import GrammarSource
+from pie_mlx.errors import GrammarError
+
+from .conftest import Language
+
+PERSON = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+
+
+def test_json_is_any_value(language: Language) -> None:
+    matcher = language.compile("json")
+    for text in ('{"a": [1, 2.5e3, null]}', "true", '"é🙂"', "[]", "-1"):
+        assert language.accepts(matcher, text), text
+    for text in ("{a: 1}", "[1,]", "tru", "", "'a'"):
+        assert not language.accepts(matcher, text), text
+
+
+def test_a_schema_is_obeyed(language: Language) -> None:
+    matcher = language.compile("json_schema", json.dumps(PERSON))
+    assert language.accepts(matcher, '{"name": "Ann"}')
+    assert not language.accepts(matcher, '{"name": 1}')
+    assert not language.accepts(matcher, "{}")
+
+
+def test_objects_that_declare_properties_are_closed(language: Language) -> None:  # G13
+    extra = '{"name":"Ann","age":3}'
+    assert not language.accepts(language.compile("json_schema", json.dumps(PERSON)), extra)
+    assert language.accepts(language.compile("json_schema", json.dumps(PERSON), strict=False), extra)
+
+
+def test_a_recursive_schema_compiles(language: Language) -> None:
+    tree = {"$defs": {"t": {"type": "object", "properties": {"c": {"type": "array", "items": {"$ref": "#/$defs/t"}}}}}}
+    matcher = language.compile("json_schema", json.dumps({**tree, "$ref": "#/$defs/t"}))
+    assert language.accepts(matcher, '{"c": [{"c": []}, {}]}')
+    assert not language.accepts(matcher, '{"d": 1}')
+
+
+def test_a_large_schema_compiles(language: Language) -> None:
+    properties = {f"property_{i:04}": {"type": "string", "description": "x" * 100} for i in range(1200)}
+    text = json.dumps({"type": "object", "properties": properties})
+    assert len(text) > 150_000
+    assert language.accepts(language.compile("json_schema", text), '{"property_0007":"a","property_1100":"b"}')
+
+
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        ({"type": "object", "properties": {"a": {"not": {"type": "string"}}}}, r"\$\.properties\.a\.not"),
+        ({"items": {"uniqueItems": True}}, r"\$\.items\.uniqueItems"),
+        ({"anyOf": [{}, {"if": {}, "then": {}}]}, r"\$\.anyOf\[1\]\.if"),
+        ({"properties": {"two words": {"type": "string", "format": "shoe"}}}, r'\$\.properties\["two words"\]'),
+        ({"$defs": {"d": {"type": "oops"}}, "properties": {"p": {"$ref": "#/$defs/d"}}}, r"\$\.\$defs\.d: Invalid"),
+        ({"type": "object", "properties": {"a": {"enum": []}}, "required": ["a"]}, r"\$: Unsat.* 'a'"),
+        ({"properties": {"a": {"$ref": "#/$defs/no"}}, "required": ["a"]}, r"\$\.properties\.a"),
+        ({"properties": {"a": {"$ref": "https://example.org/s"}}, "required": ["a"]}, r"\$\.properties\.a"),
+        ({"properties": {"a": {"type": "string", "pattern": "(?=x)"}}}, r"\$\.properties\.a.*look"),
+    ],
+)
+def test_what_cannot_be_enforced_is_refused_with_its_path(language: Language, schema: dict, place: str) -> None:
+    with pytest.raises(GrammarError, match=place) as refused:
+        language.compile("json_schema", json.dumps(schema), strict=False)
+    assert refused.value.hint
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", "3", '"x"', "[" * 5000 + "]" * 5000])
+def test_text_that_is_no_schema_is_refused(language: Language, text: str) -> None:
+    with pytest.raises(GrammarError, match="schema"):
+        language.compile("json_schema", text)
+
+
+def test_a_schema_nested_too_deeply_is_refused(language: Language) -> None:
+    text = '{"items":' * 300 + "{}" + "}" * 300
+    with pytest.raises(GrammarError, match="nested"):
+        language.compile("json_schema", text)
+
+
+def test_a_schema_that_allows_nothing_is_refused(language: Language) -> None:
+    for schema in ("false", '{"enum": []}', '{"$ref": "#"}'):
+        with pytest.raises(GrammarError):
+            language.compile("json_schema", schema)
+
+
+def test_a_lenient_schema_compiles_and_says_what_it_ignores(language: Language) -> None:
+    schema = {"properties": {"a": {"type": "string", "not": {"const": "x"}}, "b": {"uniqueItems": True}}}
+    matcher = language.compile("json_schema", json.dumps(schema), lenient=True)
+    assert language.accepts(matcher, '{"a":"y"}')
+    assert any("$.properties.a.not" in warning for warning in matcher.warnings)
+
+
+def test_a_regex_matches_as_a_whole(language: Language) -> None:
+    matcher = language.compile("regex", r"[0-9]{4}-[0-9]{2}")
+    assert language.accepts(matcher, "2024-07")
+    assert not language.accepts(matcher, "2024-0")
+    assert not language.accepts(matcher, "x2024-07")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("a(?=b)", "column 2: look-around"),
+        ("[a", "column 1: unclosed"),
+        (r"(a)\1", "column 4: back"),
+        (r"a\b", "regex"),
+    ],
+)
+def test_a_bad_regex_is_refused_with_its_column(language: Language, pattern: str, words: str) -> None:
+    with pytest.raises(GrammarError, match=words):
+        language.compile("regex", pattern)
+
+
+LARK = 'start: greeting " " name\ngreeting: "Hello" | "Hi"\nname: /[A-Z][a-z]+/'
+GBNF = 'root ::= greeting " " name\ngreeting ::= "Hello" | "Hi" # comment\nname ::= [A-Z] [a-z]+'
+
+
+@pytest.mark.parametrize("source", [LARK, GBNF, LARK.replace("start:", "root:")])
+def test_both_notations_describe_the_same_text(language: Language, source: str) -> None:  # G13
+    matcher = language.compile("ebnf", source)
+    assert language.accepts(matcher, "Hi Ann")
+    assert not language.accepts(matcher, "Hi ann")
+    assert not language.accepts(matcher, "Bye Ann")
+
+
+def test_the_notation_is_told_by_rules_not_by_strings(language: Language) -> None:
+    assert language.accepts(language.compile("ebnf", 'start: "::=" // ::='), "::=")
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ('start: "a" missing', "line 1, column 8: unknown name"),
+        ('start: "a"\nb: @', "line 2"),
+        ('root ::= "a" missing', "line 1, column 1"),
+        ('root ::= "a" (', "line 1"),
+        ('other: "a"', "start"),
+        ("start: <think>", "unknown special token"),
+        ("start: <[5]>", "line 1, column 8.*by number"),
+        ("", "grammar"),
+    ],
+)
+def test_a_bad_grammar_is_refused_with_its_place(language: Language, source: str, words: str) -> None:
+    with pytest.raises(GrammarError, match=words):
+        language.compile("ebnf", source)
+
+
+def test_tools_of_a_model_without_them_are_none(language: Language) -> None:  # D7
+    assert language.grammars.compile(GrammarSource("tools", schemas=['{"name": "f"}'])) is None
+
+
+def test_equal_grammars_are_compiled_once(language: Language) -> None:
+    first, second = (language.compile("regex", "once[0-9]") for _ in range(2))
+    first.accept(language.tokenizer.encode("o")[:1])
+    assert second.taken == 0
+    assert len([key for key in language.grammars._compiled._entries if b"once[0-9]" in key[1]]) == 1
+
+
+def test_compiling_at_once_from_many_threads_gives_equal_matchers(language: Language) -> None:
+    found: list[set[int]] = []
+
+    def work() -> None:
+        found.append(language.allowed(language.compile("regex", "[a-f]{3}[0-9]+")))
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert all(one == found[0] for one in found)
+
+
+@pytest.mark.parametrize("kind", ["json", "json_schema", "regex", "ebnf"])
+def test_sentencepiece_vocabularies_spell_by_bytes(sentencepiece_language: Language, kind: str) -> None:
+    sources = {"json": "", "json_schema": "{}", "regex": '"[^"]*"', "ebnf": 'root ::= "\\"" [^"]* "\\""'}
+    matcher = sentencepiece_language.compile(kind, sources[kind])
+    tokens = sentencepiece_language.tokenizer.bytes_by_id.tokens
+    byte = {text: token for token, text in tokens.items() if len(text) == 1}
+    spelled = [byte[bytes([value])] for value in '"é 🙂"'.encode()]
+    assert matcher.try_accept(spelled) == len(spelled)
+    assert matcher.is_complete

@@ -1,0 +1,133 @@
+"""Native tool calls as grammars: what the template writes is accepted, anything else is not."""
+
+import json
+
+import pytest
+
+from pie_mlx.calls import GrammarSource
+from pie_mlx.engine.text.chat import ChatRenderer
+from pie_mlx.engine.text.grammar import GrammarService, NativeToolGrammars, xgrammar_library
+from pie_mlx.errors import GrammarError, InvalidArgumentError
+
+from .. import templates, tool_templates
+from ..conftest import Factory
+
+CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+WEATHER = json.dumps({"name": "weather", "parameters": CITY})
+TIME = json.dumps({"name": "time", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}}})
+JSON_FORMATS = {
+    "hermes": (templates.HERMES, ()),
+    "list": (tool_templates.LIST, ()),
+    "name_args": (tool_templates.NAME_ARGS, ("[TOOL_CALLS]", "[ARGS]")),
+    "deepseek": (tool_templates.DEEPSEEK, tool_templates.DEEPSEEK_SPECIAL),
+    "kimi": (tool_templates.KIMI, ("<|tool_call_begin|>",)),
+    "llama": (tool_templates.LLAMA, ()),
+    "harmony": (tool_templates.HARMONY, templates.HARMONY_SPECIAL),
+}
+TAGGED_FORMATS = {"function_tags": tool_templates.FUNCTION_TAGS, "key_value_tags": tool_templates.KEY_VALUE_TAGS}
+ONE_CALL_ONLY = {"llama", "harmony"}
+
+
+class Speaker:
+    """A model with tools: what its template writes for calls, and whether its grammar takes a reply."""
+
+    def __init__(self, make: Factory, template: str, special: tuple[str, ...], end: str = "<|im_end|>") -> None:
+        self.chat = ChatRenderer(make(template, special, eos_token=end))
+        self.tokenizer = self.chat.tokenizer
+        size = self.tokenizer.size
+        self.grammars = GrammarService(self.tokenizer, size, self.chat.stop_tokens, NativeToolGrammars(self.chat))
+
+    def written(self, *calls: tuple[str, dict]) -> str:
+        """The calls as the template writes them in a reply."""
+        made = [
+            {"type": "function", "id": "abcdefghi", "function": {"name": name, "arguments": arguments}}
+            for name, arguments in calls
+        ]
+        turns = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "", "tool_calls": made}]
+        head = self.chat.template.render(turns[:1], cue=True)
+        text = self.chat.template.render(turns).removeprefix(head)
+        ends = [text.index(end) for end in self.chat.turn_ends if end and end in text]
+        return text[: min(ends)]
+
+    def takes(self, reply: str, *schemas: str) -> bool:
+        matcher = self.grammars.compile(GrammarSource("tools", schemas=list(schemas)))
+        assert matcher is not None
+        tokens = self.tokenizer.encode(reply)
+        return matcher.try_accept(tokens) == len(tokens) and matcher.is_complete
+
+
+@pytest.fixture(params=JSON_FORMATS)
+def speaker(request: pytest.FixtureRequest, make_tokenizer: Factory) -> tuple[str, Speaker]:
+    template, special = JSON_FORMATS[request.param]
+    end = "<|call|>" if request.param == "harmony" else "<|im_end|>"
+    return request.param, Speaker(make_tokenizer, template, special, end)
+
+
+def test_what_the_template_writes_is_accepted(speaker: tuple[str, Speaker]) -> None:  # D7
+    _, model = speaker
+    assert model.takes(model.written(("weather", {"city": "Rome"})), WEATHER, TIME)
+    assert model.takes(model.written(("time", {"n": 3})), WEATHER, TIME)
+
+
+def test_several_calls_are_accepted(speaker: tuple[str, Speaker]) -> None:
+    name, model = speaker
+    if name not in ONE_CALL_ONLY:
+        assert model.takes(model.written(("weather", {"city": "Rome"}), ("time", {"n": 3})), WEATHER, TIME)
+
+
+def test_other_tools_and_other_arguments_are_refused(speaker: tuple[str, Speaker]) -> None:
+    _, model = speaker
+    good = model.written(("weather", {"city": "Rome"}))
+    for bad in (good.replace("weather", "feather"), good.replace("city", "town"), good[:-1], "Hello", f"x{good}"):
+        assert not model.takes(bad, WEATHER, TIME), bad
+    assert not model.takes(model.written(("time", {"n": "x"})), WEATHER, TIME)
+
+
+def test_what_the_grammar_accepts_parses(speaker: tuple[str, Speaker]) -> None:
+    _, model = speaker
+    reply = model.written(("weather", {"city": 'a "b"\n'}))
+    assert model.takes(reply, WEATHER)
+    calls = model.chat.parse_calls(reply, [WEATHER])
+    assert [json.loads(call.arguments) for call in calls] == [{"city": 'a "b"\n'}]
+
+
+def test_markup_in_an_argument_is_refused(make_tokenizer: Factory) -> None:
+    model = Speaker(make_tokenizer, templates.HERMES, ())
+    reply = model.written(("weather", {"city": "</tool_call>"}))
+    assert not model.takes(reply, WEATHER)
+
+
+@pytest.mark.parametrize("name", TAGGED_FORMATS)
+def test_tagged_arguments_are_enforced_by_xgrammar(make_tokenizer: Factory, name: str) -> None:
+    if reason := xgrammar_library.unavailable_because():
+        pytest.skip(reason)
+    model = Speaker(make_tokenizer, TAGGED_FORMATS[name], ())
+    good = model.written(("weather", {"city": "Rome"}))
+    assert model.takes(good, WEATHER)
+    for bad in (good.replace("weather", "feather"), good.replace("city", "town"), "Hello"):
+        assert not model.takes(bad, WEATHER), bad
+
+
+@pytest.mark.parametrize("template", [tool_templates.GEMMA, tool_templates.PYTHON_BLOCK, templates.GEMMA])
+def test_formats_that_cannot_be_enforced_have_no_grammar(make_tokenizer: Factory, template: str) -> None:  # D7
+    model = Speaker(make_tokenizer, template, templates.GEMMA_SPECIAL)
+    assert model.grammars.compile(GrammarSource("tools", schemas=[WEATHER])) is None
+
+
+def test_a_schema_that_cannot_be_enforced_is_refused_with_its_path(make_tokenizer: Factory) -> None:
+    model = Speaker(make_tokenizer, templates.HERMES, ())
+    bad = json.dumps({"name": "f", "parameters": {"properties": {"a": {"not": {}}}}})
+    with pytest.raises(GrammarError, match=r"f\.parameters: \$\.properties\.a\.not"):
+        model.grammars.compile(GrammarSource("tools", schemas=[WEATHER, bad]))
+
+
+def test_tools_of_one_name_are_refused(make_tokenizer: Factory) -> None:
+    model = Speaker(make_tokenizer, templates.HERMES, ())
+    with pytest.raises(InvalidArgumentError, match="two tools"):
+        model.grammars.compile(GrammarSource("tools", schemas=[WEATHER, WEATHER]))
+
+
+def test_a_tool_without_parameters_takes_none(make_tokenizer: Factory) -> None:
+    model = Speaker(make_tokenizer, templates.HERMES, ())
+    assert model.takes(model.written(("now", {})), '{"name": "now"}')
+    assert not model.takes(model.written(("now", {"x": 1})), '{"name": "now"}')

@@ -1,0 +1,79 @@
+"""Small templates that write tool calls, one for each native format."""
+
+_HEAD = """
+{%- if tools %}{{- '<|im_start|>system\\n' + tools | tojson + '<|im_end|>\\n' }}{% endif %}
+{%- for m in messages %}
+{%- if m.role == 'tool' %}{{- '<|im_start|>tool\\n' + m.content + '<|im_end|>\\n' }}
+{%- else %}{{- '<|im_start|>' + m.role + '\\n' + m.content }}
+{%- if m.tool_calls %}"""
+_TAIL = """
+{%- endif %}{{- '<|im_end|>\\n' }}{% endif %}{% endfor %}
+{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{% endif %}"""
+
+
+def _template(calls: str) -> str:
+    return _HEAD + calls + _TAIL
+
+
+FUNCTION_TAGS = _template("""
+{%- for c in m.tool_calls %}{{- '\\n' if not loop.first }}{{- '<tool_call>\\n<function=' + c.function.name + '>\\n' }}
+{%- for k, v in c.function.arguments.items() %}{{- '<parameter=' + k + '>\\n' + v + '\\n</parameter>\\n' }}{% endfor %}
+{{- '</function>\\n</tool_call>' }}{% endfor %}""")
+
+KEY_VALUE_TAGS = _template("""
+{%- for c in m.tool_calls %}{{- '<tool_call>' + c.function.name }}
+{%- for k, v in c.function.arguments.items() %}
+{{- '<arg_key>' + k + '</arg_key><arg_value>' + v + '</arg_value>' }}{% endfor %}{{- '</tool_call>' }}{% endfor %}""")
+
+INVOKE_TAGS = _template("""
+{{- '<minimax:tool_call>' }}{% for c in m.tool_calls %}{{- '\\n<invoke name="' + c.function.name + '">' }}
+{%- for k, v in c.function.arguments.items() %}{{- '\\n<parameter name="' + k + '">' + v + '</parameter>' }}{% endfor %}
+{{- '\\n</invoke>' }}{% endfor %}{{- '\\n</minimax:tool_call>' }}""")
+
+LIST = _template("""
+{{- '[TOOL_CALLS][' }}{% for c in m.tool_calls %}{{- ', ' if not loop.first }}
+{{- '{"name": "' + c.function.name + '", "arguments": ' + c.function.arguments | tojson + '}' }}{% endfor %}
+{{- ']' }}""")
+
+NAME_ARGS = _template("""
+{%- for c in m.tool_calls %}
+{{- '[TOOL_CALLS]' + c.function.name + '[ARGS]' + c.function.arguments | tojson }}{% endfor %}""")
+
+DEEPSEEK = _template("""
+{{- '<｜tool▁calls▁begin｜>' }}{% for c in m.tool_calls %}{{- '<｜tool▁call▁begin｜>' + c.function.name }}
+{{- '<｜tool▁sep｜>' + c.function.arguments | tojson + '<｜tool▁call▁end｜>' }}{% endfor %}
+{{- '<｜tool▁calls▁end｜>' }}""")
+DEEPSEEK_SPECIAL = (
+    "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>",
+)  # fmt: skip
+
+KIMI = _template("""
+{{- '<|tool_calls_section_begin|>' }}{% for c in m.tool_calls %}
+{{- '<|tool_call_begin|>functions.' + c.function.name + ':0<|tool_call_argument_begin|>' }}
+{{- c.function.arguments | tojson + '<|tool_call_end|>' }}{% endfor %}{{- '<|tool_calls_section_end|>' }}""")
+
+LLAMA = """{{- '' }}{# ipython #}""" + _template("""
+{%- set f = m.tool_calls[0].function %}{%- if m.tool_calls | length > 1 %}{{ raise_exception('one call') }}{% endif %}
+{{- '{"name": "' + f.name + '", ' }}{{- '"parameters": ' }}{{- f.arguments | tojson + '}' }}""")
+
+GEMMA = _template("""
+{%- for c in m.tool_calls %}{{- '<|tool_call>call:' + c.function.name + '{' }}
+{%- for k, v in c.function.arguments.items() %}{{- k + ':<|"|>' + v + '<|"|>' }}{% endfor %}
+{{- '}<tool_call|>' }}{% endfor %}""")
+
+PYTHON_BLOCK = _template("""
+{{- '<|tool_call_start|>[' }}{% for c in m.tool_calls %}{{- c.function.name + '(' }}
+{%- for k, v in c.function.arguments.items() %}{{- k + '="' + v + '"' }}{% endfor %}{{- ')' }}{% endfor %}
+{{- ']<|tool_call_end|>' }}""")
+
+HARMONY = """
+{%- for m in messages %}
+{%- if m.role == 'tool' %}
+{{- '<|start|>functions.' + m.name + ' to=assistant<|channel|>commentary<|message|>' + m.content + '<|end|>' }}
+{%- elif m.tool_calls %}{% set f = m.tool_calls[0].function %}
+{{- '<|start|>assistant to=functions.' + f.name + '<|channel|>commentary json<|message|>' }}
+{{- f.arguments | tojson + '<|call|>' }}
+{%- elif m.role == 'assistant' %}
+{{- '<|start|>assistant<|channel|>final<|message|>' + m.content + ('<|return|>' if loop.last else '<|end|>') }}
+{%- else %}{{- '<|start|>' + m.role + '<|message|>' + m.content + '<|end|>' }}{% endif %}{% endfor %}
+{%- if add_generation_prompt %}{{- '<|start|>assistant' }}{% endif %}"""

@@ -1,0 +1,41 @@
+"""The emulator that kernel tests run on, its builds shared by all workers."""
+
+import sys
+import tempfile
+from getpass import getuser
+from pathlib import Path
+
+import pytest
+
+from pie_mlx.metal.backend import Backend, emulator_backend
+from pie_mlx.metal.emulator import Builder, Emulator, LaunchReport
+
+BUILD_FOLDER = Path(tempfile.gettempdir()) / f"pie-mlx-emulator-{getuser()}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The emulator is the means of machines without an Apple GPU; a Mac runs the kernels themselves."""
+    if sys.platform == "darwin":
+        for item in items:
+            if "tests/metal/" in str(item.path):
+                item.add_marker(pytest.mark.skip(reason="the emulator runs on Linux; here: pie doctor --kernels"))
+
+
+@pytest.fixture(scope="session")
+def builder() -> Builder:
+    return Builder(BUILD_FOLDER)
+
+
+@pytest.fixture
+def reports() -> list[LaunchReport]:
+    return []
+
+
+@pytest.fixture
+def emulator(builder: Builder, reports: list[LaunchReport]) -> Emulator:
+    return Emulator(builder, on_launch=reports.append)
+
+
+@pytest.fixture
+def backend(emulator: Emulator) -> Backend:
+    return emulator_backend(emulator)

@@ -1,0 +1,158 @@
+"""Whole models on the emulator: the same greedy tokens as with MLX operations."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import mlx.core as mx
+import numpy as np
+import pytest
+
+from benchmarks.tiny_models import tiny_config, tiny_model
+from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
+from pie_mlx.engine.model.paged_network import PagedNetwork
+from pie_mlx.engine.model.step import Segment, StepInput
+from pie_mlx.metal.backend import Backend, off_backend
+from pie_mlx.metal.kernel_pool import KernelPool
+from pie_mlx.sdk import Context
+from tests.engine.running import running
+from tests.metal.conftest import BUILD_FOLDER
+
+PAGE_SIZE = 8
+
+
+def loaded(architecture: str, backend: Backend) -> LoadedModel:
+    mx.random.seed(3)
+    network = PagedNetwork(tiny_model(architecture), architecture)
+    card = ModelCard(architecture, b"", 512, None, (), tiny_config(architecture), mx.float32, 0)
+    model = LoadedModel(card, network)
+    model.allocate(pages=48, page_size=PAGE_SIZE, backend=backend)
+    return model
+
+
+@dataclass
+class Sequence:
+    """A context: its tokens with K and V, and the pages that hold them."""
+
+    name: int
+    pages: list[int]
+    length: int = 0
+
+
+@dataclass
+class Work:
+    sequence: Sequence
+    tokens: list[int]
+    masks: list[list[int]] | None = None
+
+
+class Driver:
+    """Runs batches on a model and hands out pages, as the engine does."""
+
+    def __init__(self, model: LoadedModel) -> None:
+        self.model = model
+        # Neighbours in a context are strangers in memory.
+        self._free: Iterator[int] = iter(np.random.default_rng(0).permutation(48).tolist())
+        self._names = iter(range(100))
+
+    def sequence(self) -> Sequence:
+        return Sequence(next(self._names), [])
+
+    def run(self, *works: Work) -> list[int]:
+        """One step; the greedy token after each work."""
+        segments: list[Segment] = []
+        slots: list[int] = []
+        positions: list[int] = []
+        rows: list[int] = []
+        for work in works:
+            own, count = work.sequence, len(work.tokens)
+            while len(own.pages) * PAGE_SIZE < own.length + count:
+                own.pages.append(next(self._free))
+            places = range(own.length, own.length + count)
+            own.length += count
+            segments.append(Segment(own.name, len(slots), count, list(own.pages), own.length, work.masks))
+            slots += [own.pages[place // PAGE_SIZE] * PAGE_SIZE + place % PAGE_SIZE for place in places]
+            positions += list(places)
+            rows.append(len(slots) - 1)
+        tokens = [token for work in works for token in work.tokens]
+        logits = self.model.forward(StepInput(tokens, positions, slots, tuple(segments), rows))
+        chosen = mx.argmax(logits, axis=-1)
+        self.model.settle(chosen)
+        return [int(token) for token in np.asarray(chosen)]
+
+    def fork(self, source: Sequence) -> Sequence:
+        """Whole pages are shared, the last one is copied."""
+        whole, rest = divmod(source.length, PAGE_SIZE)
+        child = Sequence(next(self._names), source.pages[:whole], source.length)
+        if rest:
+            child.pages.append(next(self._free))
+            self.model.pool.copy_pages([(source.pages[whole], child.pages[whole], rest)])
+        return child
+
+    def truncate(self, sequence: Sequence, tokens: int) -> None:
+        sequence.length -= tokens
+        sequence.pages = sequence.pages[: -(-sequence.length // PAGE_SIZE)]
+
+    def move(self, sequence: Sequence) -> None:
+        """Suspended to the host, resumed in other pages."""
+        content = self.model.pool.read_pages(sequence.pages)
+        self.model.pool.clear_pages(sequence.pages)
+        sequence.pages = [next(self._free) for _ in sequence.pages]
+        self.model.pool.write_pages(sequence.pages, content)
+
+
+def story(model: LoadedModel) -> list[int]:
+    """Mixed batches, a fork, a truncation, a suspended and a shared prefix, draft rows, a mask."""
+    driver = Driver(model)
+    told: list[int] = []
+
+    def step(*works: Work) -> list[int]:
+        tokens = driver.run(*works)
+        told.extend(tokens)
+        return tokens
+
+    first, second = driver.sequence(), driver.sequence()
+    (token,) = step(Work(first, [(7 * i) % 90 + 1 for i in range(21)]))
+    for _ in range(2):
+        (token,) = step(Work(first, [token]))
+    token, other = step(Work(first, [token]), Work(second, [5, 9, 33, 2, 8]))
+    child = driver.fork(first)
+    for _ in range(2):
+        token, other, _ = step(Work(first, [token]), Work(second, [other]), Work(child, [token + 1]))
+    driver.truncate(child, 3)
+    driver.move(second)
+    token, other, branch = step(Work(first, [token]), Work(second, [other]), Work(child, list(range(40, 52))))
+    step(Work(first, [token, 3, 4]), Work(second, [other]), Work(child, [branch]))
+    step(Work(child, [branch], masks=[[5, child.length - 4]]), Work(second, [1, 2], masks=[[0, second.length + 2]] * 2))
+    reuse = Sequence(99, first.pages[:2], 2 * PAGE_SIZE)
+    step(Work(reuse, [11, 12]), Work(second, [4]))
+    return told
+
+
+@pytest.mark.parametrize("architecture", ["llama", "gemma3_text", "gpt_oss", "qwen3"])
+def test_greedy_tokens_are_those_of_mlx_operations(architecture: str, backend: Backend) -> None:  # Q10
+    emulated = loaded(architecture, backend)
+    assert isinstance(emulated.pool, KernelPool)
+    expected = story(loaded(architecture, off_backend()))
+    assert story(emulated) == expected
+    assert len(set(expected)) > 5
+
+
+async def told_by_the_engine() -> list[list[int]]:
+    """A prompt, a fork of it, and both going on at once, through the whole engine."""
+    with running(total_pages=64) as engine:
+        context = Context(engine.model)
+        context.append(engine.prompt(20))
+        first = await engine.greedy(context, 4)
+        fork = context.fork()
+        fork.append(engine.prompt(3, seed=1))
+        both = await asyncio.gather(engine.greedy(fork, 3), engine.greedy(context, 3))
+        return [first, *both]
+
+
+async def test_the_engine_runs_on_the_emulator(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIE_HOME", str(BUILD_FOLDER))
+    monkeypatch.setenv("PIE_METAL", "off")
+    expected = await told_by_the_engine()
+    monkeypatch.setenv("PIE_METAL", "emulate")
+    assert await told_by_the_engine() == expected

@@ -1,0 +1,135 @@
+"""The kernels behind the page pool give what MLX operations give."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import mlx.core as mx
+import numpy as np
+import pytest
+
+from pie_mlx.metal.attention import AttentionPlan, attend
+from pie_mlx.metal.backend import Backend, off_backend
+from pie_mlx.metal.kernel_attention import KernelPlan
+from pie_mlx.metal.kernel_pool import KernelPool, independent_copies, kernels_carry
+from pie_mlx.metal.memory import PageMemory
+from pie_mlx.metal.pool import KvPool, LayerShape, SlotWrite
+
+SHAPES = (LayerShape(2, 64, 64), LayerShape(1, 32, 48))
+PAGES, PAGE_SIZE = 40, 8
+
+
+@dataclass(frozen=True)
+class Rows:
+    start: int
+    count: int
+    block_table: list[int]
+    kv_length: int
+    masks: Sequence[Sequence[int]] | None = None
+
+
+def normal(seed: int, *shape: int) -> mx.array:
+    return mx.array(np.random.default_rng(seed).standard_normal(shape).astype(np.float32))
+
+
+def both(backend: Backend, dtype: mx.Dtype = mx.float32) -> tuple[KvPool, KernelPool]:
+    """A pool of operations and one of kernels, with the same contents."""
+    plain = KvPool(SHAPES, pages=PAGES, page_size=PAGE_SIZE, dtype=dtype)
+    kernels = KernelPool(SHAPES, pages=PAGES, page_size=PAGE_SIZE, dtype=dtype, backend=backend)
+    write = SlotWrite(range(PAGES * PAGE_SIZE))
+    for pool in (plain, kernels):
+        for layer, shape in enumerate(SHAPES):
+            keys = normal(layer, PAGES * PAGE_SIZE, shape.kv_heads, shape.key_dim)
+            pool.write(layer, keys, normal(layer + 9, PAGES * PAGE_SIZE, shape.kv_heads, shape.value_dim), write)
+        mx.eval(pool.arrays())
+    return plain, kernels
+
+
+def assert_same(plain: KvPool, kernels: KernelPool) -> None:
+    pages = list(range(PAGES))
+    for ours, theirs in zip(kernels.read_pages(pages), plain.read_pages(pages), strict=True):
+        np.testing.assert_array_equal(ours[0], theirs[0])
+        np.testing.assert_array_equal(ours[1], theirs[1])
+
+
+@pytest.mark.parametrize("dtype", [mx.float32, mx.bfloat16])
+def test_both_pools_hold_what_was_written(backend: Backend, dtype: mx.Dtype) -> None:
+    assert_same(*both(backend, dtype))
+
+
+def test_pages_are_copied_in_order(backend: Backend) -> None:
+    plain, kernels = both(backend)
+    copies = [(0, 5, 3), (5, 6, 8), (1, 0, 8), (2, 5, 4)]
+    for pool in (plain, kernels):
+        pool.copy_pages(copies)
+    assert_same(plain, kernels)
+
+
+def test_pages_spilled_can_be_restored_elsewhere(backend: Backend) -> None:
+    plain, kernels = both(backend, mx.bfloat16)
+    for pool in (plain, kernels):
+        pool.write_pages([7, 3], pool.read_pages([1, 2]))
+        pool.clear_pages([0, 9])
+    assert_same(plain, kernels)
+
+
+def test_every_way_to_read_agrees(backend: Backend) -> None:
+    plain, kernels = both(backend)
+    reads = (
+        lambda pool: pool.rows(0, mx.array([3, 100, 7], dtype=mx.int32)),
+        lambda pool: pool.span(1, 5, 30),
+        lambda pool: pool.gather(0, mx.array([[3, 1], [2, 9]], dtype=mx.int32)),
+    )
+    for read in reads:
+        for ours, theirs in zip(read(kernels), read(plain), strict=True):
+            assert mx.array_equal(ours, theirs)
+
+
+def test_the_memory_never_moves(backend: Backend) -> None:
+    _, kernels = both(backend)
+    before = [np.asarray(layer.keys).__array_interface__["data"][0] for layer in kernels.layers]
+    kernels.write(0, normal(1, 2, 2, 64), normal(2, 2, 2, 64), SlotWrite([3, 200]))
+    kernels.copy_pages([(1, 2, 8)])
+    mx.eval(kernels.arrays())
+    assert [np.asarray(layer.keys).__array_interface__["data"][0] for layer in kernels.layers] == before
+
+
+BATCHES = {
+    "decode": [Rows(0, 1, [3, 1, 2], 20), Rows(1, 1, [7], 1), Rows(2, 1, [9, 8, 11, 12], 31)],
+    "verification": [Rows(0, 3, [3, 1, 2], 20), Rows(3, 6, [9, 8, 11, 12], 31)],
+    "chunk": [Rows(0, 20, [3, 1, 2, 5], 30), Rows(20, 10, [9, 8], 10)],
+    "mixed": [Rows(0, 12, [3, 1, 2], 20), Rows(12, 1, [7], 5), Rows(13, 2, [9, 8], 12), Rows(15, 1, [10, 4], 9)],
+    "masked": [
+        Rows(0, 1, [3, 1, 2], 20, [[0, 4, 10, 6]]),
+        Rows(1, 3, [9, 8], 12, [[2, 10], [0, 1, 9, 2], [11, 1]]),
+        Rows(4, 1, [7], 5),
+    ],
+}
+
+
+@pytest.mark.parametrize(("batch", "window"), [*((name, None) for name in BATCHES), ("mixed", 7), ("masked", 7)])
+def test_attention_agrees_with_mlx_operations(backend: Backend, batch: str, window: int | None) -> None:
+    plain, kernels = both(backend)
+    runs = BATCHES[batch]
+    rows = sum(run.count for run in runs)
+    plan = AttentionPlan(runs, list(range(280, 280 + rows)), PageMemory(plain))
+    for layer, (query_heads, key_dim) in enumerate(((4, 64), (2, 32))):
+        queries = normal(5, rows, query_heads, key_dim)
+        sinks = normal(6, query_heads)
+        ours = KernelPlan(runs, kernels).attend(queries, layer, scale=0.2, window=window, sinks=sinks)
+        theirs = attend(queries, layer, plan, scale=0.2, window=window, sinks=sinks)
+        assert mx.abs(ours - theirs).max().item() < 1e-5
+
+
+def test_copies_are_cut_where_order_matters() -> None:
+    assert independent_copies([(0, 1, 1), (2, 3, 1), (1, 4, 1), (5, 2, 1)]) == [
+        [(0, 1, 1), (2, 3, 1)],
+        [(1, 4, 1), (5, 2, 1)],
+    ]
+    assert independent_copies([(0, 1, 1), (2, 0, 1)]) == [[(0, 1, 1)], [(2, 0, 1)]]
+
+
+def test_sizes_the_kernels_do_not_take_are_left_to_mlx_operations(backend: Backend) -> None:
+    assert kernels_carry(backend, SHAPES, 16)
+    assert not kernels_carry(backend, [LayerShape(1, 576, 512)], 16)
+    assert not kernels_carry(backend, SHAPES, 12)
+    assert not kernels_carry(off_backend(), SHAPES, 16)

@@ -1,0 +1,11 @@
+"""Every kernel against its reference over the grid of check_cases."""
+
+import pytest
+
+from pie_mlx.metal.backend import Backend
+from pie_mlx.metal.check_cases import Case, check_cases
+
+
+@pytest.mark.parametrize("case", list(check_cases()), ids=lambda case: f"{case.kernel}-{case.label}")
+def test_kernel_agrees_with_its_reference(case: Case, backend: Backend) -> None:
+    assert case.error(backend) <= case.tolerance

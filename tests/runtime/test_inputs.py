@@ -1,0 +1,46 @@
+import pytest
+
+from pie_mlx.errors import LaunchError
+from pie_mlx.runtime.inputs import fitting_input, parse_input, plain_input
+from pie_mlx.runtime.parameters import Parameter, Parameters
+
+
+def test_an_object_is_an_input():
+    assert parse_input('{"a": [1, 2.5, null]}') == {"a": [1, 2.5, None]}
+
+
+@pytest.mark.parametrize("name", ["NaN", "Infinity", "-Infinity"])
+def test_numbers_json_does_not_have_are_refused_by_name(name):
+    with pytest.raises(LaunchError, match=f"{name} is not allowed"):
+        parse_input(f'{{"a": {name}}}')
+
+
+@pytest.mark.parametrize(
+    ("text", "why"), [("{", "not JSON"), ("[1]", "expected object, got list"), ("3", "got int"), ("null", "got null")]
+)
+def test_anything_but_an_object_is_refused(text, why):
+    with pytest.raises(LaunchError, match=why):
+        parse_input(text)
+
+
+def test_deep_nesting_is_refused_instead_of_overflowing():
+    with pytest.raises(LaunchError, match="not JSON"):
+        parse_input('{"a":' + "[" * 200_000 + "]" * 200_000 + "}")
+
+
+def test_a_python_value_becomes_what_a_program_would_receive():
+    given = {"items": (1, 2), 3: "three"}
+    assert plain_input(given) == {"items": [1, 2], "3": "three"}
+    assert plain_input(None) == {}
+
+
+@pytest.mark.parametrize("value", [{"a": float("nan")}, {"a": object()}, {"a": {1, 2}}])
+def test_python_values_json_cannot_hold_are_refused(value):
+    with pytest.raises(LaunchError, match="not JSON"):
+        plain_input(value)
+
+
+def test_what_does_not_fit_the_parameters_is_refused_with_the_program_named():
+    parameters = Parameters({"n": Parameter("n", "int")}, enforced=True, extra_allowed=False)
+    with pytest.raises(LaunchError, match=r"program 'demo@0.1.0': missing parameter 'n' \(int\)"):
+        fitting_input(parameters, {}, "demo@0.1.0")

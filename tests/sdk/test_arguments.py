@@ -1,0 +1,52 @@
+"""Command-line style arguments."""
+
+import pytest
+
+from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.sdk import parse_args
+
+
+def test_values_follow_their_key() -> None:  # I2
+    arguments = parse_args(["--n", "4", "file", "--rate=0.5", "-v", "rest"])
+    assert arguments.value_from_str("--n", int) == 4
+    assert arguments.value_from_str("--rate", float) == 0.5
+    assert arguments.contains("-v")
+    assert not arguments.contains("-v")
+    assert arguments.free_from_str() == "file"
+    assert arguments.finish() == ["rest"]
+    assert arguments.finish() == []
+
+
+def test_text_is_the_default_type() -> None:
+    assert parse_args(["--name", "a=b"]).value_from_str("--name") == "a=b"
+    assert parse_args(["--name=a=b"]).opt_value_from_str("--name") == "a=b"
+
+
+def test_missing_values() -> None:  # I2
+    assert parse_args([]).opt_value_from_str("--n", int) is None
+    for arguments in (parse_args([]), parse_args(["--n"])):
+        with pytest.raises(InvalidArgumentError, match="--n"):
+            arguments.value_from_str("--n", int)
+    with pytest.raises(InvalidArgumentError):
+        parse_args([]).free_from_str()
+
+
+def test_a_malformed_value_is_not_taken() -> None:  # I2, E3
+    arguments = parse_args(["--n", "four", "x"])
+    with pytest.raises(InvalidArgumentError, match="four"):
+        arguments.opt_value_from_str("--n", int)
+    assert arguments.finish() == ["--n", "four", "x"]
+    arguments = parse_args(["x"])
+    with pytest.raises(InvalidArgumentError):
+        arguments.free_from_str(int)
+    assert arguments.free_from_str() == "x"
+
+
+@pytest.mark.parametrize(("text", "value"), [("true", True), ("No", False), ("1", True)])
+def test_booleans_are_read(text: str, value: bool) -> None:
+    assert parse_args([f"--on={text}"]).value_from_str("--on", bool) is value
+
+
+def test_other_words_are_no_booleans() -> None:
+    with pytest.raises(InvalidArgumentError):
+        parse_args(["--on", "maybe"]).value_from_str("--on", bool)

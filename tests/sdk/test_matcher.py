@@ -1,0 +1,82 @@
+"""Walking a grammar by hand."""
+
+import pytest
+
+from pie_mlx import calls
+from pie_mlx.errors import GrammarError, GrammarRejectedError, InvalidTypeError
+from pie_mlx.sdk import Grammar, Matcher, Model, brle
+from tests.sdk.toy_host import ToyHost
+from tests.sdk.toy_language import END, EOS, encode
+
+
+@pytest.fixture
+def matcher(model: Model) -> Matcher:
+    return Matcher(Grammar.from_regex("yes|yo"), model.tokenizer())
+
+
+def test_a_matcher_advances_token_by_token(matcher: Matcher) -> None:
+    assert matcher.next_token_logit_mask()[:2] == [encode("y")[0], 1]
+    matcher.accept_tokens(encode("yo"))
+    assert (matcher.is_complete, matcher.is_terminated) == (True, True)
+    assert brle.brle_and(matcher.next_token_logit_mask(), [0, EOS + 1]) == brle.allow_only([END, EOS])
+
+
+def test_a_rejected_token_changes_nothing(matcher: Matcher) -> None:  # E3
+    with pytest.raises(GrammarRejectedError):
+        matcher.accept_tokens(encode("yx"))
+    matcher.accept_tokens(encode("y"))
+
+
+def test_tokens_are_taken_back(matcher: Matcher) -> None:
+    matcher.accept_tokens(encode("yes"))
+    matcher.rollback(2)
+    matcher.accept_tokens(encode("o"))
+    matcher.reset()
+    assert not matcher.is_complete
+    matcher.accept_tokens(encode("yes"))
+
+
+def test_a_fork_walks_on_its_own(matcher: Matcher) -> None:
+    matcher.accept_tokens(encode("y"))
+    fork = matcher.fork()
+    fork.accept_tokens(encode("o"))
+    matcher.accept_tokens(encode("es"))
+    assert fork.is_terminated
+
+
+def test_the_last_reference_releases(host: ToyHost, model: Model) -> None:
+    matcher = Matcher(Grammar.json(), model.tokenizer())
+    assert len(host.matchers) == 1
+    del matcher
+    assert host.matchers == {}
+
+
+def test_stop_tokens_are_given_along(host: ToyHost, model: Model) -> None:
+    Matcher(Grammar.json(), model.tokenizer(), stop_tokens=[9, EOS, 9])
+    assert host.sent(calls.CompileGrammar)[0].stop_tokens == [EOS, 9]
+
+
+def test_a_model_without_tool_format_has_no_matcher(model: Model) -> None:  # D7
+    with pytest.raises(GrammarError):
+        Matcher(Grammar(calls.GrammarSource("tools", schemas=["{}"])), model.tokenizer())
+
+
+@pytest.mark.parametrize(
+    ("grammar", "source"),
+    [
+        (Grammar.json(), calls.GrammarSource("json")),
+        (Grammar.from_regex("a"), calls.GrammarSource("regex", "a")),
+        (Grammar.from_ebnf("a"), calls.GrammarSource("ebnf", "a")),
+        (Grammar.from_json_schema({"type": "null"}), calls.GrammarSource("json_schema", '{"type":"null"}')),
+        (Grammar.from_json_schema("{}", strict=False), calls.GrammarSource("json_schema", "{}", strict=False)),
+    ],
+)
+def test_grammars_are_only_text(grammar: Grammar, source: calls.GrammarSource) -> None:
+    assert grammar.source == source
+
+
+def test_a_schema_is_json(model: Model) -> None:
+    with pytest.raises(GrammarError):
+        Grammar.from_json_schema("no json")
+    with pytest.raises(InvalidTypeError):
+        Grammar.from_json_schema(3)  # pyright: ignore[reportArgumentType]

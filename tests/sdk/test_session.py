@@ -1,0 +1,41 @@
+"""Talking to the client, and reading the market."""
+
+import pytest
+
+from pie_mlx import calls
+from pie_mlx.errors import InvalidTypeError, SessionClosedError
+from pie_mlx.sdk import Context, Model, scheduling, session
+from tests.sdk.toy_host import ToyHost
+
+
+def test_text_is_sent_as_it_is_and_the_rest_as_json(host: ToyHost, model: Model) -> None:  # I3
+    session.send("hello")
+    session.send({"a": [1, None]})
+    assert host.sent(calls.SendMessage) == [
+        calls.SendMessage("hello"),
+        calls.SendMessage('{"a":[1,null]}', "json"),
+    ]
+
+
+def test_what_json_cannot_hold_is_refused(model: Model) -> None:
+    with pytest.raises(InvalidTypeError):
+        session.send(object())
+
+
+def test_files_are_bytes(host: ToyHost, model: Model) -> None:  # I3
+    session.send_file(bytearray(b"data"), name="a.bin")
+    assert host.sent(calls.SendFile) == [calls.SendFile(b"data", "a.bin")]
+
+
+async def test_messages_arrive_in_order(host: ToyHost, model: Model) -> None:  # I3
+    host.inbox += ["one", "two"]
+    host.files.append(b"data")
+    assert [await session.receive(), await session.receive()] == ["one", "two"]
+    assert await session.receive_file() == b"data"
+    with pytest.raises(SessionClosedError):
+        await session.receive()
+
+
+def test_the_market_is_read(ctx: Context, model: Model) -> None:  # M14
+    assert (scheduling.balance(model), scheduling.dividend(model)) == (12.5, 0.125)
+    assert (scheduling.rent(ctx), scheduling.latency(ctx), scheduling.price()) == (0.5, 0.25, 1.0)

@@ -1,0 +1,51 @@
+"""What importing brings in, looked at in an interpreter of its own; import-linter checks the arrows themselves."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {"huggingface_hub", "jinja2", "llguidance", "mcp", "mlx", "mlx_lm", "numpy", "pydantic", "rich", "starlette"}
+HEAVY |= {"textual", "tokenizers", "tomlkit", "torch", "transformers", "tvm_ffi"}
+ROOMS = {"pie_mlx.engine", "pie_mlx.metal", "pie_mlx.runtime", "pie_mlx.cli", "pie_mlx.config", "pie_mlx.events"}
+
+
+def loaded_by(code):
+    """Names in `sys.modules` after `code`, without what the bare interpreter has loaded."""
+    script = f"import sys; before = set(sys.modules)\n{code}\nprint(*set(sys.modules) - before, file=sys.stderr)"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(ended.stderr.split())
+
+
+def test_the_sdk_loads_nothing_but_itself_the_border_and_msgspec():
+    loaded = loaded_by("import pie_mlx.sdk")
+    outside = {name.partition(".")[0] for name in loaded} - set(sys.stdlib_module_names)
+    assert {name for name in outside if not name.startswith("_")} <= {"pie_mlx", "msgspec", "typing_extensions"}
+    assert loaded & ROOMS == set()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import pie_mlx",
+        "from pie_mlx.cli.main import execute; execute(['--help'])",
+        "from pie_mlx.cli.main import execute; execute(['run', '--help'])",
+        "from pie_mlx.cli.main import execute; execute(['nonsense'])",
+    ],
+)
+def test_nothing_heavy_is_loaded_before_it_is_needed(code):
+    loaded = {name.partition(".")[0] for name in loaded_by(code)}
+    assert loaded & HEAVY == set()
+
+
+def test_help_loads_no_verb():
+    loaded = loaded_by("from pie_mlx.cli.main import execute; execute(['--help'])")
+    ours = {name for name in loaded if name.startswith("pie_mlx.")}
+    assert ours == {
+        f"pie_mlx.{name}" for name in ("cli", "cli.lazy", "cli.main", "cli.options", "cli.reporting", "cli.signals", "errors")
+    }
+
+
+def test_a_program_with_a_mistake_is_refused_before_an_engine_is_loaded(tmp_path):
+    loaded = loaded_by(f"from pie_mlx.cli.main import execute; execute(['run', '{tmp_path}/none.py'])")
+    assert "mlx.core" not in loaded

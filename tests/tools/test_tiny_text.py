@@ -1,0 +1,156 @@
+"""The text pie-tiny is trained on: reproducible, its held-out part apart, and true to the shipped template."""
+
+import itertools
+import json
+from typing import Any
+
+import pytest
+from tokenizers import Tokenizer
+
+from tools.tiny.chat import CUE, NO_THOUGHT, TURN_END, pieces, prompt, render
+from tools.tiny.evaluate import SHIPPED
+from tools.tiny.text import FAMILIES, Sample, make_sample
+from tools.tiny.text.arithmetic import SOFT_SWITCHES, make_sums
+from tools.tiny.text.mixture import make_of
+from tools.tiny.text.source import Source, Split, is_heldout, part_of
+
+COUNT = 400
+TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+}
+
+
+@pytest.fixture(scope="module")
+def samples() -> list[Sample]:
+    return [make_sample(11, number, split) for number in range(COUNT) for split in ("train", "heldout")]
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    return Tokenizer.from_file(str(SHIPPED / "tokenizer.json"))
+
+
+def calls(sample: Sample) -> list[dict[str, Any]]:
+    return [call["function"] for message in sample.messages for call in message.get("tool_calls", ())]
+
+
+def parameters(sample: Sample) -> dict[str, dict[str, Any]]:
+    functions = [tool.get("function", tool) for tool in sample.tools]
+    return {function["name"]: function["parameters"] for function in functions}
+
+
+def test_a_sample_is_the_same_every_time() -> None:
+    first = [render(make_sample(3, number, "train")) for number in range(100)]
+    assert first == [render(make_sample(3, number, "train")) for number in range(100)]
+
+
+def test_another_seed_gives_other_samples() -> None:
+    assert make_sample(3, 0, "train") != make_sample(4, 0, "train")
+
+
+def test_templates_words_and_numbers_of_the_two_splits_are_disjoint() -> None:
+    train: set[str] = set()
+    heldout: set[str] = set()
+    for number in range(1500):
+        train |= make_sample(5, number, "train").used
+        heldout |= make_sample(6, number, "heldout").used
+    assert len(train) > 1000
+    assert len(heldout) > 1000
+    assert not train & heldout
+
+
+def test_prompts_of_the_two_splits_are_disjoint(samples: list[Sample]) -> None:
+    train = {render(make_sample(11, number, "train")) for number in range(COUNT)}
+    assert not train & {render(make_sample(11, number, "heldout")) for number in range(COUNT)}
+
+
+def test_the_plainest_item_of_a_list_is_trained() -> None:
+    items = ["a", "b", "c", "d", "e", "f", "g"]
+    assert "a" in part_of(items, "train")
+
+
+@pytest.mark.parametrize("split", ["train", "heldout"])
+def test_a_made_up_value_belongs_to_its_split(split: Split) -> None:
+    source = Source("seed", split)
+    value = source.fresh(lambda: source.integer(0, 999))
+    assert is_heldout(f"value:{value}") == (split == "heldout")
+
+
+def test_every_family_ends_in_an_assistant_turn() -> None:
+    for family in FAMILIES:
+        for split in ("train", "heldout"):
+            assert make_of(family, 1, 0, split).messages[-1]["role"] == "assistant"
+
+
+def test_every_sample_round_trips_through_the_tokenizer(samples: list[Sample], tokenizer: Tokenizer) -> None:
+    for sample in samples:
+        text = render(sample)
+        assert tokenizer.decode(tokenizer.encode(text).ids, skip_special_tokens=False) == text
+
+
+def test_pieces_tokenise_as_the_whole_text(samples: list[Sample], tokenizer: Tokenizer) -> None:
+    for sample in samples:
+        parts = [token for text, _ in pieces(sample) for token in tokenizer.encode(text).ids]
+        assert parts == tokenizer.encode(render(sample).removesuffix("\n")).ids
+
+
+def test_a_longer_conversation_extends_the_shorter_one(samples: list[Sample]) -> None:  # D1
+    for sample in samples:
+        whole = render(sample)
+        for count in range(1, len(sample.messages)):
+            assert whole.startswith(render(sample, count))
+
+
+def test_the_cue_is_what_the_template_writes_before_an_answer(samples: list[Sample]) -> None:  # D1
+    for sample in samples:
+        assert prompt(sample).endswith(CUE + (NO_THOUGHT if sample.thinking is False else ""))
+        assert render(sample).startswith(prompt(sample))
+
+
+def test_learned_pieces_end_their_turn(samples: list[Sample]) -> None:
+    for sample in samples:
+        learned = [text for text, mine in pieces(sample) if mine]
+        assert len(learned) == sum(message["role"] == "assistant" for message in sample.messages)
+        assert all(text.endswith(TURN_END) for text in learned)
+
+
+def test_tool_calls_fit_their_schema(samples: list[Sample]) -> None:
+    for sample in samples:
+        offered = parameters(sample)
+        for call in calls(sample):
+            schema = offered[call["name"]]
+            assert set(schema.get("required", ())) <= set(call["arguments"]) <= set(schema["properties"])
+            for key, value in call["arguments"].items():
+                kind = schema["properties"][key]["type"]
+                assert isinstance(value, TYPES[kind])
+                assert kind == "boolean" or not isinstance(value, bool)
+
+
+def test_tool_calls_are_rendered_as_json(samples: list[Sample]) -> None:
+    for sample in samples:
+        bodies = [
+            part.split("\n</tool_call>")[0]
+            for text, mine in pieces(sample)
+            if mine
+            for part in text.split("<tool_call>\n")[1:]
+        ]
+        assert [json.loads(body) for body in bodies] == calls(sample)
+
+
+def test_names_of_offered_tools_differ(samples: list[Sample]) -> None:
+    for sample in samples:
+        assert len(parameters(sample)) == len(sample.tools)
+
+
+def test_a_thought_is_written_exactly_when_asked_for_and_not_forbidden() -> None:
+    for number in range(200):
+        sample = make_of(make_sums, 1, number, "train")
+        asked_by_system = sample.messages[0]["role"] == "system" and sample.thinking is None
+        for question, answer in itertools.pairwise(sample.messages):
+            if answer["role"] == "assistant":
+                asked = asked_by_system or question["content"].endswith(SOFT_SWITCHES)
+                assert ("reasoning_content" in answer) == asked

@@ -1,0 +1,1 @@
+"""Developer tools; nothing here ships in the wheel."""

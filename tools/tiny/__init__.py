@@ -1,0 +1,1 @@
+"""How pie-tiny is made: text, tokenizer, model, training, export, scores."""

@@ -1,0 +1,139 @@
+"""Greedy scores of the shipped model on held-out conversations, one row per task.
+
+Held out are templates and content alike: every list of the generator keeps an eighth of its items for this table (facts
+must be known, so there only the wording is new). `--split train` scores fresh samples of the training distribution,
+which separates what was not learned from what does not generalise.
+"""
+
+import argparse
+import json
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tools.tiny.chat import TURN_END, prompt, render
+from tools.tiny.scoring import Judgement, judge
+from tools.tiny.text import FAMILIES, Sample, Split
+from tools.tiny.text.mixture import make_of
+
+SHIPPED = Path(__file__).parents[2] / "pie_mlx" / "engine" / "model" / "embedded" / "pie-tiny"
+MAX_TOKENS = 200
+
+Generate = Callable[[list[str], int], list[str]]
+"""(prompts, most tokens) -> answers, greedy, special tokens kept, turn end included where it was generated."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Scores of one task in percent; `parsed` is None where no JSON is asked for."""
+
+    task: str
+    items: int
+    right: float
+    ended: float
+    parsed: float | None
+
+
+@dataclass(frozen=True)
+class Answered:
+    sample: Sample
+    answer: str
+    judgement: Judgement
+
+
+def heldout_samples(per_family: int, seed: int = 1000, split: Split = "heldout") -> list[Sample]:
+    return [make_of(family, seed, number, split) for family in FAMILIES for number in range(per_family)]
+
+
+def answer_all(samples: list[Sample], generate: Generate) -> list[Answered]:
+    answers = generate([prompt(sample) for sample in samples], MAX_TOKENS)
+    return [Answered(s, a, judge(a, s.check)) for s, a in zip(samples, answers, strict=True)]
+
+
+def _percent(flags: list[bool]) -> float:
+    return 100 * sum(flags) / len(flags)
+
+
+def table(answered: list[Answered]) -> list[Row]:
+    by_task: defaultdict[str, list[Judgement]] = defaultdict(list)
+    for item in answered:
+        by_task[item.sample.task].append(item.judgement)
+    rows: list[Row] = []
+    for task, judgements in sorted(by_task.items()):
+        parsed = [j.parsed for j in judgements if j.parsed is not None]
+        rows.append(
+            Row(
+                task,
+                len(judgements),
+                _percent([j.right for j in judgements]),
+                _percent([j.ended for j in judgements]),
+                _percent(parsed) if parsed else None,
+            )
+        )
+    return rows
+
+
+def markdown(rows: list[Row]) -> str:
+    lines = ["| task | items | right % | turn ended % | JSON parsed % |", "|---|---|---|---|---|"]
+    for row in rows:
+        parsed = "" if row.parsed is None else f"{row.parsed:.0f}"
+        lines.append(f"| {row.task} | {row.items} | {row.right:.1f} | {row.ended:.1f} | {parsed} |")
+    items = sum(row.items for row in rows)
+    ended = sum(row.ended * row.items for row in rows) / items
+    lines.append(f"| all | {items} | {sum(row.right * row.items for row in rows) / items:.1f} | {ended:.1f} | |")
+    return "\n".join(lines)
+
+
+def mlx_lm_generate(model_path: Path) -> Generate:
+    """Greedy answers through mlx-lm in batches of equal standing."""
+    from mlx_lm import batch_generate, load
+
+    model, tokenizer = load(str(model_path))[:2]
+
+    def generate(prompts: list[str], most: int) -> list[str]:
+        ids = [tokenizer.encode(text, add_special_tokens=False) for text in prompts]
+        made = batch_generate(model, tokenizer, ids, max_tokens=most, return_token_ids=True)
+        answers = zip(made.texts, made.token_ids or [], strict=True)
+        return [text + (TURN_END if len(tokens) < most else "") for text, tokens in answers]
+
+    return generate
+
+
+def show_failures(answered: list[Answered], count: int) -> None:
+    shown: defaultdict[str, int] = defaultdict(int)
+    for item in answered:
+        task = item.sample.task
+        if item.judgement.right or shown[task] >= count:
+            continue
+        shown[task] += 1
+        print(f"--- {task}\n{render(item.sample)[-700:]}\n>>> {item.answer}")
+
+
+def score(split: Split, items: int, generate: Generate, failures: int) -> list[Row]:
+    begin = time.perf_counter()
+    answered = answer_all(heldout_samples(items, split=split), generate)
+    rows = table(answered)
+    show_failures(answered, failures)
+    print(f"{split}\n{markdown(rows)}\n{len(answered)} answers in {time.perf_counter() - begin:.0f} s\n")
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", type=Path, default=SHIPPED)
+    parser.add_argument("--items", type=int, default=60, help="conversations per family and split")
+    parser.add_argument("--split", choices=["heldout", "train", "both"], default="heldout")
+    parser.add_argument("--failures", type=int, default=0, help="wrong answers to print per task")
+    parser.add_argument("--scores", type=Path, help="file for the rows as JSON (for the model card)")
+    arguments = parser.parse_args()
+    splits: list[Split] = ["heldout", "train"] if arguments.split == "both" else [arguments.split]
+    generate = mlx_lm_generate(arguments.model)
+    rows = {split: score(split, arguments.items, generate, arguments.failures) for split in splits}
+    if arguments.scores:
+        arguments.scores.write_text(json.dumps({split: [asdict(row) for row in rows[split]] for split in splits}))
+
+
+if __name__ == "__main__":
+    main()

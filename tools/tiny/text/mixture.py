@@ -1,0 +1,64 @@
+"""Which families are drawn how often, and samples by number."""
+
+import dataclasses
+from collections.abc import Callable
+
+from tools.tiny.text import (
+    arithmetic,
+    chats,
+    choices,
+    copying,
+    extraction,
+    facts,
+    identity,
+    lists,
+    memory,
+    passages,
+    stories,
+    styles,
+    summaries,
+    tool_use,
+)
+from tools.tiny.text.sample import Sample
+from tools.tiny.text.source import Source, Split
+
+VERSION = 5
+
+FAMILIES: dict[Callable[[Source], Sample], tuple[float, float]] = {
+    # share of samples at the start and at the end of training
+    copying.make_copying: (0.20, 0.04),
+    copying.make_keyed: (0.14, 0.04),
+    identity.make_identity: (0.08, 0.05),
+    tool_use.make_calls: (0.18, 0.28),
+    tool_use.make_two_calls: (0.02, 0.05),
+    tool_use.make_no_tool: (0.03, 0.06),
+    facts.make_facts: (0.08, 0.09),
+    extraction.make_extraction: (0.06, 0.11),
+    arithmetic.make_sums: (0.08, 0.15),
+    arithmetic.make_comparison: (0.02, 0.02),
+    passages.make_passage: (0.05, 0.08),
+    memory.make_memory: (0.03, 0.05),
+    lists.make_lists: (0.03, 0.04),
+    summaries.make_summary: (0.02, 0.02),
+    styles.make_style: (0.02, 0.03),
+    choices.make_choice: (0.02, 0.03),
+    chats.make_chat: (0.02, 0.06),
+    stories.make_story: (0.02, 0.03),
+}
+
+
+def make_sample(seed: int, number: int, split: Split, progress: float = 1.0) -> Sample:
+    """The sample of this number; the same for the same arguments on any machine.
+
+    `progress` (0 to 1) moves the mixture from exercises in copying to the tasks themselves.
+    """
+    source = Source(f"{seed}/{split}/{number}", split)
+    shares = [start + (end - start) * min(1.0, progress) for start, end in FAMILIES.values()]
+    family = source.random.choices(list(FAMILIES), shares)[0]
+    return dataclasses.replace(family(source), used=frozenset(source.used))
+
+
+def make_of(family: Callable[[Source], Sample], seed: int, number: int, split: Split) -> Sample:
+    """A sample of one family, for evaluation."""
+    source = Source(f"{seed}/{split}/{family.__name__}/{number}", split)
+    return dataclasses.replace(family(source), used=frozenset(source.used))

@@ -1,0 +1,253 @@
+"""Conversations with offered tools: the right call, the answer after it, errors, two calls, nothing fitting."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from tools.tiny.text import facts, identity, words
+from tools.tiny.text.actions import ACTIONS
+from tools.tiny.text.arithmetic import THINK
+from tools.tiny.text.catalogue import Concept
+from tools.tiny.text.lookups import LOOKUPS
+from tools.tiny.text.sample import Check, Message, Sample, Tool, assistant, calling, result, system, user
+from tools.tiny.text.source import Source, phrases
+from tools.tiny.text.synthesis import ask, synthesise
+
+CONCEPTS = (*LOOKUPS, *ACTIONS)
+# What examples and tutorials offer: weather, time, add, multiply, search, email.
+COMMON = (*LOOKUPS[:4], LOOKUPS[6], ACTIONS[0])
+SYSTEMS = phrases("""You are a helpful assistant. | Use the tools when they help. |
+You are an agent with tools. | You are a helpful assistant with tools. | Call a tool if you need one. |
+You help with tools. | You can use tools to answer. | Answer with the help of the tools. |
+You are a tool-using assistant. | You are a careful agent. | Be brief. | You are an assistant. Use tools.""")
+OPENERS = phrases("""Hi!  | Quick question:  | Please help.  | Hello,  | One more thing:  | Next:  | Okay.  |
+I need this:  | A task for you:  | Hey.  | So,  | Good morning! """)
+CLOSERS = phrases(""" Thanks. |  Please. |  Thank you! |  It is urgent. |  Take your time. |
+ Thanks in advance. |  I am in a hurry. |  That would help me.""")
+ERRORS = phrases("""not found | timeout | service unavailable | permission denied | invalid value |
+no connection | unknown name | limit reached | internal error | access denied | bad request | server busy |
+no such entry | out of range | network down | key expired""")
+# A model without tools adds, subtracts and knows capitals by itself; a note it just keeps.
+ANSWERED_ANYWAY = ("add", "subtract", "multiply", "calculate", "get_capital", "translate", "save_note")
+NOTHING = "I have no tool for that."
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A tool as offered in one conversation: fixed names, and enough to ask for it."""
+
+    concept: Concept
+    name: str
+    keys: tuple[str, ...]
+    optional: frozenset[str]
+    verb: str = ""
+    noun: str = ""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One wish: the words, the call it needs, and the spoken values."""
+
+    text: str
+    offer: Offer
+    arguments: dict[str, Any]
+    spoken: tuple[str, ...]
+
+
+def _offer(source: Source, concept: Concept, verb: str = "", noun: str = "") -> Offer:
+    keys: list[str] = []
+    for field in concept.fields:
+        keys.append(source.any([name for name in field.names if name not in keys] or [f"{field.names[0]}_{len(keys)}"]))
+    optional = frozenset(key for key in keys if verb and len(keys) > 1 and source.chance(0.15))
+    return Offer(concept, source.one(concept.names), tuple(keys), optional, verb, noun)
+
+
+def make_offer(source: Source, invented: float = 0.5, pool: tuple[Concept, ...] = CONCEPTS) -> Offer:
+    if source.chance(invented):
+        return _offer(source, *synthesise(source))
+    return _offer(source, source.any(pool))
+
+
+def schema(source: Source, offer: Offer, wrapped: bool, described: float) -> Tool:
+    """The JSON schema of an offer, as frameworks write it."""
+    properties: dict[str, Any] = {}
+    for key, field in zip(offer.keys, offer.concept.fields, strict=True):
+        entry: dict[str, Any] = {"type": field.type}
+        if field.type == "array":
+            entry["items"] = {"type": "string"}
+        if source.chance(described * 0.5):
+            entry["description"] = f"The {key.replace('_', ' ')}"
+        properties[key] = entry
+    parameters: dict[str, Any] = {"type": "object", "properties": properties}
+    required = [key for key in offer.keys if key not in offer.optional]
+    if required and source.chance(0.85):
+        parameters["required"] = required
+    function: Tool = {"name": offer.name}
+    if source.chance(described):
+        function["description"] = source.one(offer.concept.descriptions)
+    function["parameters"] = parameters
+    return {"type": "function", "function": function} if wrapped else function
+
+
+def schemas(source: Source, offers: list[Offer]) -> tuple[Tool, ...]:
+    wrapped, described = source.chance(0.7), source.any((0.0, 0.9, 0.9, 1.0))
+    return tuple(schema(source, offer, wrapped, described) for offer in offers)
+
+
+def request(source: Source, offer: Offer) -> Request:
+    arguments: dict[str, Any] = {}
+    spoken: list[str] = []
+    for key, field in zip(offer.keys, offer.concept.fields, strict=True):
+        said, value = field.make(source)
+        spoken.append(said)
+        if key not in offer.optional or source.chance(0.5):
+            arguments[key] = value
+    if offer.verb:
+        pairs = [(key, said) for key, said in zip(offer.keys, spoken, strict=True) if key in arguments]
+        text = ask(source, offer.concept, offer.verb, offer.noun, pairs)
+    else:
+        text = source.fill(offer.concept.asks, *()) if not spoken else source.one(offer.concept.asks).format(*spoken)
+    return Request(_dressed(source, text), offer, arguments, tuple(spoken))
+
+
+def _dressed(source: Source, text: str) -> str:
+    if source.chance(0.1):
+        text = source.one(OPENERS) + text
+    if text[-1] in ".?!" and source.chance(0.06):
+        text += source.one(CLOSERS)
+    return text
+
+
+def _failure(source: Source) -> tuple[Any, str, list[str]]:
+    error = source.one(ERRORS)
+    shape = source.any(({"error": error}, f"error: {error}", {"status": "error", "message": error}))
+    return shape, f"Sorry, that did not work: {error}.", [error]
+
+
+def _sentence(wish: Request, pairs: list[tuple[str, Any, str]]) -> str:
+    """What is said about the values of a result, each given as (key, value, its wording)."""
+    if wish.offer.verb:
+        said = words.joined([f"the {key.replace('_', ' ')} is {value}" for key, value, _ in pairs])
+        return f"Done: {said}."
+    fragments = words.joined([form.format(value) for _, value, form in pairs])
+    answer = wish.offer.concept.answer.format(*wish.spoken, o=fragments)
+    return answer[0].upper() + answer[1:]
+
+
+def outcome(source: Source, wish: Request) -> tuple[Any, str, list[str]]:
+    """A result, the sentence that reports it, and the values this must contain."""
+    if source.chance(0.07):
+        return _failure(source)
+    concept = wish.offer.concept
+    chosen = list(concept.outcomes[: source.integer(1, len(concept.outcomes))])
+    if len(chosen) > 1 and source.chance(0.3):
+        source.random.shuffle(chosen)
+    pairs = [(source.any(item.names), item.make(source), item.said) for item in chosen]
+    if len({key for key, _, _ in pairs}) < len(pairs):
+        pairs = pairs[:1]
+    return _shaped(source, wish, pairs), _sentence(wish, pairs), [str(value) for _, value, _ in pairs]
+
+
+def _shaped(source: Source, wish: Request, pairs: list[tuple[str, Any, str]]) -> Any:
+    """A bare value, a line of text, or an object that may repeat an argument."""
+    if not wish.offer.verb and source.chance(0.2):
+        return pairs[0][1] if len(pairs) == 1 else ", ".join(form.format(value) for _, value, form in pairs)
+    values = {key: value for key, value, _ in pairs}
+    if wish.arguments and source.chance(0.15):
+        key = source.any(sorted(wish.arguments))
+        values = {key: wish.arguments[key], **values} if key not in values else values
+    return values
+
+
+def _opening(source: Source) -> list[Message]:
+    return [system(source.one(SYSTEMS))] if source.chance(0.5) else []
+
+
+def _distinct(source: Source, count: int) -> list[Offer]:
+    """Different tools: invented and everyday ones mixed, everyday ones only, or only the most common ones."""
+    kind = source.any(("mixed", "mixed", "everyday", "common"))
+    pool = COMMON if kind == "common" else CONCEPTS
+    offers: list[Offer] = []
+    while len(offers) < count:
+        offer = make_offer(source, 0.6 if kind == "mixed" else 0.0, pool)
+        clash = any(offer.name == other.name or (offer.concept is other.concept) for other in offers)
+        if not clash:
+            offers.append(offer)
+    return offers
+
+
+def _exchange(source: Source, wish: Request, thinks: bool = False) -> tuple[list[Message], list[str]]:
+    """A wish, its call, the result and the answer; and the values the answer must contain."""
+    value, answer, values = outcome(source, wish)
+    plan, done = (f"I need {wish.offer.name}.", "I have the result.") if thinks else (None, None)
+    call = calling((wish.offer.name, wish.arguments), thought=plan)
+    return [user(wish.text), call, result(value), assistant(answer, done)], values
+
+
+def make_calls(source: Source) -> Sample:
+    """One to three wishes; the last one ends in its call or in the answer after the result."""
+    offers = _distinct(source, source.any((1, 1, 2, 2, 3, 3, 4)))
+    thinks = source.chance(0.07)
+    turns = [system(source.one(THINK))] if thinks else _opening(source)
+    values: list[str] = []
+    wish = request(source, source.any(offers))
+    for _ in range(source.any((1, 1, 2, 3, 3, 4))):
+        wish = request(source, source.any(offers))
+        if source.chance(0.1):
+            asked, said = source.any((facts.question, identity.small_talk))(source)
+            turns += [user(asked), assistant(said, "I need no tool." if thinks else None)]
+        exchange, values = _exchange(source, wish, thinks)
+        turns += exchange
+    tools = schemas(source, offers)
+    if source.chance(0.5):
+        check = Check("calls", [(wish.offer.name, wish.arguments)])
+        return Sample("tool call", tuple(turns[:-2]), check, tools)
+    return Sample("answer from result", tuple(turns), Check("contains", values), tools)
+
+
+def make_two_calls(source: Source) -> Sample:
+    """Two wishes at once: two calls in one turn, two results, one answer."""
+    offers = _distinct(source, source.any((1, 2, 2, 3)))
+    first = request(source, offers[0])
+    second = request(source, offers[min(1, len(offers) - 1)])
+    joint = source.any((" ", " And ", " Also: ", " Then: ", "\n"))
+    (value_1, answer_1, said_1), (value_2, answer_2, said_2) = outcome(source, first), outcome(source, second)
+    calls = [(wish.offer.name, wish.arguments) for wish in (first, second)]
+    turns = [*_opening(source), user(first.text + joint + second.text), calling(*calls)]
+    source.random.shuffle(offers)
+    tools = schemas(source, offers)
+    if source.split == "heldout" or source.chance(0.3):
+        return Sample("two calls", tuple(turns), Check("calls", calls), tools)
+    turns += [result(value_1), result(value_2), assistant(f"{answer_1} {answer_2}")]
+    return Sample("two calls", tuple(turns), Check("contains", said_1 + said_2), tools)
+
+
+def _without_tool(source: Source, offered: list[Offer]) -> tuple[str, str]:
+    shape = source.integer(0, 3)
+    if shape == 0:
+        return facts.question(source)
+    if shape == 1:
+        return identity.small_talk(source)
+    offer = make_offer(source, invented=0.3)
+    while any(other.concept.names == offer.concept.names or other.name == offer.name for other in offered):
+        offer = make_offer(source, invented=0.3)
+    return request(source, offer).text, NOTHING
+
+
+def _wish_without_tools(source: Source) -> Sample:
+    """A wish that needs a tool in a conversation that has none."""
+    concept = source.any([concept for concept in CONCEPTS if concept.names[0] not in ANSWERED_ANYWAY])
+    turns = [*_opening(source), user(request(source, _offer(source, concept)).text), assistant(NOTHING)]
+    return Sample("no tool fits", tuple(turns), Check("no_call"))
+
+
+def make_no_tool(source: Source) -> Sample:
+    """Tools are offered, but the wish needs none of them (or one that is not there)."""
+    if source.chance(0.15):
+        return _wish_without_tools(source)
+    offers = _distinct(source, source.integer(1, 4))
+    turns = _opening(source)
+    if source.chance(0.4):
+        turns += _exchange(source, request(source, source.any(offers)))[0]
+    question, answer = _without_tool(source, offers)
+    turns += [user(question), assistant(answer)]
+    return Sample("no tool fits", tuple(turns), Check("no_call"), schemas(source, offers))

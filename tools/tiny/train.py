@@ -1,0 +1,217 @@
+"""Trains pie-tiny on freshly generated text; stops and resumes at any time.
+
+The learning rate warms up, stays constant, and falls linearly over the last part of the time budget. A checkpoint holds
+weights, optimiser states, the number of the next sample and the version of the generator, so that
+
+    python -m tools.tiny.train --out /tmp/tiny --minutes 120
+
+can be killed and started again with the same arguments; `--minutes` counts training time over all starts and may be
+raised later as long as the fall has not begun.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer
+from torch.nn import functional
+
+from tools.tiny.chat import pieces
+from tools.tiny.model import TinyConfig, TinyModel
+from tools.tiny.optimizer import make_optimizers
+from tools.tiny.text import VERSION, make_sample
+
+TOKENIZER = Path(__file__).parent / "tokenizer.json"
+LONGEST = 1400
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run depends on, besides the generator and the sizes."""
+
+    out: Path
+    minutes: float
+    batch_tokens: int
+    lr: float
+    seed: int
+    fall: float
+    curriculum_minutes: float
+    checkpoint_minutes: float
+    threads: int
+
+
+@dataclass
+class Batch:
+    """Conversations end to end: tokens [T], rows that predict a learned token and those tokens."""
+
+    tokens: torch.Tensor
+    lengths: list[int]
+    rows: torch.Tensor
+    targets: torch.Tensor
+
+
+class Stream:
+    """Batches of samples from `next_sample` on."""
+
+    def __init__(self, tokenizer: Tokenizer, seed: int, next_sample: int) -> None:
+        self.tokenizer, self.seed, self.next_sample = tokenizer, seed, next_sample
+
+    def batch(self, size: int, progress: float) -> Batch:
+        """At least `size` tokens of whole conversations."""
+        tokens: list[int] = []
+        lengths: list[int] = []
+        rows: list[int] = []
+        targets: list[int] = []
+        while len(tokens) < size:
+            ids, learned = self._encoded(progress)
+            if len(ids) > LONGEST:
+                continue
+            rows += [len(tokens) + place - 1 for place in learned]
+            targets += [ids[place] for place in learned]
+            tokens += ids
+            lengths.append(len(ids))
+        return Batch(torch.tensor(tokens), lengths, torch.tensor(rows), torch.tensor(targets))
+
+    def _encoded(self, progress: float) -> tuple[list[int], list[int]]:
+        sample = make_sample(self.seed, self.next_sample, "train", progress)
+        self.next_sample += 1
+        ids: list[int] = []
+        learned: list[int] = []
+        parts = pieces(sample)
+        for (_, mine), encoding in zip(parts, self.tokenizer.encode_batch([text for text, _ in parts]), strict=True):
+            if mine:
+                learned += range(len(ids), len(ids) + len(encoding.ids))
+            ids += encoding.ids
+        return ids, learned
+
+
+class Run:
+    """The state of a training and its checkpoint."""
+
+    def __init__(self, settings: Settings, config: TinyConfig) -> None:
+        torch.manual_seed(settings.seed)
+        self.settings = settings
+        self.model = TinyModel(config)
+        self.optimizers = make_optimizers(self.model, settings.lr)
+        self.stream = Stream(Tokenizer.from_file(str(TOKENIZER)), settings.seed, 0)
+        self.step, self.tokens, self.seconds = 0, 0, 0.0
+        self.versions: list[tuple[int, int]] = []
+
+    @property
+    def path(self) -> Path:
+        return self.settings.out / "checkpoint.pt"
+
+    def save(self) -> None:
+        state: dict[str, Any] = {
+            "config": self.model.config.__dict__,
+            "model": self.model.state_dict(),
+            "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
+            "next_sample": self.stream.next_sample,
+            "step": self.step,
+            "tokens": self.tokens,
+            "seconds": self.seconds,
+            "versions": self.versions,
+            "seed": self.settings.seed,
+        }
+        partial = self.path.with_suffix(".partial")
+        torch.save(state, partial)
+        partial.replace(self.path)
+
+    def load(self) -> None:
+        if self.path.exists():
+            state = torch.load(self.path, weights_only=True)
+            self.model.load_state_dict(state["model"])
+            for optimizer, saved in zip(self.optimizers, state["optimizers"], strict=True):
+                optimizer.load_state_dict(saved)
+            self.stream.next_sample = state["next_sample"]
+            self.step, self.tokens, self.seconds = state["step"], state["tokens"], state["seconds"]
+            self.versions = [tuple(item) for item in state["versions"]]
+        if not self.versions or self.versions[-1][0] != VERSION:
+            self.versions.append((VERSION, self.stream.next_sample))
+
+    def rate(self) -> float:
+        """The learning rate's factor: 100 steps of warm-up, constant, then falling to zero."""
+        total = self.settings.minutes * 60
+        left = max(0.0, 1 - self.seconds / total)
+        return min(1.0, (self.step + 1) / 100, max(0.02, left / self.settings.fall))
+
+    def train_step(self) -> float:
+        begin = time.perf_counter()
+        progress = self.seconds / 60 / self.settings.curriculum_minutes
+        batch = self.stream.batch(self.settings.batch_tokens, progress)
+        hidden = self.model(batch.tokens, batch.lengths, batch.rows)
+        loss = functional.cross_entropy(self.model.logits(hidden), batch.targets)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = self.settings.lr * self.rate()
+            optimizer.step()
+            optimizer.zero_grad()
+        self.step += 1
+        self.tokens += len(batch.tokens)
+        self.seconds += time.perf_counter() - begin
+        return loss.item()
+
+    def losses(self) -> Iterator[float]:
+        while self.seconds < self.settings.minutes * 60:
+            yield self.train_step()
+
+
+def train(settings: Settings, config: TinyConfig) -> None:
+    settings.out.mkdir(parents=True, exist_ok=True)
+    torch.set_num_threads(settings.threads)
+    run = Run(settings, config)
+    run.load()
+    saved, recent = run.seconds, []
+    for loss in run.losses():
+        recent.append(loss)
+        if run.step % 20 == 0:
+            line = {
+                "step": run.step,
+                "tokens": run.tokens,
+                "minutes": round(run.seconds / 60, 2),
+                "loss": round(sum(recent) / len(recent), 4),
+                "rate": round(run.rate(), 3),
+                "version": VERSION,
+            }
+            recent = []
+            with (settings.out / "log.jsonl").open("a") as log:
+                log.write(json.dumps(line) + "\n")
+            print(line, flush=True)
+        if run.seconds - saved > settings.checkpoint_minutes * 60:
+            run.save()
+            saved = run.seconds
+    run.save()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, required=True, help="folder of checkpoint.pt and log.jsonl")
+    parser.add_argument("--minutes", type=float, default=120, help="training time over all starts")
+    parser.add_argument("--batch-tokens", type=int, default=4096)
+    parser.add_argument("--lr", type=float, default=4e-3)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--fall", type=float, default=0.35, help="last part of the time with a falling learning rate")
+    parser.add_argument("--curriculum-minutes", type=float, default=40, help="until then: more exercises in copying")
+    parser.add_argument("--checkpoint-minutes", type=float, default=3)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--layers", type=int, default=5)
+    parser.add_argument("--hidden", type=int, default=192)
+    parser.add_argument("--intermediate", type=int, default=512)
+    arguments = vars(parser.parse_args())
+    config = TinyConfig(
+        num_hidden_layers=arguments.pop("layers"),
+        hidden_size=arguments.pop("hidden"),
+        intermediate_size=arguments.pop("intermediate"),
+    )
+    train(Settings(**arguments), config)
+
+
+if __name__ == "__main__":
+    main()
