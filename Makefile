@@ -20,7 +20,7 @@ demo: $(VENV)/installed
 	$(BIN)/pie run examples/fork-and-tool
 
 test: $(VENV)/installed-dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .

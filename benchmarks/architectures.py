@@ -12,7 +12,7 @@ import io
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
@@ -21,77 +21,17 @@ import mlx.nn as nn
 import numpy as np
 from mlx_lm.models.cache import make_prompt_cache
 
+from benchmarks.driving import Driver, Work, without_files
 from benchmarks.tiny_models import architectures, tiny_model
 from pie_mlx.engine.model import tiers as tiers_module
 from pie_mlx.engine.model.blas import use_fast_blas
 from pie_mlx.engine.model.paged_network import PagedNetwork
-from pie_mlx.engine.model.step import Segment, StepInput
 from pie_mlx.engine.model.tiers import REFUSED
 from pie_mlx.errors import PieError
-from pie_mlx.metal import KvPool, PageMemory
-from pie_mlx.metal.arrays import evaluate
 
 TOLERANCE = 1e-4
 PAGE_SIZE, PAGES = 16, 64
 GREEDY_TOKENS = 16
-
-
-@dataclass(slots=True)
-class Context:
-    """Pages and tokens of one sequence."""
-
-    number: int
-    pages: list[int] = field(default_factory=list[int])
-    tokens: list[int] = field(default_factory=list[int])
-
-
-class Driver:
-    """The least that can run a network: pages by hand, one step at a time."""
-
-    def __init__(self, network: PagedNetwork, dtype: mx.Dtype = mx.float32, pages: int = PAGES) -> None:
-        self.network = network
-        self.memory = PageMemory(KvPool(network.shapes, pages=pages, page_size=PAGE_SIZE, dtype=dtype))
-        # Not in order, so that contexts have to be gathered.
-        self._free = [page for pair in zip(range(pages // 2), range(pages // 2, pages), strict=True) for page in pair]
-        self._made = 0
-
-    def context(self) -> Context:
-        """An empty context."""
-        self._made += 1
-        return Context(self._made)
-
-    def fork(self, source: Context) -> Context:
-        """A copy that shares full pages."""
-        child = self.context()
-        full, rows = divmod(len(source.tokens), PAGE_SIZE)
-        child.pages, child.tokens = source.pages[:full], list(source.tokens)
-        if rows:
-            child.pages.append(self._free.pop())
-            self.memory.pool.copy_pages([(source.pages[full], child.pages[full], rows)])
-        self.network.fork(source.number, child.number)
-        return child
-
-    def run(self, work: Sequence[tuple[Context, Sequence[int]]]) -> np.ndarray:
-        """Append tokens to contexts in one step; the logits after each context's last token, [contexts, vocabulary]."""
-        tokens: list[int] = []
-        positions: list[int] = []
-        slots: list[int] = []
-        segments: list[Segment] = []
-        for context, new in work:
-            start = len(context.tokens)
-            context.tokens += new
-            while len(context.pages) * PAGE_SIZE < len(context.tokens):
-                context.pages.append(self._free.pop())
-            segments.append(Segment(context.number, len(tokens), len(new), context.pages, len(context.tokens)))
-            tokens += new
-            span = range(start, len(context.tokens))
-            positions += span
-            slots += [context.pages[slot // PAGE_SIZE] * PAGE_SIZE + slot % PAGE_SIZE for slot in span]
-        rows = [segment.start + segment.count - 1 for segment in segments]
-        logits = self.network.forward(StepInput(tokens, positions, slots, tuple(segments), rows), self.memory)
-        evaluate(logits, self.memory.arrays(), self.network.states())
-        self.network.settle()
-        return np.array(logits)
 
 
 def reference_logits(model: nn.Module, tokens: Sequence[int]) -> np.ndarray:
@@ -137,6 +77,8 @@ def compare(architecture: str) -> Verdict:
         with contextlib.redirect_stdout(io.StringIO()):
             model = tiny_model(architecture)
             reference_logits(model, [1, 2, 3])
+    except LookupError as error:
+        return Verdict(architecture, "-", np.nan, False, f"no tiny configuration: {_line(error)}")
     except (Exception, SystemExit) as error:
         return Verdict(architecture, "-", np.nan, False, f"mlx-lm itself: {_line(error)}")
     try:
@@ -153,32 +95,26 @@ def compare(architecture: str) -> Verdict:
 def _parity(model: nn.Module, network: PagedNetwork) -> tuple[float, bool]:
     random = np.random.default_rng(0)
     short, long, middle = (random.integers(0, network.vocabulary_size, size).tolist() for size in (5, 37, 20))
-    driver = Driver(network)
+    loaded = without_files(network)
+    loaded.allocate(pages=PAGES, page_size=PAGE_SIZE)
+    driver = Driver(loaded)
     a, b, c = driver.context(), driver.context(), driver.context()
     errors: list[float] = []
 
-    def step(work: Sequence[tuple[Context, Sequence[int]]]) -> np.ndarray:
-        logits = driver.run(work)
-        for row, (context, _) in zip(logits, work, strict=True):
-            expected = reference_logits(model, context.tokens)
+    def step(*works: Work) -> None:
+        for row, work in zip(driver.run(works), works, strict=True):
+            expected = reference_logits(model, work.context.tokens)
             errors.append(float(np.max(np.abs(row - expected)) / np.max(np.abs(expected))))
-        return logits
 
-    step([(a, short), (b, long[:23])])
-    step([(b, long[23:]), (a, [7]), (c, middle)])
+    step(Work(a, short), Work(b, long[:23]))
+    step(Work(b, long[23:]), Work(a, [7]), Work(c, middle))
     d = driver.fork(b)
-    contexts = [d, a, b, c]
-    step([(d, [3]), (a, [1]), (b, [2]), (c, [4])])
-    logits = step([(context, [9]) for context in contexts])
-    prompts = [list(context.tokens) for context in contexts]
-    for _ in range(GREEDY_TOKENS):
-        chosen = np.argmax(logits, axis=-1).tolist()
-        logits = driver.run([(context, [token]) for context, token in zip(contexts, chosen, strict=True)])
-    greedy = all(
-        context.tokens[len(prompt) :] == reference_greedy(model, prompt, GREEDY_TOKENS)
-        for context, prompt in zip(contexts, prompts, strict=True)
-    )
-    return max(errors), greedy
+    step(Work(d, [3]), Work(a, [1]), Work(b, [2]), Work(c, [4]))
+    step(*(Work(context, [9]) for context in (d, a, b, c)))
+    prompts = [context.tokens for context in (d, a, b, c)]
+    decoded = driver.greedy(prompts, GREEDY_TOKENS)
+    expected = [reference_greedy(model, prompt, GREEDY_TOKENS) for prompt in prompts]
+    return max(errors), decoded == expected
 
 
 def _line(error: BaseException) -> str:

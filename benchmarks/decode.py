@@ -221,9 +221,7 @@ async def compare_sharing(
     shared = await alternating(theirs, mine, repeats)
     again = prompt(SHARED_PROMPT, 4000)
     await inside(lambda: our_first_token(again))
-    first = await alternating(
-        lambda: peer.first_token(again), lambda: inside(lambda: our_first_token(again)), repeats
-    )
+    first = await alternating(lambda: peer.first_token(again), lambda: inside(lambda: our_first_token(again)), repeats)
     return [
         Row(f"{CONTINUATIONS} continuations of {SHARED_PROMPT} tokens", *shared, "s", True),
         Row("  their KV", sizes[-1][0] / 2**20, sizes[-1][1] / 2**20, "MiB", True),

@@ -1,7 +1,8 @@
 """What happened: the frozen events an engine emits, in the order they happened.
 
 The kind of an event is its class name in snake case. Fields are only ever added, each with a default, so that a reader
-understands older logs; a change of meaning raises `EVENTS_VERSION`.
+understands older logs; a change of meaning raises `EVENTS_VERSION`. Times `..._seconds` that are moments are those of
+the engine's monotonic clock, whose origin means nothing; 0 says that an older engine recorded none.
 """
 
 from typing import Literal
@@ -78,15 +79,28 @@ class ProcessFailed(Event, frozen=True):
 ProcessEvent = ProcessLaunched | ProcessOutput | ProcessMessage | ProcessFile | ProcessReturned | ProcessFailed
 
 
+# The engine.
+
+
+class EngineStarted(Event, frozen=True):
+    """A model is loaded and a pool of `total_pages` pages of `page_size` tokens is there; `policy` plans."""
+
+    model: str
+    policy: str
+    total_pages: int
+    page_size: int
+
+
 # Contexts: numbers are unique within an engine.
 
 
 class ContextCreated(Event, frozen=True):
-    """An empty context, or one opened from a snapshot that brought `shared_pages`."""
+    """An empty context of `account`, or one opened from a snapshot that brought `shared_pages`."""
 
     process: str
     context: int
     shared_pages: int = 0
+    account: int = 0
 
 
 class ContextForked(Event, frozen=True):
@@ -96,6 +110,8 @@ class ContextForked(Event, frozen=True):
     context: int
     source: int
     shared_pages: int
+    account: int = 0
+    at_seconds: float = 0.0
 
 
 class ContextReleased(Event, frozen=True):
@@ -103,19 +119,30 @@ class ContextReleased(Event, frozen=True):
 
     process: str
     context: int
+    at_seconds: float = 0.0
 
 
 # Work.
 
 
 class PassCompleted(Event, frozen=True):
-    """One forward pass: tokens attached from the prefix cache, tokens computed, and rows read."""
+    """One forward pass: tokens attached from the prefix cache, tokens computed, and rows read.
+
+    `held_tokens` were in the context before it. `bid` is what the context bid in the end; it was computed from the
+    horizon `remaining_tokens` and `variation`, or declared by the program when `remaining_tokens` is 0.
+    """
 
     process: str
     context: int
     attached_tokens: int
     computed_tokens: int
     rows_read: int
+    held_tokens: int = 0
+    requested_seconds: float = 0.0
+    completed_seconds: float = 0.0
+    bid: float = 0.0
+    remaining_tokens: float = 0.0
+    variation: float = 1.0
 
 
 class PageUsage(msgspec.Struct, frozen=True):
@@ -190,11 +217,20 @@ class SpillChanged(Event, frozen=True):
 # Money, in credits.
 
 
+class BidDeclared(Event, frozen=True):
+    """A program set the bid of a context, in credits per page and tick: 0 while it idles."""
+
+    context: int
+    bid: float
+
+
 class AccountJoined(Event, frozen=True):
     """A launch root got an account."""
 
     account: int
     endowment: float
+    token_budget: int | None = None
+    at_seconds: float = 0.0
 
 
 class AccountLeft(Event, frozen=True):
@@ -225,7 +261,8 @@ class MarketSettled(Event, frozen=True):
 
 
 EngineEvent = (
-    ContextCreated
+    EngineStarted
+    | ContextCreated
     | ContextForked
     | ContextReleased
     | PassCompleted
@@ -235,6 +272,7 @@ EngineEvent = (
     | WaitChanged
     | PagesSpilled
     | SpillChanged
+    | BidDeclared
     | AccountJoined
     | AccountLeft
     | MarketSettled

@@ -42,7 +42,8 @@ def test_help_loads_no_verb():
     loaded = loaded_by("from pie_mlx.cli.main import execute; execute(['--help'])")
     ours = {name for name in loaded if name.startswith("pie_mlx.")}
     assert ours == {
-        f"pie_mlx.{name}" for name in ("cli", "cli.lazy", "cli.main", "cli.options", "cli.reporting", "cli.signals", "errors")
+        f"pie_mlx.{name}"
+        for name in ("cli", "cli.lazy", "cli.main", "cli.options", "cli.reporting", "cli.signals", "errors")
     }
 
 

@@ -16,7 +16,7 @@ Protect = Callable[[], None]
 def run_interruptible(main: Callable[[Protect], Coroutine[Any, Any, Result]]) -> Result:
     """Run a coroutine that calls its argument once there is something to clean up.
 
-    From then on the first signal cancels it, and KeyboardInterrupt is raised when it has ended; before that, and for the
+    From then on the first signal cancels it, and KeyboardInterrupt is raised when it has ended. Before that, and at the
     second signal, the command ends at once. Only for the main thread.
     """
     with asyncio.Runner() as runner:

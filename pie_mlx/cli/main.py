@@ -18,8 +18,12 @@ SECTIONS = {
     "Programs": {
         "check": Verb("pie_mlx.cli.check", "Check a program or a configuration."),
     },
+    "Models": {
+        "model": Verb("pie_mlx.cli.model", "Fetch models."),
+    },
     "Setup": {
         "config": Verb("pie_mlx.cli.config", "Show and change the configuration."),
+        "doctor": Verb("pie_mlx.cli.doctor", "Find what keeps pie-mlx from working here."),
         "version": Verb("pie_mlx.cli.version", "Print versions."),
     },
 }

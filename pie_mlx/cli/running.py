@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from pie_mlx.cli.interrupts import Protect, run_interruptible
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.reporting import FAILED, INTERRUPTED, report
 from pie_mlx.cli.run import RunRequest
-from pie_mlx.config import ModelConfig, load_config
+from pie_mlx.config import ModelConfig, load_config, pie_home
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import InvalidArgumentError, LaunchError
 from pie_mlx.events import Event
@@ -55,7 +56,7 @@ def program_input(request: RunRequest, parameters: Parameters) -> Input:
 def chosen_settings(request: RunRequest, common: Common) -> EngineSettings:
     """Settings of the configured model, or of another one named by `--model`. Raises ConfigError."""
     models = load_config(common.config).config.model
-    settings = engine_settings(_chosen(models, request.model))
+    settings = engine_settings(_chosen(models, request.model), pie_home(os.environ))
     if request.model is not None and request.model not in [model.name for model in models]:
         settings = replace(settings, model=request.model, name=None)
     return replace(settings, dummy=True) if request.dummy else settings

@@ -16,7 +16,10 @@ class Section(msgspec.Struct, frozen=True):
 class SchedulerConfig(Section, frozen=True):
     """`[model.scheduler]`"""
 
-    policy: Annotated[Literal["fcfs"], Meta(description="who runs first: fcfs is first come, first served")] = "fcfs"
+    policy: Annotated[
+        Literal["market", "fcfs", "priority"],
+        Meta(description="who gets pages and rows first: by bid, by age, or by a fixed priority"),
+    ] = "market"
     default_token_limit: Annotated[int, Meta(gt=0, description="tokens of a launch that names no budget")] | None = None
     default_endowment_pages: Annotated[int, Meta(gt=0, description="pages' worth of credits a launch starts with")] = 64
     max_chunk_tokens: Annotated[int, Meta(gt=0, description="tokens; longest piece of a prompt per tick")] = 512
@@ -36,6 +39,10 @@ class EngineConfig(Section, frozen=True):
         float, Meta(gt=0, le=1, description="share of the memory that weights and headroom leave")
     ] = 0.8
     memory_headroom_mb: Annotated[int, Meta(ge=0, description="MiB kept free")] = 2048
+    spill_dir: (
+        Annotated[str, Meta(description="where pages go that fall out of the pool; unset: $PIE_HOME/spill")] | None
+    ) = None
+    spill_max_mb: Annotated[int, Meta(ge=0, description="MiB of that; 0: such pages are computed again")] = 4096
     max_forward_tokens: Annotated[int, Meta(gt=0, description="tokens per tick")] = 2048
     max_forward_requests: Annotated[int, Meta(gt=0, description="contexts per tick")] = 64
 

@@ -1,6 +1,7 @@
 """The engine's books of credits and tokens: the market's pure functions applied to the running accounts."""
 
 import itertools
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -52,6 +53,7 @@ class Bank:
     wallets: dict[int, Wallet] = field(default_factory=dict[int, Wallet])
     latencies: dict[int, float] = field(default_factory=dict[int, float])
     emit: Callable[[Event], None] = _ignore
+    clock: Callable[[], float] = time.monotonic
     is_settled: bool = True
     """Whether settling once more would change nothing, unless pages are made or somebody waits for pages."""
     _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
@@ -62,7 +64,7 @@ class Bank:
         account = next(self._numbers)
         self.ledger = join(self.ledger, account, endowment)
         self.wallets[account] = Wallet(self.default_token_limit if token_budget is None else token_budget)
-        self.emit(AccountJoined(account, float(endowment)))
+        self.emit(AccountJoined(account, float(endowment), token_budget, self.clock()))
         return account
 
     def close_account(self, account: int) -> None:

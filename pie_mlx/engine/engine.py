@@ -163,7 +163,7 @@ async def _close(services: Services, process: Process) -> None:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
     for context in list(process.contexts.values()):
-        await services.release(context)
+        await services.release(process, context)
     process.contexts.clear()
     process.matchers.clear()
     services.bank.close_account(process.account)

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 
+from pie_mlx.engine.market import Horizon
 from pie_mlx.engine.model.randomness import stream_key
 from pie_mlx.errors import ContextReleasedError
 
@@ -13,7 +14,8 @@ class LiveContext:
 
     `sampled` counts the tokens drawn so far: forks inherit it, their `stream` is their own (L6, P13). `account` is the
     wallet it draws on. `pinned` while it has rows in the batch in flight; `leaving` when it must go after that batch;
-    `fresh` from being granted pages until it has run (Q3).
+    `fresh` from being granted pages until it has run (Q3). `expected` is the horizon its bid was computed from, None
+    for a declared bid.
     """
 
     id: int
@@ -21,6 +23,7 @@ class LiveContext:
     stream: int
     sampled: int = 0
     bid: float = 0.0
+    expected: Horizon | None = None
     waiting_ticks: int = 0
     pinned: bool = False
     leaving: bool = False

@@ -45,6 +45,8 @@ class Pass:
     def reads_within(self, count: int) -> list[tuple[int, RowRead]]:
         """The reads of the next `count` inputs, with their place among all reads."""
         end = self.cursor + count
+        if end - len(self.inputs) == self.cursor == 0:
+            return list(enumerate(self.reads))
         return [(place, read) for place, read in enumerate(self.reads) if self.cursor <= read.index < end]
 
     def finish(self) -> None:

@@ -1,6 +1,7 @@
 """What the engine's answers work with."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pie_mlx.calls import ModelInfo
@@ -16,6 +17,7 @@ from pie_mlx.engine.text.grammar import GrammarService
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.engine.ticker import Ticker
 from pie_mlx.errors import InvalidArgumentError, ModelNotFoundError
+from pie_mlx.events import ContextReleased, Event
 
 
 @dataclass(slots=True)
@@ -37,7 +39,9 @@ class Services:
     tokenizer: Tokenizer
     chat: ChatRenderer
     grammars: GrammarService
+    emit: Callable[[Event], None]
     processes: dict[str, Process] = field(default_factory=dict[str, Process])
+    clock: Callable[[], float] = time.monotonic
 
     @property
     def model_name(self) -> str:
@@ -73,16 +77,18 @@ class Services:
         """Renew the automatic bid of a context from fresh figures (B4, B5)."""
         pages = {number: self._pages(number) for number in process.contexts}
         account_pages = sum(max(1, count) for count in pages.values())
+        context.expected = expected
         context.bid = self.bank.automatic_bid(process.account, pages[context.id], account_pages, expected)
 
     def _pages(self, context: int) -> int:
         counters = self.store.counters(context)
         return counters.committed + counters.working
 
-    async def release(self, context: LiveContext) -> None:
+    async def release(self, process: Process, context: LiveContext) -> None:
         """Release a context's pages once the pass it has in flight is over (P15)."""
         context.released = True
         async with context.turn:
             self.store.release(context.id)
             self.runner.model.drop_state(context.id)
             self.ticker.forget(context)
+            self.emit(ContextReleased(process.id, context.id, self.clock()))

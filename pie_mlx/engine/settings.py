@@ -22,7 +22,7 @@ class EngineSettings:
     kv_memory_fraction: float = 0.8
     memory_headroom_bytes: int = 2048 << 20
     seed: int | None = None
-    policy: str = "fcfs"
+    policy: str = "market"
     max_batch_tokens: int = 2048
     max_batch_contexts: int = 64
     prefill_chunk_tokens: int = 512

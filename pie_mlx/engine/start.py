@@ -18,7 +18,7 @@ from pie_mlx.engine.text.chat import ChatRenderer
 from pie_mlx.engine.text.grammar import GrammarService, NativeToolGrammars
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.engine.ticker import Ticker
-from pie_mlx.events import Event, SpillChanged
+from pie_mlx.events import EngineStarted, Event, SpillChanged
 
 
 async def start_services(
@@ -55,6 +55,7 @@ async def start_services(
         max_bytes=settings.spill_max_bytes,
         notify=lambda notice: emit(SpillChanged(notice.state, notice.text)),
     )
+    emit(EngineStarted(model.name, settings.policy, store.capacity, settings.page_size))
     return Services(
         version=pie_mlx.__version__,
         instance_id=str(uuid.uuid4()),
@@ -68,6 +69,7 @@ async def start_services(
         bank=bank,
         tokenizer=tokenizer,
         chat=chat,
+        emit=emit,
         grammars=GrammarService(tokenizer, model.vocabulary_size, chat.stop_tokens, NativeToolGrammars(chat)),
     )
 

@@ -12,17 +12,13 @@ from pie_mlx.errors import BatchFailedError
 
 def chunk_work(store: PageStore, item: Pass, count: int) -> Work:
     """The next `count` inputs of a pass as rows of a batch."""
-    context = item.context.id
+    context, size = item.context.id, store.page_size
     chunk = item.inputs[item.cursor : item.cursor + count]
-    table = list(store.block_table(context))
     if item.replay:
-        first = item.first_slot + item.cursor
-        slots = [
-            table[slot // store.page_size] * store.page_size + slot % store.page_size
-            for slot in range(first, first + count)
-        ]
+        first, table = item.first_slot + item.cursor, store.block_table(context)
+        slots = [table[slot // size] * size + slot % size for slot in range(first, first + count)]
     else:
-        first = store.sequence_length(context)
+        first, table = store.sequence_length(context), store.block_table(context)
         slots = store.next_slots(context, count)
     reads = tuple(_within(read, item.cursor) for _, read in item.reads_within(count))
     return Work(
@@ -30,7 +26,7 @@ def chunk_work(store: PageStore, item: Pass, count: int) -> Work:
         tokens=[record.token for record in chunk],
         positions=[record.position for record in chunk],
         slots=slots,
-        block_table=table[: -(-(first + count) // store.page_size)],
+        block_table=table[: -(-(first + count) // size)],
         kv_length=first + count,
         masks=_chunk_masks(chunk, first),
         reads=reads,
@@ -38,6 +34,8 @@ def chunk_work(store: PageStore, item: Pass, count: int) -> Work:
 
 
 def _within(read: RowRead, start: int) -> RowRead:
+    if not start:
+        return read
     return RowRead(read.index - start, read.read, read.stream, read.counter, read.mask)
 
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from pie_mlx.engine.bank import Bank
+from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.model.batch import Batch, Work, WorkResult
 from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.page_moves import PageMover
@@ -24,6 +25,9 @@ Chunks = Sequence[tuple[Pass, int]]
 
 RETRY_SECONDS = 1e-3
 """Pause before planning again when pages that a plan counted on were not there."""
+
+SHARED_SECONDS = 0.1
+"""How old the count of shared pages in an event may be."""
 
 
 class TickLoop:
@@ -49,6 +53,7 @@ class TickLoop:
         self._firing = FiringState()
         self._quiet_since = self._runnable_since = clock()
         self._wait_seconds = 0.0
+        self._shared, self._shared_until = 0, 0.0
 
     async def tick_forever(self) -> None:
         """Until it is cancelled. Raises only by a fault of the engine."""
@@ -201,10 +206,14 @@ class TickLoop:
                 self._after_replay(item, error)
             else:
                 self._after_pass(item, error)
-            suspension = self._leaving.pop(context.id, None)
-            if context.leaving and suspension is not None and context.id in self._state.contexts:
-                self._suspend(suspension)
-            context.leaving = False
+            if context.leaving:
+                self._leave(context)
+
+    def _leave(self, context: LiveContext) -> None:
+        """A context that was marked goes now, unless it was released meanwhile."""
+        suspension = self._leaving.pop(context.id)
+        if context.id in self._state.contexts:
+            self._suspend(suspension)
 
     def _after_replay(self, item: Pass, error: BatchFailedError | None) -> None:
         if error is None:
@@ -235,7 +244,7 @@ class TickLoop:
         waiting = state.working().difference(item.context.id for item, _ in chunks if not item.replay)
         for context in waiting:
             state.contexts[context].waiting_ticks += 1
-        usage = state.store.usage()
+        usage = state.store.usage(self._shared_pages())
         self._emit(
             TickCompleted(
                 tick=state.ticks,
@@ -246,6 +255,13 @@ class TickLoop:
                 pages=PageUsage(usage.capacity, usage.used, usage.shared, usage.cached),
             )
         )
+
+    def _shared_pages(self) -> int:
+        """For the event; counted anew now and then, as it takes longer than anything else about an event."""
+        now = self._clock()
+        if now >= self._shared_until:
+            self._shared, self._shared_until = self._state.store.shared_pages(), now + SHARED_SECONDS
+        return self._shared
 
 
 async def _handle_arrivals() -> None:

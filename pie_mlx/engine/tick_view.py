@@ -6,6 +6,7 @@ from pie_mlx.engine.bank import Bank
 from pie_mlx.engine.kv import Holdings
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.market.settlement import Holding
+from pie_mlx.engine.passes import Pass
 from pie_mlx.engine.schedule import ContextView, Limits, PassView, RequestView, SharedRun, View
 from pie_mlx.engine.tick_state import TickState
 
@@ -22,12 +23,12 @@ def tick_view(state: TickState, bank: Bank, limits: Limits, *, stalled: bool = F
     requests = tuple(_request_views(state))
     short = sum(request.pages for request in requests) > available
     held = state.store.holdings() if short else Holdings()
-    contexts = state.contexts.values()
+    contexts = state.contexts.values() if short else map(state.contexts.__getitem__, state.working())
     return View(
         tick=state.ticks,
         capacity_pages=state.store.capacity,
         available_pages=available,
-        contexts=tuple(_context_view(state, bank, live, held) for live in contexts if short or state.has_work(live.id)),
+        contexts=tuple(_context_view(state, bank, live, held) for live in contexts),
         passes=tuple(_pass_views(state)),
         requests=requests,
         shared_runs=tuple(SharedRun(run.run, run.pages, run.holders) for run in held.runs),
@@ -47,34 +48,40 @@ def _request_views(state: TickState) -> Iterator[RequestView]:
             yield RequestView(context, store.restore_need(context))
 
 
-def _pass_views(state: TickState) -> list[PassView]:
-    views: list[PassView] = []
-    for context in state.contexts:
-        found = state.next_pass(context)
-        if found is None or (not found.replay and not state.store.is_usable(context)):
-            continue
-        views.append(PassView(context, found.remaining, atomic=found.remaining <= ATOMIC_TOKENS))
-    return views
+def _pass_views(state: TickState) -> Iterator[PassView]:
+    """What could run now: replays, and passes of contexts that are whole."""
+    for restoration in state.restorations.values():
+        if restoration.next_replay is not None:
+            yield _pass_view(restoration.next_replay)
+    for item in state.passes.values():
+        if state.store.is_usable(item.context.id):
+            yield _pass_view(item)
+
+
+def _pass_view(item: Pass) -> PassView:
+    return PassView(item.context.id, item.remaining, item.remaining <= ATOMIC_TOKENS)
 
 
 def _context_view(state: TickState, bank: Bank, live: LiveContext, held: Holdings) -> ContextView:
-    request, waiting = state.requests.get(live.id), state.next_pass(live.id)
-    arrivals = [item.arrival for item in (request, waiting) if item is not None]
+    number = live.id
+    request, waiting = state.requests.get(number), state.next_pass(number)
+    outstanding = [item.arrival for item in (request, waiting) if item is not None]
+    has_work = bool(outstanding) or number in state.restorations
     return ContextView(
-        live.id,
+        number,
         live.account,
-        resident=state.store.is_resident(live.id),
-        bid=live.bid,
-        waiting_ticks=live.waiting_ticks,
-        arrival=min(arrivals, default=0),
-        pages=held.effective.get(live.id, 0.0),
-        private_pages=held.private_pages.get(live.id, 0),
-        shared_runs=held.runs_of.get(live.id, ()),
+        state.store.is_resident(number),
+        live.bid,
+        live.waiting_ticks,
+        arrival=min(outstanding) if outstanding else 0,
+        pages=held.effective.get(number, 0.0),
+        private_pages=held.private_pages.get(number, 0),
+        shared_runs=held.runs_of.get(number, ()),
         pinned=live.pinned,
         leaving=live.leaving,
-        fresh=live.fresh,
+        fresh=live.fresh and has_work,
         defaulted=bank.is_defaulted(live.account),
-        has_work=state.has_work(live.id),
+        has_work=has_work,
     )
 
 

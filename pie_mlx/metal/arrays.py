@@ -24,8 +24,3 @@ def integers(values: npt.ArrayLike) -> mx.array:
 def to_host(array: mx.array) -> npt.NDArray[Any]:
     """A copy on the host; bfloat16, which numpy lacks, as its uint16 bits."""
     return np.array(cast("Any", array.view(mx.uint16) if array.dtype == mx.bfloat16 else array))
-
-
-def reshaped(array: mx.array, *shape: int) -> mx.array:
-    """The same elements in another shape."""
-    return mx.reshape(array, shape)

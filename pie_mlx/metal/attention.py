@@ -4,10 +4,10 @@ A step's rows are cut into groups: rows of one token together, those that share 
 longer run by itself. A group reads one or two parts: the shared pages once for all its rows, the rest row by row.
 """
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import mlx.core as mx
 import numpy as np
@@ -16,6 +16,7 @@ from pie_mlx.metal.arrays import from_host, integers
 from pie_mlx.metal.kernel_attention import KernelPlan
 from pie_mlx.metal.kernel_pool import KernelPool
 from pie_mlx.metal.memory import PageMemory
+from pie_mlx.metal.mirror import Stored
 from pie_mlx.metal.pool import KvPool, SlotWrite
 from pie_mlx.metal.sharing import Shared, shared_groups
 from pie_mlx.metal.visibility import BoolArray, Run, blank_rows, first_visible, visible
@@ -26,15 +27,13 @@ SCORES = 1 << 24
 """Most scores computed at once, which bounds the memory of a long prefill."""
 
 
-class Source(Protocol):
-    """Where K and V of a group come from: [rows, kv_heads, keys, head_dim] of one layer."""
-
-    def __call__(self, layer: int) -> tuple[mx.array, mx.array]: ...
+Source = Callable[[int], tuple[mx.array, mx.array]]
+"""Where K and V of a group come from: [rows, kv_heads, keys, head_dim] of a layer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Keys of a group. `bias` float32 broadcasts to [rows, kv_heads, G, tokens, keys]: 0 or -inf; None hides nothing.
+    """Keys of a group. `bias` float32 [rows, 1, tokens, keys] is 0 or -inf; None hides nothing.
 
     A `common` part has one row of keys that all rows of the group read.
     """
@@ -48,7 +47,7 @@ class Part:
 class Group:
     """Rows of the step that are computed together: `rows` of `tokens` each, in the order of the step's rows `order`.
 
-    `blank` bool [rows, 1, 1, tokens, 1] marks tokens that see nothing and contribute zeros.
+    `blank` bool [rows * tokens, 1, 1] marks tokens that see nothing and contribute zeros.
     """
 
     rows: int
@@ -70,20 +69,26 @@ class Layout:
 class AttentionPlan:
     """How the token rows of one step see the pages; built once per step, shared by all layers.
 
-    Its creation announces the step's writes to the pool; write a layer before attending to it.
+    Its creation announces the step's writes to the pool; store a layer's K and V before attending to it.
     """
 
     def __init__(self, runs: Sequence[Run], slots: Sequence[int], memory: PageMemory) -> None:
-        self.write = SlotWrite(slots)
+        self._write = SlotWrite(slots)
         self._runs, self._memory = runs, memory
-        memory.pool.begin_write(self.write)
+        memory.pool.begin_write(self._write)
         self.kernels = KernelPlan(runs, memory.pool) if isinstance(memory.pool, KernelPool) else None
         self._layouts: dict[int | None, Layout] = {}
+        self._stored: dict[int, tuple[mx.array, mx.array]] = {}
+
+    def store(self, layer: int, keys: mx.array, values: mx.array) -> None:
+        """Write the step's K and V of a layer, [rows, kv_heads, head_dim], to the pool."""
+        self._memory.pool.write(layer, keys, values, self._write)
+        self._stored[layer] = keys, values
 
     def layout(self, window: int | None) -> Layout:
         """The groups for layers that see at most `window` slots back."""
         if window not in self._layouts:
-            self._layouts[window] = _layout(_groups(self._runs, window, self._memory))
+            self._layouts[window] = _layout(_groups(self._runs, window, self._memory, self._stored))
         return self._layouts[window]
 
 
@@ -116,68 +121,78 @@ def attend(
 
 def _attend_group(queries: mx.array, layer: int, group: Group, scale: float, sinks: mx.array | None) -> mx.array:
     loaded = [part.read(layer) for part in group.parts]
-    heads, dtype = loaded[0][0].shape[1], queries.dtype
-    # [rows, kv_heads, G, tokens, dim]: the query heads of one KV head are multiplied with its keys in one product.
-    grouped = mx.unflatten(mx.unflatten(queries, 1, (heads, -1)), 0, (group.rows, group.tokens)).transpose(
-        0, 2, 3, 1, 4
-    )
-    scaled = grouped * (scale * LOG2_E)
+    heads = loaded[0][0].shape[1]
+    scaled = _by_kv_head(queries, group, heads) * (scale * LOG2_E)
     scores = [
-        _scores(scaled, keys.astype(scaled.dtype), part) for part, (keys, _) in zip(group.parts, loaded, strict=True)
+        _biased(_product(scaled, keys.swapaxes(-1, -2), part.common).astype(mx.float32), part, group)
+        for part, (keys, _) in zip(group.parts, loaded, strict=True)
     ]
-    top = _top(scores, sinks)
+    sink = None if sinks is None else _sink_logits(sinks, heads, group.tokens)
+    top = _top(scores, sink)
     # Powers of two instead of e, with the factor in the queries: MLX's exp is 2.5 times slower without a GPU.
     weights = [mx.power(2.0, score - top) for score in scores]
-    total = sum((mx.sum(weight, axis=-1, keepdims=True) for weight in weights), start=_sink_weight(sinks, top))
-    out = sum(
-        (
-            _weighted(weight.astype(dtype), values, part)
+    total = _sum([mx.sum(weight, axis=-1, keepdims=True) for weight in weights])
+    if sink is not None:
+        total = total + mx.power(2.0, sink - top)
+    mixed = _sum(
+        [
+            _product(weight.astype(values.dtype), values, part.common)
             for weight, part, (_, values) in zip(weights, group.parts, loaded, strict=True)
-        ),
-        start=mx.array(0.0, dtype),
+        ]
     )
-    out = (out / total).astype(dtype)
-    if group.blank is not None:
-        out = mx.where(group.blank, mx.zeros((), dtype), out)
-    return out.transpose(0, 3, 1, 2, 4).flatten(2, 3).flatten(0, 1)
+    out = _by_row((mixed / total).astype(queries.dtype), group)
+    return out if group.blank is None else mx.where(group.blank, mx.zeros((), out.dtype), out)
 
 
-def _scores(queries: mx.array, keys: mx.array, part: Part) -> mx.array:
-    """Base-2 logits float32 [rows, kv_heads, G, tokens, keys]."""
-    rows, _, group, tokens, _ = queries.shape
-    transposed = keys.swapaxes(-1, -2)
-    if part.common:
-        flat = queries.swapaxes(0, 1).flatten(1, 3) @ transposed[0]
-        scores = mx.unflatten(flat, 1, (rows, group, tokens)).swapaxes(0, 1)
-    else:
-        scores = mx.unflatten(queries.flatten(2, 3) @ transposed, 2, (group, tokens))
-    scores = scores.astype(mx.float32)
-    return scores if part.bias is None else scores + part.bias
+def _by_kv_head(queries: mx.array, group: Group, heads: int) -> mx.array:
+    """[rows * tokens, query heads, dim] as [rows, kv_heads, tokens * G, dim].
+
+    The G query heads of one KV head, of all tokens, are multiplied with its keys in one product.
+    """
+    grouped = mx.unflatten(queries, 1, (heads, -1))
+    if group.tokens == 1:
+        return grouped
+    return mx.unflatten(grouped, 0, (group.rows, group.tokens)).swapaxes(1, 2).flatten(2, 3)
 
 
-def _weighted(weights: mx.array, values: mx.array, part: Part) -> mx.array:
-    """Sum of `values` by `weights`: [rows, kv_heads, G, tokens, value_dim]."""
-    rows, _, group, tokens, _ = weights.shape
-    if part.common:
-        flat = weights.swapaxes(0, 1).flatten(1, 3) @ values[0]
-        return mx.unflatten(flat, 1, (rows, group, tokens)).swapaxes(0, 1)
-    return mx.unflatten(weights.flatten(2, 3) @ values, 2, (group, tokens))
+def _by_row(out: mx.array, group: Group) -> mx.array:
+    """[rows, kv_heads, tokens * G, dim] as [rows * tokens, query heads, dim]."""
+    if group.tokens == 1:
+        return out.flatten(1, 2)
+    return mx.unflatten(out, 2, (group.tokens, -1)).swapaxes(1, 2).flatten(2, 3).flatten(0, 1)
 
 
-def _top(scores: Sequence[mx.array], sinks: mx.array | None) -> mx.array:
+def _product(left: mx.array, right: mx.array, common: bool) -> mx.array:
+    """`left` [rows, kv_heads, m, k] times `right` [rows or 1, kv_heads, k, n]; a common one in one product."""
+    left = left.astype(right.dtype)
+    if not common:
+        return left @ right
+    rows, _, m, _ = left.shape
+    return mx.unflatten(left.swapaxes(0, 1).flatten(1, 2) @ right[0], 1, (rows, m)).swapaxes(0, 1)
+
+
+def _biased(scores: mx.array, part: Part, group: Group) -> mx.array:
+    if part.bias is None:
+        return scores
+    if group.tokens == 1:
+        return scores + part.bias
+    return (mx.unflatten(scores, 2, (group.tokens, -1)) + part.bias[:, :, :, None]).flatten(2, 3)
+
+
+def _sum(terms: Sequence[mx.array]) -> mx.array:
+    return terms[0] if len(terms) == 1 else terms[0] + terms[1]
+
+
+def _top(scores: Sequence[mx.array], sink: mx.array | None) -> mx.array:
     """The largest logit of each row, sinks included."""
-    top = mx.max(scores[0], axis=-1, keepdims=True)
-    for more in scores[1:]:
-        top = mx.maximum(top, mx.max(more, axis=-1, keepdims=True))
-    return top if sinks is None else mx.maximum(top, _sink_logits(sinks, top))
+    tops = [mx.max(score, axis=-1, keepdims=True) for score in scores] + ([] if sink is None else [sink])
+    return functools.reduce(mx.maximum, tops)
 
 
-def _sink_logits(sinks: mx.array, top: mx.array) -> mx.array:
-    return sinks.astype(mx.float32).reshape(1, top.shape[1], -1, 1, 1) * LOG2_E
-
-
-def _sink_weight(sinks: mx.array | None, top: mx.array) -> mx.array:
-    return mx.array(0.0) if sinks is None else mx.power(2.0, _sink_logits(sinks, top) - top)
+def _sink_logits(sinks: mx.array, heads: int, tokens: int) -> mx.array:
+    """Base-2 logits [1, kv_heads, tokens * G, 1]."""
+    logits = mx.unflatten(sinks.astype(mx.float32) * LOG2_E, 0, (heads, 1, -1))
+    return mx.broadcast_to(logits, (heads, tokens, logits.shape[2])).flatten(1, 2)[None, :, :, None]
 
 
 def _layout(groups: list[Group]) -> Layout:
@@ -187,28 +202,28 @@ def _layout(groups: list[Group]) -> Layout:
     return Layout(groups, integers(order), integers(np.argsort(order)))
 
 
-def _groups(runs: Sequence[Run], window: int | None, memory: PageMemory) -> list[Group]:
+def _groups(runs: Sequence[Run], window: int | None, memory: PageMemory, stored: Stored) -> list[Group]:
     pool = memory.pool
     singles = [run for run in runs if run.count == 1]
     shared, rest = shared_groups(singles, pool.page_size) if window is None else ([], singles)
-    groups = [_shared_group(group, memory) for group in shared]
+    groups = [_shared_group(group, memory, stored) for group in shared]
     if rest:
-        groups.append(_single(rest[0], window, pool) if len(rest) == 1 else _batch(rest, window, memory))
+        groups.append(_single(rest[0], window, pool) if len(rest) == 1 else _batch(rest, window, memory, stored))
     return groups + [block for run in runs if run.count > 1 for block in _blocks(run, window, pool)]
 
 
-def _shared_group(group: Shared, memory: PageMemory) -> Group:
+def _shared_group(group: Shared, memory: PageMemory, stored: Stored) -> Group:
     pool = memory.pool
-    tails = memory.mirrors.read(group.runs, [group.pages] * len(group.runs), None)
+    tails = memory.mirrors.read(group.runs, [group.pages] * len(group.runs), None, stored)
     prefix = Part(_run_source(group.runs[0], 0, group.pages * pool.page_size, pool), common=True)
     return Group(
         len(group.runs), 1, [run.start for run in group.runs], (prefix, Part(tails.read, _bias(tails.visible)))
     )
 
 
-def _batch(runs: Sequence[Run], window: int | None, memory: PageMemory) -> Group:
+def _batch(runs: Sequence[Run], window: int | None, memory: PageMemory, stored: Stored) -> Group:
     first = [first_visible(run, window) // memory.pool.page_size for run in runs]
-    batch = memory.mirrors.read(runs, first, window)
+    batch = memory.mirrors.read(runs, first, window, stored)
     part = Part(batch.read, _bias(batch.visible))
     return Group(len(runs), 1, [run.start for run in runs], (part,), _blank(batch.visible))
 
@@ -260,9 +275,9 @@ def _bias(seen: BoolArray) -> mx.array | None:
     """0 and -inf for `seen` [rows, tokens, keys]; None where everything is seen."""
     if seen.all():
         return None
-    return from_host(np.where(seen, np.float32(0), np.float32(-np.inf))[:, None, None])
+    return from_host(np.where(seen, np.float32(0), np.float32(-np.inf))[:, None])
 
 
 def _blank(seen: BoolArray) -> mx.array | None:
     blank = blank_rows(seen)
-    return None if blank is None else from_host(blank[:, None, None])
+    return None if blank is None else from_host(blank.reshape(-1, 1, 1))

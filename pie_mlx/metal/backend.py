@@ -1,7 +1,7 @@
 """Who runs the kernels: the Metal device, the emulator, or nobody."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
 import mlx.core as mx
@@ -9,6 +9,7 @@ import mlx.core as mx
 from pie_mlx.errors import ConfigError, InvalidArgumentError
 from pie_mlx.metal.emulator import Builder, Emulator, cache_folder
 from pie_mlx.metal.kernel import KernelSource, ReadText, parse_kernel, read_kernel_file
+from pie_mlx.metal.record import KernelRecord, read_record, record_file
 
 Kind = Literal["metal", "emulate", "off"]
 Size = tuple[int, int, int]
@@ -16,15 +17,24 @@ TemplateArguments = Mapping[str, int | bool | mx.Dtype]
 Outputs = Mapping[str, tuple[Sequence[int], mx.Dtype]]
 MakeKernel = Callable[[KernelSource], Callable[..., list[mx.array]]]
 
+GATHER_ROWS = 128
+"""Where gathering is expected to pay, until a device has measured it."""
+MERGED_INTO = {"attention_merge": "paged_attention"}
+"""Kernels that run only behind another one share its fate."""
+
 
 @dataclass(frozen=True)
 class Backend:
-    """Launches kernels by name. Objects are built once per kernel; `disabled` names fall back to MLX operations."""
+    """Launches kernels by name. Objects are built once per kernel; `disabled` names fall back to MLX operations.
+
+    Chunks of at least `gather_rows` rows of one context are attended by MLX's own attention over gathered pages.
+    """
 
     kind: Kind
     make: MakeKernel
     read_text: ReadText = read_kernel_file
     disabled: frozenset[str] = frozenset()
+    gather_rows: int = GATHER_ROWS
     _built: dict[str, tuple[KernelSource, Callable[..., list[mx.array]]]] = field(
         default_factory=dict[str, tuple[KernelSource, Callable[..., list[mx.array]]]]
     )
@@ -94,9 +104,9 @@ def _no_kernel(source: KernelSource) -> Callable[..., list[mx.array]]:
     )
 
 
-def metal_backend(disabled: frozenset[str] = frozenset()) -> Backend:
+def metal_backend() -> Backend:
     """Kernels on the Apple GPU."""
-    return Backend("metal", _metal_kernel, disabled=disabled)
+    return Backend("metal", _metal_kernel)
 
 
 def emulator_backend(emulator: Emulator, read_text: ReadText = read_kernel_file) -> Backend:
@@ -121,8 +131,16 @@ def off_backend() -> Backend:
     return Backend("off", _no_kernel)
 
 
+def with_record(backend: Backend, record: KernelRecord) -> Backend:
+    """The backend without the kernels that fail here, and with the measured threshold."""
+    behind = {kernel for kernel, front in MERGED_INTO.items() if front in record.failing}
+    rows = record.gather_rows or backend.gather_rows
+    return replace(backend, disabled=backend.disabled | record.failing | behind, gather_rows=rows)
+
+
 def choose_backend(environment: Mapping[str, Any], device: mx.Device) -> Backend:
-    """The backend PIE_METAL asks for: `auto` (default) uses the Apple GPU where `device` is one.
+    """The backend PIE_METAL asks for: `auto` (default) uses the Apple GPU where `device` is one, less what
+    `pie doctor --kernels` recorded as failing there.
 
     Raises ConfigError for another value.
     """
@@ -134,6 +152,6 @@ def choose_backend(environment: Mapping[str, Any], device: mx.Device) -> Backend
             return emulator_backend(Emulator(Builder(cache_folder(environment))))
         case "auto":
             apple = device.type == mx.DeviceType.gpu and mx.metal.is_available()
-            return metal_backend() if apple else off_backend()
+            return with_record(metal_backend(), read_record(record_file(environment))) if apple else off_backend()
         case _:
             raise ConfigError(f"PIE_METAL={wish}: unknown value", hint="use auto, emulate or off")

@@ -1,19 +1,22 @@
-"""How many bytes a kernel moves per second on a device, from its floor and the clock."""
+"""What only a device can tell: bytes per second of a kernel, and from where gathering pages beats tiles."""
 
 # MLX's stubs leave variable arguments untyped.
 # pyright: reportUnknownMemberType=false
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import mlx.core as mx
 
 from pie_mlx.metal.backend import Backend
 from pie_mlx.metal.floors import attention_floor, kv_write_floor, page_copy_floor
 from pie_mlx.metal.kernels.attention_rows import attention_rows
+from pie_mlx.metal.kernels.gathered_attention import gathered_attention
 from pie_mlx.metal.kernels.kv_write import kv_write
 from pie_mlx.metal.kernels.page_moves import page_copy
 from pie_mlx.metal.kernels.paged_attention import AttentionOptions, PoolShape, paged_attention
+from pie_mlx.metal.kernels.paged_prefill import paged_prefill, tile_size
 from pie_mlx.metal.kernels.requirements import first_fence
 
 REPEATS = 5
@@ -74,11 +77,54 @@ def measured_bandwidth(kernel: str, backend: Backend, clock: Callable[[], float]
     if load is None or backend.kind != "metal":
         return None
     keys, values = (mx.zeros((PAGES, SHAPE.page_size, SHAPE.heads, SHAPE.key_size), mx.float16) for _ in range(2))
-    mx.eval(keys, values, *load.launch(backend, keys, values))
+    mx.eval(keys, values)
+    return load.least_bytes / _best_seconds(lambda: load.launch(backend, keys, values), clock)
+
+
+def _best_seconds(launch: Callable[[], list[mx.array]], clock: Callable[[], float]) -> float:
+    mx.eval(*launch())
     best = float("inf")
     for _ in range(REPEATS):
-        outputs = load.launch(backend, keys, values)
+        outputs = launch()
         started = clock()
         mx.eval(*outputs)
         best = min(best, clock() - started)
-    return load.least_bytes / best
+    return best
+
+
+CHUNKS = (32, 64, 128, 256, 512)
+"""Rows of the chunks that the two ways of attending are timed on."""
+
+
+def crossover(rows: Sequence[int], tiled: Sequence[float], gathered: Sequence[float]) -> int:
+    """The fewest rows from which gathering was faster for all longer chunks, too; one more than the longest if none."""
+    threshold = rows[-1] + 1
+    for count, by_tiles, by_gathering in reversed(list(zip(rows, tiled, gathered, strict=True))):
+        if by_gathering >= by_tiles:
+            break
+        threshold = count
+    return threshold
+
+
+def measured_gather_rows(backend: Backend, clock: Callable[[], float]) -> int | None:
+    """Rows of a chunk from which gathering is faster, behind a history of CONTEXT_LENGTH keys; None off a device."""
+    if backend.kind != "metal" or not backend.runs("paged_prefill"):
+        return None
+    pages = CONTEXT_LENGTH // SHAPE.page_size
+    keys, values = (mx.zeros((pages, SHAPE.page_size, SHAPE.heads, SHAPE.key_size), mx.float16) for _ in range(2))
+    mx.eval(keys, values)
+    table, options = list(range(pages)), AttentionOptions(0.1)
+    tiled: list[float] = []
+    gathered: list[float] = []
+    for count in CHUNKS:
+        queries = mx.ones((count, QUERY_HEADS, SHAPE.key_size), mx.float16)
+        lengths = list(range(CONTEXT_LENGTH - count + 1, CONTEXT_LENGTH + 1))
+        per_tile, _ = tile_size(SHAPE, ELEMENT_BYTES)
+        rows = attention_rows([table], [0] * count, lengths, rows_per_window=per_tile)
+        tiles = partial(paged_prefill, backend, queries, keys, values, rows, options, first_fence())
+        gather = partial(
+            gathered_attention, backend, queries, keys, values, table, CONTEXT_LENGTH, options, first_fence()
+        )
+        tiled.append(_best_seconds(lambda launch=tiles: list(launch()), clock))
+        gathered.append(_best_seconds(lambda launch=gather: list(launch()), clock))
+    return crossover(CHUNKS, tiled, gathered)

@@ -1,7 +1,8 @@
-"""Attention of a step by kernels: decode rows, verification windows and long chunks, each in one launch per layer."""
+"""Attention of a step by kernels: decode rows, verification windows and chunks, each in one launch per layer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 import mlx.core as mx
 import numpy as np
@@ -9,43 +10,75 @@ import numpy as np
 from pie_mlx.metal.arrays import integers
 from pie_mlx.metal.kernel_pool import KernelPool
 from pie_mlx.metal.kernels.attention_rows import AttentionRows, attention_rows
+from pie_mlx.metal.kernels.gathered_attention import gathered_attention
 from pie_mlx.metal.kernels.paged_attention import AttentionOptions, PoolShape, paged_attention, pool_shape
 from pie_mlx.metal.kernels.paged_prefill import paged_prefill, tile_size
 from pie_mlx.metal.visibility import BoolArray, Run, expanded
 
+
+class Kind(Enum):
+    """How a run is attended, in the order of the launches."""
+
+    SINGLE = "one row"
+    WINDOW = "rows that share a reading"
+    TILED = "tiles with matrix products"
+    GATHERED = "gathered pages"
+
+
 WINDOW_ROWS = 4
 """Rows of one context that share a reading of its pages in the decode kernel."""
+WINDOW_ELEMENTS = 4096
+"""Query elements of a window at most: they lie in threadgroup memory."""
 PREFILL_ROWS = 9
 """Runs of at least so many rows are attended in tiles."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Runs of one class, and which rows of the step they are. Compared by identity: runs need not be hashable."""
+    """Runs of one kind, which rows of the step they are, and the same on the device.
+
+    Compared by identity: runs need not be hashable.
+    """
 
     runs: tuple[Run, ...]
     order: tuple[int, ...]
+    index: mx.array
+
+
+def _kind(run: Run, tiled: bool, gather_rows: int) -> Kind:
+    if run.count == 1:
+        return Kind.SINGLE
+    if run.count >= gather_rows and run.masks is None:
+        return Kind.GATHERED
+    return Kind.TILED if tiled and run.count >= PREFILL_ROWS else Kind.WINDOW
+
+
+def _rows_per_window(kind: Kind, queries: mx.array, shape: PoolShape) -> int:
+    if kind is Kind.TILED:
+        return tile_size(shape, queries.dtype.size)[0]
+    fits = queries.shape[1] // shape.heads * WINDOW_ROWS * shape.key_size <= WINDOW_ELEMENTS
+    return WINDOW_ROWS if kind is Kind.WINDOW and fits else 1
 
 
 def _rows(runs: Sequence[Run]) -> Rows:
-    return Rows(tuple(runs), tuple(run.start + index for run in runs for index in range(run.count)))
+    order = tuple(run.start + index for run in runs for index in range(run.count))
+    return Rows(tuple(runs), order, integers(order))
 
 
 class KernelPlan:
     """How the rows of one step are divided among kernels. Built once per step, shared by all layers.
 
-    A row's class depends on its own run only, so that what else is in the batch cannot change its result.
+    A row's kind depends on its own run only, so that what else is in the batch cannot change its result.
     """
 
     def __init__(self, runs: Sequence[Run], pool: KernelPool) -> None:
         self._pool = pool
         tiled = pool.backend.runs("paged_prefill") and all(_tiles(layer.keys, layer.values) for layer in pool.layers)
-        longest = PREFILL_ROWS if tiled else max(run.count for run in runs) + 1
-        self._singles = _rows([run for run in runs if run.count == 1])
-        self._windows = _rows([run for run in runs if 1 < run.count < longest])
-        self._chunks = _rows([run for run in runs if run.count >= longest])
+        kinds = [_kind(run, tiled, pool.backend.gather_rows) for run in runs]
+        chosen = [[run for run, kind in zip(runs, kinds, strict=True) if kind == wanted] for wanted in Kind]
+        self._groups = [(kind, _rows(members)) for kind, members in zip(Kind, chosen, strict=True) if members]
         self._built: dict[tuple[Rows, int], AttentionRows] = {}
-        order = self._singles.order + self._windows.order + self._chunks.order
+        order = tuple(row for _, rows in self._groups for row in rows.order)
         self._in_order = order == tuple(range(len(order)))
         self._back = integers(np.argsort(order))
 
@@ -55,30 +88,30 @@ class KernelPlan:
         """Attention of `queries` [rows, query heads, key_dim] over the pages of `layer`; [rows, heads, value_dim]."""
         options = AttentionOptions(scale, window or 0, sinks=sinks)
         typed = queries.astype(self._pool.dtype)
-        shape = pool_shape(self._pool.layers[layer].keys, self._pool.layers[layer].values)
-        outputs = [
-            self._launch(typed, layer, rows, self._per_window(rows, typed, shape), options)
-            for rows in (self._singles, self._windows, self._chunks)
-            if rows.runs
-        ]
+        outputs = [output for kind, rows in self._groups for output in self._launch(typed, layer, kind, rows, options)]
         joined = outputs[0] if len(outputs) == 1 else mx.concatenate(outputs)
         return (joined if self._in_order else joined[self._back]).astype(queries.dtype)
 
-    def _per_window(self, rows: Rows, queries: mx.array, shape: PoolShape) -> int:
-        if rows is self._singles:
-            return 1
-        if rows is self._chunks:
-            return tile_size(shape, queries.dtype.size)[0]
-        return WINDOW_ROWS if queries.shape[1] // shape.heads * WINDOW_ROWS * shape.key_size <= 4096 else 1
-
     def _launch(
-        self, queries: mx.array, layer: int, rows: Rows, per_window: int, options: AttentionOptions
-    ) -> mx.array:
+        self, queries: mx.array, layer: int, kind: Kind, rows: Rows, options: AttentionOptions
+    ) -> list[mx.array]:
+        """Results of the rows of one kind, in their order."""
         pages = self._pool.layers[layer]
-        kernel = paged_prefill if rows is self._chunks else paged_attention
-        own = queries if len(rows.order) == queries.shape[0] and self._in_order else queries[integers(rows.order)]
+        if kind is Kind.GATHERED:
+            return [self._gathered(queries, layer, run, options) for run in rows.runs]
+        own = queries if self._in_order and len(self._groups) == 1 else queries[rows.index]
+        kernel = paged_prefill if kind is Kind.TILED else paged_attention
+        per_window = _rows_per_window(kind, queries, pool_shape(pages.keys, pages.values))
         arrays = (own, pages.keys, pages.values, self._device_rows(rows, per_window))
         output, pages.fence = kernel(self._pool.backend, *arrays, options, pages.fence)
+        return [output]
+
+    def _gathered(self, queries: mx.array, layer: int, run: Run, options: AttentionOptions) -> mx.array:
+        pages = self._pool.layers[layer]
+        own = queries[run.start : run.start + run.count]
+        table = list(run.block_table[: -(-run.kv_length // self._pool.page_size)])
+        arrays = (own, pages.keys, pages.values, table, run.kv_length)
+        output, pages.fence = gathered_attention(self._pool.backend, *arrays, options, pages.fence)
         return output
 
     def _device_rows(self, rows: Rows, per_window: int) -> AttentionRows:

@@ -4,7 +4,7 @@ A mirror is a cache: it is used only if every page it was made of is unchanged b
 appends, so no owner of pages has to know of it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import mlx.core as mx
@@ -25,6 +25,8 @@ IDLE_CHANGES = 8
 
 KeysAndValues = tuple[mx.array, mx.array]
 Read = Callable[[int], KeysAndValues]
+Stored = Mapping[int, KeysAndValues]
+"""K and V of the step's rows by layer, [rows, kv_heads, head_dim]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +66,14 @@ class Mirrors:
         """Bytes the mirrors take."""
         return sum(mirror.bytes for mirror in self._kept)
 
-    def read(self, runs: Sequence[Run], first: Sequence[int], window: int | None) -> Batch:
-        """Single-token `runs`, each from page `first` of its table on. The pool holds the step's writes when read."""
+    def read(self, runs: Sequence[Run], first: Sequence[int], window: int | None, stored: Stored) -> Batch:
+        """Single-token `runs`, each from page `first` of its table on.
+
+        When a layer is read, the pool and `stored` hold what the step writes to it.
+        """
         mirror = next((kept for kept in self._kept if self._continues(kept, runs, first, window)), None)
         if mirror is not None:
-            read = self._appending(mirror, runs)
+            read = self._appending(mirror, runs, stored)
         else:
             mirror, read = self._gathering(runs, first, window)
         width = max(run.kv_length - start * self._pool.page_size for run, start in zip(runs, mirror.first, strict=True))
@@ -92,25 +97,25 @@ class Mirrors:
                 return False
             if list(run.block_table[start : start + len(table)]) != table:
                 return False
-        changed = self._pool.changed_at[np.concatenate([np.asarray(table, np.int64) for table in mirror.tables])]
-        return bool(np.all((changed <= mirror.used_at) | (changed == self._pool.clock)))
+        pages = np.concatenate([np.asarray(table, np.int64) for table in mirror.tables])
+        return bool(np.all(self._pool.changed_before(pages) <= mirror.used_at))
 
-    def _appending(self, mirror: Mirror, runs: Sequence[Run]) -> Read:
+    def _appending(self, mirror: Mirror, runs: Sequence[Run], stored: Stored) -> Read:
         size = self._pool.page_size
-        own = [run.kv_length - 1 for run in runs]
-        pages = [run.block_table[slot // size] for run, slot in zip(runs, own, strict=True)]
-        slots = integers([page * size + slot % size for page, slot in zip(pages, own, strict=True)])
-        rows = integers(np.arange(len(runs)))
-        places = integers([slot - start * size for slot, start in zip(own, mirror.first, strict=True)])
+        taken = integers([run.start for run in runs])
+        rows = integers(np.arange(len(runs))[:, None])
+        places = integers(
+            [[run.kv_length - 1 - start * size] for run, start in zip(runs, mirror.first, strict=True)],
+        )
+        heads = mx.arange(max(shape.kv_heads for shape in self._pool.shapes), dtype=mx.int32)
         self._record(mirror, runs)
 
         def read(layer: int) -> KeysAndValues:
             kept = mirror.layers.get(layer)
             if kept is None:
                 return self._gathered(mirror, layer)
-            for array, new in zip(kept, self._pool.rows(layer, slots), strict=True):
-                heads = mx.arange(array.shape[1], dtype=mx.int32)
-                array[rows[:, None], heads, places[:, None]] = new
+            for array, new in zip(kept, stored[layer], strict=True):
+                array[rows, heads[: array.shape[1]], places] = new if len(runs) == new.shape[0] else new[taken]
             return kept
 
         return read

@@ -65,8 +65,8 @@ class KvPool:
     """K and V of every slot of every layer; knows page ids only.
 
     Writes are in place as long as nobody keeps a view across steps: a step writes each array at most once, before it
-    reads it, and ends with an evaluation of its outputs and `arrays()`. `changed_at[page]` is the `clock` of the last
-    change of a page, for those who keep copies.
+    reads it, and ends with an evaluation of its outputs and `arrays()`. `changed_before` tells those who keep copies
+    when pages changed; `clock` counts changes.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class KvPool:
         self.pages, self.page_size, self.dtype = pages, page_size, dtype
         self.storage = storage or fastest_storage()
         self.clock = 0
-        self.changed_at = np.zeros(pages, np.int64)
+        self._changed_at, self._changed_before = np.zeros((2, pages), np.int64)
         slots = pages * page_size
         self._keys = [self.storage.empty(slots, shape.kv_heads, shape.key_dim, dtype) for shape in self.shapes]
         self._values = [self.storage.empty(slots, shape.kv_heads, shape.value_dim, dtype) for shape in self.shapes]
@@ -99,6 +99,11 @@ class KvPool:
     def begin_write(self, write: SlotWrite) -> None:
         """Announce the pages a step writes, once before its first layer."""
         self._changed(write.slots // self.page_size)
+
+    def changed_before(self, pages: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The clock of the last change of each page before the present step."""
+        latest = self._changed_at[pages]
+        return np.where(latest == self.clock, self._changed_before[pages], latest)
 
     def write(self, layer: int, keys: mx.array, values: mx.array, write: SlotWrite) -> None:
         """Store `keys` [rows, kv_heads, key_dim] and `values` [rows, kv_heads, value_dim]; K is already rotated."""
@@ -161,8 +166,10 @@ class KvPool:
         evaluate(arrays)
 
     def _changed(self, pages: Sequence[int] | npt.NDArray[np.int64]) -> None:
+        index = np.asarray(pages, np.int64)
         self.clock += 1
-        self.changed_at[np.asarray(pages, np.int64)] = self.clock
+        self._changed_before[index] = self._changed_at[index]
+        self._changed_at[index] = self.clock
 
     def _slots(self, pages: Iterable[tuple[int, int]]) -> npt.NDArray[np.int32]:
         """Physical slots of the first `rows` slots of each page."""

@@ -1,29 +1,35 @@
 """Proof on the machine at hand: every kernel compiled, compared with its reference, its bandwidth measured."""
 
-from collections.abc import Callable, Iterable, Iterator
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
+from typing import NamedTuple
 
-from pie_mlx.errors import PieError
-from pie_mlx.metal.backend import Backend
+import mlx.core as mx
+
+from pie_mlx.errors import ConfigError, PieError
+from pie_mlx.metal.backend import Backend, emulator_backend, metal_backend
 from pie_mlx.metal.bandwidth import measured_bandwidth
 from pie_mlx.metal.check_cases import Case, check_cases
+from pie_mlx.metal.emulator import Builder, Emulator, cache_folder
+from pie_mlx.metal.record import KernelRecord
 
 Clock = Callable[[], float]
 """Seconds of a monotonic clock."""
 
-MERGED_INTO = {"attention_merge": "paged_attention"}
-"""Kernels that run only behind another one share its fate."""
-
 
 @dataclass(frozen=True, slots=True)
 class KernelCheck:
-    """One kernel: cases run, largest error as a share of what its case tolerates (at most 1 passes), the first
-    failure (empty if none), and the bytes per second it moved where that was measured."""
+    """One kernel: cases run, largest error as a share of what its case tolerates (at most 1 passes), that error and
+    that tolerance, the first failure (empty if none), and the bytes per second it moved where that was measured."""
 
     kernel: str
     cases: int
     worst_share: float
+    worst_error: float
+    tolerance: float
     failure: str
     bytes_per_second: float | None = None
 
@@ -32,20 +38,44 @@ class KernelCheck:
         return not self.failure
 
 
-def _outcome(case: Case, backend: Backend) -> tuple[float, str]:
-    """Error as a share of the tolerance, and what failed."""
+def backend_to_check(environment: Mapping[str, str], device: mx.Device) -> Backend:
+    """The Apple GPU with all its kernels if `device` is one, else the emulator.
+
+    Raises ConfigError on a Mac without a GPU: the emulator is the means of other machines.
+    """
+    if device.type == mx.DeviceType.gpu and mx.metal.is_available():
+        return metal_backend()
+    if sys.platform == "darwin":
+        raise ConfigError(
+            "kernels: this Mac shows no GPU to MLX", hint="run it outside of a sandbox or virtual machine"
+        )
+    return emulator_backend(Emulator(Builder(cache_folder(environment))))
+
+
+class _Outcome(NamedTuple):
+    """Error as a share of the tolerance, both of these, and what failed."""
+
+    share: float
+    error: float
+    tolerance: float
+    failure: str
+
+
+def _outcome(case: Case, backend: Backend) -> _Outcome:
     try:
         error = case.error(backend)
     except (PieError, RuntimeError, ValueError) as failure:
-        return float("inf"), f"{case.label}: {failure}"
+        return _Outcome(math.inf, math.inf, case.tolerance, f"{case.label}: {failure}")
     share = error / case.tolerance if case.tolerance else float(error > 0) * 2
-    return share, f"{case.label}: error {error:.1e}, {case.tolerance:.0e} is tolerated" if share > 1 else ""
+    failure = f"{case.label}: error {error:.1e}, {case.tolerance:.0e} is tolerated" if share > 1 else ""
+    return _Outcome(share, error, case.tolerance, failure)
 
 
 def _check(kernel: str, cases: Iterable[Case], backend: Backend) -> KernelCheck:
     outcomes = [_outcome(case, backend) for case in cases]
-    failure = next((text for _, text in outcomes if text), "")
-    return KernelCheck(kernel, len(outcomes), max(share for share, _ in outcomes), failure)
+    failure = next((outcome.failure for outcome in outcomes if outcome.failure), "")
+    worst = max(outcomes, key=lambda outcome: (outcome.share, outcome.tolerance))
+    return KernelCheck(kernel, len(outcomes), worst.share, worst.error, worst.tolerance, failure)
 
 
 def check_kernels(
@@ -65,15 +95,20 @@ def check_kernels(
         yield check
 
 
-def without_failing(backend: Backend, checks: Iterable[KernelCheck], warn: Callable[[str], None]) -> Backend:
-    """The backend with every failing kernel disabled; `warn` is told which and why. MLX operations take over."""
+def record_of(
+    checks: Iterable[KernelCheck], warn: Callable[[str], None], gather_rows: int | None = None
+) -> KernelRecord:
+    """What to keep of the checks; `warn` is told which kernels are disabled and why. MLX operations take over."""
     failing = {check.kernel: check.failure for check in checks if not check.passed}
     for kernel, failure in failing.items():
         warn(f"metal: {kernel} is off, MLX operations are used instead: {failure}")
-    behind = {kernel for kernel, front in MERGED_INTO.items() if front in failing}
-    return replace(backend, disabled=backend.disabled | failing.keys() | behind)
+    return KernelRecord(frozenset(failing), gather_rows)
 
 
 def as_rows(checks: Iterable[KernelCheck]) -> list[dict[str, object]]:
-    """The table as plain values, for JSON."""
-    return [{**asdict(check), "passed": check.passed} for check in checks]
+    """The table as plain values, for JSON: a kernel that did not run, or gave no number, has an error of null."""
+    return [{**_finite(asdict(check)), "passed": check.passed} for check in checks]
+
+
+def _finite(row: dict[str, object]) -> dict[str, object]:
+    return {key: None if value == math.inf else value for key, value in row.items()}

@@ -53,5 +53,5 @@ def expanded(runs: Sequence[int], start: int, count: int) -> BoolArray:
 
 def blank_rows(seen: BoolArray) -> npt.NDArray[Any] | None:
     """Rows that see nothing, [..., 1]; None where every row sees something."""
-    blank = ~seen.any(axis=-1, keepdims=True)
+    blank = np.logical_not(np.any(seen, axis=-1, keepdims=True))
     return blank if blank.any() else None

@@ -1,11 +1,13 @@
 """From the configuration to an engine's settings."""
 
+from pathlib import Path
+
 from pie_mlx.config import ModelConfig
 from pie_mlx.engine.settings import EngineSettings
 
 
-def engine_settings(model: ModelConfig) -> EngineSettings:
-    """Settings of the engine that serves a configured model."""
+def engine_settings(model: ModelConfig, home: Path) -> EngineSettings:
+    """Settings of the engine that serves a configured model and keeps its files in `home`."""
     return EngineSettings(
         model=model.hf_repo,
         name=model.name,
@@ -15,6 +17,8 @@ def engine_settings(model: ModelConfig) -> EngineSettings:
         total_pages=model.engine.total_pages,
         kv_memory_fraction=model.engine.kv_memory_fraction,
         memory_headroom_bytes=model.engine.memory_headroom_mb << 20,
+        spill_directory=model.engine.spill_dir or str(home / "spill"),
+        spill_max_bytes=model.engine.spill_max_mb << 20,
         seed=model.engine.random_seed,
         policy=model.scheduler.policy,
         max_batch_tokens=model.engine.max_forward_tokens,

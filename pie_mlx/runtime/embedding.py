@@ -69,7 +69,7 @@ class Engine:
         """Cancel what is running, release everything, free the device. Idempotent."""
         running = list(self._processes)
         for process in running:
-            process.cancel()
+            process.cancel("Engine stopped")
         await asyncio.gather(*(process.outcome() for process in running))
         if self._core is not None:
             await self._core.stop()

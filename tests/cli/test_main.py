@@ -7,7 +7,7 @@ import pytest
 def test_help_shows_the_verbs_in_their_groups(pie, words):
     ended = pie(*words)
     assert ended.code == 0
-    for title in ("Run:", "Programs:", "Setup:"):
+    for title in ("Run:", "Programs:", "Models:", "Setup:"):
         assert title in ended.out
     assert ended.err == ""
 

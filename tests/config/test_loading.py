@@ -65,8 +65,8 @@ def test_all_errors_are_listed_with_key_value_origin_and_rule(load, tmp_path):
     assert problems(load, text, PIE_MODEL__0__ENGINE__TOTAL_PAGES="0") == [
         f"model.0.hf_repo = 3 ({origin}): expected `str`, got `int` (repo id, directory, or pie-tiny)",
         f"model.0.engine.kv_page_siz ({origin}): unknown key, did you mean 'model.0.engine.kv_page_size'?",
-        f"model.0.scheduler.policy = 'best' ({origin}): invalid enum value 'best': one of fcfs"
-        " (who runs first: fcfs is first come, first served)",
+        f"model.0.scheduler.policy = 'best' ({origin}): invalid enum value 'best': one of market, fcfs, priority"
+        " (who gets pages and rows first: by bid, by age, or by a fixed priority)",
         "model.0.engine.total_pages = 0 (PIE_MODEL__0__ENGINE__TOTAL_PAGES): expected `int` >= 1"
         " (pages of the pool; unset: by kv_memory_fraction)",
     ]

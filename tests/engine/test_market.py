@@ -3,15 +3,34 @@
 import asyncio
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import TypeVar
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pie_mlx.engine.kv import PageStore, WorkingToken
+from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.market import imbalance_credits
+from pie_mlx.engine.page_moves import PageMover
+from pie_mlx.engine.restoring import Restorer
+from pie_mlx.engine.schedule import ReasonKind
+from pie_mlx.engine.tick_reports import TickReports
+from pie_mlx.engine.tick_state import TickState
 from pie_mlx.errors import ContextBusyError
+from pie_mlx.events import (
+    AccountJoined,
+    AccountLeft,
+    ContextRestored,
+    ContextSuspended,
+    MarketSettled,
+    TickCompleted,
+    WaitChanged,
+)
 from pie_mlx.sdk import Context, Sampler
 from tests.engine.running import Running, running
+
+AnEvent = TypeVar("AnEvent")
 
 POOL_PAGES = 16
 LONGEST_CONTEXT_TOKENS = 12 * 16
@@ -141,3 +160,132 @@ def test_whatever_programs_do_they_finish_and_the_books_balance(  # M13, Q7, T29
 async def all_of(engine: Running, programs: list[list[Step]]) -> None:
     async with asyncio.timeout(30):
         await asyncio.gather(*(Program(engine, seed).run(steps) for seed, steps in enumerate(programs)))
+
+
+# What the market tells.
+
+
+@pytest.fixture
+def small() -> Iterator[Running]:
+    with running(dummy=True, policy="market", total_pages=POOL_PAGES) as started:
+        yield started
+
+
+def events_of(engine: Running, kind: type[AnEvent]) -> list[AnEvent]:
+    return [event for event in engine.events if isinstance(event, kind)]
+
+
+async def hold(engine: Running, tokens: int, seed: int, bid: float) -> Context:
+    """A context of `tokens` tokens and what it bids from then on."""
+    context = Context(engine.model)
+    context.append(engine.prompt(tokens, seed))
+    await context.flush()
+    context.set_bid(bid)
+    return context
+
+
+async def test_who_is_outbid_is_told_why_and_by_whom(small: Running) -> None:
+    poor = await hold(small, 160, seed=1, bid=1.0)
+    rich = Context(small.model)
+    rich.set_bid(5.0)
+    rich.append(small.prompt(160, 2))
+    await rich.flush()
+    suspended = events_of(small, ContextSuspended)[0]
+    assert (suspended.context, suspended.for_context, suspended.reason) == (poor.id, rich.id, ReasonKind.OUTBID)
+    assert suspended.text.startswith("suspended: bid 1.00 < ")
+    reason = small.core.services.ticker.reason(poor.id)
+    assert reason is not None
+    assert reason.kind is ReasonKind.OUTBID
+    rich.release()
+    poor.append([50])
+    await poor.flush()
+    assert events_of(small, ContextRestored)[-1].context == poor.id
+    assert events_of(small, WaitChanged)[-1] == WaitChanged(poor.id)
+    assert small.core.services.ticker.reason(poor.id) is None
+
+
+async def test_a_program_that_suspends_its_context_is_an_event_once(small: Running) -> None:  # R2
+    context = await hold(small, 20, seed=1, bid=1.0)
+    context.suspend()
+    context.suspend()
+    assert [event.reason for event in events_of(small, ContextSuspended)] == ["requested"]
+
+
+async def test_without_contention_no_program_pays_rent(small: Running) -> None:  # M7, T17
+    programs = (Program(small, seed).run([("write", 30), ("generate", 5), ("fork", 3)]) for seed in range(3))
+    await asyncio.gather(*programs)
+    settled = events_of(small, MarketSettled)
+    assert settled
+    assert all(event.price == 0.0 for event in settled)
+    assert all(movement.rent == 0.0 for event in settled for movement in event.movements)
+    assert len(settled) < len(events_of(small, TickCompleted))
+
+
+async def test_movements_of_a_tick_cancel_out(contested: Running) -> None:  # M11, M13
+    await all_of(contested, [[("generate", 7), ("write", 40), ("fork", 0), ("generate", 6)]] * 6)
+    for event in events_of(contested, MarketSettled):
+        moved = sum(item.dividend - item.rent - item.make_cost for item in event.movements)
+        assert moved == pytest.approx(0.0, abs=1e-6)
+
+
+async def test_joining_and_leaving_are_events_and_debts_stay_in_the_treasury(small: Running) -> None:  # M12
+    with small.process(token_budget=40) as host:
+        context = await hold(small, 40, seed=1, bid=1.0)
+        assert context.seq_len == 40
+    joined, left = events_of(small, AccountJoined)[-1], events_of(small, AccountLeft)[-1]
+    assert (joined.account, joined.endowment) == (left.account, 3.0)
+    assert left.balance < joined.endowment
+    assert left.treasury == pytest.approx(left.balance - joined.endowment)
+    assert imbalance_credits(small.core.services.bank.ledger) == pytest.approx(0.0, abs=1e-6)
+    assert host.process_id not in small.core.services.processes
+
+
+# Whatever ends while it waits.
+
+
+async def test_a_cancelled_wait_for_pages_leaves_no_trace(small: Running) -> None:  # E5
+    holder = await hold(small, 240, seed=1, bid=9.0)
+    context = Context(small.model)
+    context.append(small.prompt(100, 2))
+    waiting = asyncio.create_task(context.flush())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    assert (context.seq_len, len(context.buffer())) in {(0, 100), (100, 0)}
+    holder.release()
+    await context.flush()
+    assert context.seq_len == 100
+    small.store.check_integrity()
+
+
+async def test_a_context_can_be_released_while_it_is_being_restored(small: Running) -> None:
+    context = await hold(small, 200, seed=1, bid=1.0)
+    context.suspend()
+    with Context(small.model) as other:
+        other.inner().reserve_working_pages(POOL_PAGES)
+    context.append([50])
+    flushing = asyncio.create_task(context.flush())
+    await asyncio.sleep(0)
+    flushing.cancel()
+    context.release()
+    await asyncio.gather(flushing, return_exceptions=True)
+    assert (await hold(small, 200, seed=2, bid=0.0)).seq_len == 200
+
+
+def off_pool_context(store: PageStore) -> int:
+    context = store.create()
+    store.reserve(context, 2)
+    store.append(context, [WorkingToken(token, token) for token in range(20)])
+    store.suspend(context)
+    return context
+
+
+async def test_a_restore_that_finds_no_pages_is_put_off(small: Running) -> None:
+    store = PageStore(pages=2, page_size=16, identity=b"test")
+    state, reports = TickState(store), TickReports(lambda event: None)
+    restorer = Restorer(state, PageMover(store, small.core.services.runner, None, lambda event: None), reports)
+    context = LiveContext(off_pool_context(store), account=1, stream=0)
+    store.reserve(store.create(), 1)
+    assert not restorer.begin(context)
+    assert not store.is_resident(context.id)
+    store.check_integrity()

@@ -3,7 +3,7 @@
 import pytest
 
 from pie_mlx.calls import Sampler
-from pie_mlx.events import TickCompleted
+from pie_mlx.events import PassCompleted, TickCompleted
 from pie_mlx.sdk import Context, Logprobs
 from tests.engine.running import Running
 
@@ -82,3 +82,11 @@ async def test_probes_of_a_cached_prompt_equal_those_of_a_cold_one(engine: Runni
         handle = fwd.probe(47, Logprobs([1, 2, 3]))
         values.append((await fwd.execute()).logprobs(handle))
     assert values[0] == pytest.approx(values[1], abs=1e-4)
+
+
+async def test_a_pass_tells_what_it_attached_and_what_it_computed(engine: Running) -> None:  # K5
+    prompt = engine.prompt(40, seed=28)
+    await computed_by_flush(engine, prompt)
+    await computed_by_flush(engine, prompt)
+    passes = [event for event in engine.events if isinstance(event, PassCompleted)]
+    assert [(event.attached_tokens, event.computed_tokens) for event in passes[-2:]] == [(0, 40), (32, 8)]

@@ -3,6 +3,7 @@
 import asyncio
 import stat
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -54,8 +55,8 @@ def content(pages: int, seed: int = 0) -> HostContent:
 
 def same(one: HostContent | None, other: HostContent) -> bool:
     assert one is not None
-    pairs = zip(one, other, strict=True)
-    return all(np.array_equal(a, b) and a.dtype == b.dtype for left, right in pairs for a, b in zip(left, right))
+    arrays = zip(chain.from_iterable(one), chain.from_iterable(other), strict=True)
+    return all(np.array_equal(a, b) and a.dtype == b.dtype for a, b in arrays)
 
 
 # Costs.
@@ -305,7 +306,7 @@ PROGRAMS = 40
 def written_alone() -> dict[int, list[int]]:
     """What each program writes when it has the engine to itself."""
     with running() as roomy:
-        return {seed: finished(in_context(roomy, write_alone(roomy, seed, 30, 8))) for seed in range(PROGRAMS)}
+        return {seed: finished(in_context(roomy, write_alone(roomy, seed, 30, 4))) for seed in range(PROGRAMS)}
 
 
 @pytest.mark.usefixtures("free_disk")
@@ -319,7 +320,7 @@ async def test_forty_programs_on_pages_for_eight_all_finish(  # Q7
 
         async def program(seed: int) -> list[int]:
             with small.process():
-                return await write_alone(small, seed, 30, 8)
+                return await write_alone(small, seed, 30, 4)
 
         written = await asyncio.gather(*(program(seed) for seed in range(PROGRAMS)))
         assert dict(enumerate(written)) == written_alone
@@ -327,7 +328,8 @@ async def test_forty_programs_on_pages_for_eight_all_finish(  # Q7
         states = [event.state for event in small.events if isinstance(event, SpillChanged)]
         assert states[0] == "ready"
         assert ("failed" in states) == (good_writes is not None)
-        assert any(event.read_pages for event in small.events if isinstance(event, ContextRestored))
+        read_pages = sum(event.read_pages for event in small.events if isinstance(event, ContextRestored))
+        assert read_pages or good_writes is not None
 
 
 def fail_after(writes: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,3 +91,14 @@ async def test_a_holder_of_most_of_the_pool_makes_way(engine: Running) -> None: 
 async def test_a_request_beyond_the_pool_is_refused_at_once() -> None:  # T26
     with running(total_pages=16) as small, pytest.raises(OutOfPagesError):
         Context(small.model).inner().reserve_working_pages(17)
+
+
+async def test_a_prompt_longer_than_the_pool_is_refused_and_stays_in_the_buffer() -> None:  # P4, E3
+    with running(total_pages=8) as small:
+        context = Context(small.model)
+        tokens = small.prompt(8 * 16 + 1)
+        context.append(tokens)
+        with pytest.raises(OutOfPagesError):
+            await context.flush()
+        assert context.buffer() == tokens
+        assert small.used_pages() == 0

@@ -13,12 +13,18 @@ from pie_mlx.metal.emulator import Builder, Emulator, LaunchReport
 BUILD_FOLDER = Path(tempfile.gettempdir()) / f"pie-mlx-emulator-{getuser()}"
 
 
+BUILD_TIMEOUT_SECONDS = 300
+"""A test may be the first to need a dozen kernels built, on a machine that others use."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The emulator is the means of machines without an Apple GPU; a Mac runs the kernels themselves."""
-    if sys.platform == "darwin":
-        for item in items:
-            if "tests/metal/" in str(item.path):
-                item.add_marker(pytest.mark.skip(reason="the emulator runs on Linux; here: pie doctor --kernels"))
+    for item in items:
+        if "tests/metal/" not in str(item.path):
+            continue
+        item.add_marker(pytest.mark.timeout(BUILD_TIMEOUT_SECONDS))
+        if sys.platform == "darwin":
+            item.add_marker(pytest.mark.skip(reason="the emulator runs on Linux; here: pie doctor --kernels"))
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """Kernels on one pool form a chain; a step that breaks it is found in the traced graph."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import mlx.core as mx
@@ -8,10 +9,13 @@ import pytest
 
 from pie_mlx.metal.backend import metal_backend
 from pie_mlx.metal.emulator import FenceError, Graph, check_chain, traced_graph
+from pie_mlx.metal.kernel_attention import KernelPlan
+from pie_mlx.metal.kernel_pool import KernelPool
 from pie_mlx.metal.kernels.attention_rows import attention_rows
 from pie_mlx.metal.kernels.kv_write import kv_write
 from pie_mlx.metal.kernels.page_moves import page_copy
 from pie_mlx.metal.kernels.paged_attention import AttentionOptions, paged_attention
+from pie_mlx.metal.pool import LayerShape, SlotWrite
 
 ROWS = attention_rows([[0, 1]], [0], [20])
 SLOTS = mx.array([19], dtype=mx.int32)
@@ -68,6 +72,36 @@ def write_nobody_waits_for(k_pool: mx.array, v_pool: mx.array, fence: mx.array) 
     first, done = attend(k_pool, v_pool, write(k_pool, v_pool, fence))
     write(k_pool, v_pool, done)
     return [first, done]
+
+
+@dataclass(frozen=True)
+class Rows:
+    start: int
+    count: int
+    block_table: list[int]
+    kv_length: int
+    masks: None = None
+
+
+def engine_steps(k_pool: mx.array, v_pool: mx.array, fence: mx.array) -> list[mx.array]:
+    """Two steps of the engine's own pool and plan, a page copy between them: one row, a few, a tile, a long chunk."""
+    backend = replace(metal_backend(), gather_rows=20)
+    pool = KernelPool([LayerShape(2, 64, 64)], pages=4, page_size=16, dtype=mx.float32, backend=backend)
+    layer = pool.layers[0]
+    layer.keys, layer.values, layer.fence = k_pool, v_pool, fence
+    runs = [Rows(0, 1, [0], 9), Rows(1, 3, [1], 8), Rows(4, 12, [2], 12), Rows(16, 24, [2, 3], 24)]
+    plan = KernelPlan(runs, pool)
+    outputs: list[mx.array] = []
+    for _ in range(2):
+        pool.write(0, mx.ones((40, 2, 64)), mx.ones((40, 2, 64)), SlotWrite(range(40)))
+        outputs.append(plan.attend(mx.ones((40, 4, 64)), 0, scale=0.1, window=None, sinks=None))
+        pool.copy_pages([(0, 3, 16), (3, 1, 4)])
+    return [*outputs, *pool.arrays()]
+
+
+@pytest.mark.parametrize("pool", ["k_pool", "v_pool"])
+def test_the_engines_own_steps_are_a_chain(pool: str, tmp_path: Path) -> None:
+    check_chain(graph_of(engine_steps, tmp_path), pool, launches=2 * (1 + 4 + 2))
 
 
 @pytest.mark.parametrize("pool", ["k_pool", "v_pool"])

@@ -1,7 +1,7 @@
 """The kernels behind the page pool give what MLX operations give."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mlx.core as mx
 import numpy as np
@@ -118,6 +118,17 @@ def test_attention_agrees_with_mlx_operations(backend: Backend, batch: str, wind
         ours = KernelPlan(runs, kernels).attend(queries, layer, scale=0.2, window=window, sinks=sinks)
         theirs = attend(queries, layer, plan, scale=0.2, window=window, sinks=sinks)
         assert mx.abs(ours - theirs).max().item() < 1e-5
+
+
+@pytest.mark.parametrize("window", [None, 7])
+def test_long_chunks_gather_their_pages(backend: Backend, window: int | None) -> None:
+    plain, kernels = both(replace(backend, gather_rows=10))
+    runs = [*BATCHES["chunk"], Rows(30, 1, [7], 5)]
+    plan = AttentionPlan(runs, list(range(280, 311)), PageMemory(plain))
+    queries, sinks = normal(5, 31, 4, 64), normal(6, 4)
+    ours = KernelPlan(runs, kernels).attend(queries, 0, scale=0.2, window=window, sinks=sinks)
+    theirs = attend(queries, 0, plan, scale=0.2, window=window, sinks=sinks)
+    assert mx.abs(ours - theirs).max().item() < 1e-5
 
 
 def test_copies_are_cut_where_order_matters() -> None:

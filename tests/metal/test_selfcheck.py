@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from pie_mlx.metal.backend import Backend, emulator_backend, off_backend
+from pie_mlx.metal.backend import GATHER_ROWS, Backend, emulator_backend, off_backend, with_record
+from pie_mlx.metal.bandwidth import crossover, measured_bandwidth, measured_gather_rows
 from pie_mlx.metal.check_cases import check_cases
 from pie_mlx.metal.emulator import Builder, Emulator
 from pie_mlx.metal.kernel import read_kernel_file
-from pie_mlx.metal.selfcheck import as_rows, check_kernels, without_failing
+from pie_mlx.metal.record import KernelRecord, read_record, record_file, write_record
+from pie_mlx.metal.selfcheck import as_rows, check_kernels, record_of
 
 
 def broken(name: str) -> str:
@@ -32,7 +34,7 @@ def warnings() -> list[str]:
 def degraded(builder: Builder, warnings: list[str]) -> Backend:
     backend = emulator_backend(Emulator(builder), broken)
     cases = [next(group) for _, group in groupby(check_cases(), key=lambda case: case.kernel)]
-    return without_failing(backend, check_kernels(backend, cases=cases), warnings.append)
+    return with_record(backend, record_of(check_kernels(backend, cases=cases), warnings.append))
 
 
 def test_a_failing_kernel_is_disabled_and_the_others_stay(degraded: Backend) -> None:
@@ -57,3 +59,38 @@ def test_the_table_can_be_written_as_json(builder: Builder, tmp_path: Path) -> N
     assert row["kernel"] == "kv_write"
     assert row["passed"]
     assert row["bytes_per_second"] is None
+
+
+def test_a_record_comes_back_as_it_was_written(tmp_path: Path) -> None:
+    path = record_file({"PIE_HOME": str(tmp_path / "home")})
+    write_record(path, KernelRecord(frozenset({"page_copy"}), 64), [])
+    assert read_record(path) == KernelRecord(frozenset({"page_copy"}), 64)
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"mlx": "0.0.1", "failing": ["kv_write"], "gather_rows": 1}', "{"])
+def test_a_record_of_another_version_or_none_changes_nothing(tmp_path: Path, content: str) -> None:
+    (tmp_path / "kernels.json").write_text(content)
+    assert read_record(tmp_path / "kernels.json") == KernelRecord()
+    assert with_record(off_backend(), KernelRecord()).gather_rows == GATHER_ROWS
+
+
+def test_a_measured_threshold_is_used() -> None:
+    assert with_record(off_backend(), KernelRecord(gather_rows=40)).gather_rows == 40
+
+
+@pytest.mark.parametrize(
+    ("tiled", "gathered", "threshold"),
+    [
+        ([1, 2, 4], [3, 3, 3], 30),
+        ([1, 2, 4], [0.5, 0.5, 3], 10),
+        ([1, 2, 3], [0, 9, 9], 31),
+        ([1, 4, 4], [3, 3, 3], 20),
+    ],
+)
+def test_gathering_starts_where_it_wins_for_good(tiled: list[float], gathered: list[float], threshold: int) -> None:
+    assert crossover((10, 20, 30), tiled, gathered) == threshold
+
+
+def test_only_a_device_measures(backend: Backend) -> None:
+    assert measured_gather_rows(backend, lambda: 0.0) is None
+    assert measured_bandwidth("kv_write", backend, lambda: 0.0) is None

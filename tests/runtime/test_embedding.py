@@ -13,7 +13,7 @@ from pie_mlx.errors import (
     SessionClosedError,
     TokenBudgetError,
 )
-from pie_mlx.events import ProcessLaunched, ProcessMessage, ProcessReturned, TickCompleted
+from pie_mlx.events import EngineStarted, ProcessLaunched, ProcessMessage, ProcessReturned, TickCompleted
 from pie_mlx.sdk import Context, Model, Sampler, runtime, session
 
 
@@ -96,7 +96,7 @@ async def test_events_tell_the_life_of_a_process():
         process = await engine.launch(main)
         await process.result()
     kinds = [type(event) for event in events]
-    assert kinds[0] is ProcessLaunched
+    assert kinds[:2] == [EngineStarted, ProcessLaunched]
     assert events.index(ProcessMessage(process.id, "hi")) < events.index(ProcessReturned(process.id, "1", "json"))
     assert TickCompleted in kinds
 
@@ -178,7 +178,7 @@ async def test_leaving_the_engine_ends_what_still_runs():
     async with Engine(dummy=True, total_pages=16) as engine:
         process = await engine.launch(main)
         await asyncio.to_thread(started.wait)
-    with pytest.raises(ProcessCancelledError):
+    with pytest.raises(ProcessCancelledError, match="Engine stopped"):
         await process.result()
 
 

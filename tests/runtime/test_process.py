@@ -3,6 +3,7 @@
 import asyncio
 import sys
 import threading
+from functools import partial
 
 import pytest
 
@@ -32,12 +33,13 @@ class NoEngine:
 class Launched:
     """A process, what it gave out, and whether it was released."""
 
-    def __init__(self, body, *, capture=True, observe=None):
+    def __init__(self, body, *, capture=True, observe=None, talks=False):
         self.events = []
         self.released = False
         self.outlet = Outlet(asyncio.get_running_loop(), observe or (lambda event, data: self.events.append(event)))
         self.session = LocalSession(self.outlet)
         self.process = Process("p", self.session, self.outlet)
+        body = partial(body, self.session) if talks else body
         self.process.start(body, NoEngine(), self._release, self.outlet.write if capture else None)
 
     async def _release(self):
@@ -246,13 +248,12 @@ async def test_an_observer_that_raises_fails_the_launch():
 
 async def test_messages_reach_a_program_in_order():
     received = []
-    launched = None
 
-    async def main():
-        received.extend([await launched.session.receive() for _ in range(2)])
-        received.append(await launched.session.receive_file())
+    async def main(session):
+        received.extend([await session.receive() for _ in range(2)])
+        received.append(await session.receive_file())
 
-    launched = Launched(main)
+    launched = Launched(main, talks=True)
     launched.process.send("a")
     launched.process.send("b")
     launched.process.send_file(b"c")
@@ -261,12 +262,10 @@ async def test_messages_reach_a_program_in_order():
 
 
 async def test_a_closed_session_answers_who_waits():
-    launched = None
+    async def main(session):
+        await session.receive()
 
-    async def main():
-        await launched.session.receive()
-
-    launched = Launched(main)
+    launched = Launched(main, talks=True)
     launched.process.close_session()
     with pytest.raises(SessionClosedError):
         await launched.process.result()

@@ -1,7 +1,7 @@
 """Models that speak: decoders fed with what such a model would write."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pie_mlx import calls
@@ -46,6 +46,3 @@ def shown(model: Model, text: str, *, stop: bool = True) -> str:
     decoder = Decoder(model)
     ending = model.info.formats.stop_tokens[:1] if stop else []
     return events(decoder, [[*tokens, *ending]])[-1].text
-
-
-MakeTokenizer = Callable[..., Tokenizer]

@@ -19,7 +19,7 @@ from tools.tiny.text import FAMILIES, Sample, Split
 from tools.tiny.text.mixture import make_of
 
 SHIPPED = Path(__file__).parents[2] / "pie_mlx" / "engine" / "model" / "embedded" / "pie-tiny"
-MAX_TOKENS = 200
+MAX_TOKENS = 160
 
 Generate = Callable[[list[str], int], list[str]]
 """(prompts, most tokens) -> answers, greedy, special tokens kept, turn end included where it was generated."""

@@ -7,6 +7,7 @@ from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import InvalidArgumentError, PageBoundsError
+from pie_mlx.events import ContextCreated, ContextForked
 
 NAME_LIMIT = 256
 GENERATED_PREFIX = "__snapshot_"
@@ -32,6 +33,7 @@ def _check_name(name: str, *, generated: bool = False) -> None:
 async def create(services: Services, process: Process, call: calls.CreateContext) -> calls.ContextState:
     services.check_model(call.model)
     context = services.adopt(process, services.store.create())
+    services.emit(ContextCreated(process.id, context.id, account=process.account))
     return calls.ContextState(context.id)
 
 
@@ -44,7 +46,11 @@ async def fork(services: Services, process: Process, call: calls.ForkContext) ->
         services.ticker.copy(made.copies)
         child = services.adopt(process, made.context, sampled=source.sampled)
         services.runner.model.fork_state(source.id, child.id)
-        return calls.ContextState(child.id, services.store.counters(child.id))
+        counters = services.store.counters(child.id)
+        services.emit(
+            ContextForked(process.id, child.id, source.id, counters.committed, process.account, services.clock())
+        )
+        return calls.ContextState(child.id, counters)
 
 
 async def _forked(services: Services, source: LiveContext) -> Fork:
@@ -59,7 +65,7 @@ async def _forked(services: Services, source: LiveContext) -> Fork:
 async def release(services: Services, process: Process, call: calls.ReleaseContext) -> None:
     context = process.contexts.pop(call.context, None)
     if context is not None:
-        await services.release(context)
+        await services.release(process, context)
 
 
 @answers(calls.ReservePages)
@@ -143,6 +149,7 @@ async def open_snapshot(services: Services, process: Process, call: calls.OpenSn
     services.ticker.copy(opened.copies)
     context = services.adopt(process, opened.context)
     state = calls.ContextState(context.id, store.counters(context.id))
+    services.emit(ContextCreated(process.id, context.id, state.counters.committed, process.account, services.clock()))
     return calls.OpenedSnapshot(state, opened.pending)
 
 

@@ -1,7 +1,7 @@
 """One forward pass: check it, attach what is cached, compute the rest, commit."""
 
 from collections.abc import Coroutine, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from pie_mlx import calls
 from pie_mlx.calls import Sampler
@@ -15,6 +15,12 @@ from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.errors import TokenBudgetError
+from pie_mlx.events import PassCompleted
+
+T = TypeVar("T")
+
+NO_HORIZON = Horizon(0.0, 1.0)
+"""In an event: the bid was declared."""
 
 
 @answers(calls.Forward)
@@ -23,6 +29,7 @@ async def forward(services: Services, process: Process, call: calls.Forward) -> 
     matchers = [process.matcher(number) for number in call.matchers]
     async with context.turn:
         context.check_live()
+        requested_seconds = services.clock()
         await services.ticker.restore(context)
         if call.horizon is not None:
             services.rebid(process, context, Horizon(*call.horizon))
@@ -30,15 +37,17 @@ async def forward(services: Services, process: Process, call: calls.Forward) -> 
         request = read_request(call, length, services.model_info)
         mask = _logit_mask(services, call, matchers)
         reads = _reads(context, call.slots, mask)
-        results = await _paid(services, process, len(request.inputs), _run(services, context, call, request, reads))
+        results, computed = await _paid(
+            services, process, len(request.inputs), _run(services, context, call, request, reads)
+        )
+        counts = (length, len(request.inputs) - computed, computed, len(reads))
+        _tell(services, process, context, counts, requested_seconds)
         context.sampled += sum(isinstance(slot.read, Sampler) for slot in call.slots)
         terminated = _advance(call, matchers, results)
         return calls.ForwardReply(results, services.store.counters(context.id), terminated)
 
 
-async def _paid(
-    services: Services, process: Process, tokens: int, work: Coroutine[Any, Any, list[calls.AnyResult]]
-) -> list[calls.AnyResult]:
+async def _paid(services: Services, process: Process, tokens: int, work: Coroutine[Any, Any, T]) -> T:
     """Run a pass of `tokens` inputs on the process's token wallet; a failed one costs nothing (M3)."""
     try:
         reservation = services.bank.reserve_tokens(process.account, tokens)
@@ -85,8 +94,11 @@ async def _run(
     call: calls.Forward,
     request: ForwardRequest,
     reads: Sequence[RowRead],
-) -> list[calls.AnyResult]:
-    """Attach, reserve, compute and commit; on any error the context is as it was (E3, E6)."""
+) -> tuple[list[calls.AnyResult], int]:
+    """Attach, reserve, compute and commit; on any error the context is as it was (E3, E6).
+
+    Answers the results and how many of the inputs were computed.
+    """
     store = services.store
     mark = store.mark(context.id)
     try:
@@ -103,7 +115,34 @@ async def _run(
     except BaseException:
         services.ticker.rollback(context, mark)
         raise
-    return results
+    return results, len(inputs)
+
+
+def _tell(
+    services: Services,
+    process: Process,
+    context: LiveContext,
+    counts: tuple[int, int, int, int],
+    requested_seconds: float,
+) -> None:
+    """`counts`: tokens held before the pass, attached and computed by it, and rows read."""
+    held, attached, computed, read = counts
+    expected = context.expected or NO_HORIZON
+    services.emit(
+        PassCompleted(
+            process=process.id,
+            context=context.id,
+            attached_tokens=attached,
+            computed_tokens=computed,
+            rows_read=read,
+            held_tokens=held,
+            requested_seconds=requested_seconds,
+            completed_seconds=services.clock(),
+            bid=context.bid,
+            remaining_tokens=expected.remaining_tokens,
+            variation=expected.cv2,
+        )
+    )
 
 
 def _attach(services: Services, context: LiveContext, call: calls.Forward, request: ForwardRequest) -> int:

@@ -6,12 +6,14 @@ from pie_mlx.engine.market import Horizon, declared_bid
 from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import ContextBusyError
+from pie_mlx.events import BidDeclared
 
 
 @answers(calls.SetBid)
 async def set_bid(services: Services, process: Process, call: calls.SetBid) -> float:
     context = process.context(call.context)
-    context.bid = declared_bid(call.bid)
+    context.bid, context.expected = declared_bid(call.bid), None
+    services.emit(BidDeclared(context.id, context.bid))
     services.ticker.wake()
     return context.bid
 

@@ -97,7 +97,10 @@ class PageStore:
 
     def sequence_length(self, context: int) -> int:
         """Tokens whose KV the context has."""
-        return self.counters(context).sequence_length(self.page_size)
+        found = self._get(context)
+        if found.image is None:
+            return found.committed * self.page_size + len(found.working)
+        return found.counters().sequence_length(self.page_size)
 
     # Working pages.
 
@@ -197,12 +200,16 @@ class PageStore:
         """Pages that can be had without suspending anyone (K8): free, cached, held by snapshots only."""
         return self._pool.available()
 
-    def usage(self) -> PoolUsage:
-        """Where the pages are."""
+    def shared_pages(self) -> int:
+        """Pages that more than one resident context holds. Walks all held segments."""
+        return share_out(self._contexts.values()).shared_pages
+
+    def usage(self, shared_pages: int | None = None) -> PoolUsage:
+        """Where the pages are; `shared_pages` when the caller knows them, as counting them is what takes time."""
         pool = self._pool
         free, cached, snapshot_only = len(pool.free), pool.cached.pages, pool.snapshot_only.pages
         used = pool.capacity - free - cached - snapshot_only
-        shared = share_out(self._contexts.values()).shared_pages
+        shared = self.shared_pages() if shared_pages is None else shared_pages
         return PoolUsage(pool.capacity, free, cached, snapshot_only, used, shared)
 
     def effective_pages(self, context: int) -> float:

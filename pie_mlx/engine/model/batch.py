@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -28,8 +29,7 @@ class RowRead:
     mask: PackedMask | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(msgspec.Struct, frozen=True):
     """One context's tokens of this tick.
 
     `slots` are physical (page * page size + offset); `kv_length` counts the slots held after these tokens are written;

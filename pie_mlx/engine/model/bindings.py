@@ -12,7 +12,7 @@ from pie_mlx.metal import AttentionPlan, DenseView, KvPool, Run, SlotWrite, atte
 
 def _token_rows(array: mx.array) -> mx.array:
     """[rows, heads, tokens, dim] as [rows * tokens, heads, dim]."""
-    return array.swapaxes(1, 2).flatten(0, 1)
+    return mx.squeeze(array, 2) if array.shape[2] == 1 else array.swapaxes(1, 2).flatten(0, 1)
 
 
 def _handles(cache: PagedCache, keys: mx.array, values: mx.array) -> tuple[Handle, Handle]:
@@ -22,13 +22,13 @@ def _handles(cache: PagedCache, keys: mx.array, values: mx.array) -> tuple[Handl
 class PagedBinding:
     """K and V stay in the pool: models see handles, attention reads the pages. Rows of equal length."""
 
-    def __init__(self, offset: mx.array, plan: AttentionPlan, pool: KvPool) -> None:
+    def __init__(self, offset: mx.array, plan: AttentionPlan) -> None:
         self.offset = offset
-        self._plan, self._pool = plan, pool
+        self._plan = plan
         self._handles: dict[int, tuple[Handle, Handle]] = {}
 
     def update(self, cache: PagedCache, keys: mx.array, values: mx.array) -> tuple[Any, Any]:
-        self._pool.write(cache.layer, _token_rows(keys), _token_rows(values), self._plan.write)
+        self._plan.store(cache.layer, _token_rows(keys), _token_rows(values))
         self._handles[cache.layer] = _handles(cache, keys, values)
         return self._handles[cache.layer]
 
@@ -39,7 +39,6 @@ class PagedBinding:
         return WindowMask(window, (tokens, tokens))
 
     def attend(self, cache: PagedCache, queries: mx.array, mask: Any, scale: float, sinks: mx.array | None) -> mx.array:
-        rows, heads, tokens, _ = queries.shape
         out = attend(
             _token_rows(queries),
             cache.layer,
@@ -48,7 +47,8 @@ class PagedBinding:
             window=window_of(mask, cache),
             sinks=sinks,
         )
-        return out.reshape(rows, tokens, heads, -1).swapaxes(1, 2)
+        rows, _, tokens, _ = queries.shape
+        return mx.expand_dims(out, 2) if tokens == 1 else mx.unflatten(out, 0, (rows, tokens)).swapaxes(1, 2)
 
 
 class DenseBinding:

@@ -99,7 +99,7 @@ def paged_caches(originals: Sequence[Any]) -> CacheSet:
 
 
 def _paged(original: Any, caches: CacheSet) -> Any:
-    kind = type(original)
+    kind = _type_of(original)
     if kind is mlx_lm_cache.CacheList:
         return mlx_lm_cache.CacheList(*(_paged(inner, caches) for inner in original.caches))
     if kind is mlx_lm_cache.ArraysCache:
@@ -110,8 +110,12 @@ def _paged(original: Any, caches: CacheSet) -> Any:
     return caches.paged[-1]
 
 
+def _type_of(value: object) -> type[object]:
+    return type(value)
+
+
 def _window(original: Any) -> int | None:
-    kind = type(original)
+    kind = _type_of(original)
     if kind in (mlx_lm_cache.KVCache, mlx_lm_cache.ConcatenateKVCache):
         return None
     if kind is mlx_lm_cache.RotatingKVCache and original.keep == 0:

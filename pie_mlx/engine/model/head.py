@@ -3,7 +3,8 @@
 from typing import Any
 
 import mlx.core as mx
-import mlx.nn as nn
+
+from pie_mlx.engine.model.modules import LINEAR, Module
 
 
 class RowSelection:
@@ -17,13 +18,13 @@ class RowSelection:
         return hidden if self.rows is None else hidden.flatten(0, 1)[self.rows][:, None]
 
 
-def select_before_head(model: nn.Module, vocabulary_size: int, selection: RowSelection) -> list[nn.Module]:
+def select_before_head(model: Module, vocabulary_size: int, selection: RowSelection) -> list[Module]:
     """Make the modules that may be the output head select rows first; answers them, for `restore`.
 
     A head is a projection to the vocabulary outside the layers, or an embedding used as one. Its class is replaced by
     a subclass, so that the tree of parameters keeps its names.
     """
-    heads: list[nn.Module] = []
+    heads: list[Module] = []
     for path, module in model.named_modules():
         if any(part.isdigit() for part in path.split(".")):
             continue
@@ -37,23 +38,23 @@ def select_before_head(model: nn.Module, vocabulary_size: int, selection: RowSel
     return heads
 
 
-def restore(heads: list[nn.Module]) -> None:
+def restore(heads: list[Module]) -> None:
     """Undo `select_before_head`."""
     for module in heads:
         module.__class__ = type(module).__mro__[1]
 
 
 def _output_size(module: Any) -> int | None:
-    if not isinstance(module, (nn.Linear, nn.QuantizedLinear)):
+    if not isinstance(module, LINEAR):
         return None
     return int(module.weight.shape[0])
 
 
-def _override(module: nn.Module, method: str, selection: RowSelection) -> None:
+def _override(module: Module, method: str, selection: RowSelection) -> None:
     original = type(module)
     project = getattr(original, method)
 
-    def selected(self: nn.Module, hidden: mx.array) -> mx.array:
+    def selected(self: Module, hidden: mx.array) -> mx.array:
         return project(self, selection.select(hidden))
 
     module.__class__ = type(original.__name__, (original,), {method: selected})

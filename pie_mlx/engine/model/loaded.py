@@ -80,8 +80,8 @@ class LoadedModel:
     ) -> None:
         """Allocate the pool, once; `pages` None takes `memory_fraction` of the free memory less `headroom_bytes`.
 
-        `backend` None takes what the environment's PIE_METAL asks for. Raises OutOfPagesError, with the numbers, when it
-        does not fit.
+        `backend` None takes what the environment's PIE_METAL asks for. Raises OutOfPagesError, with the numbers, when
+        it does not fit.
         """
         count = pool_pages(self.card, self._network.shapes, pages, page_size, memory_fraction, headroom_bytes)
         chosen = choose_backend(os.environ, mx.default_device()) if backend is None else backend

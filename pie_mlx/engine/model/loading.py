@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any, cast
 
 import mlx.core as mx
-import mlx.nn as nn
-from mlx_lm import utils as mlx_lm_utils
 
 from pie_mlx.engine.model import hook
 from pie_mlx.engine.model.blas import use_fast_blas
 from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
 from pie_mlx.engine.model.memory import bound_buffer_cache
+from pie_mlx.engine.model.modules import Module, load_config, load_weights, renamed_architectures
 from pie_mlx.engine.model.null_network import NullNetwork
 from pie_mlx.engine.model.paged_network import PagedNetwork
 from pie_mlx.engine.model.self_test import self_test
@@ -50,7 +49,7 @@ def load_model(
     bound_buffer_cache()
     config = read_config(directory)
     files = weight_files(directory)
-    model = _load_network(directory, files, config)
+    model = load_network(directory, files, config)
     activations = cast_weights(model, dtype, report)
     network = PagedNetwork(model, architecture_of(config))
     if architecture_of(config) not in verified():
@@ -95,7 +94,7 @@ def read_config(directory: Path) -> dict[str, Any]:
     if not path.is_file():
         raise ModelLoadError(f"model: {directory} holds no config.json", hint="name a model directory")
     try:
-        config = mlx_lm_utils.load_config(directory)
+        config = load_config(directory)
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ModelLoadError(f"model: {path} is no JSON: {error}") from error
     if "model_type" not in config:
@@ -106,7 +105,7 @@ def read_config(directory: Path) -> dict[str, Any]:
 def architecture_of(config: Mapping[str, Any]) -> str:
     """The mlx-lm module that implements the model."""
     model_type = str(config["model_type"])
-    return str(mlx_lm_utils.MODEL_REMAPPING.get(model_type, model_type))
+    return str(renamed_architectures.get(model_type, model_type))
 
 
 def maximum_positions(config: Mapping[str, Any]) -> int:
@@ -119,20 +118,21 @@ def maximum_positions(config: Mapping[str, Any]) -> int:
     return DEFAULT_POSITIONS
 
 
-def _load_network(directory: Path, files: list[Path], config: Mapping[str, Any]) -> nn.Module:
+def load_network(directory: Path, files: list[Path], config: Mapping[str, Any], *, lazy: bool = False) -> Module:
+    """The network of a model directory; `lazy` leaves the weights on disk. Raises ModelLoadError."""
     _check_files(directory, files)
     try:
-        model, _ = mlx_lm_utils.load_model(directory)
+        model, _ = load_weights(directory, lazy=lazy)
     except ValueError as error:
         raise ModelLoadError(f"model: {_one_line(error)}", hint=_hint(error)) from error
-    except Exception as error:  # mlx-lm and MLX raise many kinds for files that do not fit the configuration
+    except (Exception, SystemExit) as error:  # mlx-lm raises many kinds for files that do not fit, and may even exit
         raise ModelLoadError(
             f"model: the {config['model_type']} in {directory} cannot be built: "
             f"{type(error).__name__}: {_one_line(error)}",
             hint="the weights may be truncated or belong to another configuration; fetch the model again",
         ) from error
     hook.install()
-    return cast("nn.Module", model)
+    return model
 
 
 def _hint(error: ValueError) -> str:
@@ -141,7 +141,7 @@ def _hint(error: ValueError) -> str:
     return "the weights may be truncated or belong to another configuration; fetch the model again"
 
 
-def _one_line(error: Exception) -> str:
+def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:300]
 
 

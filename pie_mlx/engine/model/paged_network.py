@@ -4,17 +4,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import mlx.core as mx
-import mlx.nn as nn
-from mlx_lm.models.cache import make_prompt_cache
 
 from pie_mlx.engine.model import hook
 from pie_mlx.engine.model.bindings import DenseBinding, PagedBinding
 from pie_mlx.engine.model.caches import Binding, paged_caches
 from pie_mlx.engine.model.head import RowSelection, restore, select_before_head
+from pie_mlx.engine.model.modules import Module, make_prompt_cache
 from pie_mlx.engine.model.states import RecurrentStates
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.engine.model.tier import Layout
-from pie_mlx.engine.model.tiers import candidates
+from pie_mlx.engine.model.tiers import candidates, require_supported
 from pie_mlx.engine.model.tracing import first_working, trace
 from pie_mlx.engine.model.waves import Wave, token_rows, waves
 from pie_mlx.metal import AttentionPlan, LayerShape, PageMemory
@@ -24,7 +23,8 @@ from pie_mlx.metal.arrays import evaluate, integers
 class PagedNetwork:
     """Implements Network for any mlx-lm model. Raises ModelLoadError for one that cannot be paged."""
 
-    def __init__(self, model: nn.Module, architecture: str) -> None:
+    def __init__(self, model: Module, architecture: str) -> None:
+        require_supported(architecture)
         hook.install()
         self.model = model
         self._caches = paged_caches(make_prompt_cache(model))
@@ -98,7 +98,7 @@ class PagedNetwork:
     def _binding(self, wave: Wave, memory: PageMemory) -> Binding:
         offset: Any = wave.offsets[0] if self._tier.layout is Layout.ALONE else integers(wave.offsets)
         if self._tier.paged:
-            return PagedBinding(offset, AttentionPlan(wave.segments, wave.slots, memory), memory.pool)
+            return PagedBinding(offset, AttentionPlan(wave.segments, wave.slots, memory))
         return DenseBinding(offset, wave.segments, wave.slots, memory.pool, self._tier.mask_dimensions)
 
     def _wrap_head(self) -> bool:

@@ -34,7 +34,7 @@ HostValues = npt.NDArray[Any]
 
 def host_values(array: mx.array) -> HostValues:
     """An evaluated array on the host, without a copy."""
-    return cast(HostValues, np.asarray(array))
+    return cast("HostValues", np.asarray(array))
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 from pie_mlx.errors import ModelLoadError, ModelNotFoundError
 
@@ -31,9 +32,10 @@ def find_model(reference: str, *, allow_download: bool, progress: Callable[[str]
 
 
 def _snapshot(repo: str, allow_download: bool, progress: Callable[[str], None]) -> Path:
-    from huggingface_hub import snapshot_download
+    import huggingface_hub
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
+    snapshot_download = cast("Callable[..., str]", getattr(huggingface_hub, "snapshot_download"))  # noqa: B009 - its stub lacks types
     try:
         return Path(snapshot_download(repo, local_files_only=True, allow_patterns=PATTERNS))
     except HFValidationError as error:

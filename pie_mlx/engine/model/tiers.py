@@ -39,13 +39,17 @@ class _Table(msgspec.Struct):
     tiers: dict[str, list[str]]
 
 
-def candidates(architecture: str, recurrent: bool) -> Sequence[Tier]:
-    """Tiers to try, best first. Raises ModelLoadError for an architecture known not to work."""
+def require_supported(architecture: str) -> None:
+    """Raises ModelLoadError for an architecture known not to work."""
     if architecture in REFUSED:
         raise ModelLoadError(
             f"model: the architecture {architecture} is not supported: {REFUSED[architecture]}",
             hint="choose a model of a supported architecture (docs/architectures.md)",
         )
+
+
+def candidates(architecture: str, recurrent: bool) -> Sequence[Tier]:
+    """Tiers to try, best first."""
     if architecture in OVERRIDES:
         return [OVERRIDES[architecture]]
     return [RECURRENT, DENSE, ALONE] if recurrent else [PAGED, DENSE, ALONE]

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import mlx.core as mx
-import mlx.nn as nn
 
 from pie_mlx.engine.model.caches import CacheSet, Handle, PagedCache, WindowMask
+from pie_mlx.engine.model.modules import Module
 from pie_mlx.engine.model.tier import Layout, Tier
 from pie_mlx.errors import ModelLoadError
 from pie_mlx.metal import LayerShape
@@ -47,7 +47,7 @@ class TraceBinding:
         return mx.zeros((*queries.shape[:-1], self.shapes[cache.layer].value_dim), queries.dtype)
 
 
-def trace(model: nn.Module, caches: CacheSet, tier: Tier) -> tuple[dict[int, LayerShape], tuple[int, ...]]:
+def trace(model: Module, caches: CacheSet, tier: Tier) -> tuple[dict[int, LayerShape], tuple[int, ...]]:
     """Shapes of each layer's K and V, and of the output for 2 rows (1 where the tier computes one context at a time).
 
     Builds the graph of one forward pass and drops it. Raises whatever the model raises on a tier it cannot work with.

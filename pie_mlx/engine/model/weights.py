@@ -1,20 +1,25 @@
 """The number format of a model's weights."""
 
 from collections.abc import Callable
-from typing import Any, cast
 
 import mlx.core as mx
-import mlx.nn as nn
-from mlx.utils import tree_flatten, tree_map
-from mlx_lm import utils as mlx_lm_utils
 
+from pie_mlx.engine.model.modules import Module, convert_parameters, dequantise, parameters_of
 from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.metal.arrays import evaluate
 
 DTYPES = {"float32": mx.float32, "float16": mx.float16, "bfloat16": mx.bfloat16}
 
 
-def cast_weights(model: nn.Module, dtype: str, report: Callable[[str], None]) -> mx.Dtype:
-    """Give the weights `dtype` (auto or one of DTYPES); the dtype of activations and pages that results.
+def cast_weights(model: Module, dtype: str, report: Callable[[str], None]) -> mx.Dtype:
+    """Give the weights `dtype` (auto or one of DTYPES); the dtype of activations and pages that results."""
+    target = retyped(model, dtype, report)
+    evaluate(model.parameters())
+    return target
+
+
+def retyped(model: Module, dtype: str, report: Callable[[str], None]) -> mx.Dtype:
+    """`cast_weights`, but lazily: nothing is read or computed.
 
     Without a GPU quantised weights are expanded: there MLX multiplies them slower than float32.
     """
@@ -25,20 +30,19 @@ def cast_weights(model: nn.Module, dtype: str, report: Callable[[str], None]) ->
     on_cpu = mx.default_device() == mx.cpu
     if on_cpu and _is_quantised(model):
         before = weight_bytes(model)
-        mlx_lm_utils.dequantize_model(model)
+        dequantise(model)
         report(f"quantised weights expanded: {before / (1 << 20):,.0f} MiB became {weight_bytes(model) >> 20:,} MiB")
     target = DTYPES.get(dtype) or (mx.float32 if on_cpu else _common_dtype(model))
-    model.update(tree_map(lambda array: _with_dtype(array, target), model.parameters()))
-    mx.eval(model.parameters())
+    convert_parameters(model, lambda array: _with_dtype(array, target))
     return target
 
 
-def weight_bytes(model: nn.Module) -> int:
+def weight_bytes(model: Module) -> int:
     """Bytes of all parameters."""
-    return sum(cast("mx.array", array).nbytes for _, array in cast("list[Any]", tree_flatten(model.parameters())))
+    return sum(array.nbytes for _, array in parameters_of(model))
 
 
-def _is_quantised(model: nn.Module) -> bool:
+def _is_quantised(model: Module) -> bool:
     return any(hasattr(module, "scales") and hasattr(module, "bits") for _, module in model.named_modules())
 
 
@@ -46,10 +50,10 @@ def _with_dtype(array: mx.array, target: mx.Dtype) -> mx.array:
     return array.astype(target) if mx.issubdtype(array.dtype, mx.floating) else array
 
 
-def _common_dtype(model: nn.Module) -> mx.Dtype:
+def _common_dtype(model: Module) -> mx.Dtype:
     """The floating dtype most parameters have."""
     counts: dict[mx.Dtype, int] = {}
-    for _, array in cast("list[tuple[str, mx.array]]", tree_flatten(model.parameters())):
+    for _, array in parameters_of(model):
         if mx.issubdtype(array.dtype, mx.floating):
             counts[array.dtype] = counts.get(array.dtype, 0) + array.size
     return max(counts, key=counts.__getitem__, default=mx.float32)

@@ -26,6 +26,18 @@ def adapter_segments(slots: Sequence[int]) -> tuple[list[list[int]], list[int]]:
     return rows, owners
 
 
+def _check(rows: mx.array, a_stack: mx.array, b_stack: mx.array, slots: Sequence[int]) -> None:
+    name = "lora_batched"
+    require_float(name, rows.dtype)
+    adapters, width, rank = a_stack.shape
+    require(rows.shape[1] == width, name, f"rows of {rows.shape[1]} for adapters of {width}")
+    require(b_stack.shape[:2] == (adapters, rank), name, f"stacks {a_stack.shape} and {b_stack.shape} differ")
+    power = 1 <= rank <= MAX_RANK and rank & (rank - 1) == 0
+    require(power, name, f"rank {rank}", f"pad adapters with zeros to a power of two up to {MAX_RANK}")
+    require(len(slots) == rows.shape[0], name, f"{len(slots)} slots for {rows.shape[0]} rows")
+    require(all(0 <= slot < adapters for slot in slots), name, f"a slot outside 0..{adapters - 1}")
+
+
 def lora_batched(
     backend: Backend,
     rows: mx.array,
@@ -39,19 +51,11 @@ def lora_batched(
     a_stack [adapters, in, rank], b_stack [adapters, rank, out], adapter_scale float32 [adapters]; slot 0 adds nothing.
     Raises InvalidArgumentError for shapes that do not fit or a rank that is no power of two up to 64.
     """
-    name = "lora_batched"
-    require_float(name, rows.dtype)
-    adapters, width, rank = a_stack.shape
-    out = b_stack.shape[2]
-    require(rows.shape[1] == width, name, f"rows of {rows.shape[1]} for adapters of {width}")
-    require(b_stack.shape[:2] == (adapters, rank), name, f"stacks {a_stack.shape} and {b_stack.shape} differ")
-    power = 1 <= rank <= MAX_RANK and rank & (rank - 1) == 0
-    require(power, name, f"rank {rank}", f"pad adapters with zeros to a power of two up to {MAX_RANK}")
-    require(len(slots) == rows.shape[0], name, f"{len(slots)} slots for {rows.shape[0]} rows")
-    require(all(0 <= slot < adapters for slot in slots), name, f"a slot outside 0..{adapters - 1}")
+    _check(rows, a_stack, b_stack, slots)
+    width, rank, out = a_stack.shape[1], a_stack.shape[2], b_stack.shape[2]
     segment_rows, segment_slot = adapter_segments(slots)
     (delta,) = backend.launch(
-        name,
+        "lora_batched",
         inputs={
             "rows_in": rows,
             "a_stack": a_stack,

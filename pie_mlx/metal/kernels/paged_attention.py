@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import mlx.core as mx
 
-from pie_mlx.metal.backend import Backend
+from pie_mlx.metal.backend import Backend, Outputs
 from pie_mlx.metal.kernels.attention_rows import AttentionRows
 from pie_mlx.metal.kernels.kv_quantised import QuantisedPool
 from pie_mlx.metal.kernels.requirements import (
@@ -85,6 +85,28 @@ def option_inputs(options: AttentionOptions, rows: AttentionRows) -> dict[str, m
         "row_mask": placeholder(mx.int32) if rows.row_mask is None else rows.row_mask,
         "score_scale": mx.array(options.scale, mx.float32),
         "score_cap": mx.array(options.cap, mx.float32),
+    }
+
+
+def attention_inputs(
+    queries: mx.array,
+    k_pool: Pool,
+    v_pool: Pool,
+    rows: AttentionRows,
+    options: AttentionOptions,
+    fence: mx.array,
+) -> dict[str, mx.array]:
+    """What both attention kernels read."""
+    return {
+        "queries": queries,
+        "tables": rows.tables,
+        "row_seq": rows.row_seq,
+        "row_len": rows.row_len,
+        "window_first": rows.window_first,
+        "window_rows": rows.window_rows,
+        "fence": fence,
+        **pool_inputs(k_pool, v_pool, queries.dtype),
+        **option_inputs(options, rows),
     }
 
 
@@ -173,25 +195,13 @@ def paged_attention(
     split = split_threadgroup(group, rows.rows_per_window, shape, queries.dtype.size)
     parts = -(-rows.longest // PARTITION)
     direct = parts == 1
-    lines = (rows.count, queries.shape[1], parts)
-    result_type = queries.dtype if direct else mx.float32
-    result_shape = (*lines[:2], shape.value_size) if direct else (*lines, shape.value_size)
+    outputs = _outputs(rows.count, queries, parts, shape.value_size)
     result, peaks, sums, done = backend.launch(
         "paged_attention",
-        inputs={
-            "queries": queries,
-            "tables": rows.tables,
-            "row_seq": rows.row_seq,
-            "row_len": rows.row_len,
-            "window_first": rows.window_first,
-            "window_rows": rows.window_rows,
-            "fence": fence,
-            **pool_inputs(k_pool, v_pool, queries.dtype),
-            **option_inputs(options, rows),
-        },
+        inputs=attention_inputs(queries, k_pool, v_pool, rows, options, fence),
         template={
             "T": queries.dtype,
-            "OUT": result_type,
+            "OUT": outputs["result"][1],
             "G": group,
             **pool_template(k_pool, shape, options, rows),
             "HEADS": split.heads,
@@ -202,14 +212,19 @@ def paged_attention(
         },
         grid=(rows.windows * split.threads, shape.heads, parts),
         threadgroup=(split.threads, 1, 1),
-        outputs={
-            "result": (result_shape, result_type),
-            "peaks": ((1,) if direct else lines, mx.float32),
-            "sums": ((1,) if direct else lines, mx.float32),
-            "done": ((1,), mx.int32),
-        },
+        outputs=outputs,
     )
     return (result if direct else _merge(backend, result, peaks, sums, rows, options, queries.dtype)), done
+
+
+def _outputs(rows: int, queries: mx.array, parts: int, value_size: int) -> Outputs:
+    """Shapes and types: the result itself when there is one part, else float32 parts with their peaks and sums."""
+    lines = (rows, queries.shape[1], parts)
+    if parts == 1:
+        result, side = ((*lines[:2], value_size), queries.dtype), ((1,), mx.float32)
+    else:
+        result, side = ((*lines, value_size), mx.float32), (lines, mx.float32)
+    return {"result": result, "peaks": side, "sums": side, "done": ((1,), mx.int32)}
 
 
 def _merge(

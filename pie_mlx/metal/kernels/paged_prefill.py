@@ -1,4 +1,4 @@
-"""Attention of long chunks over pages: tiles with matrix products, or gathered pages and MLX's own attention."""
+"""Attention of chunks over pages, in tiles with matrix products."""
 
 import mlx.core as mx
 
@@ -8,18 +8,12 @@ from pie_mlx.metal.kernels.paged_attention import (
     AttentionOptions,
     Pool,
     PoolShape,
+    attention_inputs,
     check_attention,
-    option_inputs,
-    pool_inputs,
     pool_shape,
     pool_template,
 )
 from pie_mlx.metal.kernels.requirements import THREADGROUP_MEMORY_BYTES, require
-
-QUERY_ROWS = 32
-"""Rows of a tile at most: build the rows with `rows_per_window=tile_rows(...)`."""
-GATHER_ROWS = 128
-"""Rows of one context from which gathering its pages for MLX's attention is expected to pay; measured on a device."""
 
 
 def tile_bytes(shape: PoolShape, element_bytes: int, query_rows: int, keys: int) -> int:
@@ -58,17 +52,7 @@ def paged_prefill(
     threads = query_rows // 8 * 32
     result, done = backend.launch(
         name,
-        inputs={
-            "queries": queries,
-            "tables": rows.tables,
-            "row_seq": rows.row_seq,
-            "row_len": rows.row_len,
-            "window_first": rows.window_first,
-            "window_rows": rows.window_rows,
-            "fence": fence,
-            **pool_inputs(k_pool, v_pool, queries.dtype),
-            **option_inputs(options, rows),
-        },
+        inputs=attention_inputs(queries, k_pool, v_pool, rows, options, fence),
         template={
             "T": queries.dtype,
             "G": group,

@@ -1,10 +1,10 @@
 // sample_rows: one token per row of logits, every row with its own temperature and filters, without a sort.
 //
-// inputs: logits float32, temperature float32, top_k int32, top_p float32, min_p float32, uniform float32
+// inputs: logits float32, temperature float32, top_k int32, top_p float32, min_p float32, random_numbers float32
 // inputs: mask_bits uint32, row_mask int32
 // outputs: token uint32, logprob float32
 //
-// logits [rows, vocabulary]; temperature .. uniform [rows]; mask_bits [masks, words], bit i of word i / 32; row_mask
+// logits [rows, vocabulary]; temperature .. random_numbers [rows]; mask_bits [masks, words], bit i of word i / 32; row_mask
 // [rows], -1: none. token [rows], 0xFFFFFFFF when no token is allowed; logprob [rows]: natural log-softmax of the token
 // in the plain logits at temperature 1.
 // Template: SIMDS, MASKED. Grid (rows * SIMDS * 32): one threadgroup per row.
@@ -215,7 +215,7 @@ inline uint energy_mass(uint energy, float sum) { return uint(energy_weight(ener
     whole += group_mass[s] + min(left, group_ties[s]) * tie_mass;
     ties_seen += group_ties[s];
   }
-  uint target = uint((ulong(uniform[row] * 8388608.0f) * whole) >> 23);
+  uint target = uint((ulong(random_numbers[row] * 8388608.0f) * whole) >> 23);
   uint after = before + kept + min(ties_kept > ties_before ? ties_kept - ties_before : 0u, ties) * tie_mass;
   if (target < before || target >= after) return;
   uint running = before;

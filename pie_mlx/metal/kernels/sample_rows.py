@@ -55,7 +55,7 @@ def sample_rows(backend: Backend, logits: mx.array, rows: SamplerRows) -> tuple[
             "top_k": rows.top_k,
             "top_p": rows.top_p,
             "min_p": rows.min_p,
-            "uniform": rows.uniform,
+            "random_numbers": rows.uniform,
             "mask_bits": words,
             "row_mask": rows.row_mask if masked and rows.row_mask is not None else placeholder(mx.int32),
         },

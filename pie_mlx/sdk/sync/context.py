@@ -7,12 +7,13 @@ from weakref import WeakKeyDictionary
 from pie_mlx.calls import Sampler
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.sdk import chat
-from pie_mlx.sdk import context as asynchronous
 from pie_mlx.sdk._host import Link
+from pie_mlx.sdk.context import Context as AsyncContext
 from pie_mlx.sdk.generator import Constraints
 from pie_mlx.sdk.model import Model
 from pie_mlx.sdk.raw import RawContext
 from pie_mlx.sdk.sync._blocking import wait
+from pie_mlx.sdk.sync._priming import flush_except_last
 from pie_mlx.sdk.sync.decoder import Decoder
 from pie_mlx.sdk.sync.stream import EventStream, TokenStream
 
@@ -33,22 +34,22 @@ class Context:
     """A sequence of KV pages and a buffer of tokens that have no KV yet. `name` is a label, unique in this program."""
 
     def __init__(self, model: Model, name: str | None = None) -> None:
-        self._bind(asynchronous.Context(model), name)
+        self._bind(AsyncContext(model), name)
 
     @classmethod
     def open(cls, model: Model, name: str) -> "Context | None":
         """A copy of a saved snapshot; None when the name is absent."""
-        return cls._adopt(asynchronous.Context.open(model, name))
+        return cls._adopt(AsyncContext.open(model, name))
 
     @classmethod
     def take(cls, model: Model, name: str) -> "Context | None":
         """A saved snapshot as a context, which is gone then; None when the name is absent."""
-        return cls._adopt(asynchronous.Context.take(model, name))
+        return cls._adopt(AsyncContext.take(model, name))
 
     @staticmethod
     def delete(model: Model, name: str) -> None:
         """Drop a saved snapshot. Raises SnapshotNotFoundError."""
-        asynchronous.Context.delete(model, name)
+        AsyncContext.delete(model, name)
 
     def fork(self, name: str | None = None) -> "Context":
         """A copy that shares every committed page."""
@@ -168,7 +169,7 @@ class Context:
         Further options are those of the asynchronous `generate`.
         """
         if auto_flush:
-            self._cue_and_flush()
+            wait(flush_except_last(self._context.cue()))
             stop = chat.stop_tokens(self.model) if stop is None else stop
         generator = self._context.generate(
             sampler,
@@ -185,7 +186,7 @@ class Context:
         return EventStream(tokens, Decoder(self.model, reasoning=reasoning, tool_use=tool_use))
 
     @property
-    def asynchronous(self) -> asynchronous.Context:
+    def asynchronous(self) -> AsyncContext:
         """The same context in the asynchronous SDK."""
         return self._context
 
@@ -216,21 +217,16 @@ class Context:
     def __repr__(self) -> str:
         return f"Context({self.name!r})"
 
-    def _cue_and_flush(self) -> None:
-        """Compute all but the last token, which the first step needs as its input."""
-        self._context.cue()
-        wait(self._context.flush_except_last())
-
-    def _bind(self, context: asynchronous.Context, name: str | None) -> None:
+    def _bind(self, context: AsyncContext, name: str | None) -> None:
         self.name = _claim(context.model.host, name)
         self._context = context
 
     @classmethod
-    def _made(cls, context: asynchronous.Context, name: str | None) -> "Context":
+    def _made(cls, context: AsyncContext, name: str | None) -> "Context":
         made = cls.__new__(cls)
         made._bind(context, name)
         return made
 
     @classmethod
-    def _adopt(cls, context: asynchronous.Context | None) -> "Context | None":
+    def _adopt(cls, context: AsyncContext | None) -> "Context | None":
         return None if context is None else cls._made(context, None)

@@ -7,6 +7,7 @@ from pie_mlx import calls
 from pie_mlx.calls import Brle
 from pie_mlx.errors import InvalidArgumentError, StepConsumedError
 from pie_mlx.sdk.model import Model
+from pie_mlx.sdk.sync._blocking import wait
 from pie_mlx.sdk.sync.context import Context
 
 
@@ -66,16 +67,15 @@ class ForwardPass:
         if self._context is None:
             raise InvalidArgumentError("ForwardPass: no context", hint="call context() first")
         self._executed = True
-        reply = self._model.host.call(
-            calls.Forward(
-                self._context.id,
-                self._tokens,
-                positions=self._positions,
-                attention_masks=self._masks,
-                slots=self._slots,
-                logit_mask=self._logit_mask,
-                reserve=False,
-                commit=False,
-            )
+        request = calls.Forward(
+            self._context.id,
+            self._tokens,
+            positions=self._positions,
+            attention_masks=self._masks,
+            slots=self._slots,
+            logit_mask=self._logit_mask,
+            reserve=False,
+            commit=False,
         )
-        return reply.results
+        handle = self._context.asynchronous._handle  # pyright: ignore[reportPrivateUsage]
+        return list(wait(handle.run(request)).results)

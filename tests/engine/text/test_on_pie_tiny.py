@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pie_mlx.errors import EmptyMaskError, GrammarError
-from pie_mlx.sdk import AnyJson, Context, Ebnf, GrammarConstraint, JsonSchema, Regex, Sampler, chat, tools
+from pie_mlx.sdk import AnyJson, Context, Ebnf, GrammarConstraint, JsonSchema, Regex, Sampler, chat, sync, tools
 from tests.engine.running import Running
 
 WEATHER = {
@@ -122,3 +122,12 @@ async def test_tokens_of_turns_are_the_turns(engine: Running) -> None:
     assert by_tokens.buffer() == by_turn.buffer()
     listed = [*chat.system(model, "S"), *chat.user(model, "U"), *chat.cue(model)]
     assert listed == by_turn.buffer()
+
+
+def test_a_blocking_program_calls_a_tool_and_goes_on(engine: Running) -> None:  # Y1
+    context = sync.Context(engine.model).equip_tools([WEATHER]).user("What is the weather in Rome?")
+    stream = context.generate(sync.Sampler.greedy(), decode=True, tool_use=True, max_tokens=80)
+    events = list(stream)
+    assert isinstance(events[-1], sync.Event.Done)
+    context.seal().answer_tool("get_weather", {"sky": "clear"})
+    assert context.generate_text(sync.Sampler.greedy(), max_tokens=40)

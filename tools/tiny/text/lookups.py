@@ -156,7 +156,7 @@ I have {0} {1}. What is that in {2}? | Turn {0} {1} into {2}."""),
         "{0} {1} are {o} {2}.",
     ),
     Concept(
-        phrases("""stockprice | get_stock | quote | shareprice | get_stockprice | ticker | stockPrice"""),
+        phrases("""stock_price | get_stock | quote | share_price | get_stock_price | ticker | stockPrice"""),
         phrases("""Get a stock price. | Price of a share | Returns the price of a stock. | Stock quote |
 Share prices. | Looks up a stock."""),
         (
@@ -194,7 +194,7 @@ Look up the order {0}."""),
         "Order {0}: {o}.",
     ),
     Concept(
-        ("getprice", "price", "price_of", "productprice", "cost", "lookupprice", "getPrice"),
+        ("get_price", "price", "price_of", "product_price", "cost", "lookup_price", "getPrice"),
         phrases("""Get the price of a product. | Product prices | Returns the price. | What something costs |
 Prices. | Looks up a price."""),
         (ITEM,),

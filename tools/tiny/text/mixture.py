@@ -22,19 +22,19 @@ from tools.tiny.text import (
 from tools.tiny.text.sample import Sample
 from tools.tiny.text.source import Source, Split
 
-VERSION = 5
+VERSION = 6
 
 FAMILIES: dict[Callable[[Source], Sample], tuple[float, float]] = {
     # share of samples at the start and at the end of training
-    copying.make_copying: (0.20, 0.04),
+    copying.make_copying: (0.20, 0.03),
     copying.make_keyed: (0.14, 0.04),
     identity.make_identity: (0.08, 0.05),
-    tool_use.make_calls: (0.18, 0.28),
+    tool_use.make_calls: (0.18, 0.36),
     tool_use.make_two_calls: (0.02, 0.05),
-    tool_use.make_no_tool: (0.03, 0.06),
+    tool_use.make_no_tool: (0.03, 0.08),
     facts.make_facts: (0.08, 0.09),
     extraction.make_extraction: (0.06, 0.11),
-    arithmetic.make_sums: (0.08, 0.15),
+    arithmetic.make_sums: (0.08, 0.08),
     arithmetic.make_comparison: (0.02, 0.02),
     passages.make_passage: (0.05, 0.08),
     memory.make_memory: (0.03, 0.05),
@@ -42,8 +42,8 @@ FAMILIES: dict[Callable[[Source], Sample], tuple[float, float]] = {
     summaries.make_summary: (0.02, 0.02),
     styles.make_style: (0.02, 0.03),
     choices.make_choice: (0.02, 0.03),
-    chats.make_chat: (0.02, 0.06),
-    stories.make_story: (0.02, 0.03),
+    chats.make_chat: (0.02, 0.05),
+    stories.make_story: (0.02, 0.02),
 }
 
 

@@ -53,6 +53,11 @@ class Request:
     spoken: tuple[str, ...]
 
 
+def _plain_offer(concept: Concept) -> Offer:
+    """A tool under its plainest names, which only training may use."""
+    return Offer(concept, concept.names[0], tuple(field.names[0] for field in concept.fields), frozenset())
+
+
 def _offer(source: Source, concept: Concept, verb: str = "", noun: str = "") -> Offer:
     keys: list[str] = []
     for field in concept.fields:
@@ -64,7 +69,10 @@ def _offer(source: Source, concept: Concept, verb: str = "", noun: str = "") -> 
 def make_offer(source: Source, invented: float = 0.5, pool: tuple[Concept, ...] = CONCEPTS) -> Offer:
     if source.chance(invented):
         return _offer(source, *synthesise(source))
-    return _offer(source, source.any(pool))
+    concept = source.any(pool)
+    if pool is COMMON and source.split == "train" and source.chance(0.5):
+        return _plain_offer(concept)
+    return _offer(source, concept)
 
 
 def schema(source: Source, offer: Offer, wrapped: bool, described: float) -> Tool:
@@ -164,7 +172,7 @@ def _opening(source: Source) -> list[Message]:
 
 def _distinct(source: Source, count: int) -> list[Offer]:
     """Different tools: invented and everyday ones mixed, everyday ones only, or only the most common ones."""
-    kind = source.any(("mixed", "mixed", "everyday", "common"))
+    kind = source.any(("mixed", "mixed", "everyday", "common", "common"))
     pool = COMMON if kind == "common" else CONCEPTS
     offers: list[Offer] = []
     while len(offers) < count:

@@ -1,8 +1,9 @@
 """How simulated programs bid."""
 
+from collections.abc import Mapping
 from typing import Protocol
 
-from pie_mlx.engine.market import Account, auto_bid, horizon, share
+from pie_mlx.engine.market import Account, Horizon, auto_bid, share
 from pie_mlx.engine.schedule.simulation.workload import Program, Turn
 
 
@@ -24,8 +25,24 @@ class AutoBidder:
         self, program: Program, account: Account, turn: Turn, generated: int, pages: int, account_pages: int
     ) -> float:
         part = share(pages, account_pages)
-        expected = horizon(generated, turn.max_tokens)
+        expected = Horizon(max(turn.max_tokens - generated, 1.0), turn.variation)
         return auto_bid(account.balance * part, account.dividend * part, pages, expected, self._page_size)
+
+
+class RecordedBidder(AutoBidder):
+    """Of each account the bid in `bids`, or what its program declared, or else the automatic bid."""
+
+    def __init__(self, page_size: int, bids: Mapping[int, float]) -> None:
+        super().__init__(page_size)
+        self._bids = bids
+
+    def bid(
+        self, program: Program, account: Account, turn: Turn, generated: int, pages: int, account_pages: int
+    ) -> float:
+        declared = self._bids.get(program.account, turn.bid)
+        if declared is not None:
+            return declared
+        return super().bid(program, account, turn, generated, pages, account_pages)
 
 
 class ValueBidder:

@@ -13,7 +13,18 @@ from pie_mlx.engine.schedule.simulation.outcome import AccountRecord, Outcome, T
 from pie_mlx.engine.schedule.simulation.pages import Chain, SimulatedPool
 from pie_mlx.engine.schedule.simulation.picture import picture
 from pie_mlx.engine.schedule.simulation.thread import Thread
-from pie_mlx.engine.schedule.simulation.workload import Pause, Program, Search, Setup, Turn
+from pie_mlx.engine.schedule.simulation.workload import (
+    Action,
+    Await,
+    Branch,
+    Mark,
+    Pause,
+    Program,
+    Search,
+    Setup,
+    Truncate,
+    Turn,
+)
 from pie_mlx.engine.schedule.view import Limits, View
 
 
@@ -35,6 +46,7 @@ class Simulator:
         device = setup.device
         self._reads_back = device.seconds_per_page_read < device.seconds_per_token * setup.page_size
         self._numbers = count(1)
+        self._marks: dict[int, set[int]] = {}
         self._events: list[tuple[float, int, Program | Thread]] = []
         for program in programs:
             self._schedule(program.arrival_seconds, program)
@@ -83,36 +95,79 @@ class Simulator:
 
     def _launch(self, program: Program) -> None:
         number = next(self._numbers)
-        self.ledger = join(self.ledger, number, program.endowment)
-        wanted = sum(_reply_tokens(action) for action in program.actions)
-        self.outcome.accounts[number] = AccountRecord(program.kind, program.value, self.now_seconds, wanted)
-        thread = Thread(number, number, program, iter(program.actions), Chain(number))
-        self.threads[number] = thread
+        account = program.account or number
+        self.ledger = join(self.ledger, account, program.endowment)
+        wanted = sum(_reply_tokens(action) for actions in (program.actions, *program.scripts) for action in actions)
+        self.outcome.accounts[account] = AccountRecord(program.kind, program.value, self.now_seconds, wanted)
+        self._marks[account] = set()
+        self._start(Thread(number, account, program, iter(program.actions), Chain(number)))
+
+    def _start(self, thread: Thread) -> None:
+        self.threads[thread.context] = thread
         self._advance(thread)
 
     def _advance(self, thread: Thread) -> None:
-        """Starts the next action of the thread's script."""
-        match next(thread.actions, None):
-            case Turn() as turn:
-                self._start_turn(thread, turn)
-            case Pause() as pause:
-                thread.bid = 0.0 if pause.idle else thread.bid
-                if pause.seconds < math.inf:
-                    self._schedule(self.now_seconds + pause.seconds, thread)
-            case Search() as search:
-                self._branch(thread, search)
-            case None:
-                self._end(thread)
+        """Starts the next action of the thread's script, and those after it until one takes time."""
+        for action in thread.actions:
+            if not self._is_instant(thread, action):
+                self._begin(thread, action)
+                return
+        self._end(thread)
+
+    def _is_instant(self, thread: Thread, action: Action) -> bool:
+        """Does what takes no time."""
+        match action:
+            case Branch():
+                self._fork(thread, action)
+            case Truncate():
+                thread.chain.own_tokens = max(0, thread.chain.own_tokens - action.tokens)
+            case Mark():
+                self._mark(thread.account, action.label)
+            case Await():
+                return self._marks[thread.account].issuperset(action.labels)
+            case _:
+                return False
+        return True
+
+    def _begin(self, thread: Thread, action: Action) -> None:
+        match action:
+            case Turn():
+                self._start_turn(thread, action)
+            case Pause():
+                thread.bid = 0.0 if action.idle else thread.bid
+                if action.seconds < math.inf:
+                    self._schedule(self.now_seconds + action.seconds, thread)
+            case Search():
+                self._branch(thread, action)
+            case Await():
+                thread.bid = 0.0 if action.idle else thread.bid
+                thread.awaits = frozenset(action.labels)
+            case _:
+                pass
+
+    def _mark(self, account: int, label: int) -> None:
+        marks = self._marks[account]
+        marks.add(label)
+        for thread in self.threads.values():
+            if thread.account == account and thread.awaits and thread.awaits <= marks:
+                thread.awaits = frozenset()
+                self._schedule(self.now_seconds, thread)
+
+    def _fork(self, parent: Thread, branch: Branch) -> None:
+        number, program = next(self._numbers), parent.program
+        chain = self.pool.fork(parent.chain, number) if branch.forks else Chain(number)
+        self._start(Thread(number, parent.account, program, iter(program.scripts[branch.script]), chain))
 
     def _start_turn(self, thread: Thread, turn: Turn) -> None:
         thread.turn, thread.generated, thread.turn_started_seconds = turn, 0, self.now_seconds
+        thread.attached_tokens = turn.attached_tokens
         self._issue(thread, turn.prompt_tokens, atomic=False)
 
     def _issue(self, thread: Thread, tokens: int, atomic: bool) -> None:
         thread.pass_tokens, thread.atomic = tokens, atomic
         thread.work_since_seconds = self.now_seconds
         thread.arrival = next(self._numbers)
-        thread.lacking_pages = self.pool.lacking_pages(thread.chain, tokens)
+        thread.lacking_pages = self.pool.lacking_pages(thread.chain, thread.attached_tokens + tokens)
         thread.bid = self._bid(thread)
 
     def _bid(self, thread: Thread) -> float:
@@ -131,21 +186,19 @@ class Simulator:
         for _ in range(search.branches):
             number = next(self._numbers)
             chain = self.pool.fork(parent.chain, number)
-            child = Thread(number, parent.account, parent.program, iter((search.turn,)), chain, parent)
-            self.threads[number] = child
-            self._advance(child)
+            self._start(Thread(number, parent.account, parent.program, iter((search.turn,)), chain, parent))
 
     def _end(self, thread: Thread) -> None:
         self.pool.drop(thread.chain)
         del self.threads[thread.context]
         parent = thread.parent
-        if parent is None:
+        if parent is not None:
+            parent.children -= 1
+            if not parent.children:
+                self._advance(parent)
+        elif not any(item.account == thread.account for item in self.threads.values()):
             self.ledger = leave(self.ledger, thread.account)
             self.outcome.accounts[thread.account].finished_seconds = self.now_seconds
-            return
-        parent.children -= 1
-        if not parent.children:
-            self._advance(parent)
 
     def _move_pages(self, plan: Plan) -> None:
         for suspension in plan.suspensions:
@@ -202,6 +255,8 @@ class Simulator:
 
     def _append(self, thread: Thread, tokens: int) -> int:
         size = self.setup.page_size
+        thread.chain.own_tokens += thread.attached_tokens
+        thread.attached_tokens = 0
         before = thread.chain.own_tokens // size
         thread.chain.own_tokens += tokens
         thread.pass_tokens -= tokens
@@ -268,11 +323,11 @@ class Simulator:
         self._advance(thread)
 
 
-def _reply_tokens(action: Turn | Pause | Search) -> int:
+def _reply_tokens(action: Action) -> int:
     match action:
         case Turn():
             return action.reply_tokens
         case Search():
             return action.branches * action.turn.reply_tokens
-        case Pause():
+        case _:
             return 0

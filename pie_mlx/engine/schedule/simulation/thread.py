@@ -11,7 +11,8 @@ from pie_mlx.engine.schedule.simulation.workload import Action, Program, Turn
 class Thread:
     """One context. `pass_tokens` are still to run, of which a decode step has one; `lacking_pages` must come first.
 
-    `replay_tokens` come before the pass after a restore that lost content. `children` are branches still running.
+    `replay_tokens` come before the pass after a restore that lost content. `attached_tokens` join with its first rows.
+    `children` are branches still running, `awaits` the labels it waits for.
     """
 
     context: int
@@ -28,11 +29,13 @@ class Thread:
     atomic: bool = False
     lacking_pages: int = 0
     replay_tokens: int = 0
+    attached_tokens: int = 0
     bid: float = 0.0
     arrival: int = 0
     waiting_ticks: int = 0
     fresh: bool = False
     children: int = 0
+    awaits: frozenset[int] = frozenset()
     finished: bool = False
 
     @property

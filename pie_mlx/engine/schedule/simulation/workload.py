@@ -6,11 +6,18 @@ import msgspec
 
 
 class Turn(msgspec.Struct, frozen=True, tag=True):
-    """Run `prompt_tokens` and generate `reply_tokens`; `max_tokens` is what the program allows, as seen by bids."""
+    """Run `prompt_tokens` and generate `reply_tokens`; `max_tokens` is what the program allows, as seen by bids.
+
+    `variation` is the squared coefficient of variation of that number. `attached_tokens` come first and take pages but
+    no time. `bid` is what the program declared, None where it left that to the generator.
+    """
 
     prompt_tokens: int
     reply_tokens: int
-    max_tokens: int
+    max_tokens: float
+    variation: float = 1.0
+    attached_tokens: int = 0
+    bid: float | None = None
 
 
 class Pause(msgspec.Struct, frozen=True, tag=True):
@@ -27,17 +34,48 @@ class Search(msgspec.Struct, frozen=True, tag=True):
     turn: Turn
 
 
-Action = Turn | Pause | Search
+class Branch(msgspec.Struct, frozen=True, tag=True):
+    """Start script `script` of the program in a context of its own, and go on: a fork of this one, or an empty one."""
+
+    script: int
+    forks: bool = True
+
+
+class Truncate(msgspec.Struct, frozen=True, tag=True):
+    """Take back the last `tokens`, as far as they are not shared; their pages are kept."""
+
+    tokens: int
+
+
+class Mark(msgspec.Struct, frozen=True, tag=True):
+    """Let every context of the program that awaits `label` know."""
+
+    label: int
+
+
+class Await(msgspec.Struct, frozen=True, tag=True):
+    """Go on when all `labels` are marked; `idle` bids 0 meanwhile."""
+
+    labels: tuple[int, ...]
+    idle: bool = False
+
+
+Action = Turn | Pause | Search | Branch | Truncate | Mark | Await
 
 
 class Program(msgspec.Struct, frozen=True):
-    """One launch root: `value` is what a generated token is worth to its user, `endowment` is in credits."""
+    """One launch root: `value` is what a generated token is worth to its user, `endowment` is in credits.
+
+    `scripts` are what its branches run. `account` is the number of its account, 0 to be given one.
+    """
 
     kind: str
     arrival_seconds: float
     endowment: float
     actions: tuple[Action, ...]
     value: float = 1.0
+    scripts: tuple[tuple[Action, ...], ...] = ()
+    account: int = 0
 
 
 class Device(msgspec.Struct, frozen=True):

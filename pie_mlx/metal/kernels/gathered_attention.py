@@ -1,0 +1,51 @@
+"""Attention of long chunks: the context's pages gathered, then MLX's own attention, which has tuned matrix kernels."""
+
+from typing import Any, cast
+
+import mlx.core as mx
+import numpy as np
+
+from pie_mlx.metal.arrays import from_host
+from pie_mlx.metal.backend import Backend
+from pie_mlx.metal.kernels.page_moves import page_gather
+from pie_mlx.metal.kernels.paged_attention import AttentionOptions
+
+
+def gathered_attention(
+    backend: Backend,
+    queries: mx.array,
+    k_pool: mx.array,
+    v_pool: mx.array,
+    pages: list[int],
+    length: int,
+    options: AttentionOptions,
+    fence: mx.array,
+) -> tuple[mx.array, mx.array]:
+    """Causal attention of the last rows of one context, whose `length` keys lie in `pages`, in order.
+
+    queries: [rows, query heads, key size]; answers [rows, query heads, value size] and the next fence. Takes no cap.
+    """
+    valid = [min(k_pool.shape[1], length - index * k_pool.shape[1]) for index in range(len(pages))]
+    keys, values, done = page_gather(backend, k_pool, v_pool, pages, valid, fence)
+    out = mx.fast.scaled_dot_product_attention(
+        queries.swapaxes(0, 1)[None],
+        _heads_first(keys, length),
+        _heads_first(values, length),
+        scale=options.scale,
+        mask=cast("Any", _mask(queries.shape[0], length, options.window)),
+        sinks=cast("Any", None if options.sinks is None else options.sinks.astype(queries.dtype)),
+    )
+    return out[0].swapaxes(0, 1), done
+
+
+def _heads_first(pages: mx.array, length: int) -> mx.array:
+    """[pages, page size, heads, size] as [1, heads, length, size]."""
+    return pages.flatten(0, 1)[:length].swapaxes(0, 1)[None]
+
+
+def _mask(rows: int, length: int, window: int) -> mx.array | str:
+    if window == 0 or length <= window:
+        return "causal"
+    own = np.arange(length - rows, length)[:, None]
+    key = np.arange(length)[None]
+    return from_host((key <= own) & (key > own - window))

@@ -1,0 +1,263 @@
+"""What the facts about a machine mean for pie-mlx: one line each, with what to do."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+PYTHONS = ((3, 11), (3, 15))
+"""The first Python that works, and the first that does not."""
+OLDEST_MACOS = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """One line: what was checked, how it is, what was found and what to do about it ("" if nothing)."""
+
+    check: str
+    status: Literal["ok", "warning", "error"]
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why a fact could not be found out."""
+
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformFacts:
+    """`system` and `machine` as the operating system calls them; `macos` is "" elsewhere."""
+
+    python: tuple[int, int, int]
+    system: str
+    machine: str
+    macos: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MlxFacts:
+    """The version installed, the one pie-mlx asks for ("" if unknown), and its device: cpu or gpu, and what that is."""
+
+    version: str
+    required: str
+    device: str
+    device_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """Bytes of the weights, pages of the pool and bytes of all of them, against the bytes there are. All 0 for a model
+    without weights."""
+
+    weight_bytes: int
+    pages: int
+    pool_bytes: int
+    available_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class GrammarFacts:
+    """llguidance's version, and why xgrammar is not used ("" when it is)."""
+
+    llguidance: str
+    xgrammar_absent_because: str
+
+
+@dataclass(frozen=True, slots=True)
+class SpillFacts:
+    """The directory pages fall to, the bytes it may take, those free there, and whether it can be written."""
+
+    directory: str
+    wanted_bytes: int
+    free_bytes: int
+    writable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BackendFacts:
+    """What PIE_METAL asks for, and the backend that gives: metal, emulate or off."""
+
+    wish: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFacts:
+    """The MLX version that kernels were last checked with ("" if the file cannot be read), and those that failed."""
+
+    path: str
+    mlx: str
+    failing: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All that is looked at. `models` and `spills` are by the configured model's name."""
+
+    platform: PlatformFacts
+    mlx: MlxFacts | Trouble
+    products: str | Trouble
+    configuration: str | Trouble
+    models: Mapping[str, ModelFacts | Trouble]
+    tiny: str | Trouble
+    grammars: GrammarFacts | Trouble
+    spills: Mapping[str, SpillFacts | Trouble]
+    backend: BackendFacts | Trouble
+    record: RecordFacts | None
+
+
+def diagnose(facts: Facts) -> list[Diagnosis]:
+    """All lines, in the order in which to mend what is wrong."""
+    return [
+        python_line(facts.platform),
+        platform_line(facts.platform),
+        mlx_line(facts.mlx),
+        products_line(facts.products),
+        *configuration_lines(facts.configuration),
+        tiny_line(facts.tiny),
+        *(memory_line(name, model) for name, model in facts.models.items()),
+        *(spill_line(name, spill) for name, spill in facts.spills.items()),
+        *grammar_lines(facts.grammars),
+        backend_line(facts.backend),
+        *record_lines(facts.record, facts.mlx, facts.backend),
+    ]
+
+
+def python_line(platform: PlatformFacts) -> Diagnosis:
+    found = ".".join(map(str, platform.python))
+    lowest, beyond = PYTHONS
+    if lowest <= platform.python[:2] < beyond:
+        return Diagnosis("python", "ok", found)
+    return Diagnosis("python", "error", f"{found} is not supported", "install Python 3.11 to 3.14")
+
+
+def platform_line(platform: PlatformFacts) -> Diagnosis:
+    if platform.system == "Linux":
+        return Diagnosis("platform", "ok", f"Linux {platform.machine}: MLX's CPU backend")
+    if platform.system != "Darwin":
+        return Diagnosis("platform", "error", f"{platform.system}: MLX does not run here", "use a Mac or Linux")
+    found = f"macOS {platform.macos} on {platform.machine}"
+    if platform.machine != "arm64":
+        hint = "use a Mac with Apple silicon, and a Python built for arm64"
+        return Diagnosis("platform", "error", f"{found}: MLX needs Apple silicon", hint)
+    if int(platform.macos.partition(".")[0] or 0) < OLDEST_MACOS:
+        return Diagnosis("platform", "error", f"{found} is too old for MLX", f"update to macOS {OLDEST_MACOS} or later")
+    return Diagnosis("platform", "ok", found)
+
+
+def mlx_line(mlx: MlxFacts | Trouble) -> Diagnosis:
+    if isinstance(mlx, Trouble):
+        return _error("mlx", mlx)
+    found = f"{mlx.version}, {mlx.device} ({mlx.device_name})"
+    if mlx.required and mlx.version != mlx.required:
+        hint = f"pip install mlx=={mlx.required}"
+        return Diagnosis("mlx", "warning", f"{found}; pie-mlx is tested with {mlx.required}", hint)
+    return Diagnosis("mlx", "ok", found)
+
+
+def products_line(products: str | Trouble) -> Diagnosis:
+    if isinstance(products, Trouble):
+        return _error("matrix products", products)
+    if products.startswith("reference BLAS"):
+        hint = "pip install 'pie-mlx[fast-cpu]', and leave PIE_FAST_BLAS unset"
+        return Diagnosis("matrix products", "warning", f"{products}: prefill is slow", hint)
+    return Diagnosis("matrix products", "ok", products)
+
+
+def configuration_lines(configuration: str | Trouble) -> list[Diagnosis]:
+    if not isinstance(configuration, Trouble):
+        return [Diagnosis("configuration", "ok", configuration)]
+    problems = configuration.message.removeprefix("config: ").split("\n     ")
+    return [Diagnosis("configuration", "error", problem, configuration.hint) for problem in problems]
+
+
+def tiny_line(tiny: str | Trouble) -> Diagnosis:
+    if isinstance(tiny, Trouble):
+        return Diagnosis("pie-tiny", "error", tiny.message, "install pie-mlx again: its embedded model is damaged")
+    return Diagnosis("pie-tiny", "ok", tiny)
+
+
+def memory_line(name: str, model: ModelFacts | Trouble) -> Diagnosis:
+    check = f"model {name}"
+    if isinstance(model, Trouble):
+        return _error(check, model)
+    if not model.weight_bytes:
+        return Diagnosis(check, "ok", "random tokens, no weights")
+    return Diagnosis(
+        check,
+        "ok",
+        f"{_size(model.weight_bytes)} of weights and {_size(model.pool_bytes)} for {model.pages:,} pages, of "
+        f"{_size(model.available_bytes)} available",
+    )
+
+
+def spill_line(name: str, spill: SpillFacts | Trouble) -> Diagnosis:
+    check = f"spill {name}"
+    if isinstance(spill, Trouble):
+        return Diagnosis(check, "warning", spill.message, spill.hint)
+    lost = "pages that fall out of the pool are computed again"
+    if not spill.wanted_bytes:
+        return Diagnosis(check, "ok", f"off: {lost}")
+    if not spill.writable:
+        message = f"{spill.directory} cannot be written: {lost}"
+        return Diagnosis(check, "warning", message, "correct its permissions, or set spill_dir to another directory")
+    found = f"{spill.directory}: {_size(spill.free_bytes)} free, up to {_size(spill.wanted_bytes)} wanted"
+    if spill.free_bytes < spill.wanted_bytes:
+        return Diagnosis(check, "warning", found, "free disk space, or lower spill_max_mb")
+    return Diagnosis(check, "ok", found)
+
+
+def grammar_lines(grammars: GrammarFacts | Trouble) -> list[Diagnosis]:
+    if isinstance(grammars, Trouble):
+        return [_error("grammars", grammars)]
+    lines = [Diagnosis("llguidance", "ok", f"{grammars.llguidance}: JSON schemas, regular expressions, lark")]
+    if not grammars.xgrammar_absent_because:
+        return [*lines, Diagnosis("xgrammar", "ok", "active: GBNF, tool calls in tagged formats")]
+    lost = "tool calls that are not JSON are not enforced, GBNF is translated for llguidance"
+    message = f"{grammars.xgrammar_absent_because}: {lost}"
+    return [*lines, Diagnosis("xgrammar", "warning", message, "pip install --no-deps 'xgrammar>=0.2.8,<0.3'")]
+
+
+def backend_line(backend: BackendFacts | Trouble) -> Diagnosis:
+    if isinstance(backend, Trouble):
+        return _error("kernels", backend)
+    meaning = {
+        "metal": "Metal kernels on the Apple GPU",
+        "emulate": "kernels on the emulator, which is slow",
+        "off": "MLX operations, no kernels",
+    }
+    found = f"PIE_METAL={backend.wish}: {meaning[backend.kind]}"
+    if backend.kind == "emulate":
+        return Diagnosis("kernels", "warning", found, "unset PIE_METAL unless you are testing kernels")
+    return Diagnosis("kernels", "ok", found)
+
+
+def record_lines(
+    record: RecordFacts | None, mlx: MlxFacts | Trouble, backend: BackendFacts | Trouble
+) -> Iterator[Diagnosis]:
+    """At most one line; none where kernels neither were checked nor are used."""
+    check, hint = "kernel checks", "pie doctor --kernels"
+    if record is None:
+        if isinstance(backend, BackendFacts) and backend.kind == "metal":
+            yield Diagnosis(check, "warning", "the kernels were never checked on this machine", hint)
+    elif not record.mlx:
+        yield Diagnosis(check, "warning", f"{record.path} cannot be read, nothing of it is used", hint)
+    elif isinstance(mlx, MlxFacts) and record.mlx != mlx.version:
+        yield Diagnosis(check, "warning", f"made with mlx {record.mlx}, not used with {mlx.version}", hint)
+    elif record.failing:
+        failing = ", ".join(record.failing)
+        message = f"{failing}: disabled, MLX operations are used instead"
+        yield Diagnosis(check, "warning", message, f"report {record.path}, and check again with {hint}")
+    else:
+        yield Diagnosis(check, "ok", f"all passed with mlx {record.mlx}")
+
+
+def _error(check: str, trouble: Trouble) -> Diagnosis:
+    return Diagnosis(check, "error", trouble.message, trouble.hint)
+
+
+def _size(size_bytes: int) -> str:
+    return f"{size_bytes / (1 << 30):.2f} GiB" if size_bytes >= 1 << 28 else f"{size_bytes / (1 << 20):.0f} MiB"

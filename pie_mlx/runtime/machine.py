@@ -1,0 +1,161 @@
+"""Looks at this machine for `diagnose`. Whatever is broken becomes a Trouble: looking never fails."""
+
+import json
+import os
+import platform
+import re
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pie_mlx.config import Config, load_config, pie_home
+from pie_mlx.engine.settings import EngineSettings
+from pie_mlx.errors import PieError
+from pie_mlx.runtime.configured import engine_settings
+from pie_mlx.runtime.diagnosis import (
+    BackendFacts,
+    Facts,
+    GrammarFacts,
+    MlxFacts,
+    ModelFacts,
+    PlatformFacts,
+    RecordFacts,
+    SpillFacts,
+    Trouble,
+)
+
+Found = TypeVar("Found")
+
+
+def machine_facts(config_file: Path | None, environment: Mapping[str, str]) -> Facts:
+    """Everything `diagnose` judges. Loads MLX and pie-tiny; takes some seconds."""
+    mlx = attempt(_mlx)
+    configuration, settings = _configuration(config_file, environment)
+    return Facts(
+        platform=PlatformFacts(
+            (sys.version_info.major, sys.version_info.minor, sys.version_info.micro),
+            platform.system(),
+            platform.machine(),
+            platform.mac_ver()[0],
+        ),
+        mlx=mlx,
+        products=attempt(_products),
+        configuration=configuration,
+        models={name: attempt(lambda one=one: _model(one)) for name, one in settings.items()},
+        tiny=attempt(_tiny),
+        grammars=attempt(_grammars),
+        spills={name: attempt(lambda one=one: spill_facts(one)) for name, one in settings.items()},
+        backend=attempt(lambda: _backend(environment)),
+        record=None if isinstance(mlx, Trouble) else _record(environment),
+    )
+
+
+def attempt(look: Callable[[], Found]) -> Found | Trouble:
+    """What `look` answers, or what went wrong with it."""
+    try:
+        return look()
+    except PieError as error:
+        return Trouble(error.message, error.hint)
+    except Exception as error:  # a broken installation may raise anything, and to say so is what this is for
+        return Trouble(f"{type(error).__name__}: {error}", "install pie-mlx again, or report this")
+
+
+def spill_facts(settings: EngineSettings) -> SpillFacts:
+    """About the spill directory, or the nearest of its parents that exists. Raises OSError."""
+    directory = Path(settings.spill_directory or "")
+    existing = next(path for path in (directory, *directory.resolve().parents) if path.exists())
+    return SpillFacts(
+        str(directory),
+        settings.spill_max_bytes,
+        shutil.disk_usage(existing).free,
+        existing.is_dir() and os.access(existing, os.W_OK | os.X_OK),
+    )
+
+
+def record_facts(path: Path) -> RecordFacts | None:
+    """What was recorded about the kernels, None if nothing was."""
+    try:
+        content: Any = json.loads(path.read_text())
+        return RecordFacts(str(path), str(content["mlx"]), [str(name) for name in content["failing"]])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError):
+        return RecordFacts(str(path), "", [])
+
+
+def _configuration(
+    file: Path | None, environment: Mapping[str, str]
+) -> tuple[str | Trouble, Mapping[str, EngineSettings]]:
+    """What was loaded and the settings of its models; those of pie-tiny when nothing could be loaded."""
+    home = pie_home(environment)
+    loaded = attempt(lambda: load_config(file, environment))
+    if isinstance(loaded, Trouble):
+        return loaded, {"pie-tiny": EngineSettings(spill_directory=str(home / "spill"))}
+    origins = sorted({setting.origin for setting in loaded.settings.values()})
+    config: Config = loaded.config
+    settings = {model.name: engine_settings(model, home) for model in config.model}
+    return f"{len(settings)} model(s), from {', '.join(origins)}", settings
+
+
+def _mlx() -> MlxFacts:
+    import mlx.core as mx
+
+    name = mx.device_info().get("device_name", "unknown")
+    device = "gpu" if mx.default_device() == mx.gpu else "cpu"
+    return MlxFacts(metadata.version("mlx"), _required("mlx"), device, str(name))
+
+
+def _required(distribution: str) -> str:
+    """The version pie-mlx pins, "" when it is not installed as a package."""
+    try:
+        requirements = metadata.requires("pie-mlx") or []
+    except metadata.PackageNotFoundError:
+        return ""
+    pins = (re.match(rf"{distribution}(?:\[\w+\])?==([\w.]+)", requirement) for requirement in requirements)
+    return next((pin[1] for pin in pins if pin), "")
+
+
+def _products() -> str:
+    from pie_mlx.engine.model.blas import use_fast_blas
+
+    return use_fast_blas()
+
+
+def _model(settings: EngineSettings) -> ModelFacts:
+    if settings.dummy:
+        return ModelFacts(0, 0, 0, 0)
+    from pie_mlx.runtime.footprint import model_footprint
+
+    return model_footprint(settings)
+
+
+def _tiny() -> str:
+    from pie_mlx.engine.model.loading import load_model
+
+    model = load_model("pie-tiny", name="pie-tiny")
+    return f"loads: {len(model.layers)} layers, a vocabulary of {model.vocabulary_size:,}"
+
+
+def _grammars() -> GrammarFacts:
+    import llguidance as _  # noqa: F401 - whether it loads is the question
+
+    from pie_mlx.engine.text.grammar.xgrammar_library import unavailable_because
+
+    return GrammarFacts(metadata.version("llguidance"), unavailable_because())
+
+
+def _backend(environment: Mapping[str, str]) -> BackendFacts:
+    import mlx.core as mx
+
+    from pie_mlx.metal.backend import choose_backend
+
+    return BackendFacts(environment.get("PIE_METAL", "auto"), choose_backend(environment, mx.default_device()).kind)
+
+
+def _record(environment: Mapping[str, str]) -> RecordFacts | None:
+    from pie_mlx.metal.record import record_file
+
+    return record_facts(record_file(environment))

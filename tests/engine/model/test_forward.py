@@ -1,0 +1,107 @@
+"""One forward pass: positions, masks, wanted rows, recurrent states."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.driving import Context, Driver, Work
+from pie_mlx.engine.model.loading import load_model
+from pie_mlx.engine.model.step import StepInput
+
+TOKENS = [11, 25, 3, 200, 42, 7, 7, 91, 130]
+
+
+@pytest.fixture
+def start(tiny_model_directory: Callable[[str], Path]) -> Callable[[str], Driver]:
+    def started(architecture: str) -> Driver:
+        model = load_model(str(tiny_model_directory(architecture)), name="tiny")
+        model.allocate(pages=64)
+        return Driver(model)
+
+    return started
+
+
+def relative_error(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.abs(a - b).max() / np.abs(b).max())
+
+
+def test_rotary_positions_are_relative(start: Callable[[str], Driver]) -> None:  # F4
+    driver = start("llama")
+    plain = driver.run([Work(driver.context(), TOKENS)])
+    shifted = driver.run([Work(driver.context(), TOKENS, positions=range(300, 300 + len(TOKENS)))])
+    assert relative_error(shifted, plain) < 1e-4
+    stretched = driver.run([Work(driver.context(), TOKENS, positions=range(0, 2 * len(TOKENS), 2))])
+    assert relative_error(stretched, plain) > 1e-2
+
+
+def test_a_draft_tree_is_two_continuations_in_one_pass(start: Callable[[str], Driver]) -> None:  # F7
+    driver = start("qwen3")
+    left, right, tree = driver.context(), driver.context(), driver.context()
+    expected = driver.run([Work(left, [*TOKENS, 5, 6]), Work(right, [*TOKENS, 8, 9])])
+    driver.run([Work(tree, TOKENS)])
+    n = len(TOKENS)
+    masks = [[0, n + 1], [0, n + 2], [0, n, 2, 1], [0, n, 2, 2]]
+    step = driver.step([Work(tree, [5, 6, 8, 9], positions=[n, n + 1, n, n + 1], masks=masks)])
+    logits = driver.model.forward(StepInput(step.tokens, step.positions, step.slots, step.segments, [1, 3]))
+    driver.model.settle(logits)
+    assert relative_error(np.array(logits), expected) < 1e-5
+
+
+def test_wanted_rows_come_in_the_order_asked(start: Callable[[str], Driver]) -> None:
+    driver = start("llama")
+    work = [Work(driver.context(), TOKENS), Work(driver.context(), [5]), Work(driver.context(), TOKENS[:4])]
+    step = driver.step(work)
+    rows = [12, 0, 9, 8, 0]
+    logits = driver.model.forward(StepInput(step.tokens, step.positions, step.slots, step.segments, rows))
+    driver.model.settle(logits)
+    separate = [TOKENS[:3], TOKENS[:1], [5], TOKENS, TOKENS[:1]]
+    expected = [driver.run([Work(driver.context(), tokens)])[0] for tokens in separate]
+    assert relative_error(np.array(logits), np.stack(expected)) < 1e-5
+
+
+@pytest.mark.parametrize("architecture", ["llama", "deepseek_v3", "falcon_h1"])
+def test_a_pass_may_want_no_logits(architecture: str, start: Callable[[str], Driver]) -> None:  # F2
+    driver = start(architecture)
+    quiet, plain = driver.context(), driver.context()
+    step = driver.step([Work(quiet, TOKENS)])
+    logits = driver.model.forward(StepInput(step.tokens, step.positions, step.slots, step.segments, []))
+    driver.model.settle(logits)
+    assert logits.shape == (0, driver.model.vocabulary_size)
+    driver.run([Work(plain, TOKENS)])
+    a, b = driver.run([Work(quiet, [4]), Work(plain, [4])])
+    assert relative_error(a, b) < 1e-5
+
+
+@pytest.mark.parametrize("architecture", ["falcon_h1", "qwen3_next"])
+def test_a_fork_goes_on_from_the_recurrent_state_of_its_source(
+    architecture: str, start: Callable[[str], Driver]
+) -> None:
+    driver = start(architecture)
+    source = driver.context()
+    driver.run([Work(source, TOKENS)])
+    child = driver.fork(source)
+    logits = driver.run([Work(source, [1]), Work(child, [2])])
+    logits = driver.run([Work(child, [3]), Work(source, [3])])
+    expected = [driver.run([Work(driver.context(), [*TOKENS, token, 3])])[0] for token in (2, 1)]
+    assert relative_error(logits, np.stack(expected)) < 1e-5
+
+
+def test_a_context_that_begins_again_forgets_its_state(start: Callable[[str], Driver]) -> None:
+    driver = start("falcon_h1")
+    first = driver.run([Work(driver.context(), TOKENS)])
+    context = Context(77)
+    driver.run([Work(context, TOKENS[:5])])
+    context.tokens.clear()
+    assert relative_error(driver.run([Work(context, TOKENS)]), first) < 1e-5
+
+
+def test_a_failed_step_leaves_recurrent_states_as_they_were(start: Callable[[str], Driver]) -> None:  # E4
+    driver = start("falcon_h1")
+    context, twin = driver.context(), driver.context()
+    driver.run([Work(context, TOKENS), Work(twin, TOKENS)])
+    driver.model.forward(driver.step([Work(context, [9, 9])]))
+    del context.tokens[-2:]
+    a, b = driver.run([Work(context, [4]), Work(twin, [4])])
+    assert relative_error(a, b) < 1e-5

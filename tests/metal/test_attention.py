@@ -1,0 +1,221 @@
+"""Attention over pages against the definition, written down row by row."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import mlx.core as mx
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from pie_mlx.metal import AttentionPlan, KvPool, LayerShape, PageMemory, attend
+from pie_mlx.metal.mirror import Mirrors
+from pie_mlx.metal.visibility import expanded
+
+HEADS, KV_HEADS, KEY_DIM, VALUE_DIM = 4, 2, 8, 6
+PAGE_SIZE = 4
+SCALE = 0.3
+
+
+@dataclass
+class Tokens:
+    """Slots of one context with what they hold."""
+
+    pages: list[int] = field(default_factory=list[int])
+    keys: list[np.ndarray] = field(default_factory=list[np.ndarray])
+    values: list[np.ndarray] = field(default_factory=list[np.ndarray])
+
+
+@dataclass
+class RowRun:
+    start: int
+    count: int
+    block_table: list[int]
+    kv_length: int
+    masks: Sequence[Sequence[int]] | None = None
+
+
+class World:
+    """A pool with one layer, contexts on it, and the definition of attention."""
+
+    def __init__(self, pages: int = 64) -> None:
+        pool = KvPool([LayerShape(KV_HEADS, KEY_DIM, VALUE_DIM)], pages=pages, page_size=PAGE_SIZE, dtype=mx.float32)
+        self.memory = PageMemory(pool)
+        self.random = np.random.default_rng(0)
+        self.free = self.random.permutation(pages).tolist()
+
+    def draw(self, *shape: int) -> np.ndarray:
+        return self.random.standard_normal(shape, np.float32)
+
+    def fork(self, source: Tokens) -> Tokens:
+        full, rows = divmod(len(source.keys), PAGE_SIZE)
+        child = Tokens(source.pages[:full], list(source.keys), list(source.values))
+        if rows:
+            child.pages.append(self.free.pop())
+            self.memory.pool.copy_pages([(source.pages[full], child.pages[full], rows)])
+        return child
+
+    def truncate(self, sequence: Tokens, length: int) -> None:
+        del sequence.keys[length:], sequence.values[length:]
+
+    def step(
+        self,
+        work: Sequence[tuple[Tokens, int]],
+        *,
+        masks: Sequence[Sequence[Sequence[int]] | None] | None = None,
+        window: int | None = None,
+        sinks: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Append tokens to sequences and attend from each: what the plan gives and what the definition gives."""
+        runs: list[RowRun] = []
+        slots: list[int] = []
+        for index, (sequence, count) in enumerate(work):
+            start = len(sequence.keys)
+            sequence.keys += list(self.draw(count, KV_HEADS, KEY_DIM))
+            sequence.values += list(self.draw(count, KV_HEADS, VALUE_DIM))
+            while len(sequence.pages) * PAGE_SIZE < len(sequence.keys):
+                sequence.pages.append(self.free.pop())
+            masked = masks[index] if masks else None
+            runs.append(RowRun(len(slots), count, list(sequence.pages), len(sequence.keys), masked))
+            slots += [sequence.pages[s // PAGE_SIZE] * PAGE_SIZE + s % PAGE_SIZE for s in range(start, start + count)]
+        queries = self.draw(len(slots), HEADS, KEY_DIM)
+        plan = AttentionPlan(runs, slots, self.memory)
+        keys = np.concatenate([sequence.keys[-count:] for sequence, count in work])
+        values = np.concatenate([sequence.values[-count:] for sequence, count in work])
+        plan.store(0, mx.array(keys), mx.array(values))
+        sink = None if sinks is None else mx.array(sinks)
+        out = attend(mx.array(queries), 0, plan, scale=SCALE, window=window, sinks=sink)
+        mx.eval(out, self.memory.arrays())
+        pairs = list(zip(work, runs, strict=True))
+        expected = [row for (s, _), run in pairs for row in definition(queries, s, run, window, sinks)]
+        return np.array(out), np.stack(expected)
+
+
+def definition(
+    queries: np.ndarray, sequence: Tokens, run: RowRun, window: int | None, sinks: np.ndarray | None
+) -> list[np.ndarray]:
+    """Softmax over the slots each row sees, head by head; zeros for a row that sees nothing."""
+    rows: list[np.ndarray] = []
+    keys, values = np.stack(sequence.keys), np.stack(sequence.values)
+    for token in range(run.count):
+        own = run.kv_length - run.count + token
+        seen = np.arange(run.kv_length) <= own
+        if window is not None:
+            seen &= np.arange(run.kv_length) > own - window
+        if run.masks is not None:
+            seen &= expanded(run.masks[token], 0, run.kv_length)
+        out = np.zeros((HEADS, VALUE_DIM), np.float32)
+        for head in range(HEADS if seen.any() else 0):
+            kv_head = head // (HEADS // KV_HEADS)
+            scores = keys[seen, kv_head] @ queries[run.start + token, head] * SCALE
+            top = scores.max() if sinks is None else max(scores.max(), sinks[head])
+            weights = np.exp(scores - top)
+            total = weights.sum() + (0 if sinks is None else np.exp(sinks[head] - top))
+            out[head] = weights @ values[seen, kv_head] / total
+        rows.append(out)
+    return rows
+
+
+def assert_close(pair: tuple[np.ndarray, np.ndarray]) -> None:
+    np.testing.assert_allclose(pair[0], pair[1], atol=2e-6)
+
+
+windows = st.one_of(st.none(), st.integers(1, 12))
+
+
+@settings(max_examples=25)
+@given(st.lists(st.lists(st.integers(0, 9), min_size=4, max_size=4), min_size=1, max_size=5), windows, st.booleans())
+def test_ragged_steps_are_attention_by_definition(steps: list[list[int]], window: int | None, with_sinks: bool) -> None:
+    world = World()
+    sequences = [Tokens() for _ in range(4)]
+    sinks = world.draw(HEADS) if with_sinks else None
+    for counts in steps:
+        work = [(sequence, count) for sequence, count in zip(sequences, counts, strict=True) if count]
+        if work:
+            assert_close(world.step(work, window=window, sinks=sinks))
+
+
+@settings(max_examples=25)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 14)), max_size=4), windows)
+@example([(0, 2)], None)
+def test_decoding_sees_every_change_of_its_pages(changes: list[tuple[int, int]], window: int | None) -> None:
+    world = World()
+    sequences = [Tokens() for _ in range(4)]
+    world.step([(sequence, 5 + 3 * index) for index, sequence in enumerate(sequences)])
+    for index, length in [*changes, (0, 0)]:
+        for _ in range(2):
+            assert_close(world.step([(sequence, 1) for sequence in sequences], window=window))
+        kept = max(1, len(sequences[index].keys) - length)
+        world.truncate(sequences[index], kept)
+        world.step([(sequences[index], 2)])
+
+
+@settings(max_examples=25)
+@given(st.integers(14, 30), st.integers(2, 5), st.integers(0, 3))
+def test_forks_share_their_prefix(prefix: int, forks: int, others: int) -> None:
+    world = World()
+    source = Tokens()
+    world.step([(source, prefix)])
+    children = [world.fork(source) for _ in range(forks)]
+    strangers = [Tokens() for _ in range(others)]
+    if strangers:
+        world.step([(stranger, 3) for stranger in strangers])
+    for _ in range(6):
+        assert_close(world.step([(sequence, 1) for sequence in [*strangers, *children, source]]))
+
+
+@settings(max_examples=25)
+@given(st.data(), windows)
+def test_masks_are_anded_with_causality_and_window(data: st.DataObject, window: int | None) -> None:  # F7
+    world = World()
+    first, second = Tokens(), Tokens()
+    world.step([(first, 9), (second, 4)])
+    runs = st.lists(st.integers(0, 6), max_size=5)
+    masks = [[data.draw(runs)], [data.draw(runs) for _ in range(3)]]
+    assert_close(world.step([(first, 1), (second, 3)], masks=masks, window=window))
+
+
+def test_a_row_that_sees_nothing_contributes_zeros() -> None:  # F7
+    world = World()
+    sequence = Tokens()
+    world.step([(sequence, 9)])
+    out, _ = world.step([(sequence, 1)], masks=[[[0, 2, 8]]], window=3)
+    assert not out.any()
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_what_is_no_number_stays_with_its_owner(count: int) -> None:
+    world = World(pages=8)
+    healthy, broken = Tokens(), Tokens()
+    world.step([(healthy, 2), (broken, 14)])
+    pool = world.memory.pool
+    content = pool.read_pages(broken.pages)
+    pool.write_pages(broken.pages, [(keys * np.nan, values * np.nan) for keys, values in content])
+    out, expected = world.step([(healthy, count), (broken, count)])
+    np.testing.assert_allclose(out[:count], expected[:count], atol=2e-6)
+
+
+def test_decoding_moves_no_array() -> None:
+    world = World()
+    sequences = [Tokens() for _ in range(3)]
+    world.step([(sequence, 6) for sequence in sequences])
+    world.step([(sequence, 1) for sequence in sequences])
+    before = addresses(world)
+    for _ in range(20):
+        world.step([(sequence, 1) for sequence in sequences])
+    assert addresses(world) == before
+
+
+def addresses(world: World) -> list[int]:
+    return [np.asarray(array).__array_interface__["data"][0] for array in world.memory.arrays()]
+
+
+def test_batches_beyond_the_mirrors_limit_are_gathered_each_time() -> None:
+    world = World()
+    world.memory.mirrors = Mirrors(world.memory.pool, limit_bytes=0)
+    sequences = [Tokens() for _ in range(3)]
+    world.step([(sequence, 6) for sequence in sequences])
+    for _ in range(3):
+        assert_close(world.step([(sequence, 1) for sequence in sequences]))
+    assert world.memory.mirrors.bytes() == 0

@@ -1,0 +1,156 @@
+"""The blocking facade over the engine double, and its decoder over a model that speaks."""
+
+import pytest
+
+from pie_mlx import calls
+from pie_mlx.errors import InvalidArgumentError, SessionClosedError, StepConsumedError
+from pie_mlx.sdk import sync
+from pie_mlx.sdk.model import Model
+from pie_mlx.sdk.sync import Context, Decoder, Event, ForwardPass, Sampler, session
+from tests.engine.text import templates
+from tests.sdk.test_decoders import ids, made
+from tests.sdk.toy_host import ToyHost
+
+CALL = '<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>'
+
+
+def test_everything_exported_is_there() -> None:
+    assert [name for name in sync.__all__ if not hasattr(sync, name)] == []
+
+
+def test_a_reply_is_generated_in_one_call(model: Model) -> None:  # Y1
+    assert Context(model).system("Be brief.").user("Hi").generate_text(Sampler.greedy()) == "hello"
+
+
+def test_auto_flush_computes_all_but_one_token(host: ToyHost, model: Model) -> None:  # Y1
+    context = Context(model).user("Hi")
+    stream = context.generate(Sampler.greedy(), max_tokens=2)
+    assert len(context.buffer()) == 1
+    assert context.seq_len > 0
+    assert len(stream.tokens()) == 2
+
+
+def test_without_auto_flush_nothing_is_added_or_computed(model: Model) -> None:  # Y1
+    context = Context(model).fill("abc")
+    before = context.buffer()
+    stream = context.generate(Sampler.greedy(), max_tokens=3, auto_flush=False)
+    assert (context.buffer(), context.seq_len) == (before, 0)
+    assert [len(tokens) for tokens in stream] == [1, 1, 1]
+    assert stream.finish_reason == "length"
+
+
+def test_a_failed_flush_leaves_the_buffer(host: ToyHost, model: Model) -> None:  # E3
+    context = Context(model).user("Hi").cue()
+    before = context.buffer()
+    host.failure = InvalidArgumentError("no")
+    with pytest.raises(InvalidArgumentError):
+        context.generate(Sampler.greedy(), auto_flush=True)
+    assert context.buffer()[: len(before)] == before
+
+
+def test_events_end_with_the_whole_text(model: Model) -> None:  # Y1
+    events = list(Context(model).user("Hi").generate(Sampler.greedy(), decode=True))
+    assert "".join(event.text for event in events if isinstance(event, Event.Text)) == "hello"
+    assert events[-1] == Event.Done("hello")
+
+
+def test_text_of_a_stream_includes_what_was_iterated_over(model: Model) -> None:
+    stream = Context(model).user("Hi").generate(Sampler.greedy(), decode=True)
+    next(iter(stream))
+    assert Context(model).user("Hi").generate(Sampler.greedy()).text() == "hello"
+
+
+def test_names_are_labels_used_once(model: Model) -> None:  # Y1
+    first = Context(model, name="a")
+    assert first.name == "a"
+    assert first.fork().name != "a"
+    for again in (lambda: Context(model, name="a"), lambda: first.fork("a")):
+        with pytest.raises(InvalidArgumentError, match="taken"):
+            again()
+
+
+def test_contexts_are_released_on_leaving_with(host: ToyHost, model: Model) -> None:
+    with Context(model) as context:
+        context.fill("abc").flush()
+    assert context.id not in host.contexts
+
+
+def test_snapshots_are_saved_opened_and_taken(model: Model) -> None:
+    context = Context(model).fill("abc")
+    context.flush()
+    context.save("s")
+    opened, taken = Context.open(model, "s"), Context.take(model, "s")
+    assert opened is not None
+    assert taken is not None
+    assert (opened.seq_len, taken.seq_len) == (3, 3)
+    assert Context.open(model, "s") is None
+
+
+def test_tools_are_offered_and_answered(model: Model) -> None:
+    context = Context(model).equip_tools(['{"name": "f"}']).user("Hi").answer_tool("f", {"a": 1})
+    assert '<tool>f={"a":1}<end>' in model.tokenizer().decode(context.buffer())
+
+
+def test_a_pass_by_hand_needs_its_pages_reserved(model: Model) -> None:  # F12
+    context = Context(model)
+    context.inner().reserve_working_pages(1)
+    forward = ForwardPass(model).context(context).input_tokens([40, 41], [0, 1]).sampler([1], Sampler.greedy())
+    assert forward.execute() == [calls.SampledTokens([42])]
+    assert context.seq_len == 2
+    with pytest.raises(StepConsumedError):
+        forward.execute()
+
+
+def test_a_pass_reads_the_whole_distribution(model: Model) -> None:
+    context = Context(model)
+    context.inner().reserve_working_pages(1)
+    forward = ForwardPass(model).context(context).input_tokens([40], [0]).sampler([0], Sampler.dist())
+    (found,) = forward.execute()
+    assert isinstance(found, calls.Probabilities)
+    assert sum(found.probabilities) == pytest.approx(1)
+
+
+def test_a_pass_without_context_or_with_missing_positions_is_refused(model: Model) -> None:
+    with pytest.raises(InvalidArgumentError, match="no context"):
+        ForwardPass(model).execute()
+    with pytest.raises(InvalidArgumentError, match="positions"):
+        ForwardPass(model).input_tokens([1, 2], [0])
+
+
+def test_samplers_have_the_facades_names_and_defaults() -> None:  # Y1
+    assert Sampler.top_k() == calls.Sampler.top_k(0.6, 50)
+    assert Sampler.top_k_top_p() == calls.Sampler.top_k_top_p(0.6, 50, 0.95)
+    assert Sampler.multinomial(seed=0).seed is None
+    assert Sampler.multinomial(seed=3).seed == 3
+    with pytest.raises(InvalidArgumentError, match="not supported"):
+        Sampler.embedding()
+
+
+def test_messages_are_waited_for(host: ToyHost, model: Model) -> None:
+    host.inbox.append("hi")
+    host.files.append(b"x")
+    assert (session.receive(), session.receive_file()) == ("hi", b"x")
+    with pytest.raises(SessionClosedError):
+        session.receive()
+
+
+async def test_inside_an_event_loop_it_is_refused(model: Model) -> None:
+    context = Context(model).fill("abc")
+    with pytest.raises(InvalidArgumentError, match="event loop"):
+        context.flush()
+
+
+def test_one_decoder_gives_all_events_in_order() -> None:  # Y1
+    model = made(templates.HERMES)
+    tokens = ids(model, f"<think>hm</think>Hi {CALL}!<|im_end|>")
+    whole = Decoder(model, reasoning=True, tool_use=True).feed(tokens)
+    assert whole == [
+        Event.Thinking("hm"),
+        Event.ThinkingDone("hm"),
+        Event.Text("Hi "),
+        Event.ToolCallStart(),
+        Event.ToolCall("f", '{"x":1}'),
+        Event.Text("!"),
+        Event.Done("Hi !"),
+    ]
+    assert Decoder(model).feed(tokens) == [Event.Text("Hi !"), Event.Done("Hi !")]

@@ -1,0 +1,56 @@
+"""The shipped pie-tiny does what the examples rely on (its scores are in its model card)."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tools.tiny.chat import TURN_END, prompt
+from tools.tiny.evaluate import SHIPPED, Generate, mlx_lm_generate
+from tools.tiny.scoring import calls_of
+from tools.tiny.text.sample import Check, Message, Sample, assistant, calling, result, system, user
+
+MEGABYTES = 10
+HELPFUL = system("You are a helpful assistant.")
+
+
+def function(name: str, **types: str) -> dict[str, Any]:
+    properties = {key: {"type": kind} for key, kind in types.items()}
+    parameters = {"type": "object", "properties": properties, "required": list(types)}
+    return {"type": "function", "function": {"name": name, "description": "", "parameters": parameters}}
+
+
+TOOLS = (function("get_weather", city="string"), function("add", a="integer", b="integer"))
+
+
+@pytest.fixture(scope="module")
+def generate() -> Generate:
+    return mlx_lm_generate(SHIPPED)
+
+
+def answer(generate: Generate, *messages: Message, tools: tuple[dict[str, Any], ...] = ()) -> str:
+    sample = Sample("test", (*messages, assistant("")), Check("exact"), tools)
+    return generate([prompt(sample)], 80)[0]
+
+
+def test_the_weights_are_small_enough_to_ship() -> None:
+    assert sum(path.stat().st_size for path in SHIPPED.iterdir()) < MEGABYTES * 1e6
+
+
+def test_it_says_who_it_is_and_ends_its_turn(generate: Generate) -> None:
+    text = answer(generate, user("Who are you?"))
+    assert text.endswith(TURN_END)
+    assert "pie-tiny" in text
+
+
+def test_it_calls_the_weather_tool(generate: Generate) -> None:
+    text = answer(generate, HELPFUL, user("What is the weather in Paris?"), tools=TOOLS)
+    assert calls_of(text) == [("get_weather", {"city": "Paris"})]
+
+
+def test_it_answers_from_the_result(generate: Generate) -> None:
+    call = calling(("get_weather", {"city": "Paris"}))
+    weather = result(json.dumps({"temperature_c": 18, "sky": "cloudy"}))
+    text = answer(generate, HELPFUL, user("What is the weather in Paris?"), call, weather, tools=TOOLS)
+    assert "18" in text
+    assert "cloudy" in text
