@@ -1,15 +1,19 @@
 """Three policies on the same simulated workloads: `python -m benchmarks.market`.
 
 Interactive chats, background agents and forking searches share a pool that does not hold them all. Time, pages and
-programs are simulated, the planner and the settlement are the engine's own. Everything follows from the seeds.
+programs are simulated, the planner and the settlement are the engine's own. Everything follows from the seeds. With
+`--replay FILE` the programs, the pool and the speed of the device are those of a run whose events were recorded.
 """
 
 import argparse
+import math
 import random
 import statistics
 import timeit
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -22,12 +26,16 @@ from pie_mlx.engine.schedule.simulation import (
     Outcome,
     Pause,
     Program,
+    Recording,
     Search,
     Setup,
     Simulator,
     Turn,
     ValueBidder,
+    programs_of,
+    replay_recording,
 )
+from pie_mlx.event_log import EventLog, read_events
 
 HIGH_VALUE = "chat"
 EQUALS = "agent"
@@ -39,7 +47,15 @@ CONTENDERS: dict[str, tuple[str, Limits]] = {
     NO_AGEING: ("fcfs", Limits(aging_window_ticks=10**9)),
 }
 """The policies, and for comparison first come, first served as it is elsewhere: without any bound on the wait."""
-LEAST_FAIRNESS_SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Kinds of programs: whose pace counts most, and which are equals (who worked for less time than that left out)."""
+
+    high_value: str = HIGH_VALUE
+    equals: str = EQUALS
+    least_fairness_seconds: float = 20.0
 
 
 @dataclass(frozen=True)
@@ -131,9 +147,9 @@ def simulate(workload: Workload, contender: str, seed: int, seconds: float) -> O
     return simulator.run(seconds)
 
 
-def measure(contender: str, outcomes: Sequence[Outcome]) -> Row:
+def measure(contender: str, outcomes: Sequence[Outcome], classes: Classes) -> Row:
     """Turns are pooled over all seeds; the rest is the mean, and the worst of the waits and the fairness."""
-    turns = [turn for outcome in outcomes for turn in outcome.turns if turn.kind == HIGH_VALUE]
+    turns = [turn for outcome in outcomes for turn in outcome.turns if turn.kind == classes.high_value]
     paces = sorted(turn.seconds_per_token for turn in turns)
     return Row(
         contender,
@@ -141,7 +157,7 @@ def measure(contender: str, outcomes: Sequence[Outcome]) -> Row:
         percentile(paces, 0.50),
         percentile(paces, 0.99),
         statistics.fmean(outcome.useful_tokens / outcome.seconds for outcome in outcomes),
-        min(fairness(outcome.accounts.values()) for outcome in outcomes),
+        min(fairness(outcome.accounts.values(), classes) for outcome in outcomes),
         max(outcome.longest_wait_seconds for outcome in outcomes),
         statistics.fmean(outcome.wasted_pages for outcome in outcomes),
         statistics.fmean(outcome.suspensions for outcome in outcomes),
@@ -152,13 +168,14 @@ def value_share(accounts: Iterable[AccountRecord]) -> float:
     """Value of the tokens generated, of the value of all tokens wanted by the programs that arrived."""
     records = list(accounts)
     wanted = sum(record.value * record.wanted_tokens for record in records)
-    return sum(record.value * record.generated_tokens for record in records) / wanted
+    return sum(record.value * record.generated_tokens for record in records) / wanted if wanted else math.nan
 
 
-def fairness(accounts: Iterable[AccountRecord]) -> float:
+def fairness(accounts: Iterable[AccountRecord], classes: Classes) -> float:
     """Jain's index (sum x)^2 / (n * sum x^2) over x = tokens per second of work of accounts that are equal."""
-    equals = [record for record in accounts if record.kind == EQUALS]
-    paces = [r.generated_tokens / r.working_seconds for r in equals if r.working_seconds >= LEAST_FAIRNESS_SECONDS]
+    equals = [record for record in accounts if record.kind == classes.equals and record.working_seconds]
+    least = classes.least_fairness_seconds
+    paces = [item.generated_tokens / item.working_seconds for item in equals if item.working_seconds >= least]
     squares = sum(pace * pace for pace in paces)
     return sum(paces) ** 2 / (len(paces) * squares) if squares else 1.0
 
@@ -170,11 +187,11 @@ def percentile(ordered: Sequence[float], part: float) -> float:
 COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
     ("policy", lambda row: row.policy),
     ("value done", lambda row: f"{row.value_share:.3f}"),
-    ("p50 s/token", lambda row: f"{row.p50_seconds_per_token:.3f}"),
-    ("p99 s/token", lambda row: f"{row.p99_seconds_per_token:.3f}"),
+    ("p50 s/token", lambda row: f"{row.p50_seconds_per_token:.3g}"),
+    ("p99 s/token", lambda row: f"{row.p99_seconds_per_token:.3g}"),
     ("tokens/s", lambda row: f"{row.tokens_per_second:.0f}"),
     ("Jain", lambda row: f"{row.fairness:.3f}"),
-    ("longest wait s", lambda row: f"{row.longest_wait_seconds:.1f}"),
+    ("longest wait s", lambda row: f"{row.longest_wait_seconds:.3g}"),
     ("pages wasted", lambda row: f"{row.wasted_pages:.0f}"),
     ("suspensions", lambda row: f"{row.suspensions:.0f}"),
 )
@@ -189,8 +206,8 @@ def print_auction_times() -> None:
         print(f"auction of {contexts:,} contexts: {seconds * 1e3:.3f} ms")
 
 
-def print_table(workload: Workload, rows: Sequence[Row]) -> None:
-    print(f"\n{workload.name} ({workload.capacity_pages} pages, {HIGH_VALUE}s are the high-value class)")
+def print_table(title: str, capacity_pages: int, rows: Sequence[Row], classes: Classes) -> None:
+    print(f"\n{title} ({capacity_pages} pages, {classes.high_value!r} is the high-value class)")
     print("  ".join(f"{title:>14}" for title, _ in COLUMNS))
     for row in rows:
         print("  ".join(f"{cell(row):>14}" for _, cell in COLUMNS))
@@ -208,18 +225,53 @@ def print_comparison(market: Row, first_come: Row) -> None:
     )
 
 
+def print_replay(path: Path, pages: int | None) -> None:
+    """The table of a recorded run. Its passes are the turns: `s/token` is how long one took."""
+    log = read_events(path)
+    recording = programs_of(log.events)
+    capacity = pages or recording.capacity_pages
+    print_log(log, recording)
+    if not recording.programs:
+        return
+    classes = classes_of(recording.programs)
+    rows = [
+        measure(name, [replay_recording(recording, policy=rule, capacity_pages=capacity, limits=limits)], classes)
+        for name, (rule, limits) in CONTENDERS.items()
+    ]
+    print_table(path.name, capacity, rows, classes)
+
+
+def print_log(log: EventLog, recording: Recording) -> None:
+    print(f"{len(log.events):,} events of {len(recording.programs)} programs under {recording.policy or 'some policy'}")
+    if log.unknown or log.torn_bytes:
+        print(f"left out: {log.unknown} events of unknown kinds, {log.torn_bytes} bytes of an unfinished last one")
+
+
+def classes_of(programs: Sequence[Program]) -> Classes:
+    """The kind with the highest declared bid, and the most frequent one."""
+    high_value = max(programs, key=lambda program: program.value).kind
+    return Classes(high_value, Counter(program.kind for program in programs).most_common(1)[0][0], 0.0)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__ and __doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=300.0, help="simulated time of each run")
     parser.add_argument("--seeds", type=int, default=3, help="runs of each workload and policy")
+    parser.add_argument("--replay", type=Path, metavar="FILE", help="the programs of an event log, in place of these")
+    parser.add_argument("--pages", type=int, help="with --replay: another size of the pool")
     options = parser.parse_args()
+    if options.replay is not None:
+        print_replay(options.replay, options.pages)
+        return
     print_auction_times()
     for workload in WORKLOADS:
         runs = {
             contender: [simulate(workload, contender, seed, options.seconds) for seed in range(options.seeds)]
             for contender in CONTENDERS
         }
-        print_table(workload, [measure(name, outcomes) for name, outcomes in runs.items()])
+        classes = Classes()
+        rows = [measure(name, outcomes, classes) for name, outcomes in runs.items()]
+        print_table(workload.name, workload.capacity_pages, rows, classes)
 
 
 if __name__ == "__main__":

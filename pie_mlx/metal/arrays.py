@@ -10,6 +10,9 @@ import numpy.typing as npt
 evaluate = cast("Callable[..., None]", getattr(mx, "eval"))  # noqa: B009 - its stub lacks parameter types
 """Compute arrays, or nested lists of them, now."""
 
+begin_evaluation = cast("Callable[..., None]", getattr(mx, "async_eval"))  # noqa: B009 - its stub lacks types
+"""Start to compute arrays and go on."""
+
 
 def from_host(values: npt.NDArray[Any]) -> mx.array:
     """A host array on the device, same shape and dtype."""

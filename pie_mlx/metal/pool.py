@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pie_mlx.errors import OutOfPagesError
-from pie_mlx.metal.arrays import evaluate, from_host, integers, to_host
+from pie_mlx.metal.arrays import begin_evaluation, evaluate, from_host, integers, to_host
 from pie_mlx.metal.storage import Storage, fastest_storage
 
 HostPages = npt.NDArray[Any]
@@ -81,6 +81,8 @@ class KvPool:
         self.shapes = tuple(shapes)
         self.pages, self.page_size, self.dtype = pages, page_size, dtype
         self.storage = storage or fastest_storage()
+        # Without a GPU, layers are computed while Python still builds the graph of the next ones.
+        self._starts_early = mx.default_device() == mx.cpu
         self.clock = 0
         self._changed_at, self._changed_before = np.zeros((2, pages), np.int64)
         slots = pages * page_size
@@ -109,6 +111,8 @@ class KvPool:
         """Store `keys` [rows, kv_heads, key_dim] and `values` [rows, kv_heads, value_dim]; K is already rotated."""
         self.storage.put(self._keys[layer], keys.astype(self.dtype), write.index)
         self.storage.put(self._values[layer], values.astype(self.dtype), write.index)
+        if self._starts_early and layer % 2:
+            begin_evaluation(self._keys[layer])
 
     def rows(self, layer: int, slots: mx.array) -> tuple[mx.array, mx.array]:
         """K and V of `slots` int32 [n], [n, kv_heads, head_dim]."""

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.engine.running import Running, running
+from tests.engine.running import Running, engine_alone
 
 
 @pytest.fixture(scope="session")
 def shared_engine() -> Iterator[Running]:
-    with running() as started:
+    with engine_alone() as started:
         yield started
 
 

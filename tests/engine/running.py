@@ -89,15 +89,21 @@ class Running:
 
 
 @contextmanager
-def running(**settings: object) -> Iterator[Running]:
+def engine_alone(**settings: object) -> Iterator[Running]:
     """Start an engine and a process; stop both at the end, and look whether the books balance."""
     events: list[Event] = []
     core = EngineCore(EngineSettings(**{"total_pages": 256, "seed": 7, **settings}), emit=events.append)  # type: ignore[arg-type]
     finished(core.start())
     host = core.open_process(username="tester", program="test", session=NoClient())
     try:
-        with use_host(host):
-            yield Running(core, events, host)
+        yield Running(core, events, host)
         core.services.store.check_integrity()
     finally:
         finished(core.stop())
+
+
+@contextmanager
+def running(**settings: object) -> Iterator[Running]:
+    """`engine_alone`, with its process as the program of this test."""
+    with engine_alone(**settings) as started, use_host(started.host):
+        yield started

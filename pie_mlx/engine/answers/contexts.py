@@ -149,7 +149,7 @@ async def open_snapshot(services: Services, process: Process, call: calls.OpenSn
     services.ticker.copy(opened.copies)
     context = services.adopt(process, opened.context)
     state = calls.ContextState(context.id, store.counters(context.id))
-    services.emit(ContextCreated(process.id, context.id, state.counters.committed, process.account, services.clock()))
+    services.emit(ContextCreated(process.id, context.id, state.counters.committed, process.account))
     return calls.OpenedSnapshot(state, opened.pending)
 
 

@@ -3,24 +3,47 @@
 For measuring policies, for asking what another one would have done, and for proving that every program finishes.
 """
 
-from pie_mlx.engine.schedule.simulation.bidding import AutoBidder, Bidder, ValueBidder
+from pie_mlx.engine.schedule.simulation.bidding import AutoBidder, Bidder, RecordedBidder, ValueBidder
 from pie_mlx.engine.schedule.simulation.outcome import AccountRecord, Outcome, TurnRecord
+from pie_mlx.engine.schedule.simulation.recording import Recording, programs_of
+from pie_mlx.engine.schedule.simulation.replay import replay, replay_recording
 from pie_mlx.engine.schedule.simulation.simulator import Simulator
-from pie_mlx.engine.schedule.simulation.workload import Action, Device, Pause, Program, Search, Setup, Turn
+from pie_mlx.engine.schedule.simulation.workload import (
+    Action,
+    Await,
+    Branch,
+    Device,
+    Mark,
+    Pause,
+    Program,
+    Search,
+    Setup,
+    Truncate,
+    Turn,
+)
 
 __all__ = [
     "AccountRecord",
     "Action",
     "AutoBidder",
+    "Await",
     "Bidder",
+    "Branch",
     "Device",
+    "Mark",
     "Outcome",
     "Pause",
     "Program",
+    "RecordedBidder",
+    "Recording",
     "Search",
     "Setup",
     "Simulator",
+    "Truncate",
     "Turn",
     "TurnRecord",
     "ValueBidder",
+    "programs_of",
+    "replay",
+    "replay_recording",
 ]

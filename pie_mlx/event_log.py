@@ -1,0 +1,124 @@
+"""Events on disk: a file header, then one frame for each event, its length (4 bytes, big-endian) and its msgpack.
+
+A log is written with `Engine(on_event=log.write)` and read back, whole, with `read_events`.
+"""
+
+import struct
+from pathlib import Path
+from types import TracebackType
+from typing import Self, get_args
+
+import msgspec
+
+from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.events import EVENTS_VERSION, AnyEvent, Event
+
+MAGIC = b"pie events "
+HEADER = MAGIC + f"{EVENTS_VERSION:04d}\n".encode()
+_LENGTH = struct.Struct(">I")
+_KINDS = frozenset(kind.__struct_config__.tag for kind in get_args(AnyEvent))
+
+
+class EventLog(msgspec.Struct, frozen=True):
+    """What a file holds: `unknown` counts events of kinds this version does not know, which are left out.
+
+    `torn_bytes` is the length of an unfinished last frame, 0 for a log that was closed.
+    """
+
+    events: tuple[Event, ...]
+    unknown: int = 0
+    torn_bytes: int = 0
+
+
+class EventWriter:
+    """Writes a new log, replacing the file. What is written since the last flush is lost when the process dies."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._file = Path(path).open("wb")  # noqa: SIM115 - closed by close()
+        self._file.write(HEADER)
+        self._encoder = msgspec.msgpack.Encoder()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def write(self, event: Event) -> None:
+        """Appends one event. Raises OSError."""
+        frame = self._encoder.encode(event)
+        self._file.write(_LENGTH.pack(len(frame)) + frame)
+
+    def flush(self) -> None:
+        """Hands everything to the operating system."""
+        self._file.flush()
+
+    def close(self) -> None:
+        """Idempotent."""
+        self._file.close()
+
+
+class _Kind(msgspec.Struct):
+    kind: str
+
+
+def read_events(path: str | Path) -> EventLog:
+    """Everything a file holds. A last frame that was cut short is reported, not an error.
+
+    Raises InvalidArgumentError for a file that is no log, a log of a newer version, and a damaged frame; OSError when
+    it cannot be read.
+    """
+    data = memoryview(Path(path).read_bytes())
+    _check_header(path, bytes(data[: len(HEADER)]))
+    decoder = msgspec.msgpack.Decoder(AnyEvent)
+    events: list[Event] = []
+    unknown, start = 0, len(HEADER)
+    while (end := _frame_end(data, start)) is not None:
+        event = _decode(path, decoder, data[start + _LENGTH.size : end], start)
+        if event is None:
+            unknown += 1
+        else:
+            events.append(event)
+        start = end
+    return EventLog(tuple(events), unknown, len(data) - start)
+
+
+def _check_header(path: str | Path, header: bytes) -> None:
+    version = header[len(MAGIC) :].strip()
+    if not header.startswith(MAGIC) or len(header) < len(HEADER) or not version.isdigit():
+        raise InvalidArgumentError(f"event log {path}: not an event log", hint="name a file that EventWriter wrote")
+    if int(version) > EVENTS_VERSION:
+        raise InvalidArgumentError(
+            f"event log {path}: version {int(version)}, this is {EVENTS_VERSION}", hint="read it with a newer pie-mlx"
+        )
+
+
+def _frame_end(data: memoryview, start: int) -> int | None:
+    """Where the frame at `start` ends; None when the file does sooner."""
+    if len(data) - start < _LENGTH.size:
+        return None
+    end = start + _LENGTH.size + int(_LENGTH.unpack_from(data, start)[0])
+    return end if end <= len(data) else None
+
+
+def _decode(
+    path: str | Path, decoder: "msgspec.msgpack.Decoder[AnyEvent]", frame: memoryview, start: int
+) -> Event | None:
+    """The event of a frame, None for a kind this version does not know."""
+    try:
+        return decoder.decode(frame)
+    except msgspec.DecodeError as error:
+        if _is_unknown(frame):
+            return None
+        raise InvalidArgumentError(
+            f"event log {path}: the frame at byte {start} is damaged: {error}", hint="use an intact copy"
+        ) from error
+
+
+def _is_unknown(frame: memoryview) -> bool:
+    try:
+        return msgspec.msgpack.decode(frame, type=_Kind).kind not in _KINDS
+    except msgspec.DecodeError:
+        return False
