@@ -189,6 +189,9 @@ class TickLoop:
         """The batch is computed: pages, money, replies, events."""
         self._state.ticks += 1
         self._firing = self._firing.completed(seconds)
+        # Time in which nothing could fire is no wait: counted, it would let those that missed this batch fire at once
+        # and by themselves, and the programs would stay in two groups that take turns for good.
+        self._runnable_since = self._clock()
         tokens = sum(count for _, count in chunks)
         self._mover.observe(tokens, len(chunks), seconds)
         made: dict[int, int] = {}

@@ -51,9 +51,9 @@ Loss {sparkline}
 SCORES = """
 ## Scores
 
-Greedy, float16, through mlx-lm, on {items} conversations that share no template and no listed word or number with
-the training text (facts: only the wording is new). A score counts the last turn of a conversation, which must be
-wholly right and ended.
+Greedy, float16, through mlx-lm, on {items} conversations made of the held-out templates, words and number pairs
+(facts: only the wording is new; lists of fewer than six items are shared; exceptions below). A score counts the last
+turn of a conversation, which must be wholly right and ended.
 
 {table}
 
