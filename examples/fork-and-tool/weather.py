@@ -20,4 +20,4 @@ def call(name, arguments):
         return {"error": "unknown name"}
     city = str(json.loads(arguments).get("city", ""))
     seed = sum(city.encode())
-    return {"temperature": seed % 30, "sky": SKIES[seed % len(SKIES)]}
+    return {"temperature_c": seed % 30, "sky": SKIES[seed % len(SKIES)]}

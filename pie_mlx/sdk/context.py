@@ -1,5 +1,6 @@
 """Contexts: sequences of KV pages with a pending buffer."""
 
+import json
 from collections.abc import Generator as Scope
 from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
@@ -274,4 +275,5 @@ class Context:
 
 
 def _json_text(value: Any) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    # Spaced as json.dumps does it: that is how the tool results look that models were trained on.
+    return value if isinstance(value, str) else json.dumps(msgspec.to_builtins(value), ensure_ascii=False)

@@ -1,5 +1,6 @@
 """Tool calls of replies, and the tokens that offer tools and answer calls."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -104,4 +105,4 @@ def _texts(schemas: Iterable[str | dict[str, Any]]) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return value if isinstance(value, str) else json.dumps(msgspec.to_builtins(value), ensure_ascii=False)

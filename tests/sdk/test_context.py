@@ -51,7 +51,7 @@ async def test_flush_computes_what_was_held_back(ctx: Context) -> None:
 
 def test_tools_and_their_results_are_turns(ctx: Context) -> None:
     ctx.equip_tools([{"name": "f"}]).user("x").answer_tool("f", {"ok": True})
-    assert ctx.buffer() == encode('<s><sys>{"name":"f"}<end><user>x<end><tool>f={"ok":true}<end>')
+    assert ctx.buffer() == encode('<s><sys>{"name": "f"}<end><user>x<end><tool>f={"ok": true}<end>')
 
 
 def test_the_tokens_of_a_turn_are_written_where_the_conversation_stands(ctx: Context) -> None:

@@ -88,7 +88,7 @@ def test_snapshots_are_saved_opened_and_taken(model: Model) -> None:
 
 def test_tools_are_offered_and_answered(model: Model) -> None:
     context = Context(model).equip_tools(['{"name": "f"}']).user("Hi").answer_tool("f", {"a": 1})
-    assert '<tool>f={"a":1}<end>' in model.tokenizer().decode(context.buffer())
+    assert '<tool>f={"a": 1}<end>' in model.tokenizer().decode(context.buffer())
 
 
 def test_a_pass_by_hand_needs_its_pages_reserved(model: Model) -> None:  # F12
