@@ -95,7 +95,7 @@ async def test_a_tool_is_called_and_its_answer_told(engine: Running) -> None:
     assert list(json.loads(arguments)) == ["city"]
     context.seal().append(tools.answer_prefix(model, name, {"temperature": 21}))
     assert model.tokenizer().decode(context.buffer()) == (
-        '<|im_end|>\n<|im_start|>user\n<tool_response>\n{"temperature":21}\n</tool_response><|im_end|>\n'
+        '<|im_end|>\n<|im_start|>user\n<tool_response>\n{"temperature": 21}\n</tool_response><|im_end|>\n'
     )
     assert await context.generate(Sampler.argmax(), max_tokens=60).collect_text()
 
