@@ -84,7 +84,7 @@ async def test_a_typed_error_shows_the_programs_lines_only():
     with pytest.raises(InvalidArgumentError):
         await launched.process.result()
     assert "Sampler(temperature=-1.0)" in launched.text("stderr")
-    assert "calls.py" not in launched.text("stderr")
+    assert "pie_mlx/calls" not in launched.text("stderr")
 
 
 async def test_a_launch_error_has_no_traceback():

@@ -1,0 +1,35 @@
+"""What every call and every reply is made of, and who carries them."""
+
+from typing import Generic, Protocol, TypeVar
+
+import msgspec
+
+Reply = TypeVar("Reply")
+T = TypeVar("T")
+
+Brle = list[int]
+"""Run lengths of a mask, alternating, the first run False (F13). Empty means "no restriction" for logit masks."""
+
+
+def snake_case(class_name: str) -> str:
+    return "".join("_" + c.lower() if c.isupper() else c for c in class_name).lstrip("_")
+
+
+class Record(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A value inside calls and replies."""
+
+
+class Call(msgspec.Struct, Generic[Reply], frozen=True, omit_defaults=True, tag=snake_case, tag_field="call"):
+    """A message to the engine, answered by a `Reply` or by a PieError."""
+
+
+class Host(Protocol):
+    """The engine as an inferlet sees it.
+
+    `call` blocks until the reply is there and serves the synchronous part of the API; `submit` serves what may take
+    ticks. Calls that name one context take effect in the order they were made (P3). Both raise the engine's PieError.
+    """
+
+    def call(self, message: Call[T]) -> T: ...
+
+    async def submit(self, message: Call[T]) -> T: ...

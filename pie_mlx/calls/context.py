@@ -1,0 +1,106 @@
+"""Contexts, their pages, and snapshots."""
+
+from pie_mlx.calls.base import Call, Record
+from pie_mlx.calls.chat import ChatState
+
+
+class PageCounters(Record, frozen=True):
+    """Committed pages, working pages, and all working tokens (P9)."""
+
+    committed: int = 0
+    working: int = 0
+    working_tokens: int = 0
+
+    def sequence_length(self, page_size: int) -> int:
+        """Tokens whose KV the context holds."""
+        return self.committed * page_size + self.working_tokens
+
+
+class ContextState(Record, frozen=True):
+    """A context the caller owns."""
+
+    context: int
+    counters: PageCounters = PageCounters()
+
+
+class PendingInput(Record, frozen=True):
+    """What the SDK holds for a context that has no KV yet: buffered tokens and the state of the conversation."""
+
+    tokens: list[int] = []
+    chat: ChatState = ChatState()
+
+
+class CreateContext(Call[ContextState], frozen=True):
+    """An empty context."""
+
+    model: str
+
+
+class ForkContext(Call[ContextState], frozen=True):
+    """A copy that shares every committed page (P13)."""
+
+    context: int
+
+
+class ReleaseContext(Call[None], frozen=True):
+    """Give back a context and its pages; unknown ids are ignored, so releasing twice is no error (P15)."""
+
+    context: int
+
+
+class ReservePages(Call[PageCounters], frozen=True):
+    """Add working pages (P4)."""
+
+    context: int
+    pages: int
+
+
+class CommitPages(Call[PageCounters], frozen=True):
+    """Turn full working pages into committed ones (P7)."""
+
+    context: int
+    pages: int
+
+
+class ReleasePages(Call[PageCounters], frozen=True):
+    """Free working pages from the tail (P5)."""
+
+    context: int
+    pages: int
+
+
+class TruncateTokens(Call[PageCounters], frozen=True):
+    """Forget working tokens from the tail (P6)."""
+
+    context: int
+    tokens: int
+
+
+class SaveSnapshot(Call[str], frozen=True):
+    """Save under `name`, or under a fresh name when it is empty; answers the name (N1-N3)."""
+
+    context: int
+    pending: PendingInput
+    name: str = ""
+
+
+class OpenedSnapshot(Record, frozen=True):
+    """A context made from a snapshot, and what was pending when it was saved."""
+
+    state: ContextState
+    pending: PendingInput
+
+
+class OpenSnapshot(Call[OpenedSnapshot | None], frozen=True):
+    """Copy a snapshot into a context, or move it there with `take`; None when the name is absent (N4)."""
+
+    model: str
+    name: str
+    take: bool = False
+
+
+class DeleteSnapshot(Call[None], frozen=True):
+    """Drop a snapshot. Raises SnapshotNotFoundError."""
+
+    model: str
+    name: str

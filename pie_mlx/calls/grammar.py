@@ -1,0 +1,73 @@
+"""Grammars: compiled and kept by the engine, so that a mask never crosses the border unless asked for."""
+
+from typing import Literal
+
+from pie_mlx.calls.base import Brle, Call, Record
+
+
+class GrammarSource(Record, frozen=True):
+    """What a matcher enforces. `text` is a JSON Schema, a regular expression or a grammar; `tools` has `schemas`.
+
+    `strict` closes objects (G13); `lenient` compiles a schema of which parts cannot be enforced, and says which.
+    """
+
+    kind: Literal["json", "json_schema", "regex", "ebnf", "tools"]
+    text: str = ""
+    strict: bool = True
+    schemas: list[str] = []
+    lenient: bool = False
+
+
+class MatcherState(Record, frozen=True):
+    """A matcher. `complete`: it may end here. `terminated`: it has ended, or nothing may follow (G13).
+
+    `warnings`: JSON path and reason of what a leniently compiled schema does not enforce.
+    """
+
+    matcher: int
+    complete: bool = False
+    terminated: bool = False
+    warnings: list[str] = []
+
+
+class CompileGrammar(Call[MatcherState | None], frozen=True):
+    """A fresh matcher; None when the model has no enforceable native tool format (D7). Raises GrammarError.
+
+    `stop_tokens` are allowed exactly where the grammar may end; empty means the model's own.
+    """
+
+    model: str
+    source: GrammarSource
+    stop_tokens: list[int] = []
+
+
+class ReadMatcherMask(Call[Brle], frozen=True):
+    """The allowed next tokens; [] when everything is allowed."""
+
+    matcher: int
+
+
+class AdvanceMatcher(Call[MatcherState], frozen=True):
+    """Feed tokens. Raises GrammarRejectedError and changes nothing if one of them is forbidden."""
+
+    matcher: int
+    tokens: list[int]
+
+
+class RollbackMatcher(Call[MatcherState], frozen=True):
+    """Take back the last `count` tokens; None takes back all of them."""
+
+    matcher: int
+    count: int | None = None
+
+
+class ForkMatcher(Call[MatcherState], frozen=True):
+    """An independent copy."""
+
+    matcher: int
+
+
+class ReleaseMatcher(Call[None], frozen=True):
+    """Forget a matcher."""
+
+    matcher: int

@@ -1,0 +1,101 @@
+"""The runtime and its models: descriptions, vocabulary, text to tokens and back."""
+
+from pie_mlx.calls.base import Call, Record
+
+
+class RuntimeInfo(Record, frozen=True):
+    """Who runs this inferlet."""
+
+    version: str
+    instance_id: str
+    username: str
+    models: list[str]
+
+
+class DescribeRuntime(Call[RuntimeInfo], frozen=True):
+    """Version, instance, user and model names."""
+
+
+class ReasoningFormat(Record, frozen=True):
+    """How a model marks its reasoning. `opened_by_cue`: the cue itself opens the block, so text starts inside it."""
+
+    opening: str
+    closing: str
+    opened_by_cue: bool = False
+
+
+class ToolFormat(Record, frozen=True):
+    """How a model marks tool calls: text between one of `openings` and `closing` (empty: to the end of the turn).
+
+    `style` names the family. A whole reply that begins with the character `bare` may be a call too (Llama).
+    """
+
+    style: str
+    openings: list[str] = []
+    closing: str = ""
+    bare: str = ""
+
+
+class Formats(Record, frozen=True):
+    """What a decoder must know of how a model speaks.
+
+    `control_tokens` are never part of visible text. `channels`: replies are split by header tokens (gpt-oss).
+    `strips_first_space`: the tokenizer writes a space before a text's first word that is no part of the text.
+    """
+
+    stop_tokens: list[int]
+    control_tokens: list[int] = []
+    reasoning: ReasoningFormat | None = None
+    tools: ToolFormat | None = None
+    channels: bool = False
+    strips_first_space: bool = False
+
+
+class ModelInfo(Record, frozen=True):
+    """A loaded model. `maximum_positions` bounds positions (F4); `vocabulary_size` is the width of a logits row."""
+
+    name: str
+    vocabulary_size: int
+    page_size: int
+    maximum_positions: int
+    formats: Formats
+
+
+class LoadModel(Call[ModelInfo], frozen=True):
+    """Bind to a loaded model. Raises ModelNotFoundError."""
+
+    name: str
+
+
+class Encode(Call[list[int]], frozen=True):
+    """Text to token ids; special tokens in the text are recognised, none are added."""
+
+    model: str
+    text: str
+
+
+class Decode(Call[str], frozen=True):
+    """Token ids to text, special tokens kept. Raises InvalidArgumentError for an id outside the vocabulary."""
+
+    model: str
+    tokens: list[int]
+
+
+class Vocabulary(Record, frozen=True):
+    """Token ids and the bytes each stands for, as parallel lists."""
+
+    token_ids: list[int]
+    tokens: list[bytes]
+
+
+class ReadVocabulary(Call[Vocabulary], frozen=True):
+    """The whole vocabulary, or only its special tokens."""
+
+    model: str
+    special_only: bool = False
+
+
+class ReadSplitRegex(Call[str], frozen=True):
+    """The regular expression of the tokenizer's pre-tokenisation, "" if it has none."""
+
+    model: str

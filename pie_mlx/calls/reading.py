@@ -1,0 +1,151 @@
+"""What is read from a row of logits: samplers and probes, and their results."""
+
+import math
+
+import msgspec
+
+from pie_mlx.calls.base import Record, snake_case
+from pie_mlx.errors import InvalidArgumentError
+
+ARGMAX_TEMPERATURE = 1e-5
+"""At or below this temperature every sampler is argmax (L2)."""
+
+
+class Read(msgspec.Struct, frozen=True, omit_defaults=True, tag=snake_case, tag_field="read"):
+    """What is wanted from one row of logits."""
+
+
+class Sampler(Read, frozen=True):
+    """How a token is drawn (L1). Every filter acts on the unfiltered probabilities and keeps at least one token.
+
+    `temperature` 0 is argmax. `k` 0, `p` 1.0 and `floor` 0.0 filter nothing: `k` most likely tokens; shortest prefix
+    whose mass reaches `p`; probability at least `floor` times the largest. `seed` None draws from the context's own
+    random stream (L6). Raises InvalidArgumentError outside these ranges (L2).
+    """
+
+    temperature: float = 0.0
+    k: int = 0
+    p: float = 1.0
+    floor: float = 0.0
+    draws: int = 1
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        rules = {
+            "temperature must be finite and at least 0": math.isfinite(self.temperature) and self.temperature >= 0,
+            "k must be at least 0 (0 keeps all)": self.k >= 0,
+            "p must lie in [0, 1]": 0.0 <= self.p <= 1.0 and 0.0 <= self.floor <= 1.0,
+            "draws must be at least 1": self.draws >= 1,
+        }
+        for rule, holds in rules.items():
+            if not holds:
+                raise InvalidArgumentError(f"sampler: {rule}, got {self}", hint="correct the sampler's arguments")
+
+    @property
+    def is_argmax(self) -> bool:
+        return self.temperature <= ARGMAX_TEMPERATURE
+
+    @staticmethod
+    def argmax() -> "Sampler":
+        """The largest logit; ties go to the lowest id."""
+        return Sampler()
+
+    @staticmethod
+    def multinomial(temperature: float = 1.0, draws: int = 1, *, seed: int | None = None) -> "Sampler":
+        """`draws` independent draws from the whole distribution."""
+        return Sampler(temperature, draws=draws, seed=seed)
+
+    @staticmethod
+    def top_k(temperature: float = 0.6, k: int = 40, *, seed: int | None = None) -> "Sampler":
+        """A draw from the `k` most likely tokens."""
+        return Sampler(temperature, k=k, seed=seed)
+
+    @staticmethod
+    def top_p(temperature: float = 0.6, p: float = 0.95, *, seed: int | None = None) -> "Sampler":
+        """A draw from the shortest prefix of the sorted tokens whose mass reaches `p`."""
+        return Sampler(temperature, p=p, seed=seed)
+
+    @staticmethod
+    def min_p(temperature: float = 0.6, p: float = 0.1, *, seed: int | None = None) -> "Sampler":
+        """A draw from the tokens at least `p` times as likely as the most likely one."""
+        return Sampler(temperature, floor=p, seed=seed)
+
+    @staticmethod
+    def top_k_top_p(temperature: float = 0.6, k: int = 40, p: float = 0.95, *, seed: int | None = None) -> "Sampler":
+        """Both filters, each on the unfiltered probabilities."""
+        return Sampler(temperature, k=k, p=p, seed=seed)
+
+
+class Logits(Read, frozen=True):
+    """The row itself: vocabulary float32 values before temperature and masks."""
+
+
+class Distribution(Read, frozen=True):
+    """The `k` most likely tokens and their share of the full softmax; `k` 0 is the whole vocabulary."""
+
+    temperature: float = 1.0
+    k: int = 0
+
+
+class Logprob(Read, frozen=True):
+    """The natural log-probability of one token at temperature 1."""
+
+    token_id: int
+
+
+class Logprobs(Read, frozen=True):
+    """The natural log-probabilities of several tokens at temperature 1, in the order given."""
+
+    token_ids: list[int]
+
+
+class Entropy(Read, frozen=True):
+    """The entropy of the row at temperature 1, in nats."""
+
+
+Probe = Logits | Distribution | Logprob | Logprobs | Entropy
+
+
+class Slot(Record, frozen=True):
+    """One reading of a pass: what to read at input `index` (0-based in the pass's own input)."""
+
+    index: int
+    read: Sampler | Logits | Distribution | Logprob | Logprobs | Entropy
+
+
+class SlotResult(msgspec.Struct, frozen=True, omit_defaults=True, tag=snake_case, tag_field="result"):
+    """What one slot read."""
+
+
+class SampledTokens(SlotResult, frozen=True):
+    """One token per draw."""
+
+    tokens: list[int]
+
+
+class RawLogits(SlotResult, frozen=True):
+    """Vocabulary × 4 bytes, native-endian float32."""
+
+    data: bytes
+
+
+class Probabilities(SlotResult, frozen=True):
+    """Token ids and probabilities, falling."""
+
+    token_ids: list[int]
+    probabilities: list[float]
+
+
+class LogprobValues(SlotResult, frozen=True):
+    """Log-probabilities in request order."""
+
+    values: list[float]
+
+
+class EntropyValue(SlotResult, frozen=True):
+    """Entropy in nats."""
+
+    nats: float
+
+
+AnyResult = SampledTokens | RawLogits | Probabilities | LogprobValues | EntropyValue
