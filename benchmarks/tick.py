@@ -112,6 +112,7 @@ class Bench:
         times.append(CLOCK())
         chunks = self.loop.chunks(plan)
         works = self.loop.build(chunks)
+        self.loop.pin(chunks)
         times.append(CLOCK())
         results: list[WorkResult] = [[SampledTokens([7])] for _ in works]
         committing = CLOCK()

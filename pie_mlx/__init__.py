@@ -8,7 +8,11 @@ Importing this package loads nothing heavy; an engine brings in MLX when it star
 
 from typing import TYPE_CHECKING
 
+from pie_mlx.knobs import prepare_for_mlx
+
 __version__ = "0.1.0"
+
+prepare_for_mlx()
 
 if TYPE_CHECKING:
     from pie_mlx.errors import PieError

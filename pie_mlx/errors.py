@@ -38,12 +38,12 @@
         AdapterShapeError
       ProcessError
         LaunchError
-        ChildFailedError              (.child_code, .child_message)
+        ChildFailedError              (.child_type, .child_code, .child_message)
         ProcessCancelledError
       ChannelError
         SessionClosedError
-        MessageOverflowError
-        McpError
+        MessageOverflowError          (.dropped)
+        McpError                      (.rpc_code, .data)
       ConfigError
       ProtocolError
       AuthError
@@ -250,8 +250,9 @@ class LaunchError(ProcessError):
 
 
 class ChildFailedError(ProcessError):
-    """A launched child ended with an error."""
+    """A launched child ended with an error: its class, its code where it was a PieError, and its message."""
 
+    child_type: str
     child_code: str
     child_message: str
 
@@ -269,11 +270,16 @@ class SessionClosedError(ChannelError):
 
 
 class MessageOverflowError(ChannelError):
-    """A subscription dropped messages."""
+    """A subscription dropped messages, or the topics of a user hold too much."""
+
+    dropped: int
 
 
 class McpError(ChannelError):
-    """An MCP server is unknown or answered with an error."""
+    """An MCP server is unknown or answered with an error: `rpc_code` of JSON-RPC, and `data` as JSON text or ""."""
+
+    rpc_code: int
+    data: str
 
 
 class ConfigError(PieError):

@@ -4,6 +4,7 @@ A log is written with `Engine(on_event=log.write)` and read back, whole, with `r
 """
 
 import struct
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self, get_args
@@ -11,11 +12,12 @@ from typing import Self, get_args
 import msgspec
 
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.events import EVENTS_VERSION, AnyEvent, Event
+from pie_mlx.events import EVENTS_VERSION, AnyEvent, ClockRead, Event
 
 MAGIC = b"pie events "
 HEADER = MAGIC + f"{EVENTS_VERSION:04d}\n".encode()
 _LENGTH = struct.Struct(">I")
+CLOCK_STEP_SECONDS = 0.001
 _KINDS = frozenset(kind.__struct_config__.tag for kind in get_args(AnyEvent))
 
 
@@ -31,9 +33,15 @@ class EventLog(msgspec.Struct, frozen=True):
 
 
 class EventWriter:
-    """Writes a new log, replacing the file. What is written since the last flush is lost when the process dies."""
+    """Writes a new log, replacing the file. What is written since the last flush is lost when the process dies.
 
-    def __init__(self, path: str | Path) -> None:
+    With a `clock` the log also says when: a ClockRead stands before each event that came CLOCK_STEP_SECONDS or more
+    after the latest one.
+    """
+
+    def __init__(self, path: str | Path, clock: Callable[[], float] | None = None) -> None:
+        self._clock = clock
+        self._read_seconds = float("-inf")
         self._file = Path(path).open("wb")  # noqa: SIM115 - closed by close()
         self._file.write(HEADER)
         self._encoder = msgspec.msgpack.Encoder()
@@ -48,6 +56,12 @@ class EventWriter:
 
     def write(self, event: Event) -> None:
         """Appends one event. Raises OSError."""
+        if self._clock is not None and (now := self._clock()) >= self._read_seconds + CLOCK_STEP_SECONDS:
+            self._read_seconds = now
+            self._append(ClockRead(now))
+        self._append(event)
+
+    def _append(self, event: Event) -> None:
         frame = self._encoder.encode(event)
         self._file.write(_LENGTH.pack(len(frame)) + frame)
 

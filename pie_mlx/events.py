@@ -28,12 +28,13 @@ class Event(msgspec.Struct, frozen=True, tag=_snake_case, tag_field="kind"):
 
 
 class ProcessLaunched(Event, frozen=True):
-    """A program was started for a user."""
+    """A program was started for a user, by the process `parent` or from outside."""
 
     process: str
     username: str
     program: str
     token_budget: int | None = None
+    parent: str = ""
 
 
 class ProcessOutput(Event, frozen=True):
@@ -160,7 +161,10 @@ class PageUsage(msgspec.Struct, frozen=True):
 
 
 class TickCompleted(Event, frozen=True):
-    """One batch: contexts and tokens in it, contexts left waiting, and the pages after it."""
+    """One batch: contexts and tokens in it, contexts left waiting, and the pages after it.
+
+    `ahead`: it was computed before the programs asked for it.
+    """
 
     tick: int
     contexts: int
@@ -168,6 +172,7 @@ class TickCompleted(Event, frozen=True):
     waiting: int
     duration_seconds: float
     pages: PageUsage
+    ahead: bool = False
 
 
 # Waiting and leaving the pool. `reason` is a `ReasonKind`, `text` the same for people.
@@ -260,6 +265,35 @@ class MarketSettled(Event, frozen=True):
     movements: tuple[AccountMovement, ...] = ()
 
 
+# MCP servers. Those of the configuration are the engine's; a call may also have gone to a server of a client.
+
+
+class McpServerStarted(Event, frozen=True):
+    """A configured server is connected, for the `start`th time."""
+
+    server: str
+    transport: Literal["stdio", "http"]
+    start: int
+
+
+class McpServerStopped(Event, frozen=True):
+    """A configured server ended or did not start; `stderr` are its last lines."""
+
+    server: str
+    reason: str
+    stderr: tuple[str, ...] = ()
+
+
+class McpCalled(Event, frozen=True):
+    """A program called a server and has its answer, or the `error`."""
+
+    process: str
+    server: str
+    method: str
+    duration_seconds: float
+    error: str = ""
+
+
 EngineEvent = (
     EngineStarted
     | ContextCreated
@@ -276,6 +310,19 @@ EngineEvent = (
     | AccountJoined
     | AccountLeft
     | MarketSettled
+    | McpServerStarted
+    | McpServerStopped
+    | McpCalled
 )
 
-AnyEvent = ProcessEvent | EngineEvent
+
+# Recordings.
+
+
+class ClockRead(Event, frozen=True):
+    """When the events that follow were recorded, in seconds of the recorder's monotonic clock."""
+
+    at_seconds: float
+
+
+AnyEvent = ProcessEvent | EngineEvent | ClockRead

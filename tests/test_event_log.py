@@ -5,7 +5,7 @@ import pytest
 
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.event_log import HEADER, EventWriter, read_events
-from pie_mlx.events import AccountMovement, ContextCreated, MarketSettled, PassCompleted, ProcessLaunched
+from pie_mlx.events import AccountMovement, ClockRead, ContextCreated, MarketSettled, PassCompleted, ProcessLaunched
 
 EVENTS = (
     ProcessLaunched("p", "ada", "chat@1.0.0"),
@@ -30,6 +30,15 @@ def frame(content: bytes) -> bytes:
 def test_what_is_written_is_read(path: Path) -> None:
     log = read_events(path)
     assert (log.events, log.unknown, log.torn_bytes) == (EVENTS, 0, 0)
+
+
+def test_a_log_with_a_clock_says_when_its_events_came(tmp_path: Path) -> None:
+    times = iter((7.0, 7.0005, 9.0, 9.0))
+    with EventWriter(tmp_path / "run.events", lambda: next(times)) as log:
+        for event in EVENTS:
+            log.write(event)
+    one, two, three, four = EVENTS
+    assert read_events(tmp_path / "run.events").events == (ClockRead(7.0), one, two, ClockRead(9.0), three, four)
 
 
 def test_a_log_cut_anywhere_gives_its_whole_frames_and_tells_what_is_torn(path: Path) -> None:

@@ -7,10 +7,18 @@ from pie_mlx.calls.base import Call, Record
 Role = Literal["system", "user", "assistant", "cue", "seal", "tools", "tool_result", "flush"]
 
 
+class ParsedToolCall(Record, frozen=True):
+    """A tool call: name and JSON text of the arguments."""
+
+    name: str
+    arguments: str
+
+
 class Turn(Record, frozen=True):
     """One step of a conversation.
 
-    `text` is the content; `name` that of the tool a `tool_result` answers; `schemas` the JSON texts of the `tools`.
+    `text` is the content; `name` that of the tool a `tool_result` answers; `schemas` the JSON texts of the `tools`;
+    `calls` what an `assistant` turn of the past called.
     `cue` opens the assistant's turn, `seal` ends it, `flush` gives out what was held back for a first user turn.
     """
 
@@ -18,6 +26,7 @@ class Turn(Record, frozen=True):
     text: str = ""
     name: str = ""
     schemas: list[str] = []
+    calls: list[ParsedToolCall] = []
 
 
 class ChatState(Record, frozen=True):
@@ -47,13 +56,6 @@ class RenderTurn(Call[RenderedTurn], frozen=True):
     model: str
     turn: Turn
     state: ChatState = ChatState()
-
-
-class ParsedToolCall(Record, frozen=True):
-    """A tool call: name and JSON text of the arguments."""
-
-    name: str
-    arguments: str
 
 
 class ParseToolCall(Call[list[ParsedToolCall]], frozen=True):

@@ -30,8 +30,12 @@ class Forward(Call["ForwardReply"], frozen=True):
 
 
 class ForwardReply(Record, frozen=True):
-    """Slot results in slot order, the page counters after the pass, and whether a matcher has terminated."""
+    """Slot results in slot order, the page counters after the pass, and whether a matcher has terminated.
+
+    `attached` of its inputs were not computed: their pages were cached.
+    """
 
     results: list[AnyResult]
     counters: PageCounters
     grammar_terminated: bool = False
+    attached: int = 0

@@ -7,44 +7,63 @@ from difflib import get_close_matches
 from typing import Any, cast
 
 import click
+from click.shell_completion import CompletionItem
 
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """Where a verb lives (`module`, attribute `command`) and its line in the help."""
+    """Where a verb lives and its line in the help; one without a line is not shown."""
 
     module: str
-    summary: str
+    summary: str = ""
+    attribute: str = "command"
 
 
 class LazyGroup(click.Group):
-    """Shows its verbs in sections, from a table, without importing them."""
+    """Shows its verbs in sections, from a table, without importing them.
 
-    def __init__(self, *args: Any, sections: Mapping[str, Mapping[str, Verb]], **options: Any) -> None:
+    `retired` are words of other versions, each with what to use instead.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        sections: Mapping[str, Mapping[str, Verb]],
+        retired: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(*args, **options)
         self._sections = sections
+        self._verbs = {name: verb for verbs in sections.values() for name, verb in verbs.items()}
+        self._retired = retired or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
-        return [name for verbs in self._sections.values() for name in verbs]
+        return [name for name, verb in self._verbs.items() if verb.summary]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         del ctx
-        found = [verbs[cmd_name] for verbs in self._sections.values() if cmd_name in verbs]
-        return cast("click.Command", importlib.import_module(found[0].module).command) if found else None
+        verb = self._verbs.get(cmd_name)
+        return cast("click.Command", getattr(importlib.import_module(verb.module), verb.attribute)) if verb else None
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [*(CompletionItem(name, help=self._verbs[name].summary) for name in names), *options]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         del ctx
         for title, verbs in self._sections.items():
             with formatter.section(title):
-                formatter.write_dl([(name, verb.summary) for name, verb in verbs.items()])
+                formatter.write_dl([(name, verb.summary) for name, verb in verbs.items() if verb.summary])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        known = self.list_commands(ctx)
-        if args[0] not in known and not args[0].startswith("-"):
-            close = get_close_matches(args[0], known, n=1)
+        if args[0] in self._retired:
+            raise click.UsageError(f"'{args[0]}' is no command: {self._retired[args[0]]}", ctx)
+        if args[0] not in self._verbs and not args[0].startswith("-"):
+            close = get_close_matches(args[0], self.list_commands(ctx), n=1)
             suggestion = f", did you mean '{close[0]}'?" if close else ""
             raise click.UsageError(f"'{args[0]}' is no command{suggestion}", ctx)
         return super().resolve_command(ctx, args)

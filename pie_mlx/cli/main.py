@@ -14,24 +14,45 @@ from pie_mlx.cli.signals import end_at_once_when_interrupted
 SECTIONS = {
     "Run": {
         "run": Verb("pie_mlx.cli.run", "Run a program and show what it sends."),
+        "serve": Verb("pie_mlx.cli.serve", "Start an engine that clients can use."),
+        "top": Verb("pie_mlx.cli.top", "Watch an engine, and steer it."),
     },
     "Programs": {
+        "new": Verb("pie_mlx.cli.new", "Write a program to start from, with a test."),
+        "build": Verb("pie_mlx.cli.programs", "Make a package of a program.", "build"),
         "check": Verb("pie_mlx.cli.check", "Check a program or a configuration."),
+        "install": Verb("pie_mlx.cli.programs", "Install a program.", "install"),
+        "list": Verb("pie_mlx.cli.programs", "List installed programs.", "list_programs"),
+        "show": Verb("pie_mlx.cli.programs", "Show an installed program and its parameters.", "show"),
+        "remove": Verb("pie_mlx.cli.programs", "Remove installed programs.", "remove"),
+        "inferlet": Verb("pie_mlx.cli.programs", attribute="inferlet"),
+    },
+    "Processes": {
+        "ps": Verb("pie_mlx.cli.processes", "List processes.", "ps"),
+        "logs": Verb("pie_mlx.cli.processes", "Show what a process has given out.", "logs"),
+        "attach": Verb("pie_mlx.cli.processes", "Follow a process and talk to it.", "attach"),
+        "signal": Verb("pie_mlx.cli.processes", "Send a process a message.", "signal"),
+        "kill": Verb("pie_mlx.cli.processes", "End processes.", "kill"),
     },
     "Models": {
-        "model": Verb("pie_mlx.cli.model", "Fetch models."),
+        "model": Verb("pie_mlx.cli.model", "List, fetch and remove models."),
     },
     "Setup": {
         "config": Verb("pie_mlx.cli.config", "Show and change the configuration."),
+        "auth": Verb("pie_mlx.cli.auth", "Say who may connect."),
         "doctor": Verb("pie_mlx.cli.doctor", "Find what keeps pie-mlx from working here."),
+        "completion": Verb("pie_mlx.cli.completion", "Print what makes the shell complete pie's words."),
         "version": Verb("pie_mlx.cli.version", "Print versions."),
     },
 }
+
+RETIRED = dict.fromkeys(("driver", "smoke"), "use 'pie doctor'")
 
 
 @click.group(
     cls=LazyGroup,
     sections=SECTIONS,
+    retired=RETIRED,
     no_args_is_help=False,
     invoke_without_command=True,
     context_settings={"max_content_width": 100},

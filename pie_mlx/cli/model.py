@@ -1,36 +1,123 @@
 """`pie model`"""
 
+import json
+import os
 import sys
+import time
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from pie_mlx.cli.asking import confirm
 from pie_mlx.cli.options import Common, common_options
+from pie_mlx.cli.table import size, table
+
+if TYPE_CHECKING:
+    from pie_mlx.runtime.models import CachedModel
 
 
 @click.group
 @common_options
 def command() -> None:
-    """Fetch models."""
+    """List, fetch and remove models, in the cache that other Hugging Face tools use too."""
+
+
+@command.command("list")
+@common_options
+@click.pass_obj
+def list_models(common: Common) -> None:
+    """List the models on this disk, which of them can be loaded, and why the others cannot."""
+    from pie_mlx.runtime.models import cached_models, embedded_models
+
+    models = [*embedded_models(), *cached_models()]
+    if common.json:
+        print(json.dumps([_row(model) for model in models]))
+    elif common.quiet:
+        print("\n".join(model.name for model in models))
+    else:
+        print(table(("MODEL", "SIZE", "MODIFIED", "LOADS"), [_cells(model) for model in models]))
+
+
+@command.command
+@click.argument("name", metavar="NAME")
+@common_options
+@click.pass_obj
+def show(common: Common, name: str) -> None:
+    """Show what is known about a model on this disk."""
+    from pie_mlx.runtime.models import find_cached
+
+    row = _row(find_cached(name))
+    if common.json:
+        print(json.dumps(row))
+        return
+    print(name)
+    print(
+        "\n".join(f"  {key.replace('_', ' '):<18} {value}" for key, value in row.items() if value not in ("", 0, name))
+    )
 
 
 @click.command
 @click.argument("repo")
+@click.option("--all", "everything", is_flag=True, help="Fetch every file, not only what is loaded.")
+@click.option("--offline", is_flag=True, envvar="HF_HUB_OFFLINE", help="Take what is there, never connect.")
 @common_options
 @click.pass_obj
-def download(common: Common, repo: str) -> None:
+def download(common: Common, repo: str, everything: bool, offline: bool) -> None:
     """Fetch a model's files into the Hugging Face cache, and print where they are."""
-    from pie_mlx.engine.model.sources import find_model
+    from pie_mlx.runtime.models import download_model, suitability
 
-    print(find_model(repo, allow_download=True, progress=_ignore if common.quiet else _say))
+    bars = sys.stderr.isatty() and not (common.quiet or common.json)
+    directory = download_model(repo, everything=everything, offline=offline, bars=bars)
+    problem = suitability(directory).problem
+    if problem and not common.quiet:
+        print(f"pie: warning: {repo} cannot be loaded: {problem}", file=sys.stderr)
+    print(json.dumps({"name": repo, "path": str(directory), "problem": problem}) if common.json else directory)
+
+
+@command.command
+@click.argument("repo")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@common_options
+@click.pass_obj
+def remove(common: Common, repo: str, yes: bool) -> None:
+    """Remove a model from the Hugging Face cache."""
+    from pie_mlx.runtime.models import find_cached, remove_cached
+
+    model = find_cached(repo)
+    if not model.embedded:
+        confirm(f"Remove {repo} ({size(model.size_bytes)})?", yes=yes)
+    freed_bytes = remove_cached(repo)
+    print(
+        json.dumps({"removed": repo, "freed_bytes": freed_bytes})
+        if common.json
+        else f"removed {repo}, {size(freed_bytes)}"
+    )
 
 
 command.add_command(download)
 command.add_command(download, "pull")
 
 
-def _say(line: str) -> None:
-    print(f"pie: {line}", file=sys.stderr)
+def _row(model: "CachedModel") -> dict[str, Any]:
+    found = model.suitability
+    return {
+        "name": model.name,
+        "loads": not found.problem,
+        "problem": found.problem,
+        "architecture": found.architecture,
+        "tier": found.tier,
+        "quantization": found.quantization,
+        "maximum_positions": found.maximum_positions,
+        "size_bytes": model.size_bytes,
+        "weight_bytes": found.weight_bytes,
+        "modified_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(model.modified_at)),
+        "embedded": model.embedded,
+        "revision": model.revision,
+        "path": os.fspath(model.directory),
+    }
 
 
-def _ignore(line: str) -> None:
-    del line
+def _cells(model: "CachedModel") -> list[str]:
+    modified = "built in" if model.embedded else time.strftime("%Y-%m-%d %H:%M", time.gmtime(model.modified_at))
+    loads = f"no: {model.suitability.problem}" if model.suitability.problem else "yes"
+    return [model.name, size(model.size_bytes), modified, loads]

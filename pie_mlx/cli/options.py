@@ -19,6 +19,7 @@ class Common:
     debug: bool = False
     no_color: bool = False
     config: Path | None = None
+    url: str | None = None
 
 
 def common_options(command: Decorated) -> Decorated:
@@ -27,6 +28,7 @@ def common_options(command: Decorated) -> Decorated:
         _option("--json", is_flag=True, help="Print JSON."),
         _option("-q", "--quiet", is_flag=True, help="Print the result only."),
         _option("-c", "--config", type=click.Path(path_type=Path), metavar="PATH", help="Use this config.toml."),
+        _option("--url", metavar="URL", help="Use the engine at this address."),
         _option("--debug", is_flag=True, help="Print tracebacks and a log to standard error."),
         _option("--no-color", is_flag=True, envvar="NO_COLOR", help="Print without colours."),
         click.help_option("-h", "--help", help="Show this help."),

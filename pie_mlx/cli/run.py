@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from pie_mlx.cli.options import Common, common_options
-from pie_mlx.runtime.program import looks_like_path
 
 WORDS = "pie_mlx.cli.run.words"
+_ALLOW_NETWORK = "--allow-network"
 
 
 class RunCommand(click.Command):
@@ -20,6 +20,8 @@ class RunCommand(click.Command):
         if "--" in args:
             place = args.index("--")
             args, ctx.meta[WORDS] = args[:place], args[place + 1 :]
+        # Its value is optional, and without the sign of equality it could be the program.
+        args = [f"{_ALLOW_NETWORK}=" if word == _ALLOW_NETWORK else word for word in args]
         return super().parse_args(ctx, args)
 
 
@@ -36,25 +38,41 @@ class RunRequest:
     timeout_seconds: float | None
     token_budget: int | None
     files: Path | None
+    installed: str | None = None
+    one_shot: bool = False
+    network_hosts: tuple[str, ...] | None = None
+    """Hosts the program may reach; () means those of the configuration, None as that says."""
+
+    @property
+    def private(self) -> bool:
+        """Whether it asks for something only an engine of its own can give."""
+        return self.one_shot or self.dummy or self.model is not None or self.network_hosts is not None
 
 
 @click.command(cls=RunCommand, options_metavar="[OPTIONS]", epilog="Words after -- are the program's input.")
-@click.argument("program", required=False, metavar="PATH")
-@click.option("-p", "--path", metavar="PATH", help="The program: a .py file, or a directory with main.py.")
+@click.argument("program", required=False, metavar="PATH|NAME[@VERSION]")
+@click.option("-p", "--path", metavar="PATH", help="The program: a .py file, a directory or a .pie.")
 @click.option("-m", "--manifest", type=click.Path(path_type=Path), metavar="PATH", help="Use this Pie.toml.")
 @click.option("--model", metavar="NAME|REPO|DIR", help="Run on this model.")
 @click.option("--dummy", is_flag=True, help="Random tokens, no weights.")
+@click.option("--one-shot", is_flag=True, help="Start an engine for it even when one is running.")
+@click.option("--stdout", "unused", is_flag=True, hidden=True)
 @click.option("--input", "input", metavar="JSON|@FILE|-", help="The input as JSON.")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="End it after that.")
 @click.option("--token-budget", type=click.IntRange(min=1), metavar="N", help="Tokens it may run.")
+@click.option(_ALLOW_NETWORK, "network", metavar="[=HOSTS]", help="Let it reach HOSTS (by commas), or the configured.")
 @click.option("--files", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Save files it sends.")
 @common_options
 @click.pass_context
 def command(ctx: click.Context, **given: Any) -> int:
-    """Run a program on an engine of its own, print what it sends as it comes, and last what it returns.
+    """Run a program, print what it sends as it comes, and last what it returns.
+
+    It runs on the engine that 'pie serve' has started, or else on one of its own.
+
+    PATH is a .py file, a directory with main.py, or a .pie package; NAME is an installed program.
 
     \b
-    pie run examples/hello -- --name Ada
+    pie run examples/hello -- --prompt "Who are you?"
     """
     common = ctx.ensure_object(Common)
     request = _request(given, ctx.meta.get(WORDS))
@@ -66,8 +84,15 @@ def command(ctx: click.Context, **given: Any) -> int:
 def _request(given: dict[str, Any], words: list[str] | None) -> RunRequest:
     if words and given["input"] is not None:
         raise click.UsageError("--input and words after -- exclude each other")
+    from pie_mlx.runtime.program import looks_like_path
+
+    path = _path(given["program"], given["path"])
+    installed = None if given["path"] or looks_like_path(str(given["program"])) else str(path)
+    if installed and given["manifest"]:
+        raise click.UsageError("--manifest goes with a path: an installed program has its own")
     return RunRequest(
-        path=_path(given["program"], given["path"]),
+        path=path,
+        installed=installed,
         manifest=given["manifest"],
         model=given["model"],
         dummy=given["dummy"],
@@ -75,8 +100,14 @@ def _request(given: dict[str, Any], words: list[str] | None) -> RunRequest:
         words=tuple(words or ()),
         timeout_seconds=given["timeout"],
         token_budget=given["token_budget"],
+        one_shot=given["one_shot"],
         files=given["files"],
+        network_hosts=_hosts(given["network"]),
     )
+
+
+def _hosts(given: str | None) -> tuple[str, ...] | None:
+    return None if given is None else tuple(host.strip() for host in given.split(",") if host.strip())
 
 
 def _path(program: str | None, path: str | None) -> Path:
@@ -84,9 +115,7 @@ def _path(program: str | None, path: str | None) -> Path:
         raise click.UsageError("a program is named twice: give PATH or --path")
     word = path or program
     if not word:
-        raise click.UsageError("no program is named: give the path of a .py file or of a directory with main.py")
-    if not path and not looks_like_path(word):
-        raise click.UsageError(f"'{word}' is no path, and no programs are installed: name a .py file or a directory")
+        raise click.UsageError("no program is named: give the path of a .py file or of a directory, or a NAME")
     return Path(word)
 
 

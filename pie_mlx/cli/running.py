@@ -8,38 +8,74 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 
 import click
+import msgspec
 
+from pie_mlx.cli.configuration import active_config
 from pie_mlx.cli.display import Display, JsonDisplay, ReceivedFiles, TextDisplay
 from pie_mlx.cli.folding import POSITIONAL, fold
 from pie_mlx.cli.interrupts import Protect, run_interruptible
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.reporting import FAILED, INTERRUPTED, report
 from pie_mlx.cli.run import RunRequest
+from pie_mlx.client.discovery import Address, find_engine
 from pie_mlx.config import ModelConfig, load_config, pie_home
+from pie_mlx.config.schema import Config, RuntimeConfig
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import InvalidArgumentError, LaunchError
 from pie_mlx.events import Event
-from pie_mlx.runtime.configured import engine_settings
+from pie_mlx.runtime.configured import engine_settings, launch_limits, mcp_servers, worker_settings
 from pie_mlx.runtime.inputs import parse_input
 from pie_mlx.runtime.outcome import Failed, Outcome
 from pie_mlx.runtime.parameters import Input, Parameters
 from pie_mlx.runtime.process import Process
 from pie_mlx.runtime.program import Program, find_program
+from pie_mlx.runtime.store import ProgramStore
 
 
 def run_request(request: RunRequest, common: Common) -> int:
     """Run the program and answer the exit code. Raises PieError and click.UsageError before it starts."""
-    program = find_program(request.path, request.manifest)
+    address = chosen_engine(request, common)
+    if address is not None:
+        from pie_mlx.cli.remote_run import run_on
+
+        return run_on(address, request, common)
+    program = chosen_program(request)
     value = program_input(request, program.manifest.parameters)
     settings = chosen_settings(request, common)
     if request.files is not None:
         request.files.mkdir(parents=True, exist_ok=True)
     display = JsonDisplay() if common.json else TextDisplay(quiet=common.quiet)
-    launch = _Launch(program, value, settings, display, request, common)
+    launch = _Launch(program, value, settings, load_config(common.config).config, display, request, common)
     try:
         return run_interruptible(launch.run)
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def chosen_engine(request: RunRequest, common: Common) -> Address | None:
+    """The engine that runs, unless one of its own is asked for. Raises click.UsageError for both."""
+    if not request.private:
+        return find_engine(common.url, os.environ, pie_home(os.environ))
+    if common.url:
+        raise click.UsageError(
+            "--url names an engine that runs: --one-shot, --dummy, --model and --allow-network start another one"
+        )
+    return None
+
+
+def chosen_program(request: RunRequest) -> Program:
+    """An installed program, or the one at a path with its dependencies. Raises LaunchError."""
+    store = ProgramStore(pie_home(os.environ))
+    if request.installed is not None:
+        return store.find(request.installed).program
+    if request.path.suffix == ".pie":
+        return store.install_path(request.path, force=True).program
+    program = find_program(request.path, request.manifest)
+    return store.resolved(program) if program.manifest.dependencies else program
+
+
+def _installed_program(name: str) -> Program:
+    return ProgramStore(pie_home(os.environ)).find(name).program
 
 
 def program_input(request: RunRequest, parameters: Parameters) -> Input:
@@ -55,11 +91,23 @@ def program_input(request: RunRequest, parameters: Parameters) -> Input:
 
 def chosen_settings(request: RunRequest, common: Common) -> EngineSettings:
     """Settings of the configured model, or of another one named by `--model`. Raises ConfigError."""
-    models = load_config(common.config).config.model
-    settings = engine_settings(_chosen(models, request.model), pie_home(os.environ))
-    if request.model is not None and request.model not in [model.name for model in models]:
-        settings = replace(settings, model=request.model, name=None)
-    return replace(settings, dummy=True) if request.dummy else settings
+    return chosen_model_settings(request.model, dummy=request.dummy, models=active_config(common).config.model)
+
+
+def chosen_model_settings(name: str | None, *, dummy: bool, models: list[ModelConfig]) -> EngineSettings:
+    """Settings of the configured model of that name, or of another model; None is the first one."""
+    settings = engine_settings(_chosen(models, name), pie_home(os.environ))
+    if name is not None and name not in [model.name for model in models]:
+        settings = replace(settings, model=name, name=None)
+    return replace(settings, dummy=True) if dummy else settings
+
+
+def permitted(runtime: RuntimeConfig, network_hosts: tuple[str, ...] | None) -> RuntimeConfig:
+    """With the hosts of `--allow-network`: None is as configured, () the hosts that are."""
+    if network_hosts is None:
+        return runtime
+    hosts = list(network_hosts) or runtime.network_allowed_hosts
+    return msgspec.structs.replace(runtime, allow_network=True, network_allowed_hosts=hosts)
 
 
 def _chosen(models: list[ModelConfig], name: str | None) -> ModelConfig:
@@ -73,17 +121,29 @@ class _Launch:
     program: Program
     input: Input
     settings: EngineSettings
+    config: Config
     display: Display
     request: RunRequest
     common: Common
 
     async def run(self, protect: Protect) -> int:
-        with _progress(self.common) as (progress, loaded):
+        with progress_line(self.common) as (progress, loaded):
             # Brings in MLX and the model libraries: not before the command line is known to hold.
             from pie_mlx.runtime.embedding import Engine
 
             log = _print_event if self.common.debug else None
-            async with Engine(self.settings, progress=progress, on_event=log) as engine:
+            runtime = permitted(self.config.runtime, self.request.network_hosts)
+            async with Engine(
+                self.settings,
+                isolation=runtime.isolation,
+                workers=worker_settings(runtime, pie_home(os.environ)),
+                mcp=mcp_servers(self.config.mcp),
+                mcp_timeout_seconds=runtime.mcp_timeout_secs,
+                launch_limits=launch_limits(runtime),
+                resolve=_installed_program,
+                progress=progress,
+                on_event=log,
+            ) as engine:
                 protect()
                 loaded()
                 process = await engine.launch(
@@ -121,7 +181,7 @@ async def _outcome(process: Process, timeout_seconds: float | None) -> Outcome:
 
 
 @contextlib.contextmanager
-def _progress(common: Common) -> Generator[tuple[Callable[[str], None], Callable[[], None]]]:
+def progress_line(common: Common) -> Generator[tuple[Callable[[str], None], Callable[[], None]]]:
     """A line on the terminal while the model loads: what updates it, and what takes it away."""
     if common.quiet or common.json or not sys.stderr.isatty():
         yield _ignore, lambda: None

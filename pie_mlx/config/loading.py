@@ -11,7 +11,9 @@ from typing import Any, cast
 
 import msgspec
 
-from pie_mlx.config.schema import KEYS, Config
+from pie_mlx.config.retired import ignored, replaced
+from pie_mlx.config.rules import broken_rules
+from pie_mlx.config.schema import KEYS, TABLE_LISTS, Config, Key, key_of
 from pie_mlx.config.values import Setting, problem, read_text
 from pie_mlx.errors import ConfigError
 
@@ -24,10 +26,11 @@ Settings = dict[str, Setting]
 
 @dataclass(frozen=True, slots=True)
 class LoadedConfig:
-    """The checked configuration, and every value by its path with its origin."""
+    """The checked configuration, every value by its path with its origin, and what has no effect."""
 
     config: Config
     settings: Settings
+    warnings: tuple[str, ...] = ()
 
 
 def pie_home(environment: Mapping[str, str]) -> Path:
@@ -55,14 +58,20 @@ def resolve(from_file: Settings, overrides: Settings) -> LoadedConfig:
     """Merge, fill in the defaults and check every value. Raises ConfigError that lists everything wrong."""
     has_models = any(path.startswith("model.") for path in from_file)
     settings = {**({} if has_models else _default_model(overrides)), **from_file, **overrides}
-    problems = [*_problems(settings), *_missing(settings)]
-    if problems:
-        lines = "\n     ".join(problems)
-        raise ConfigError(f"config: {lines}", hint="correct these; 'pie config schema' lists all keys")
+    warnings = {path: warning for path, setting in settings.items() if (warning := ignored(path, setting))}
+    settings = {path: s for path, s in settings.items() if path not in warnings or key_of(schema_path(path))}
+    _refuse([*_problems(settings), *_missing(settings)])
     settings = {path: setting for path, setting in settings.items() if not _is_empty_table(path, setting)}
     complete = {**_defaults(settings), **settings}
     config = msgspec.convert(nested({path: setting.value for path, setting in settings.items()}), Config)
-    return LoadedConfig(config, dict(sorted(complete.items())))
+    _refuse(list(broken_rules(config, settings)))
+    return LoadedConfig(config, dict(sorted(complete.items())), tuple(warnings.values()))
+
+
+def _refuse(problems: list[str]) -> None:
+    if problems:
+        lines = "\n     ".join(problems)
+        raise ConfigError(f"config: {lines}", hint="correct these; 'pie config schema' lists all keys")
 
 
 def flatten(document: Mapping[str, Any], origin: str) -> Settings:
@@ -111,22 +120,45 @@ def _from_environment(environment: Mapping[str, str]) -> Settings:
     found: Settings = {}
     for name, text in environment.items():
         if name.startswith("PIE_") and "__" in name:
-            path = name.removeprefix("PIE_").replace("__", ".").lower()
-            key = KEYS.get(schema_path(path))
+            path = _variable_path(name)
+            key = key_of(schema_path(path))
             found[path] = Setting(read_text(key.type, text) if key else text, name)
     return found
 
 
+def _variable_path(name: str) -> str:
+    """The path a variable means; names that are chosen by the user, as those of `mcp.0.env`, keep their capitals."""
+    words = name.removeprefix("PIE_").replace("__", ".")
+    path = words.lower()
+    return (
+        path
+        if schema_path(path) in KEYS or not key_of(schema_path(path))
+        else f"{path.rpartition('.')[0]}.{_last(words)}"
+    )
+
+
+def _last(path: str) -> str:
+    return path.rpartition(".")[2]
+
+
 def _problems(settings: Settings) -> Iterator[str]:
+    retired = dict(replaced(settings))
+    yield from (line for line in retired.values() if line)
     for path, setting in settings.items():
-        key = KEYS.get(schema_path(path))
-        if _is_empty_table(path, setting):
-            continue
-        if key is None:
-            close = get_close_matches(schema_path(path), KEYS, n=1)
-            yield f"{path} ({setting.origin}): unknown key" + (f", did you mean {close[0]!r}?" if close else "")
-        elif why := problem(key.type, setting.value):
-            yield f"{path} = {setting.value!r} ({setting.origin}): {why} ({key.description})"
+        if path not in retired and not _is_empty_table(path, setting):
+            yield from _value_problems(path, setting)
+
+
+def _value_problems(path: str, setting: Setting) -> Iterator[str]:
+    key = key_of(schema_path(path))
+    if key is None:
+        close = get_close_matches(schema_path(path), KEYS, n=1)
+        yield f"{path} ({setting.origin}): unknown key" + (f", did you mean {close[0]!r}?" if close else "")
+    elif why := problem(key.type, setting.value):
+        yield f"{path} = {setting.value!r} ({setting.origin}): {why} ({key.description})"
+    elif key.fixed and setting.value != key.default:
+        why = "this version knows no other value than the default: remove the line"
+        yield f"{path} = {setting.value!r} ({setting.origin}): {why} ({key.description})"
 
 
 def _is_empty_table(path: str, setting: Setting) -> bool:
@@ -134,26 +166,33 @@ def _is_empty_table(path: str, setting: Setting) -> bool:
 
 
 def _missing(settings: Settings) -> Iterator[str]:
-    numbers = _model_numbers(settings)
-    for place, number in enumerate(numbers):
-        if place != number:
-            yield f"model.{number}: there is no model.{place}"
-        for key in KEYS.values():
-            path = key.path.replace("model.0.", f"model.{number}.", 1)
-            if key.required and path not in settings:
-                yield f"{path}: missing ({key.description})"
+    for section in TABLE_LISTS:
+        keys = [key for key in KEYS.values() if key.required and key.path.startswith(f"{section}.0.")]
+        for place, number in enumerate(_numbers(settings, section)):
+            if place != number:
+                yield f"{section}.{number}: there is no {section}.{place}"
+            paths = ((_placed(key, number), key) for key in keys)
+            yield from (f"{path}: missing ({key.description})" for path, key in paths if path not in settings)
 
 
 def _defaults(settings: Settings) -> Settings:
-    return {
-        key.path.replace("model.0.", f"model.{number}.", 1): Setting(key.default, "default")
-        for number in _model_numbers(settings)
-        for key in KEYS.values()
-    }
+    return {path: Setting(key.default, "default") for key in KEYS.values() for path in _places(key, settings)}
 
 
-def _model_numbers(settings: Settings) -> list[int]:
-    return sorted({int(path.split(".")[1]) for path in settings if re.match(r"model\.\d+(\.|$)", path)})
+def _places(key: Key, settings: Settings) -> list[str]:
+    section = key.path.partition(".")[0]
+    if section not in TABLE_LISTS:
+        return [key.path]
+    return [_placed(key, number) for number in _numbers(settings, section)]
+
+
+def _placed(key: Key, number: int) -> str:
+    section, _, rest = key.path.partition(".0.")
+    return f"{section}.{number}.{rest}"
+
+
+def _numbers(settings: Settings, section: str) -> list[int]:
+    return sorted({int(path.split(".")[1]) for path in settings if re.match(rf"{section}\.\d+(\.|$)", path)})
 
 
 def _leaves(value: object, path: str) -> Iterator[tuple[str, Any]]:

@@ -8,27 +8,137 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+FIXED = {"fixed": True}
+"""Marks a key that is known, and whose default is all there is so far: any other value is refused."""
 
-class Section(msgspec.Struct, frozen=True):
+
+class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A table of the file."""
 
 
+class ServerConfig(Section, frozen=True):
+    """`[server]`: where `pie serve` listens, and how much it takes on."""
+
+    host: Annotated[
+        str, Meta(min_length=1, description="address to listen on; off loopback only with auth.enabled = true")
+    ] = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65535, description="0: any free one")] = 8080
+    verbose: Annotated[bool, Meta(description="as --debug")] = False
+    max_concurrent_processes: (
+        Annotated[int, Meta(gt=0, description="processes at once, the others wait; unset: as many as pages allow")]
+        | None
+    ) = None
+    max_connections: Annotated[int, Meta(ge=1, le=4096, description="connections at once")] = 256
+    allowed_origins: Annotated[
+        list[str], Meta(description="web pages that may connect: exact scheme://host[:port], no *")
+    ] = []
+    max_frame_mb: Annotated[int, Meta(ge=1, le=256, description="MiB; longest incoming frame")] = 16
+    finished_grace_secs: Annotated[
+        int, Meta(ge=0, description="seconds for which a finished process can be attached")
+    ] = 300
+    detached_buffer_events: Annotated[
+        int, Meta(ge=0, le=1_000_000, description="events kept of a process nobody is attached to")
+    ] = 4096
+    detached_timeout_secs: (
+        Annotated[
+            int, Meta(gt=0, description="seconds after which a detached process that waits for its client is ended")
+        ]
+        | None
+    ) = None
+
+
+class AuthConfig(Section, frozen=True):
+    """`[auth]`: who may connect."""
+
+    enabled: Annotated[bool, Meta(description="ask for a key on TCP connections")] = False
+    authorized_users: (
+        Annotated[str, Meta(description="file with the public keys, mode 0600; unset: $PIE_HOME/authorized_users.toml")]
+        | None
+    ) = None
+    challenge_timeout_secs: Annotated[
+        int, Meta(ge=5, le=600, description="seconds in which a challenge is answered")
+    ] = 60
+    max_failures: Annotated[int, Meta(ge=1, le=100, description="failures after which a connection is closed")] = 5
+
+
+class TelemetryConfig(Section, frozen=True):
+    """`[telemetry]`: OpenTelemetry, to the endpoint given and nowhere else."""
+
+    enabled: Annotated[bool, Meta(description="send traces and metrics", extra=FIXED)] = False
+    endpoint: Annotated[str, Meta(pattern=r"^https?://", description="where OTLP is taken: http or https")] = (
+        "http://localhost:4317"
+    )
+    service_name: Annotated[str, Meta(min_length=1, description="what it is reported as")] = "pie"
+
+
+class RuntimeConfig(Section, frozen=True):
+    """`[runtime]`: what programs may do, and how much of it."""
+
+    isolation: Annotated[
+        Literal["process", "inline"], Meta(description="inline: in the engine's own process, for tests and notebooks")
+    ] = "process"
+    sandbox: Annotated[
+        Literal["required", "best-effort", "off"],
+        Meta(description="required: no start without one; best-effort: a warning instead"),
+    ] = "best-effort"
+    allow_fs: Annotated[bool, Meta(description="programs have a directory /scratch")] = False
+    fs_scratch_dir: (
+        Annotated[str, Meta(pattern="^/", description="absolute path of those; unset: $PIE_HOME/scratch")] | None
+    ) = None
+    scratch_max_mb: Annotated[int, Meta(gt=0, description="MiB per user and program")] = 1024
+    allow_network: Annotated[bool, Meta(description="programs reach network_allowed_hosts, over HTTP")] = False
+    network_allowed_hosts: Annotated[
+        list[str],
+        Meta(
+            description="host, *.domain, IP or CIDR, each with optional :port or :low-high; * alone: public addresses"
+        ),
+    ] = msgspec.field(default_factory=lambda: ["*"])
+    max_upload_mb: Annotated[int, Meta(gt=0, description="MiB per upload")] = 256
+    max_memory_mb: Annotated[int, Meta(ge=64, description="MiB per worker")] = 2048
+    max_cpu_secs: Annotated[int, Meta(gt=0, description="seconds of processor time per process")] | None = None
+    max_open_files: Annotated[int, Meta(ge=32, description="file descriptors per worker")] = 256
+    watchdog_secs: Annotated[
+        int, Meta(gt=0, description="seconds after which a worker that neither calls nor yields is killed")
+    ] = 30
+    max_launch_depth: Annotated[int, Meta(ge=0, description="generations of children")] = 8
+    max_children: Annotated[int, Meta(ge=0, description="processes in one tree")] = 64
+    warm_workers: Annotated[int, Meta(ge=0, le=64, description="workers started before they are wanted")] = 2
+    environment: Annotated[list[str], Meta(description="names of variables a program may see")] = []
+    mcp_timeout_secs: Annotated[int, Meta(gt=0, description="seconds an MCP call may take")] = 120
+
+
 class SchedulerConfig(Section, frozen=True):
-    """`[model.scheduler]`"""
+    """`[model.scheduler]`: the market, and what is run when."""
 
     policy: Annotated[
         Literal["market", "fcfs", "priority"],
         Meta(description="who gets pages and rows first: by bid, by age, or by a fixed priority"),
     ] = "market"
+    request_timeout_secs: Annotated[
+        int,
+        Meta(gt=0, description="seconds a forward call may take while its context is resident", extra=FIXED),
+    ] = 120
     default_token_limit: Annotated[int, Meta(gt=0, description="tokens of a launch that names no budget")] | None = None
     default_endowment_pages: Annotated[int, Meta(gt=0, description="pages' worth of credits a launch starts with")] = 64
+    admission_oversubscription_factor: Annotated[
+        float, Meta(gt=0, description="promised pages in relation to those there are", extra=FIXED)
+    ] = 4.0
+    restore_pause_at_utilization: Annotated[
+        float, Meta(gt=0, le=1, description="share of pages in use above which nothing is restored", extra=FIXED)
+    ] = 0.85
+    speculation_depth: Annotated[
+        int, Meta(ge=0, le=64, description="steps of run-ahead: 0 is off, more than 1 counts as 1")
+    ] = 1
     max_chunk_tokens: Annotated[int, Meta(gt=0, description="tokens; longest piece of a prompt per tick")] = 512
 
 
 class EngineConfig(Section, frozen=True):
-    """`[model.engine]`"""
+    """`[model.engine]`: device, memory and pages."""
 
     type: Annotated[Literal["mlx", "dummy"], Meta(description="dummy: random tokens, no weights")] = "mlx"
+    device: Annotated[
+        Literal["auto", "gpu", "cpu"], Meta(description="auto: the GPU where there is one", extra=FIXED)
+    ] = "auto"
     activation_dtype: Annotated[
         Literal["auto", "bfloat16", "float16", "float32"], Meta(description="auto: the checkpoint's own")
     ] = "auto"
@@ -39,38 +149,95 @@ class EngineConfig(Section, frozen=True):
         float, Meta(gt=0, le=1, description="share of the memory that weights and headroom leave")
     ] = 0.8
     memory_headroom_mb: Annotated[int, Meta(ge=0, description="MiB kept free")] = 2048
+    buffer_cache_mb: Annotated[int, Meta(ge=0, description="MiB of freed buffers MLX keeps", extra=FIXED)] = 512
+    kv_cache_dtype: Annotated[
+        Literal["auto", "bfloat16", "float16", "float32", "int8", "int4"],
+        Meta(description="auto: that of the activations", extra=FIXED),
+    ] = "auto"
     spill_dir: (
         Annotated[str, Meta(description="where pages go that fall out of the pool; unset: $PIE_HOME/spill")] | None
     ) = None
     spill_max_mb: Annotated[int, Meta(ge=0, description="MiB of that; 0: such pages are computed again")] = 4096
     max_forward_tokens: Annotated[int, Meta(gt=0, description="tokens per tick")] = 2048
     max_forward_requests: Annotated[int, Meta(gt=0, description="contexts per tick")] = 64
+    draft_model: Annotated[str, Meta(description="repo id or directory of a drafting model", extra=FIXED)] | None = None
+    max_adapters: Annotated[int, Meta(ge=0, description="adapters in memory at once", extra=FIXED)] = 16
+    ready_timeout_s: Annotated[float, Meta(gt=0, description="seconds a start may take", extra=FIXED)] = 120.0
+    shutdown_timeout_s: Annotated[float, Meta(gt=0, description="seconds a stop may take", extra=FIXED)] = 5.0
 
 
 class ModelConfig(Section, frozen=True):
     """`[[model]]`: the first is the default of programs."""
 
-    name: Annotated[str, Meta(min_length=1, description="what programs call it")]
+    name: Annotated[str, Meta(min_length=1, description="what programs call it; unique")]
     hf_repo: Annotated[str, Meta(min_length=1, description="repo id, directory, or pie-tiny")]
+    revision: Annotated[str, Meta(description="git revision of a repo id", extra=FIXED)] | None = None
     scheduler: SchedulerConfig = SchedulerConfig()
     engine: EngineConfig = EngineConfig()
+
+
+class McpConfig(Section, frozen=True):
+    """`[[mcp]]`: servers visible to all programs of this engine."""
+
+    name: Annotated[str, Meta(min_length=1, description="what programs call it; unique")]
+    transport: Annotated[
+        Literal["stdio", "http"], Meta(description="stdio: with command, args, env; http: with url, headers")
+    ]
+    command: Annotated[str, Meta(min_length=1, description="stdio: what to start")] | None = None
+    args: Annotated[list[str], Meta(description="stdio: its arguments")] = []
+    env: Annotated[dict[str, str], Meta(description="stdio: its environment, besides PATH and HOME")] = {}
+    url: Annotated[str, Meta(pattern=r"^https?://", description="http: its address")] | None = None
+    headers: Annotated[dict[str, str], Meta(description="http: sent with every request")] = {}
 
 
 class Config(Section, frozen=True):
     """The whole file."""
 
-    model: list[ModelConfig]
+    server: ServerConfig = ServerConfig()
+    auth: AuthConfig = AuthConfig()
+    telemetry: TelemetryConfig = TelemetryConfig()
+    runtime: RuntimeConfig = RuntimeConfig()
+    model: list[ModelConfig] = []
+    mcp: list[McpConfig] = []
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key: its path with `0` for the place in a list, the type of its value, and what it means."""
+    """One key: its path with `0` for the place in a list, the type of its value, and what it means.
+
+    The value of a `fixed` one cannot be changed in this version.
+    """
 
     path: str
     type: Any
     required: bool
     default: object
     description: str
+    fixed: bool = False
+
+
+def key_of(path: str) -> Key | None:
+    """The key at `path`, which has `0` for places in lists; for an entry of a table of texts a key made for it."""
+    if path in KEYS:
+        return KEYS[path]
+    table = KEYS.get(path.rpartition(".")[0])
+    if table is None or typing.get_origin(table.type) is not Annotated or not _is_table(table.type):
+        return None
+    return Key(path, str, False, None, table.description)
+
+
+def is_secret(path: str) -> bool:
+    """Whether the value at `path` may be one that others must not see."""
+    return path.startswith("mcp.") and path.split(".")[2:3] in (["env"], ["headers"])
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of the file."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(Config)}
+
+
+def _is_table(hint: Any) -> bool:
+    return typing.get_origin(typing.get_args(hint)[0]) is dict
 
 
 def _keys(section: type[msgspec.Struct], prefix: str) -> Iterator[Key]:
@@ -82,13 +249,25 @@ def _keys(section: type[msgspec.Struct], prefix: str) -> Iterator[Key]:
         elif typing.get_origin(hint) is list and issubclass(typing.get_args(hint)[0], Section):
             yield from _keys(typing.get_args(hint)[0], f"{path}.0.")
         else:
-            yield Key(path, hint, field.required, None if field.required else field.default, _description(hint))
+            note = meta(hint)
+            fixed = bool(note.extra and note.extra.get("fixed"))
+            yield Key(path, hint, field.required, _default(field), note.description or "", fixed)
 
 
-def _description(hint: Any) -> str:
+def _default(field: Any) -> object:
+    if field.required:
+        return None
+    return field.default_factory() if field.default is msgspec.NODEFAULT else field.default
+
+
+def meta(hint: Any) -> Meta:
+    """The bounds and the description a key's type carries."""
     notes = (part for part in (hint, *typing.get_args(hint)) for part in typing.get_args(part))
-    return next((note.description or "" for note in notes if isinstance(note, Meta)), "")
+    return next(note for note in notes if isinstance(note, Meta))
 
 
 KEYS: dict[str, Key] = {key.path: key for key in _keys(Config, "")}
 """Every key by its path, with 0 in place of list indices."""
+
+TABLE_LISTS = ("model", "mcp")
+"""The sections that are lists of tables."""

@@ -27,14 +27,36 @@ def problem(type: Any, value: object) -> str:
 
 def read_text(type: Any, text: str) -> Any:
     """Text of the environment or the command line as the value a key wants; what does not parse stays text."""
-    if _wants(type, str):
-        return text
     if _wants(type, list):
         return [item.strip() for item in text.split(",") if item.strip()]
+    if _wants(type, str):
+        return text
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def rule(hint: Any) -> str:
+    """What a value may be, in a few words: its type, its bounds or its choices."""
+    if choices := _literals(hint):
+        return " ".join(f"`{choice}`" for choice in choices)
+    note = next((part for part in _parts(hint) if isinstance(part, msgspec.Meta)), msgspec.Meta())
+    names = {str: "text", int: "whole number", float: "number", bool: "true or false", list: "list", dict: "table"}
+    kind = next(name for wanted, name in names.items() if _wants(hint, wanted))
+    if _wants(hint, list):
+        kind = "list of texts"
+    bounds = {"above": note.gt, "at least": note.ge, "below": note.lt, "at most": note.le}
+    return ", ".join([kind, *(f"{word} {_number(bound)}" for word, bound in bounds.items() if bound is not None)])
+
+
+def _number(bound: float) -> str:
+    return str(int(bound)) if float(bound).is_integer() else str(bound)
+
+
+def _parts(hint: Any) -> list[Any]:
+    """A type, and what it is made of."""
+    return [part for inner in (hint, *typing.get_args(hint)) for part in (inner, *typing.get_args(inner))]
 
 
 def _wants(hint: Any, wanted: type) -> bool:
@@ -47,6 +69,9 @@ def _wants(hint: Any, wanted: type) -> bool:
 
 
 def _choices(hint: Any) -> str:
-    parts = [hint, *typing.get_args(hint)]
-    literals = [part for part in parts if typing.get_origin(part) is typing.Literal]
-    return f": one of {', '.join(str(choice) for choice in typing.get_args(literals[0]))}" if literals else ""
+    literals = _literals(hint)
+    return f": one of {', '.join(map(str, literals))}" if literals else ""
+
+
+def _literals(hint: Any) -> tuple[Any, ...]:
+    return next((typing.get_args(part) for part in _parts(hint) if typing.get_origin(part) is typing.Literal), ())

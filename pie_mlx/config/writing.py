@@ -6,7 +6,7 @@ from typing import Any, cast
 import tomlkit
 
 from pie_mlx.config.loading import DEFAULT_MODEL, flatten, resolve, schema_path
-from pie_mlx.config.schema import KEYS, Key
+from pie_mlx.config.schema import KEYS, TABLE_LISTS, Key, key_of
 from pie_mlx.config.values import read_text
 from pie_mlx.errors import ConfigError
 
@@ -16,16 +16,19 @@ def commented_file() -> str:
     lines = ["# pie-mlx. Values commented out are the defaults."]
     for table, keys in groupby(KEYS.values(), key=lambda key: key.path.rpartition(".")[0]):
         name = table.replace(".0", "")
-        lines += ["", f"[[{name}]]" if table.endswith(".0") else f"[{name}]", *map(_line, keys)]
+        absent = "# " if name == "mcp" else ""
+        lines += ["", absent + (f"[[{name}]]" if table.endswith(".0") else f"[{name}]"), *map(_line, keys)]
     return "\n".join(lines) + "\n"
 
 
 def with_setting(text: str, path: str, value: str, origin: str) -> str:
     """The file `text` with one value changed. Raises ConfigError when the whole result does not hold."""
-    key = KEYS.get(schema_path(path))
+    key = key_of(schema_path(path))
     if key is None:
         raise ConfigError(f"config: {path}: no such key", hint="'pie config schema' lists all of them")
-    document = tomlkit.parse(text or f'[[model]]\nname = "{DEFAULT_MODEL}"\nhf_repo = "{DEFAULT_MODEL}"\n')
+    document = tomlkit.parse(text)
+    if path.startswith("model.0.") and "model" not in document:
+        document = tomlkit.parse(f'{text}\n[[model]]\nname = "{DEFAULT_MODEL}"\nhf_repo = "{DEFAULT_MODEL}"\n'.lstrip())
     *parents, last = path.split(".")
     table: Any = document
     for parent in parents:
@@ -37,18 +40,29 @@ def with_setting(text: str, path: str, value: str, origin: str) -> str:
 
 def _inner(table: Any, name: str, path: str) -> Any:
     if isinstance(table, list):
-        models = cast("list[Any]", table)
-        if int(name) >= len(models):
-            raise ConfigError(f"config: {path}: there is no model.{name}", hint="add a [[model]] to the file first")
-        return models[int(name)]
+        tables = cast("list[Any]", table)
+        if int(name) >= len(tables):
+            raise _no_such_table(path)
+        return tables[int(name)]
     if name not in table:
+        if name in TABLE_LISTS:
+            raise _no_such_table(path)
         table[name] = tomlkit.table()
     return table[name]
+
+
+def _no_such_table(path: str) -> ConfigError:
+    section, number = path.split(".")[:2]
+    return ConfigError(f"config: {path}: there is no {section}.{number}", hint=f"add a [[{section}]] to the file first")
 
 
 def _line(key: Key) -> str:
     name = key.path.rpartition(".")[2]
     if key.required:
-        return f'{name} = "{DEFAULT_MODEL}"  # {key.description}'
+        return (
+            f'{name} = "{DEFAULT_MODEL}"  # {key.description}'
+            if key.path.startswith("model.")
+            else f'# {name} = ""  # {key.description}'
+        )
     shown = "" if key.default is None else tomlkit.item(key.default).as_string()  # pyright: ignore[reportUnknownMemberType]
     return f"# {name} = {shown}  # {key.description}"

@@ -5,12 +5,14 @@ import concurrent.futures
 import gc
 import secrets
 import threading
+import uuid
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar, cast
 
 from pie_mlx.calls import Call
 from pie_mlx.engine.answers import handlers
 from pie_mlx.engine.host import ProcessHost
+from pie_mlx.engine.ports import Ports
 from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.session import SessionPort
@@ -51,6 +53,11 @@ class EngineCore:
             raise EngineStoppedError("engine: it is not running", hint="start the engine first")
         return self._services
 
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The engine's own loop, for what carries calls to it from other processes."""
+        return self._loop
+
     async def start(self) -> None:
         """Load the model and begin to tick. Raises ModelError and its kin; the engine is then stopped."""
         self._thread.start()
@@ -69,17 +76,31 @@ class EngineCore:
         await self._end_thread()
 
     def open_process(
-        self, *, username: str, program: str, session: SessionPort, token_budget: int | None = None
+        self,
+        *,
+        username: str,
+        program: str,
+        session: SessionPort,
+        token_budget: int | None = None,
+        process_id: str | None = None,
+        parent: str | None = None,
+        ports: Ports | None = None,
     ) -> ProcessHost:
-        """Register a process and answer its host. Raises InvalidArgumentError for a budget below 1 (M2)."""
+        """Register a process and answer its host. Raises InvalidArgumentError for a budget below 1 (M2).
+
+        `process_id` is a UUID that nobody has had before; None draws one. With a `parent` it shares that process's
+        account (M1), and EngineStoppedError is raised when the parent has ended. `ports` is what it reaches besides.
+        """
         services = self.services
 
         async def register() -> Process:
-            process = Process(username, program, session, services.bank.open_account(token_budget))
-            services.processes[process.id] = process
+            account = services.account_for(parent, token_budget)
+            process = Process(username, program, session, account, process_id or str(uuid.uuid4()), ports=ports)
+            services.enrol(process)
             return process
 
-        return ProcessHost(self.send, asyncio.run_coroutine_threadsafe(register(), self._loop).result())
+        process = asyncio.run_coroutine_threadsafe(register(), self._loop).result()
+        return ProcessHost(self._loop, self.send, self._answer, process)
 
     async def close_process(self, process_id: str) -> None:
         """Release all that a process owned (E7). Unknown ids are ignored, so closing twice is no error."""
@@ -97,6 +118,15 @@ class EngineCore:
             return PageUsage(usage.capacity, usage.used, usage.shared, usage.cached)
 
         return await self._on_loop(read())
+
+    async def consult(self, question: Callable[[Services], T]) -> T:
+        """What `question` answers on the engine's loop, which it must not block. Raises what it raises."""
+        services = self.services
+
+        async def ask() -> T:
+            return question(services)
+
+        return await self._on_loop(ask())
 
     def send(self, process: Process, message: Call[Reply]) -> "concurrent.futures.Future[Reply]":
         """Begin a call; the future ends with the reply or the PieError. Cancelling it cancels the call (E5)."""
@@ -162,9 +192,10 @@ async def _close(services: Services, process: Process) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+    if process.ports is not None:
+        process.ports.messaging.close()
     for context in list(process.contexts.values()):
         await services.release(process, context)
     process.contexts.clear()
     process.matchers.clear()
-    services.bank.close_account(process.account)
-    services.processes.pop(process.id, None)
+    services.dismiss(process)

@@ -2,9 +2,11 @@
 
 import asyncio
 import concurrent.futures
-from typing import Protocol, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol, TypeVar
 
 from pie_mlx.calls import Call
+from pie_mlx.engine.crossing import Crossing
 from pie_mlx.engine.process import Process
 
 Reply = TypeVar("Reply")
@@ -16,12 +18,23 @@ class Sender(Protocol):
     def __call__(self, process: Process, message: Call[Reply]) -> "concurrent.futures.Future[Reply]": ...
 
 
-class ProcessHost:
-    """A `calls.Host` bound to one process. Usable from any thread and loop except the engine's own."""
+Answering = Callable[[Process, Call[Any]], Awaitable[Any]]
+"""Answers a call on the engine's loop."""
 
-    def __init__(self, send: Sender, process: Process) -> None:
+
+class ProcessHost:
+    """A `calls.Host` bound to one process. Usable from any thread and loop except the engine's own.
+
+    What lives on the engine's loop, because it carries calls in from elsewhere, uses `answer` there.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, send: Sender, answer: Answering, process: Process) -> None:
+        """`loop` is the engine's."""
+        self._loop = loop
         self._send = send
+        self._answer = answer
         self._process = process
+        self._crossing: Crossing | None = None
 
     @property
     def process_id(self) -> str:
@@ -33,4 +46,11 @@ class ProcessHost:
 
     async def submit(self, message: Call[Reply]) -> Reply:
         """Answer a call. Cancelling takes it back unless its batch is already running (E5)."""
-        return await asyncio.wrap_future(self._send(self._process, message))
+        crossing = self._crossing
+        if crossing is None or crossing.here is not asyncio.get_running_loop():
+            crossing = self._crossing = Crossing(self._loop, self.answer)
+        return await crossing.submit(message)
+
+    async def answer(self, message: Call[Any]) -> Any:
+        """Answer a call, on the engine's loop only. Raises the PieError; cancelling takes the call back (E5)."""
+        return await self._answer(self._process, message)

@@ -15,7 +15,7 @@ class LiveContext:
     `sampled` counts the tokens drawn so far: forks inherit it, their `stream` is their own (L6, P13). `account` is the
     wallet it draws on. `pinned` while it has rows in the batch in flight; `leaving` when it must go after that batch;
     `fresh` from being granted pages until it has run (Q3). `expected` is the horizon its bid was computed from, None
-    for a declared bid.
+    for a declared bid. `streaming` while its passes go on where the last one ended, so that the next can be foreseen.
     """
 
     id: int
@@ -28,6 +28,7 @@ class LiveContext:
     pinned: bool = False
     leaving: bool = False
     fresh: bool = False
+    streaming: bool = True
     released: bool = False
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 

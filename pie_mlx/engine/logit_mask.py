@@ -28,7 +28,7 @@ def intersect(masks: Sequence[PackedMask], *, names: Sequence[str]) -> PackedMas
     """What every mask allows; None when there is none. Raises EmptyMaskError when that is nothing (G13)."""
     if not masks:
         return None
-    allowed = np.bitwise_and.reduce(np.stack(masks), axis=0)
+    allowed = masks[0] if len(masks) == 1 else np.bitwise_and.reduce(np.stack(masks), axis=0)
     if not allowed.any():
         raise EmptyMaskError(
             f"no token is allowed: {' and '.join(names)} leave nothing to choose from",

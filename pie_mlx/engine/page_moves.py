@@ -60,6 +60,10 @@ class PageMover:
             self._spill.release(self._store.take_released_spills())
         return tuple(copies)
 
+    async def carry_out_all(self) -> None:
+        """Do everything queued."""
+        await self._copy_now(list(await self.carry_out()))
+
     def observe(self, tokens: int, contexts: int, seconds: float) -> None:
         """A batch took `seconds`: computing pages again would go at this speed."""
         if self._spill is not None:

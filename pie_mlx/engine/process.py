@@ -5,6 +5,7 @@ import uuid
 from dataclasses import dataclass, field
 
 from pie_mlx.engine.live_context import LiveContext
+from pie_mlx.engine.ports import Ports
 from pie_mlx.engine.session import SessionPort
 from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.errors import ContextReleasedError, EngineStoppedError, InvalidArgumentError
@@ -23,6 +24,14 @@ class Process:
     matchers: dict[int, Matcher] = field(default_factory=dict[int, Matcher])
     calls: set["asyncio.Task[object]"] = field(default_factory=set["asyncio.Task[object]"])
     closed: bool = False
+    ports: Ports | None = None
+
+    @property
+    def outside(self) -> Ports:
+        """Raises EngineStoppedError where no runtime gave this process ports."""
+        if self.ports is None:
+            raise EngineStoppedError(f"process {self.id}: no runtime around it", hint="launch it with Engine.launch")
+        return self.ports
 
     def context(self, number: int) -> LiveContext:
         """Raises ContextReleasedError for a context that is gone or was never this process's."""

@@ -26,6 +26,7 @@ class Restorer:
     def suspend(self, context: LiveContext) -> None:
         """Give back all pages of a context. A restore under way is dropped."""
         self.drop(context)
+        self._state.foreseen.pop(context.id, None)
         self._state.store.suspend(context.id)
         context.leaving = context.fresh = False
 

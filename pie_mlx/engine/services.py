@@ -16,7 +16,7 @@ from pie_mlx.engine.text.chat import ChatRenderer
 from pie_mlx.engine.text.grammar import GrammarService
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.engine.ticker import Ticker
-from pie_mlx.errors import InvalidArgumentError, ModelNotFoundError
+from pie_mlx.errors import EngineStoppedError, InvalidArgumentError, ModelNotFoundError
 from pie_mlx.events import ContextReleased, Event
 
 
@@ -42,6 +42,10 @@ class Services:
     emit: Callable[[Event], None]
     processes: dict[str, Process] = field(default_factory=dict[str, Process])
     clock: Callable[[], float] = time.monotonic
+    families: dict[int, list[Process]] = field(default_factory=dict[int, list[Process]])
+    """The open processes of each account: a launch root and what was launched from it (M1)."""
+    _pages_of_accounts: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
+    """When they were counted, and the pages."""
 
     @property
     def model_name(self) -> str:
@@ -66,27 +70,66 @@ class Services:
                 hint="keep the context, or fork it",
             )
 
+    def account_for(self, parent: str | None, token_budget: int | None) -> int:
+        """The account of a new process: its parent's, or one of its own (M1).
+
+        Raises InvalidArgumentError for a budget below 1 or of a child, EngineStoppedError for a parent that has ended.
+        """
+        if parent is None:
+            return self.bank.open_account(token_budget)
+        if token_budget is not None:
+            raise InvalidArgumentError(
+                "token_budget: a child spends what its parent has", hint="launch it without, or as a root of its own"
+            )
+        found = self.processes.get(parent)
+        if found is None or found.closed:
+            raise EngineStoppedError(f"process {parent}: it has ended", hint="launch the program again")
+        return found.account
+
+    def enrol(self, process: Process) -> None:
+        """A process begins."""
+        self.processes[process.id] = process
+        self.families.setdefault(process.account, []).append(process)
+
+    def dismiss(self, process: Process) -> None:
+        """A process that holds nothing any more is gone, and its account with the last of the family (M1)."""
+        if self.processes.pop(process.id, None) is None:
+            return
+        family = self.families[process.account]
+        family.remove(process)
+        if not family:
+            del self.families[process.account]
+            self._pages_of_accounts.pop(process.account, None)
+            self.bank.close_account(process.account)
+
     def adopt(self, process: Process, context: int, *, sampled: int = 0) -> LiveContext:
         """Give a context of the store to a process; forks and opened snapshots inherit the count of draws."""
         live = LiveContext.new(context, process.account, self.seed, sampled=sampled)
         process.contexts[context] = live
+        self._pages_of_accounts.pop(process.account, None)
         self.ticker.adopt(live)
         return live
 
     def rebid(self, process: Process, context: LiveContext, expected: Horizon) -> None:
         """Renew the automatic bid of a context from fresh figures (B4, B5)."""
-        pages = {number: self._pages(number) for number in process.contexts}
-        account_pages = sum(max(1, count) for count in pages.values())
         context.expected = expected
-        context.bid = self.bank.automatic_bid(process.account, pages[context.id], account_pages, expected)
+        pages = self.store.pages_of(context.id)
+        context.bid = self.bank.automatic_bid(process.account, pages, self._account_pages(process.account), expected)
 
-    def _pages(self, context: int) -> int:
-        counters = self.store.counters(context)
-        return counters.committed + counters.working
+    def _account_pages(self, account: int) -> int:
+        """Pages of all contexts of an account, each counting for at least one; walked once a tick."""
+        moment = self.ticker.ticks
+        known = self._pages_of_accounts.get(account)
+        if known is None or known[0] != moment:
+            contexts = (number for member in self.families[account] for number in member.contexts)
+            known = moment, sum(max(1, self.store.pages_of(number)) for number in contexts)
+            self._pages_of_accounts[account] = known
+        return known[1]
 
     async def release(self, process: Process, context: LiveContext) -> None:
         """Release a context's pages once the pass it has in flight is over (P15)."""
         context.released = True
+        self._pages_of_accounts.pop(process.account, None)
         async with context.turn:
             self.store.release(context.id)
             self.runner.model.drop_state(context.id)

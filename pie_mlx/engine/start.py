@@ -65,7 +65,7 @@ async def start_services(
         ),
         runner=runner,
         store=store,
-        ticker=Ticker(store, runner, bank, chosen, limits, emit, spill=spill),
+        ticker=Ticker(store, runner, bank, chosen, limits, emit, spill=spill, runs_ahead=settings.runs_ahead),
         bank=bank,
         tokenizer=tokenizer,
         chat=chat,

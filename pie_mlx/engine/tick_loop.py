@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from itertools import compress
 
 from pie_mlx.engine.bank import Bank
 from pie_mlx.engine.live_context import LiveContext
@@ -11,6 +12,7 @@ from pie_mlx.engine.page_moves import PageMover
 from pie_mlx.engine.page_request import PageRequest
 from pie_mlx.engine.passes import Pass
 from pie_mlx.engine.restoring import Restorer
+from pie_mlx.engine.run_ahead import Chunks, Claim, RunAhead
 from pie_mlx.engine.schedule import Limits, Plan, Policy, Suspension, View
 from pie_mlx.engine.schedule.firing import FiringState, WaitSeconds, is_stalled, when_to_fire
 from pie_mlx.engine.tick_batch import chunk_work, fail_all, take_result
@@ -19,9 +21,6 @@ from pie_mlx.engine.tick_state import TickState
 from pie_mlx.engine.tick_view import is_contended, settlement_holdings, tick_view
 from pie_mlx.errors import BatchFailedError, OutOfPagesError
 from pie_mlx.events import Event, PageUsage, TickCompleted
-
-Chunks = Sequence[tuple[Pass, int]]
-"""Passes of a batch, each with how many of its inputs run."""
 
 RETRY_SECONDS = 1e-3
 """Pause before planning again when pages that a plan counted on were not there."""
@@ -45,11 +44,14 @@ class TickLoop:
         mover: PageMover,
         restorer: Restorer,
         reports: TickReports,
+        *,
+        runs_ahead: bool,
     ) -> None:
         self._state, self._runner, self._bank = state, runner, bank
         self._policy, self._limits, self._emit, self._clock = policy, limits, emit, clock
         self._mover, self._restorer, self._reports = mover, restorer, reports
         self._leaving: dict[int, Suspension] = {}
+        self._ahead = RunAhead(state, runner, enabled=runs_ahead)
         self._firing = FiringState()
         self._quiet_since = self._runnable_since = clock()
         self._wait_seconds = 0.0
@@ -165,13 +167,32 @@ class TickLoop:
         """Run the plan's chunks as one batch and give out what they read."""
         chunks = self.chunks(plan)
         works = self.build(chunks)
+        claim = self._ahead.claim(works)
+        if claim is not None:  # the others wait for the next batch, which will hold everybody
+            chunks, works = list(compress(chunks, claim.mine)), tuple(compress(works, claim.mine))
+        self.pin(chunks)
         try:
-            results, seconds = await self._runner.run(Batch(works, await self._mover.carry_out()))
+            results, seconds = await self._results(chunks, works, claim)
         except BatchFailedError as error:
             fail_all([item for item, _ in chunks], error)
             self._after_batch(chunks, error)
             return
-        self.commit(chunks, results, seconds)
+        self.commit(chunks, results, seconds, ahead=claim is not None)
+        self._ahead.learn(works, results)
+
+    async def _results(
+        self, chunks: Chunks, works: tuple[Work, ...], claim: Claim | None
+    ) -> tuple[Sequence[WorkResult], float]:
+        """Compute `works`, or wait for them where that has begun; and run ahead of them."""
+        if claim is not None:
+            await self._mover.carry_out_all()
+            self._ahead.begin(chunks, works)
+            found, seconds = await claim.answer
+            return [found[work.context] for work in works], seconds
+        batch = Batch(works, await self._mover.carry_out())
+        running = asyncio.create_task(self._runner.run(batch))
+        self._ahead.begin(chunks, works)
+        return await running
 
     def chunks(self, plan: Plan) -> Chunks:
         """The passes of a plan, each with how many of its inputs run."""
@@ -179,13 +200,16 @@ class TickLoop:
         return [(item, count) for item, count in items if item is not None]
 
     def build(self, chunks: Chunks) -> tuple[Work, ...]:
-        """The rows of a batch; its contexts are pinned from here on."""
+        """The rows of a batch."""
+        return tuple(chunk_work(self._state.store, item, count) for item, count in chunks)
+
+    def pin(self, chunks: Chunks) -> None:
+        """The passes are in the batch; their contexts are pinned until its end."""
         for item, _ in chunks:
             item.context.pinned = item.in_batch = True
         self._firing = self._firing.fired(len(chunks))
-        return tuple(chunk_work(self._state.store, item, count) for item, count in chunks)
 
-    def commit(self, chunks: Chunks, results: Sequence[WorkResult], seconds: float) -> None:
+    def commit(self, chunks: Chunks, results: Sequence[WorkResult], seconds: float, *, ahead: bool = False) -> None:
         """The batch is computed: pages, money, replies, events."""
         self._state.ticks += 1
         self._firing = self._firing.completed(seconds)
@@ -199,7 +223,7 @@ class TickLoop:
             made[item.context.id] = take_result(self._state.store, item, count, result)
         self._settle(chunks, made, seconds)
         self._after_batch(chunks)
-        self._end_tick(chunks, tokens, seconds)
+        self._end_tick(chunks, tokens, seconds, ahead=ahead)
 
     def _after_batch(self, chunks: Chunks, error: BatchFailedError | None = None) -> None:
         for item, _ in chunks:
@@ -242,7 +266,7 @@ class TickLoop:
             holdings = settlement_holdings(self._state, ran, contended=contended)
             self._reports.settled(self._state.ticks, self._bank.settle(holdings, ran, made))
 
-    def _end_tick(self, chunks: Chunks, tokens: int, seconds: float) -> None:
+    def _end_tick(self, chunks: Chunks, tokens: int, seconds: float, *, ahead: bool) -> None:
         state = self._state
         waiting = state.working().difference(item.context.id for item, _ in chunks if not item.replay)
         for context in waiting:
@@ -256,6 +280,7 @@ class TickLoop:
                 waiting=len(waiting),
                 duration_seconds=seconds,
                 pages=PageUsage(usage.capacity, usage.used, usage.shared, usage.cached),
+                ahead=ahead,
             )
         )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.live_context import LiveContext
+from pie_mlx.engine.model.batch import Work
 from pie_mlx.engine.page_request import PageRequest
 from pie_mlx.engine.passes import Pass
 from pie_mlx.engine.restoration import Restoration
@@ -15,7 +16,7 @@ from pie_mlx.engine.restoration import Restoration
 class TickState:
     """Live contexts, and at most one pass, one restore under way and one page request for each of them.
 
-    `changed` wakes the loop.
+    `foreseen` is what streams are expected to run next. `changed` wakes the loop.
     """
 
     store: PageStore
@@ -23,6 +24,7 @@ class TickState:
     passes: dict[int, Pass] = field(default_factory=dict[int, Pass])
     restorations: dict[int, Restoration] = field(default_factory=dict[int, Restoration])
     requests: dict[int, PageRequest] = field(default_factory=dict[int, PageRequest])
+    foreseen: dict[int, Work] = field(default_factory=dict[int, Work])
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     ticks: int = 0
     arrivals: "itertools.count[int]" = field(default_factory=itertools.count)
@@ -43,5 +45,5 @@ class TickState:
 
     def forget(self, context: int) -> None:
         """The context is released."""
-        for table in (self.contexts, self.passes, self.restorations, self.requests):
+        for table in (self.contexts, self.passes, self.restorations, self.requests, self.foreseen):
             table.pop(context, None)

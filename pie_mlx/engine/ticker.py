@@ -43,13 +43,17 @@ class Ticker:
         emit: Callable[[Event], None],
         clock: Callable[[], float] = time.monotonic,
         spill: Spill | None = None,
+        *,
+        runs_ahead: bool = True,
     ) -> None:
         self._state = state = TickState(store)
         self._bank = bank
         self._mover = mover = PageMover(store, runner, spill, emit)
         self._reports = reports = TickReports(emit)
         self._restorer = restorer = Restorer(state, mover, reports)
-        self._ticks = TickLoop(state, runner, bank, policy, limits, emit, clock, mover, restorer, reports)
+        self._ticks = TickLoop(
+            state, runner, bank, policy, limits, emit, clock, mover, restorer, reports, runs_ahead=runs_ahead
+        )
         self._broken: EngineStoppedError | None = None
         self._loop = asyncio.create_task(self._serve(), name="pie-ticks")
 
@@ -67,6 +71,11 @@ class Ticker:
     def wake(self) -> None:
         """Pages or bids changed."""
         self._state.changed.set()
+
+    @property
+    def ticks(self) -> int:
+        """Batches so far."""
+        return self._state.ticks
 
     def reason(self, context: int) -> Reason | None:
         """Why a context waits or was suspended; None while it does neither."""

@@ -120,6 +120,8 @@ def attend(
 
 
 def _attend_group(queries: mx.array, layer: int, group: Group, scale: float, sinks: mx.array | None) -> mx.array:
+    if group.tokens == 1 and len(group.parts) == 1:
+        return _attend_token(queries, layer, group, scale, sinks)
     loaded = [part.read(layer) for part in group.parts]
     heads = loaded[0][0].shape[1]
     scaled = _by_kv_head(queries, group, heads) * (scale * LOG2_E)
@@ -142,6 +144,18 @@ def _attend_group(queries: mx.array, layer: int, group: Group, scale: float, sin
     )
     out = _by_row((mixed / total).astype(queries.dtype), group)
     return out if group.blank is None else mx.where(group.blank, mx.zeros((), out.dtype), out)
+
+
+def _attend_token(queries: mx.array, layer: int, group: Group, scale: float, sinks: mx.array | None) -> mx.array:
+    """One token per row and nothing to merge: MLX's own attention has the fewest operations."""
+    part = group.parts[0]
+    keys, values = part.read(layer)
+    mask = None if part.bias is None else part.bias.astype(keys.dtype)
+    out = mx.fast.scaled_dot_product_attention(
+        queries[:, :, None].astype(keys.dtype), keys, values, scale=scale, mask=mask, sinks=sinks
+    )
+    rows = mx.squeeze(out, 2).astype(queries.dtype)
+    return rows if group.blank is None else mx.where(group.blank, mx.zeros((), rows.dtype), rows)
 
 
 def _by_kv_head(queries: mx.array, group: Group, heads: int) -> mx.array:

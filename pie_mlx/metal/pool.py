@@ -111,7 +111,7 @@ class KvPool:
         """Store `keys` [rows, kv_heads, key_dim] and `values` [rows, kv_heads, value_dim]; K is already rotated."""
         self.storage.put(self._keys[layer], keys.astype(self.dtype), write.index)
         self.storage.put(self._values[layer], values.astype(self.dtype), write.index)
-        if self._starts_early and layer % 2:
+        if self._starts_early and layer % 2 == 0:
             begin_evaluation(self._keys[layer])
 
     def rows(self, layer: int, slots: mx.array) -> tuple[mx.array, mx.array]:

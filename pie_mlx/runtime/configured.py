@@ -1,9 +1,15 @@
 """From the configuration to an engine's settings."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from pie_mlx.config import ModelConfig
+from pie_mlx.config.schema import McpConfig, RuntimeConfig
 from pie_mlx.engine.settings import EngineSettings
+from pie_mlx.runtime.children.limits import LaunchLimits
+from pie_mlx.runtime.mcp.server import McpServer
+from pie_mlx.runtime.network.settings import NetworkSettings
+from pie_mlx.runtime.worker.settings import WorkerSettings
 
 
 def engine_settings(model: ModelConfig, home: Path) -> EngineSettings:
@@ -24,6 +30,44 @@ def engine_settings(model: ModelConfig, home: Path) -> EngineSettings:
         max_batch_tokens=model.engine.max_forward_tokens,
         max_batch_contexts=model.engine.max_forward_requests,
         prefill_chunk_tokens=model.scheduler.max_chunk_tokens,
+        runs_ahead=model.scheduler.speculation_depth > 0,
         default_endowment_pages=model.scheduler.default_endowment_pages,
         default_token_limit=model.scheduler.default_token_limit,
     )
+
+
+def worker_settings(runtime: RuntimeConfig, home: Path) -> WorkerSettings:
+    """Bounds of the programs of an engine that keeps its files in `home`."""
+    return WorkerSettings(
+        sandbox=runtime.sandbox,
+        scratch_directory=(runtime.fs_scratch_dir or str(home / "scratch")) if runtime.allow_fs else None,
+        scratch_max_bytes=runtime.scratch_max_mb << 20,
+        max_memory_bytes=runtime.max_memory_mb << 20,
+        max_cpu_seconds=runtime.max_cpu_secs,
+        max_open_files=runtime.max_open_files,
+        watchdog_seconds=runtime.watchdog_secs,
+        warm_workers=runtime.warm_workers,
+        environment=tuple(runtime.environment),
+        network=NetworkSettings(tuple(runtime.network_allowed_hosts)) if runtime.allow_network else None,
+    )
+
+
+def launch_limits(runtime: RuntimeConfig) -> LaunchLimits:
+    """How many programs a program may launch."""
+    return LaunchLimits(runtime.max_launch_depth, runtime.max_children)
+
+
+def mcp_servers(servers: Sequence[McpConfig]) -> list[McpServer]:
+    """The servers of `[[mcp]]`. Raises ConfigError for one that lacks its command or url."""
+    return [
+        McpServer(
+            name=server.name,
+            transport=server.transport,
+            command=server.command or "",
+            args=tuple(server.args),
+            env=dict(server.env),
+            url=server.url or "",
+            headers=dict(server.headers),
+        )
+        for server in servers
+    ]

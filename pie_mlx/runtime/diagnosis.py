@@ -85,6 +85,28 @@ class BackendFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class SandboxFacts:
+    """What `[runtime] sandbox` asks for; forbidden things that were stopped, and that were not, and why not; and
+    whether programs can still work."""
+
+    wish: str
+    stopped: Sequence[str]
+    open: Sequence[str]
+    allowed_works: bool = True
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkFacts:
+    """The hosts programs may reach, and what `[runtime] sandbox` asks for; why programs could get past their proxy, ""
+    if they cannot."""
+
+    hosts: Sequence[str]
+    wish: str
+    open_because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RecordFacts:
     """The MLX version that kernels were last checked with ("" if the file cannot be read), and those that failed."""
 
@@ -107,6 +129,9 @@ class Facts:
     spills: Mapping[str, SpillFacts | Trouble]
     backend: BackendFacts | Trouble
     record: RecordFacts | None
+    sandbox: SandboxFacts | Trouble
+    network: NetworkFacts | Trouble | None = None
+    """None: programs have no network."""
 
 
 def diagnose(facts: Facts) -> list[Diagnosis]:
@@ -121,6 +146,8 @@ def diagnose(facts: Facts) -> list[Diagnosis]:
         *(memory_line(name, model) for name, model in facts.models.items()),
         *(spill_line(name, spill) for name, spill in facts.spills.items()),
         *grammar_lines(facts.grammars),
+        sandbox_line(facts.sandbox),
+        *network_lines(facts.network),
         backend_line(facts.backend),
         *record_lines(facts.record, facts.mlx, facts.backend),
     ]
@@ -219,6 +246,41 @@ def grammar_lines(grammars: GrammarFacts | Trouble) -> list[Diagnosis]:
     lost = "tool calls that are not JSON are not enforced, GBNF is translated for llguidance"
     message = f"{grammars.xgrammar_absent_because}: {lost}"
     return [*lines, Diagnosis("xgrammar", "warning", message, "pip install --no-deps 'xgrammar>=0.2.8,<0.3'")]
+
+
+def sandbox_line(sandbox: SandboxFacts | Trouble) -> Diagnosis:
+    if isinstance(sandbox, Trouble):
+        return _error("sandbox", sandbox)
+    if sandbox.wish == "off":
+        return Diagnosis("sandbox", "warning", "off: programs reach what you reach", "set [runtime] sandbox")
+    if not sandbox.allowed_works:
+        message = f"programs cannot work in it: {sandbox.reason}"
+        return Diagnosis("sandbox", "error", message, "set [runtime] sandbox = 'off'")
+    if not sandbox.open:
+        return Diagnosis("sandbox", "ok", f"tried and stopped: {', '.join(sandbox.stopped)}")
+    message = f"tried and not stopped: {', '.join(sandbox.open)}{f' ({sandbox.reason})' if sandbox.reason else ''}"
+    if sandbox.wish == "required":
+        return Diagnosis("sandbox", "error", message, "set [runtime] sandbox = 'best-effort' to run without it")
+    return Diagnosis("sandbox", "warning", message, "run only programs you trust, or use another system")
+
+
+def network_lines(network: NetworkFacts | Trouble | None) -> Iterator[Diagnosis]:
+    """At most one line; none where programs have no network."""
+    if isinstance(network, Trouble):
+        yield _error("network", network)
+    elif network is not None:
+        yield _network_line(network, f"programs may reach {', '.join(network.hosts) or 'no host'}")
+
+
+def _network_line(network: NetworkFacts, found: str) -> Diagnosis:
+    if network.wish == "off":
+        return Diagnosis("network", "warning", f"{found}, but nothing keeps them to it", "set [runtime] sandbox")
+    if not network.open_because:
+        return Diagnosis("network", "ok", f"{found}: tried, nothing else is reached")
+    message = f"{found}, but can get past their proxy: {network.open_because}"
+    if network.wish == "required":
+        return Diagnosis("network", "error", message, "set [runtime] allow_network = false or sandbox = 'best-effort'")
+    return Diagnosis("network", "warning", message, "allow user namespaces on this system, or run programs you trust")
 
 
 def backend_line(backend: BackendFacts | Trouble) -> Diagnosis:

@@ -4,27 +4,42 @@ import asyncio
 import concurrent.futures
 import dataclasses
 import inspect
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar, get_args
 
 from pie_mlx.engine.engine import EngineCore
+from pie_mlx.engine.ports import HttpPort
+from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import EngineStoppedError, InvalidArgumentError
 from pie_mlx.events import Event, PageUsage, ProcessEvent, ProcessLaunched
+from pie_mlx.runtime.children import ChildRequest, Household, LaunchLimits, Member, ResolveName, StartChild
+from pie_mlx.runtime.children.finding import paths_only
+from pie_mlx.runtime.children.tree import LaunchTree
 from pie_mlx.runtime.entry import Entry, Main, function_entry, program_entry
 from pie_mlx.runtime.findings import nearest
 from pie_mlx.runtime.inputs import fitting_input, plain_input
 from pie_mlx.runtime.listener import Listener
 from pie_mlx.runtime.local_session import LocalSession
+from pie_mlx.runtime.mcp import McpRelay, McpServer, McpServers, McpServerState
+from pie_mlx.runtime.mcp.servers import DEFAULT_TIMEOUT_SECONDS
 from pie_mlx.runtime.outlet import Outlet
+from pie_mlx.runtime.outside import Outside
 from pie_mlx.runtime.process import Process
 from pie_mlx.runtime.program import Program, find_program
+from pie_mlx.runtime.program_thread import ProgramThread
+from pie_mlx.runtime.worker.pool import WorkerPool, check_sandbox, find_route
+from pie_mlx.runtime.worker.proxy_route import Route
+from pie_mlx.runtime.worker.settings import Isolation, WorkerSettings
 
-Launchable = Main | Program | str | Path
-"""An `async def main(input)`, a program, or the path of a Python file or of a directory with main.py."""
+Answer = TypeVar("Answer")
+
+Launchable = Main | Program | Entry | str | Path
+"""An `async def main(input)`, a program, an entry, or the path of a Python file or of a directory with main.py."""
 
 
 class Engine:
@@ -35,7 +50,10 @@ class Engine:
 
     `model` is a directory, a repo id or `pie-tiny`, and the keywords are the other fields of `EngineSettings`; or it is
     an EngineSettings, changed by the keywords. `on_event` is called with every event, in order, on the loop that
-    entered the engine. Raises InvalidArgumentError for an unknown keyword; entering raises ModelError and its kin.
+    entered the engine. With `isolation="process"` programs run in processes of their own, bounded by `workers`;
+    functions cannot leave their interpreter and always run in this one. `mcp` servers are there for all programs;
+    `resolve` finds the programs that programs launch by name. Raises InvalidArgumentError for an unknown keyword;
+    entering raises ModelError and its kin.
     """
 
     def __init__(
@@ -44,19 +62,47 @@ class Engine:
         *,
         on_event: Callable[[Event], None] | None = None,
         progress: Callable[[str], None] | None = None,
+        isolation: Isolation = "inline",
+        workers: WorkerSettings | None = None,
+        mcp: Sequence[McpServer] = (),
+        mcp_timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+        launch_limits: LaunchLimits | None = None,
+        resolve: ResolveName = paths_only,
         **settings: Any,
     ) -> None:
         self._settings = _engine_settings(model, settings)
         self._on_event = on_event
         self._progress = progress or _ignore
+        self._isolation = _checked_isolation(isolation)
+        self._worker_settings = workers or WorkerSettings()
+        self._workers: WorkerPool | None = None
         self._core: EngineCore | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._processes: set[Process] = set()
+        self._stopping = False
+        self._outside = Outside(
+            Household(LaunchTree(launch_limits or LaunchLimits()), resolve, self._start_child),
+            McpServers(mcp, timeout_seconds=mcp_timeout_seconds, emit=self._emit),
+            mcp_timeout_seconds,
+            self._emit,
+        )
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
+        route: Route = "closed"
+        if self._isolation == "process":
+            await check_sandbox(self._worker_settings)
+            route = await find_route(self._worker_settings)
         core = EngineCore(self._settings, emit=self._emit, progress=self._progress)
-        await core.start()
+        if self._isolation == "process":
+            # Its interpreter starts while the model loads.
+            self._workers = WorkerPool(core.loop, self._worker_settings, route)
+        try:
+            await core.start()
+        except BaseException:
+            if self._workers is not None:
+                self._workers.abandon()
+            raise
         self._core = core
         return self
 
@@ -67,10 +113,14 @@ class Engine:
 
     async def stop(self) -> None:
         """Cancel what is running, release everything, free the device. Idempotent."""
+        self._stopping = True
         running = list(self._processes)
         for process in running:
             process.cancel("Engine stopped")
         await asyncio.gather(*(process.outcome() for process in running))
+        await self._outside.close()
+        if self._workers is not None:
+            await self._workers.stop()
         if self._core is not None:
             await self._core.stop()
 
@@ -100,32 +150,89 @@ class Engine:
         capture_output: bool = False,
         username: str = "local",
         token_budget: int | None = None,
+        process_id: str | None = None,
+        parent: str | None = None,
+        relay: McpRelay | None = None,
+        http: HttpPort | None = None,
     ) -> Process:
         """Start a program; it runs beside the caller.
 
         `on_message` gets each message (a str, or what its JSON says), `on_file` the bytes and the name of each file,
         `on_event` every event of the process; all on the caller's loop, in order. With `capture_output` what the
         program prints becomes events, otherwise it goes to this interpreter's own streams. `token_budget` bounds the
-        tokens it may run. Raises LaunchError, and InvalidArgumentError for a budget below 1.
+        tokens it may run; `process_id` is a UUID that nobody has had before, None draws one. With a `parent`, the id
+        of a running process, it is a child of that one: on its wallet, and ended with it. `relay` carries calls to the
+        MCP servers of a client; `http` is the request it answers. Raises LaunchError, and InvalidArgumentError for a
+        budget below 1.
         """
         entry = _entry(program)
         value = fitting_input(entry.parameters, plain_input(input), entry.identity)
         listener = Listener(on_message, on_file, on_event, self._on_event)
         outlet = Outlet(asyncio.get_running_loop(), listener)
         session = LocalSession(outlet)
-        host = self._running_core().open_process(
-            username=username, program=entry.identity, session=session, token_budget=token_budget
-        )
+        process_id = process_id or str(uuid.uuid4())
+        with self._outside.entering(process_id, Member(username, entry.program, relay), parent, http) as ports:
+            host = self._launching_core().open_process(
+                username=username,
+                program=entry.identity,
+                session=session,
+                token_budget=token_budget,
+                process_id=process_id,
+                parent=parent,
+                ports=ports,
+            )
         process = Process(host.process_id, session, outlet)
         self._processes.add(process)
-        outlet.deliver(ProcessLaunched(process.id, username, entry.identity, token_budget))
+        outlet.deliver(ProcessLaunched(process.id, username, entry.identity, token_budget, parent or ""))
         write = outlet.write if capture_output else None
-        process.start(partial(entry.run, value), host, release=partial(self._release, process), write=write)
+        if entry.executor is not None:
+            make = partial(entry.executor, partial(entry.run, value), host)
+        elif entry.program is not None and self._workers is not None:
+            make = partial(self._workers.executor, entry.program, value, username, host, outlet, write)
+        else:
+            make = partial(ProgramThread, partial(entry.run, value), host, f"pie-{process.id[:8]}", write)
+        process.start(make, release=partial(self._release, process))
+        self._outside.attend(process)
         return process
 
     async def page_usage(self) -> PageUsage:
         """The pages of the pool at this moment. Raises EngineStoppedError."""
         return await self._running_core().page_usage()
+
+    async def consult(self, question: Callable[[Services], Answer]) -> Answer:
+        """What `question` answers on the engine's loop, which it must not block. Raises EngineStoppedError."""
+        return await self._running_core().consult(question)
+
+    def mcp_servers(self) -> list[McpServerState]:
+        """The configured MCP servers, as they are at about this moment."""
+        return self._outside.mcp.states()
+
+    def close_port(self, port: int) -> None:
+        """Keep programs from a port of this machine, whatever hosts they may reach."""
+        if self._workers is not None:
+            self._workers.close_port(port)
+
+    def start_children_with(self, start: StartChild) -> None:
+        """Let `start` start what programs launch, by `launch` with the request's parent and id, to observe it."""
+        self._outside.household.start = start
+
+    async def _start_child(self, request: ChildRequest) -> Process:
+        """A child nobody can attach to: it has no client to wait for, and what it prints is an event."""
+        process = await self.launch(
+            request.program,
+            request.input,
+            username=request.username,
+            parent=request.parent,
+            process_id=request.process_id,
+            capture_output=True,
+        )
+        process.close_session()
+        return process
+
+    def _launching_core(self) -> EngineCore:
+        if self._stopping:
+            raise EngineStoppedError("engine: it is stopping", hint="start another engine")
+        return self._running_core()
 
     def _running_core(self) -> EngineCore:
         if self._core is None:
@@ -167,7 +274,15 @@ async def _run_once(program: Launchable, input: Any, model: str | Path, options:
 _LAUNCH_OPTIONS = frozenset(inspect.signature(Engine.launch).parameters) - {"self", "program", "input", "on_event"}
 
 
+def _checked_isolation(isolation: Isolation) -> Isolation:
+    if isolation not in get_args(Isolation):
+        raise InvalidArgumentError(f"isolation {isolation!r}: unknown", hint="choose 'inline' or 'process'")
+    return isolation
+
+
 def _entry(program: Launchable) -> Entry:
+    if isinstance(program, Entry):
+        return program
     if isinstance(program, str | Path):
         return program_entry(find_program(Path(program)))
     return program_entry(program) if isinstance(program, Program) else function_entry(program)

@@ -1,8 +1,8 @@
-"""From a program, or a function, to something that can be awaited with an input."""
+"""From a program, or a function, to something that can be run with an input."""
 
 import importlib.metadata
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Container, Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -10,84 +10,135 @@ from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as PackageRequirement
 
 from pie_mlx import __version__
+from pie_mlx.calls import Host
 from pie_mlx.errors import LaunchError
+from pie_mlx.runtime.executor import Executor
 from pie_mlx.runtime.manifest import Manifest
 from pie_mlx.runtime.modules import ModuleSpace
+from pie_mlx.runtime.outcome import Outcome
 from pie_mlx.runtime.parameters import Input, Parameters
-from pie_mlx.runtime.program import Program
+from pie_mlx.runtime.program import Program, program_style
 from pie_mlx.runtime.semver import Version
+from pie_mlx.runtime.style import Style
+from pie_mlx.sdk.sync._input import program_input
 
-Main = Callable[..., Awaitable[object]]
+Main = Callable[..., Awaitable[object]] | Callable[..., object]
+"""`async def main(input)`, or `def main(input)` for a program that blocks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something to launch. `run` executes it from its first line; `identity` is what people see."""
+    """Something to launch. `run` executes it from its first line; `identity` is what people see.
+
+    What `run` gives is awaited if it can be. A program that blocks is over when `run` returns, in no event loop.
+    `program` is where it comes from, None for a function, which cannot leave its interpreter. `executor` makes what
+    runs it, instead of a thread of its own.
+    """
 
     identity: str
     parameters: Parameters
-    run: Callable[[Input], Awaitable[object]]
+    run: Callable[[Input], object]
+    program: Program | None = None
+    executor: Callable[[Callable[[], object], Host, Callable[[Outcome], None]], Executor] | None = None
 
 
 def program_entry(program: Program) -> Entry:
     """Raises LaunchError when this engine cannot offer what the manifest asks for."""
-    check_offers(program.manifest)
-    return Entry(program.identity, program.manifest.parameters, _ProgramRun(program))
+    check_offers(program.manifest, program.dependencies)
+    return Entry(program.identity, program.manifest.parameters, ProgramBody(program), program)
 
 
 def function_entry(function: Main) -> Entry:
-    """Raises LaunchError for anything but `async def main(input)`."""
+    """Raises LaunchError for anything but `async def main(input)` and `def main(input)`."""
     name = getattr(function, "__name__", type(function).__name__)
-    _check_main(function, name, "input", name)
+    _check_main(function, name, "input", name, "async" if _is_async(function) else "blocking")
     return Entry(f"{name.replace('_', '-')}@0.0.0", Parameters(), function)
 
 
-def check_offers(manifest: Manifest) -> None:
-    """Raises LaunchError for an SDK, a package or a program the manifest requires and this engine does not have."""
+def check_offers(manifest: Manifest, available: Container[str] = ()) -> None:
+    """Raises LaunchError for an SDK, a package or a program the manifest requires and this engine does not have.
+
+    `available` are the programs it was resolved to.
+    """
+    for missing in missing_offers(manifest):
+        raise missing
+    for name, requirement in manifest.dependencies.items():
+        if name not in available:
+            raise LaunchError(
+                f"program '{manifest.identity}': needs program '{name}' ({requirement.text}), which is not installed",
+                hint=f"install it with 'pie install', then run '{manifest.name}' with 'pie run'",
+            )
+
+
+def missing_offers(manifest: Manifest) -> Iterator[LaunchError]:
+    """What the manifest requires of this engine and its environment and does not find there."""
     wanted = manifest.runtime.inferlet
     if wanted is not None and not wanted.matches(Version.parse(__version__)):
-        raise LaunchError(
+        yield LaunchError(
             f"program '{manifest.identity}': needs inferlet {wanted.text}, this is {__version__}",
             hint="change [runtime] inferlet or use another version of pie-mlx",
         )
     for text in manifest.runtime.packages:
         if problem := _package_problem(text):
-            raise LaunchError(
+            yield LaunchError(
                 f"program '{manifest.identity}': {problem}", hint="install it beside pie-mlx; engines install nothing"
             )
-    for name, requirement in manifest.dependencies.items():
-        raise LaunchError(
-            f"program '{manifest.identity}': needs program '{name}' ({requirement.text}), which is not installed",
-            hint="put its modules into the program's directory",
-        )
 
 
 @dataclass(frozen=True, slots=True)
-class _ProgramRun:
-    """Each run has modules of its own, so nothing of one run is left for the next."""
+class ProgramBody:
+    """What a program does with an input. Each run has modules of its own: nothing of one is left for the next."""
 
     program: Program
 
-    async def __call__(self, input: Input) -> object:
+    def __call__(self, input: Input) -> object:
+        """A coroutine for an asynchronous program; one that blocks is run to its end."""
+        style = program_style(self.program)
+        return self._asynchronous(input) if style == "async" else self._blocking(style, input)
+
+    async def _asynchronous(self, input: Input) -> object:
         runtime = self.program.manifest.runtime
-        space = ModuleSpace(self.program)
+        space = ModuleSpace(self.program, "async")
         try:
-            main = getattr(space.load_main(), runtime.entry, None)
-            _check_main(main, runtime.entry, runtime.call, str(self.program.main_file))
-            entry = cast("Main", main)
+            entry = self._main(space)
+            if runtime.call == "http":
+                # Not at the top: a daemon's own entry is built on this module.
+                from pie_mlx.runtime.daemon.answering import answer_request
+
+                return await answer_request(entry, input)
             return await (entry(input) if runtime.call == "input" else entry(**input))
         finally:
             space.close()
 
+    def _blocking(self, style: Style, input: Input) -> object:
+        space = ModuleSpace(self.program, style)
+        try:
+            with program_input(input):
+                if style == "script":
+                    space.load_main()
+                    return None
+                main = self._main(space)
+                return main(**input) if self.program.manifest.runtime.call == "kwargs" else main(input)
+        finally:
+            space.close()
 
-def _check_main(function: object, name: str, call: str, where: str) -> None:
-    if not callable(function) or not _is_async(function):
+    def _main(self, space: ModuleSpace) -> Callable[..., Any]:
+        """Execute the top level; the entry it defines. Raises LaunchError when that cannot be called."""
+        runtime = self.program.manifest.runtime
+        main = getattr(space.load_main(), runtime.entry, None)
+        _check_main(main, runtime.entry, runtime.call, str(self.program.main_file), space.style)
+        return cast("Callable[..., Any]", main)
+
+
+def _check_main(function: object, name: str, call: str, where: str, style: Style) -> None:
+    define = "async def" if style == "async" else "def"
+    if not callable(function) or (style == "async" and not _is_async(function)):
         raise LaunchError(
             f"{where}: {name} is not 'async def'",
-            hint=f"write 'async def {name}(input)'; the blocking API is not part of this version",
+            hint=f"write 'async def {name}(input)', or 'def {name}(input)' in the main file itself",
         )
     if call == "input" and not _takes_one(function):
-        raise LaunchError(f"{where}: {name} does not take one argument", hint=f"write 'async def {name}(input)'")
+        raise LaunchError(f"{where}: {name} does not take one argument", hint=f"write '{define} {name}(input)'")
 
 
 def _is_async(function: Callable[..., object]) -> bool:

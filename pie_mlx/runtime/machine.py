@@ -21,8 +21,10 @@ from pie_mlx.runtime.diagnosis import (
     GrammarFacts,
     MlxFacts,
     ModelFacts,
+    NetworkFacts,
     PlatformFacts,
     RecordFacts,
+    SandboxFacts,
     SpillFacts,
     Trouble,
 )
@@ -49,6 +51,8 @@ def machine_facts(config_file: Path | None, environment: Mapping[str, str]) -> F
         grammars=attempt(_grammars),
         spills={name: attempt(lambda one=one: spill_facts(one)) for name, one in settings.items()},
         backend=attempt(lambda: _backend(environment)),
+        sandbox=attempt(lambda: _sandbox(config_file, environment)),
+        network=attempt(lambda: _network(config_file, environment)),
         record=None if isinstance(mlx, Trouble) else _record(environment),
     )
 
@@ -145,6 +149,26 @@ def _grammars() -> GrammarFacts:
     from pie_mlx.engine.text.grammar.xgrammar_library import unavailable_because
 
     return GrammarFacts(metadata.version("llguidance"), unavailable_because())
+
+
+def _sandbox(file: Path | None, environment: Mapping[str, str]) -> SandboxFacts:
+    from pie_mlx.runtime.sandbox.probe import probe_sandbox
+
+    loaded = attempt(lambda: load_config(file, environment))
+    wish = "best-effort" if isinstance(loaded, Trouble) else loaded.config.runtime.sandbox
+    found = probe_sandbox()
+    return SandboxFacts(wish, found.stopped, found.open, found.allowed_works, found.reason)
+
+
+def _network(file: Path | None, environment: Mapping[str, str]) -> NetworkFacts | None:
+    from pie_mlx.runtime.sandbox.probe import probe_network
+
+    loaded = attempt(lambda: load_config(file, environment))
+    if isinstance(loaded, Trouble) or not loaded.config.runtime.allow_network:
+        return None
+    runtime = loaded.config.runtime
+    open_because = "" if runtime.sandbox == "off" else probe_network().reason
+    return NetworkFacts(runtime.network_allowed_hosts, runtime.sandbox, open_because)
 
 
 def _backend(environment: Mapping[str, str]) -> BackendFacts:

@@ -24,6 +24,16 @@ class Mailbox(Generic[Item]):
             self._items.append(item)
             self._wake()
 
+    def waiting(self) -> list[Item]:
+        """What nobody has taken yet, in order."""
+        with self._lock:
+            return list(self._items)
+
+    def has_readers(self) -> bool:
+        """Whether anybody waits for an item."""
+        with self._lock:
+            return bool(self._readers)
+
     def close(self, reason: PieError) -> None:
         """Nothing will follow: readers get what is there, then `reason`."""
         with self._lock:

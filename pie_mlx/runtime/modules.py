@@ -1,4 +1,4 @@
-"""Imports as a program sees them: its own modules, and `inferlet` for the SDK.
+"""Imports as a program sees them: its own modules, those of programs it depends on, and `inferlet` for the SDK.
 
 Several programs run in one interpreter, each with modules of its own: a program's modules live under a package name
 nobody else has, and the imports written in them are translated. That is done through the `__import__` of these modules'
@@ -16,19 +16,25 @@ from pathlib import Path
 from types import CodeType, ModuleType
 
 from pie_mlx.runtime.program import Program
+from pie_mlx.runtime.style import SDK_ALIAS, Style
 
 SDK_PACKAGE = "pie_mlx.sdk"
-SDK_ALIAS = "inferlet"
+BLOCKING_SDK_PACKAGE = "pie_mlx.sdk.sync"
 
 _numbers = itertools.count(1)
 
 
 class ModuleSpace:
-    """The modules of one running program, until `close`."""
+    """The modules of one running program, until `close`. `style` says how its main file is written, and with that which
+    SDK its modules and those of its dependencies see."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, style: Style = "async") -> None:
         self._program = program
+        self.style: Style = style
         self._package = f"pie_program_{next(_numbers)}"
+        self._dependencies = {
+            name.replace("-", "_"): ModuleSpace(needed, style) for name, needed in program.dependencies.items()
+        }
         self._builtins = {**vars(builtins), "__import__": self._import}
         root = ModuleType(self._package)
         root.__path__ = [str(program.directory)] if program.directory else []
@@ -41,6 +47,8 @@ class ModuleSpace:
 
     def close(self) -> None:
         """Take the program's modules out of the interpreter."""
+        for space in self._dependencies.values():
+            space.close()
         sys.meta_path.remove(self)
         for name in [name for name in sys.modules if name.partition(".")[0] == self._package]:
             del sys.modules[name]
@@ -74,18 +82,25 @@ class ModuleSpace:
         level: int = 0,
     ) -> ModuleType:
         top, dot, rest = name.partition(".")
-        home = self._home(top) if level == 0 else None
+        home = self._home(top, rest) if level == 0 else None
         if home is None:
             return builtins.__import__(name, globals, locals, fromlist or (), level)
         module = builtins.__import__(home + dot + rest, globals, locals, fromlist or ("__name__",))
         return module if fromlist else sys.modules[home]
 
-    def _home(self, top: str) -> str | None:
+    def _home(self, top: str, rest: str) -> str | None:
         """The real name of a top-level module that a program's import means, None where it is what it says."""
         if top == SDK_ALIAS:
-            return SDK_PACKAGE
+            return SDK_PACKAGE if self.style == "async" or _is_shared(rest) else BLOCKING_SDK_PACKAGE
         directory = self._program.directory
-        return f"{self._package}.{top}" if directory and _source(directory, top) else None
+        if directory and _source(directory, top):
+            return f"{self._package}.{top}"
+        return self._dependencies[top].package if top in self._dependencies else None
+
+    @property
+    def package(self) -> str:
+        """The name under which the interpreter knows the program's modules."""
+        return self._package
 
 
 class _ProgramLoader(SourceFileLoader):
@@ -103,6 +118,12 @@ class _ProgramLoader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:
         del fullname
         return self.source_to_code(self.get_data(self.path), self.path)
+
+
+def _is_shared(rest: str) -> bool:
+    """Whether the blocking SDK has no such module of its own."""
+    first = rest.partition(".")[0]
+    return bool(first) and importlib.util.find_spec(f"{BLOCKING_SDK_PACKAGE}.{first}") is None
 
 
 def _source(folder: Path, name: str) -> Path | None:

@@ -36,13 +36,18 @@ class Returned:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """An exception that ended the program. `error` is the original, for callers in the same process."""
+    """An exception that ended the program.
+
+    `error` is what callers get raised: the original, or what stands for it when the program ran in another process;
+    `class_name` then names the class of the original.
+    """
 
     error: BaseException
+    class_name: str = ""
 
     @property
     def error_type(self) -> str:
-        return type(self.error).__name__
+        return self.class_name or type(self.error).__name__
 
     @property
     def message(self) -> str:

@@ -31,6 +31,8 @@ class Outlet:
         self._unfinished: dict[StreamName, str] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
+        self._held = False
+        self._waiting: list[Callable[[], None]] = []
 
     def message(self, text: str, format: str) -> None:
         kind = "json" if format == "json" else "text"
@@ -42,6 +44,21 @@ class Outlet:
     def write(self, stream: StreamName, text: str) -> None:
         self._post(partial(self._gather, stream, clean_text(text)))
 
+    def catch_up(self, then: Callable[[], None]) -> None:
+        """Call `then` on the loop, after everything posted so far has been observed and while nothing is held."""
+        self._post(partial(self._caught_up, then))
+
+    def hold(self) -> None:
+        """The observer cannot take more for now: whoever wants to catch up waits. On the loop only."""
+        self._held = True
+
+    def resume(self) -> None:
+        """On the loop only."""
+        self._held = False
+        waiting, self._waiting = self._waiting, []
+        for then in waiting:
+            then()
+
     def deliver(self, event: ProcessEvent, data: bytes = b"") -> None:
         """Hand over an event after what was written before it. On the loop only."""
         if not self._closed:
@@ -52,6 +69,12 @@ class Outlet:
         """Hand over what is left; whatever comes later is dropped. On the loop only."""
         self._flush()
         self._closed = True
+
+    def _caught_up(self, then: Callable[[], None]) -> None:
+        if self._held:
+            self._waiting.append(then)
+        else:
+            then()
 
     def _post(self, deliver: Callable[[], None]) -> None:
         if not self._loop.is_closed():

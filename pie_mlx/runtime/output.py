@@ -44,6 +44,8 @@ class _Installation:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._users = 0
+        # Never let go of: CPython's print works on a borrowed reference, also while another thread changes sys.stdout.
+        self._routers: list[_Router] = []
 
     def enter(self) -> None:
         with self._lock:
@@ -51,7 +53,7 @@ class _Installation:
             for name in ("stdout", "stderr"):
                 stream = getattr(sys, name)
                 if not isinstance(stream, _Router):
-                    setattr(sys, name, _Router(name, stream))
+                    setattr(sys, name, self._router(name, stream))
 
     def leave(self) -> None:
         with self._lock:
@@ -62,6 +64,13 @@ class _Installation:
                 stream = getattr(sys, name)
                 if isinstance(stream, _Router):
                     setattr(sys, name, stream.stream)
+
+    def _router(self, name: StreamName, stream: TextIO) -> _Router:
+        for router in self._routers:
+            if router.stream is stream:
+                return router
+        self._routers.append(_Router(name, stream))
+        return self._routers[-1]
 
 
 _installation = _Installation()

@@ -2,17 +2,15 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
-from pie_mlx.calls import Host
 from pie_mlx.errors import ProcessCancelledError
 from pie_mlx.events import ProcessFailed, ProcessReturned
+from pie_mlx.runtime.executor import Executor
 from pie_mlx.runtime.local_session import LocalSession
 from pie_mlx.runtime.outcome import Failed, Outcome
 from pie_mlx.runtime.outlet import Outlet
-from pie_mlx.runtime.output import Write
-from pie_mlx.runtime.program_thread import ProgramThread
 
 CANCEL_GRACE_SECONDS = 2.0
 """How long a cancelled program may take to end before it is given up."""
@@ -20,6 +18,9 @@ CANCEL_GRACE_SECONDS = 2.0
 
 Release = Callable[[], Coroutine[Any, Any, None]]
 """Gives back all a process owned (E7)."""
+
+Report = Callable[[Outcome], None]
+"""Takes how a program ended, on any thread."""
 
 
 class Process:
@@ -34,18 +35,18 @@ class Process:
         self._outlet = outlet
         self._loop = asyncio.get_running_loop()
         self._reported: asyncio.Future[Outcome] = self._loop.create_future()
-        self._thread: ProgramThread | None = None
+        self._executor: Executor | None = None
         self._supervision: asyncio.Task[Outcome] | None = None
         self._grace: asyncio.TimerHandle | None = None
         self._deaf: Exception | None = None
         outlet.process = id
         outlet.on_failure = self._observer_failed
 
-    def start(self, body: Callable[[], Awaitable[object]], host: Host, release: Release, write: Write | None) -> None:
-        """Begin to execute `body`."""
-        self._thread = ProgramThread(body, host, name=f"pie-{self.id[:8]}", write=write, report=self._report)
+    def start(self, make_executor: Callable[[Report], Executor], release: Release) -> None:
+        """Begin, in an executor that is given where to report the outcome."""
+        self._executor = make_executor(self._report)
         self._supervision = asyncio.create_task(self._supervise(release))
-        self._thread.start()
+        self._executor.start()
 
     def send(self, message: str) -> None:
         """Queue a message for `session.receive`."""
@@ -54,6 +55,26 @@ class Process:
     def send_file(self, data: bytes) -> None:
         """Queue a file for `session.receive_file`."""
         self._session.files.put(data)
+
+    def waiting_messages(self) -> int:
+        """How many messages the program has not received yet."""
+        return len(self._session.messages.waiting())
+
+    def awaits_client(self) -> bool:
+        """Whether the program waits for a message or a file."""
+        return self._session.messages.has_readers() or self._session.files.has_readers()
+
+    def waiting_files(self) -> list[int]:
+        """Sizes in bytes of the files the program has not received yet."""
+        return [len(data) for data in self._session.files.waiting()]
+
+    def hold_output(self) -> None:
+        """Let the program wait, once it has sent some more, until `resume_output`: nobody can take it for now."""
+        self._outlet.hold()
+
+    def resume_output(self) -> None:
+        """Take what the program sends again."""
+        self._outlet.resume()
 
     def close_session(self) -> None:
         """Say that nothing more will be sent; a program that waits for it gets SessionClosedError."""
@@ -64,10 +85,9 @@ class Process:
 
         It fails with a ProcessCancelledError that says `reason`, whatever it returns meanwhile.
         """
-        if self._thread is not None:
-            self._thread.cancel(reason)
-        given_up = Failed(ProcessCancelledError(reason))
-        self._grace = self._grace or self._loop.call_later(CANCEL_GRACE_SECONDS, self._settle, given_up)
+        if self._executor is not None:
+            self._executor.cancel(reason)
+        self._grace = self._grace or self._loop.call_later(CANCEL_GRACE_SECONDS, self._give_up, reason)
 
     async def outcome(self) -> Outcome:
         """How it ended, once everything it owned is released. Cancelling the wait leaves it running."""
@@ -81,6 +101,11 @@ class Process:
         if isinstance(outcome, Failed):
             raise outcome.error
         return outcome.decoded()
+
+    def _give_up(self, reason: str) -> None:
+        if self._executor is not None:
+            self._executor.kill()
+        self._settle(Failed(ProcessCancelledError(reason)))
 
     def _observer_failed(self, error: Exception) -> None:
         self._deaf = error

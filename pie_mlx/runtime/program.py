@@ -2,25 +2,33 @@
 
 import ast
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.inline_manifest import inline_manifest
 from pie_mlx.runtime.manifest import NAME_LIMIT, Manifest, RuntimeSettings, examine_manifest, parse_manifest
 from pie_mlx.runtime.semver import Version
+from pie_mlx.runtime.style import Style, style_of
 
 MANIFEST_FILE = "Pie.toml"
 MAIN_FILE = "main.py"
+HANDLER = "handle"
+"""The function that answers HTTP requests, in programs that can be served as daemons."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What is launched. `main_file` holds the entry, `directory` its other modules; None for a lone file."""
+    """What is launched. `main_file` holds the entry, `directory` its other modules; None for a lone file.
+
+    `dependencies` are the programs its manifest asks for, by name.
+    """
 
     manifest: Manifest
     main_file: Path
     directory: Path | None
+    dependencies: Mapping[str, "Program"] = field(default_factory=dict[str, "Program"])
 
     @property
     def identity(self) -> str:
@@ -62,16 +70,38 @@ def examine_program(path: Path) -> tuple[Manifest | None, list[str]]:
 
 
 def check_source(source: str, file: Path, entry: str) -> None:
-    """Raises LaunchError for a syntax error or when no entry is bound at the top level."""
-    try:
-        tree = ast.parse(source, str(file))
-    except SyntaxError as error:
-        raise LaunchError(f"{file}:{error.lineno}: {error.msg}", hint="correct the syntax") from None
-    if entry not in _bound_names(tree):
+    """Raises LaunchError for a syntax error or when there is nothing to run: no entry, and no script either."""
+    tree = _parsed(source, file)
+    names = _bound_names(tree)
+    is_script = entry == RuntimeSettings().entry and style_of(tree, entry, names) == "script"
+    if not {entry, HANDLER} & names and not is_script:
         raise LaunchError(
             f"{file}: no 'async def {entry}(input)'",
-            hint=f"define it; scripts without {entry} need the blocking API, which this version does not have",
+            hint=f"define it, or 'def {entry}(input)' for the blocking API, or write a script that imports inferlet",
         )
+
+
+def program_style(program: Program) -> Style:
+    """How a program is written. Raises LaunchError when its main file cannot be read."""
+    tree = _parsed(read_text(program.main_file), program.main_file)
+    names = _bound_names(tree)
+    if HANDLER in names and program.manifest.runtime.entry not in names:
+        return "async"
+    return style_of(tree, program.manifest.runtime.entry, names) or "async"
+
+
+def module_names(source: str, file: Path) -> set[str]:
+    """What the top level of a module binds. Raises LaunchError for a syntax error."""
+    return _bound_names(_parsed(source, file))
+
+
+def _parsed(source: str, file: Path) -> ast.Module:
+    try:
+        return ast.parse(source, str(file))
+    except SyntaxError as error:
+        raise LaunchError(f"{file}:{error.lineno}: {error.msg}", hint="correct the syntax") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise LaunchError(f"{file}: Python cannot read it: {error}", hint="correct the syntax") from None
 
 
 def read_text(file: Path) -> str:
@@ -88,7 +118,7 @@ def read_text(file: Path) -> str:
 
 def _locate(path: Path) -> tuple[Path, Path | None]:
     if path.suffix == ".pie":
-        raise LaunchError(f"{path}: packages are not run by this version", hint="run the directory it was made from")
+        raise LaunchError(f"{path}: a package is installed before it is run", hint="'pie run' and 'pie install' do it")
     if not path.is_dir():
         return path, None
     if not (path / MAIN_FILE).is_file():
@@ -103,9 +133,13 @@ def _own_manifest(directory: Path | None, source: str) -> str | None:
 
 
 def _default_manifest(path: Path) -> Manifest:
+    return Manifest(default_name(path), Version((0, 0, 0)))
+
+
+def default_name(path: Path) -> str:
+    """What a program is called that has no manifest."""
     stem = path.resolve().stem if path.suffix == ".py" else path.resolve().name
-    name = re.sub(r"[^a-zA-Z0-9_-]+", "-", stem).strip("-_")[:NAME_LIMIT]
-    return Manifest(name or "program", Version((0, 0, 0)))
+    return re.sub(r"[^a-zA-Z0-9_-]+", "-", stem).strip("-_")[:NAME_LIMIT] or "program"
 
 
 def _is_program_directory(path: Path) -> bool:

@@ -7,7 +7,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from pie_mlx.sdk import brle, runtime, scheduling, session, spec
+from pie_mlx.sdk import brle, messaging, runtime, scheduling, session, spec
 from pie_mlx.sdk.arguments import Arguments, parse_args
 from pie_mlx.sdk.constraint import AnyJson, Constraint, Ebnf, GrammarConstraint, JsonSchema, Regex, Schema
 from pie_mlx.sdk.context import Context
@@ -23,7 +23,7 @@ from pie_mlx.sdk.spec import Speculator
 from pie_mlx.sdk.step import GenStep
 
 if TYPE_CHECKING:
-    from pie_mlx.sdk import chat, reasoning, tools
+    from pie_mlx.sdk import chat, mcp, reasoning, tools
 
 __all__ = [
     "AnyJson",
@@ -56,6 +56,8 @@ __all__ = [
     "Tokenizer",
     "brle",
     "chat",
+    "mcp",
+    "messaging",
     "parse_args",
     "reasoning",
     "runtime",
@@ -65,11 +67,11 @@ __all__ = [
     "tools",
 ]
 
-_LAZY = frozenset({"chat", "reasoning", "tools"})
+_LAZY = frozenset({"chat", "mcp", "reasoning", "tools"})
 
 
 def __getattr__(name: str) -> ModuleType:
-    """The decoder modules, loaded when first used: most programs need at most one of them."""
+    """Modules loaded when first used: most programs need at most one of them."""
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return import_module(f"{__name__}.{name}")

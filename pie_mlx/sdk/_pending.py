@@ -1,5 +1,7 @@
 """Input of a context that has no KV yet: buffered tokens and how far its conversation is rendered."""
 
+from msgspec.structs import replace
+
 from pie_mlx.calls import ChatState, PendingInput, RenderTurn, Turn
 from pie_mlx.sdk.model import Model
 
@@ -26,11 +28,11 @@ class PendingBuffer:
             self.render(Turn("flush"))
 
     def append(self, tokens: list[int]) -> None:
-        """Buffer raw tokens behind the turns that were held back; a conversation after them has already begun."""
+        """Buffer raw tokens behind the turns that were held back; a conversation after them has already begun, and what
+        the turn before them still owed would come too late."""
         self.release_held()
         self.tokens += tokens
-        if self._chat.last is None:
-            self._chat = ChatState("flush")
+        self._chat = ChatState("flush") if self._chat.last is None else replace(self._chat, owed="")
 
     def take(self) -> list[int]:
         """Empty the buffer, held turns included."""

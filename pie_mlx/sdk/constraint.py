@@ -55,10 +55,10 @@ class GrammarConstraint:
 
     @classmethod
     def from_json_schema(
-        cls, schema: str | dict[str, object], model: Model, *, strict: bool = True
+        cls, schema: str | dict[str, object], model: Model, *, strict: bool = True, lenient: bool = False
     ) -> "GrammarConstraint":
-        """JSON obeying a schema. Raises GrammarError."""
-        return cls.from_grammar(Grammar.from_json_schema(schema, strict=strict), model)
+        """JSON obeying a schema; `strict` and `lenient` as for `Grammar.from_json_schema`. Raises GrammarError."""
+        return cls.from_grammar(Grammar.from_json_schema(schema, strict=strict, lenient=lenient), model)
 
     @classmethod
     def from_regex(cls, pattern: str, model: Model) -> "GrammarConstraint":
@@ -99,13 +99,14 @@ class AnyJson(GrammarSchema):
 
 @dataclass(frozen=True)
 class JsonSchema(GrammarSchema):
-    """JSON obeying a schema, given as JSON text or a dict; `strict` closes objects that declare properties (G13)."""
+    """JSON obeying a schema, given as JSON text or a dict; `strict` and `lenient` as for `Grammar.from_json_schema`."""
 
     schema: str | dict[str, object]
     strict: bool = True
+    lenient: bool = False
 
     def grammar(self) -> Grammar:
-        return Grammar.from_json_schema(self.schema, strict=self.strict)
+        return Grammar.from_json_schema(self.schema, strict=self.strict, lenient=self.lenient)
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,9 @@
 """Contexts: sequences of KV pages with a pending buffer."""
 
-import json
 from collections.abc import Generator as Scope
 from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
-
-import msgspec
 
 from pie_mlx import calls
 from pie_mlx.calls import (
@@ -15,6 +12,7 @@ from pie_mlx.calls import (
     DeleteSnapshot,
     ForkContext,
     OpenSnapshot,
+    ParsedToolCall,
     PendingInput,
     Sampler,
     SaveSnapshot,
@@ -25,6 +23,7 @@ from pie_mlx.calls import (
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.sdk._handle import ContextHandle
 from pie_mlx.sdk._options import refuse
+from pie_mlx.sdk._payload import spaced_text
 from pie_mlx.sdk._pending import PendingBuffer
 from pie_mlx.sdk._tokens import checked_text, token_list
 from pie_mlx.sdk._turn_tokens import TurnTokens
@@ -94,17 +93,18 @@ class Context:
         """Buffer a user message."""
         return self._turn(Turn("user", checked_text(text, "user")))
 
-    def assistant(self, text: str) -> Self:
-        """Buffer an assistant message of the past."""
-        return self._turn(Turn("assistant", checked_text(text, "assistant")))
+    def assistant(self, text: str, calls: Iterable[tuple[str, str]] = ()) -> Self:
+        """Buffer an assistant message of the past; `calls` are the tools it called and their arguments as JSON text."""
+        called = [ParsedToolCall(checked_text(name, "tool"), checked_text(args, name)) for name, args in calls]
+        return self._turn(Turn("assistant", checked_text(text, "assistant"), calls=called))
 
     def equip_tools(self, schemas: Iterable[str | dict[str, Any]]) -> Self:
         """Offer tools, by their JSON descriptions, where the model's template wants them."""
-        return self._turn(Turn("tools", schemas=[_json_text(schema) for schema in schemas]))
+        return self._turn(Turn("tools", schemas=[spaced_text("tool schema", schema) for schema in schemas]))
 
     def answer_tool(self, name: str, value: Any) -> Self:
         """Buffer a tool's result; values other than str are JSON-encoded."""
-        return self._turn(Turn("tool_result", _json_text(value), name))
+        return self._turn(Turn("tool_result", spaced_text("tool result", value), name))
 
     def cue(self) -> Self:
         """Buffer the start of the model's turn."""
@@ -272,8 +272,3 @@ class Context:
     def _opened(cls, model: Model, message: OpenSnapshot) -> "Context | None":
         opened = model.host.call(message)
         return None if opened is None else cls._made(model, opened.state, opened.pending)
-
-
-def _json_text(value: Any) -> str:
-    # Spaced as json.dumps does it: that is how the tool results look that models were trained on.
-    return value if isinstance(value, str) else json.dumps(msgspec.to_builtins(value), ensure_ascii=False)

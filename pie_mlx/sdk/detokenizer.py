@@ -1,22 +1,36 @@
 """Token ids to text as they come, in time linear in their number."""
 
 import codecs
+from collections import deque
 from collections.abc import Iterable, Mapping
 from weakref import WeakKeyDictionary
 
+from pie_mlx.calls import ReadVocabulary, Vocabulary
 from pie_mlx.sdk._host import Link
 from pie_mlx.sdk.model import Model
 
-_tables: WeakKeyDictionary[Link, dict[str, Mapping[int, bytes]]] = WeakKeyDictionary()
+Table = Mapping[int, bytes]
+
+_tables: WeakKeyDictionary[Link, dict[str, Table]] = WeakKeyDictionary()
+_recent: deque[tuple[Vocabulary, Table]] = deque(maxlen=4)
+"""Vocabularies and what was made of them: programs in the engine's own interpreter get the same object each time, and
+making a table of 150,000 tokens takes longer than many of them run."""
 
 
-def token_bytes(model: Model) -> Mapping[int, bytes]:
+def token_bytes(model: Model) -> Table:
     """The bytes of every token. Asked of the engine once per model."""
     tables = _tables.setdefault(model.host, {})
     if model.name not in tables:
-        ids, tokens = model.tokenizer().vocabs()
-        tables[model.name] = dict(zip(ids, tokens, strict=True))
+        tables[model.name] = _table(model.host.call(ReadVocabulary(model.name)))
     return tables[model.name]
+
+
+def _table(vocabulary: Vocabulary) -> Table:
+    found = next((table for known, table in list(_recent) if known is vocabulary), None)
+    if found is None:
+        found = dict(zip(vocabulary.token_ids, vocabulary.tokens, strict=True))
+        _recent.append((vocabulary, found))
+    return found
 
 
 class Detokenizer:

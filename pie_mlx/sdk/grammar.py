@@ -18,10 +18,17 @@ class Grammar:
         return cls(GrammarSource("json"))
 
     @classmethod
-    def from_json_schema(cls, schema: str | dict[str, object], *, strict: bool = True) -> "Grammar":
-        """JSON obeying a schema, given as JSON text or a dict. With `strict`, an object that declares properties and
-        says nothing of others is closed (G13). Raises GrammarError for text that is no JSON."""
-        return cls(GrammarSource("json_schema", schema_text(schema), strict=strict))
+    def from_json_schema(
+        cls, schema: str | dict[str, object], *, strict: bool = True, lenient: bool = False
+    ) -> "Grammar":
+        """JSON obeying a schema, given as JSON text or a dict.
+
+        With `strict`, an object that declares properties and says nothing of others is closed (G13) and a `format` must
+        be kept; without, the schema is taken as JSON Schema defines it, where formats restrict nothing. What cannot be
+        enforced is refused when it compiles; with `lenient` it is ignored and told in `Matcher.warnings`.
+        Raises GrammarError for text that is no JSON.
+        """
+        return cls(GrammarSource("json_schema", schema_text(schema), strict=strict, lenient=lenient))
 
     @classmethod
     def from_regex(cls, pattern: str) -> "Grammar":

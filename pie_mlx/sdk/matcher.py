@@ -23,8 +23,8 @@ from pie_mlx.sdk.model import Tokenizer
 class Matcher:
     """Which tokens a grammar allows next. The engine keeps it; dropping the last reference releases it.
 
-    `stop_tokens` are allowed exactly where the grammar may end; none means the model's own. Raises GrammarError for a
-    grammar that does not compile.
+    `stop_tokens` are allowed exactly where the grammar may end; none means the model's own. `warnings` say what of a
+    schema is not enforced, by JSON path. Raises GrammarError for a grammar that does not compile.
     """
 
     def __init__(self, grammar: Grammar, tokenizer: Tokenizer, *, stop_tokens: Iterable[int] = ()) -> None:
@@ -44,6 +44,7 @@ class Matcher:
     def _hold(self, host: Link, state: MatcherState, stop_tokens: list[int]) -> None:
         self._host = host
         self.id = state.matcher
+        self.warnings = state.warnings
         self.stop_tokens = stop_tokens
 
     def accept_tokens(self, tokens: Iterable[int]) -> None:

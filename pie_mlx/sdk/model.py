@@ -70,4 +70,5 @@ class Model:
 
 
 def _lists(vocabulary: Vocabulary) -> tuple[list[int], list[bytes]]:
-    return vocabulary.token_ids, vocabulary.tokens
+    # Copies: inside the engine's interpreter these are its own lists.
+    return list(vocabulary.token_ids), list(vocabulary.tokens)

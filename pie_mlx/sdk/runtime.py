@@ -1,9 +1,13 @@
-"""The engine and the user this inferlet runs for."""
+"""The engine and the user this inferlet runs for, and the programs it launches."""
 
 from pie_mlx.calls import DescribeRuntime, RuntimeInfo
+from pie_mlx.sdk._child import Child, launch
 from pie_mlx.sdk._host import current_host
 
-__all__ = ["instance_id", "models", "username", "version"]
+__all__ = ["Child", "instance_id", "launch", "models", "spawn", "username", "version"]
+
+spawn = launch
+"""`launch`; the child that nobody asks about is forgotten once it has ended."""
 
 
 def models() -> list[str]:

@@ -2,11 +2,9 @@
 
 from typing import Any
 
-import msgspec
-
 from pie_mlx.calls import ReceiveFile, ReceiveMessage, SendFile, SendMessage
-from pie_mlx.errors import InvalidTypeError
 from pie_mlx.sdk._host import current_host
+from pie_mlx.sdk._payload import json_text
 
 __all__ = ["receive", "receive_file", "send", "send_file"]
 
@@ -16,7 +14,7 @@ def send(message: Any) -> None:
     if isinstance(message, str):
         current_host().call(SendMessage(message))
     else:
-        current_host().call(SendMessage(_json_text(message), "json"))
+        current_host().call(SendMessage(json_text("session.send", message), "json"))
 
 
 def send_file(data: bytes | bytearray | memoryview, name: str = "") -> None:
@@ -32,10 +30,3 @@ async def receive() -> str:
 async def receive_file() -> bytes:
     """The next file of the client, in order. Raises SessionClosedError when there is no client."""
     return await current_host().submit(ReceiveFile())
-
-
-def _json_text(value: Any) -> str:
-    try:
-        return msgspec.json.encode(value).decode()
-    except (TypeError, ValueError, msgspec.MsgspecError) as error:
-        raise InvalidTypeError(f"session.send: {error}", hint="send a str or values JSON can hold") from error

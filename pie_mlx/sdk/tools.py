@@ -1,14 +1,12 @@
 """Tool calls of replies, and the tokens that offer tools and answer calls."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-import msgspec
-
 from pie_mlx.calls import ChatState, CompileGrammar, GrammarSource, ParseToolCall, Turn
 from pie_mlx.sdk._decoder import QueueDecoder
+from pie_mlx.sdk._payload import spaced_text
 from pie_mlx.sdk._stream import CallEnd, CallStart, Item
 from pie_mlx.sdk._turn_tokens import TurnTokens, write_turn
 from pie_mlx.sdk.grammar import Grammar
@@ -75,7 +73,7 @@ def answer_prefix(model: Model, name: str, value: Any) -> TurnTokens:
 
     Raises TemplateError for a model whose template knows no tool results.
     """
-    return write_turn(model, Turn("tool_result", _text(value), name), ChatState("flush"))
+    return write_turn(model, Turn("tool_result", spaced_text("tool result", value), name), ChatState("flush"))
 
 
 def parse_call(model: Model, text: str, schemas: Iterable[str | dict[str, Any]] = ()) -> tuple[str, str] | None:
@@ -101,8 +99,4 @@ def _compile(model: Model, source: GrammarSource) -> Matcher | None:
 
 
 def _texts(schemas: Iterable[str | dict[str, Any]]) -> list[str]:
-    return [_text(schema) for schema in schemas]
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(msgspec.to_builtins(value), ensure_ascii=False)
+    return [spaced_text("tool schema", schema) for schema in schemas]

@@ -1,4 +1,11 @@
 import json
+import stat
+import tomllib
+
+import jsonschema
+import pytest
+
+from tests.cli.schemas import parsed
 
 
 def test_show_prints_every_value_with_its_origin(pie, monkeypatch):
@@ -39,6 +46,48 @@ def test_the_configuration_can_be_another_file(pie, tmp_path):
     assert pie("-c", tmp_path / "c.toml", "config", "get", "model.0.hf_repo").out == "y\n"
 
 
-def test_schema_lists_every_key(pie):
-    schema = json.loads(pie("config", "schema", "--json").out)
-    assert schema["model.0.engine.kv_page_size"] == {"default": 16, "description": "tokens per page"}
+def test_show_hides_what_may_be_a_secret(pie, home):
+    (home / "config.toml").write_text(
+        '[[mcp]]\nname = "a.b"\ntransport = "http"\nurl = "http://x"\nheaders = { Authorization = "SECRET" }\n'
+    )
+    assert "SECRET" not in pie("config", "show").out + pie("config", "show", "--json").out
+    assert pie("config", "get", "mcp.a.b.url").out == "http://x\n"
+
+
+def test_show_is_json_when_asked(pie):
+    rows = {row["key"]: row for row in parsed("config show", pie("config", "show", "--json").out)}
+    assert rows["server.port"] == {"key": "server.port", "value": 8080, "origin": "default"}
+
+
+def test_schema_is_the_json_schema_of_the_file(pie, home):
+    schema = json.loads(pie("config", "schema").out)
+    pie("config", "init")
+    jsonschema.validate(tomllib.loads((home / "config.toml").read_text()), schema)
+    for wrong in ({"server": {"port": -1}}, {"server": {"prt": 1}}, {"model": [{"name": "a"}]}, {"nonsense": {}}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(wrong, schema)
+
+
+def test_a_file_that_is_written_is_the_users_alone(pie, home):
+    pie("config", "init")
+    pie("config", "set", "server.port", "9000")
+    assert stat.S_IMODE((home / "config.toml").stat().st_mode) == 0o600
+
+
+def test_lists_are_set_by_commas(pie, home):
+    assert pie("config", "set", "runtime.environment", "TZ, LANG").code == 0
+    assert pie("config", "get", "--json", "runtime.environment").out == '["TZ", "LANG"]\n'
+
+
+def test_keys_without_effect_are_said_once(pie, home):
+    (home / "config.toml").write_text('[server]\nregistry = "https://x"\n')
+    ended = pie("config", "get", "server.port")
+    assert (ended.code, ended.out) == (0, "8080\n")
+    assert ended.err == f"pie: warning: server.registry ({home / 'config.toml'}) has no effect here\n"
+
+
+def test_more_run_ahead_than_there_is_counts_as_one(pie, home):
+    pie("config", "set", "model.0.scheduler.speculation_depth", "4")
+    ended = pie("config", "get", "model.0.scheduler.speculation_depth")
+    assert ended.out == "4\n"
+    assert "counts as 1" in ended.err

@@ -16,8 +16,10 @@ from pie_mlx.runtime.diagnosis import (
     GrammarFacts,
     MlxFacts,
     ModelFacts,
+    NetworkFacts,
     PlatformFacts,
     RecordFacts,
+    SandboxFacts,
     SpillFacts,
     Trouble,
     diagnose,
@@ -40,6 +42,7 @@ GOOD = Facts(
     spills={"pie-tiny": SpillFacts("/spill", 1 << 30, 2 << 30, True)},
     backend=OFF,
     record=None,
+    sandbox=SandboxFacts("best-effort", ["network"], []),
 )
 
 
@@ -325,3 +328,41 @@ def test_a_kernel_that_fails_is_told_and_fails_the_command(pie, emulated, monkey
     assert ended.code == 1
     assert "page_copy fails: plain: no such instruction" in ended.err
     assert (row["passed"], row["worst_error"]) == (False, None)
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "status", "says"),
+    [
+        (SandboxFacts("best-effort", ["network"], []), "ok", "tried and stopped: network"),
+        (SandboxFacts("best-effort", [], ["network"], reason="old"), "warning", "tried and not stopped: network (old)"),
+        (SandboxFacts("required", [], ["network"]), "error", "tried and not stopped: network"),
+        (SandboxFacts("off", [], ["network"]), "warning", "off"),
+        (SandboxFacts("best-effort", [], [], allowed_works=False), "error", "programs cannot work in it"),
+        (TROUBLE, "error", "it broke"),
+    ],
+)
+def test_the_sandbox_is_judged_by_what_it_stopped(sandbox, status, says):
+    line = diagnosis.sandbox_line(sandbox)
+    assert line.status == status
+    assert says in line.message
+
+
+@pytest.mark.parametrize(
+    ("network", "status", "says"),
+    [
+        (NetworkFacts(["*"], "best-effort"), "ok", "programs may reach *: tried, nothing else is reached"),
+        (NetworkFacts([], "best-effort"), "ok", "programs may reach no host"),
+        (NetworkFacts(["a.b"], "best-effort", "old"), "warning", "can get past their proxy: old"),
+        (NetworkFacts(["a.b"], "required", "old"), "error", "can get past their proxy: old"),
+        (NetworkFacts(["a.b"], "off"), "warning", "nothing keeps them to it"),
+        (TROUBLE, "error", "it broke"),
+    ],
+)
+def test_the_network_is_judged_by_what_was_tried(network, status, says):
+    (line,) = diagnosis.network_lines(network)
+    assert line.status == status
+    assert says in line.message
+
+
+def test_programs_without_a_network_are_no_line():
+    assert list(diagnosis.network_lines(None)) == []

@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -73,3 +75,22 @@ def test_quiet_version_is_a_number_alone(pie):
     import pie_mlx
 
     assert pie("version", "-q").out == f"{pie_mlx.__version__}\n"
+
+
+def test_the_help_of_no_verb_loads_what_only_its_work_needs():
+    script = (
+        "import sys, click; from pie_mlx.cli.main import pie\n"
+        "ctx = click.Context(pie)\n"
+        "for name in pie.list_commands(ctx): pie.get_command(ctx, name).get_help(ctx)\n"
+        "print(*sys.modules)"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    heavy = {"blake3", "cryptography", "huggingface_hub", "jinja2", "mlx", "numpy", "rich", "textual", "tomlkit"}
+    heavy |= {"msgspec", "pie_mlx.config", "pie_mlx.runtime.store", "transformers", "websockets"}
+    assert set(ended.stdout.split()) & heavy == set()
+
+
+@pytest.mark.parametrize("word", ["driver", "smoke"])
+def test_verbs_of_the_ancestor_name_what_took_their_place(pie, word):
+    ended = pie(word)
+    assert (ended.code, "use 'pie doctor'" in ended.err) == (2, True)

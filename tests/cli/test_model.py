@@ -1,4 +1,131 @@
+import json
+import subprocess
+import sys
+
 import pytest
+
+from tests.cli.schemas import parsed
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A Hugging Face cache of the test's own."""
+    folder = tmp_path / "hub"
+    folder.mkdir()
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(folder))
+    monkeypatch.setattr("huggingface_hub.utils._cache_manager.HF_HUB_CACHE", str(folder), raising=False)
+    return folder
+
+
+def put(cache, repo, files, revision="main"):
+    """A repo as the hub's client leaves it."""
+    folder = cache / f"models--{repo.replace('/', '--')}"
+    snapshot = folder / "snapshots" / COMMIT
+    for directory in (snapshot, folder / "blobs", folder / "refs"):
+        directory.mkdir(parents=True)
+    (folder / "refs" / revision).write_text(COMMIT)
+    for number, (name, data) in enumerate(files.items()):
+        blob = folder / "blobs" / f"{number:040}"
+        blob.write_bytes(data)
+        (snapshot / name).symlink_to(f"../../blobs/{blob.name}")
+    return snapshot
+
+
+def files_of(directory):
+    return {file.name: file.read_bytes() for file in directory.iterdir() if file.is_file()}
+
+
+@pytest.fixture
+def whole(tiny_model_directory):
+    return files_of(tiny_model_directory("llama"))
+
+
+def listed(pie):
+    return {row["name"]: row for row in parsed("model list", pie("model", "list", "--json").out)}
+
+
+def test_the_embedded_model_is_always_there(pie, cache):
+    row = listed(pie)["pie-tiny"]
+    assert (row["loads"], row["embedded"], row["revision"]) == (True, True, "")
+
+
+def test_without_a_cache_only_the_embedded_model_is_listed(pie, cache):
+    cache.rmdir()
+    assert list(listed(pie)) == ["pie-tiny"]
+
+
+def test_a_model_of_the_cache_is_listed(pie, cache, whole):
+    snapshot = put(cache, "org/model", whole)
+    row = listed(pie)["org/model"]
+    assert (row["problem"], row["architecture"], row["path"]) == ("", "llama", str(snapshot))
+    assert row["revision"] == COMMIT
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"config.json": None}, "holds no config.json"),
+        ({"config.json": b"{"}, "config.json is no JSON"),
+        ({"config.json": b'{"model_type": "gpt99"}'}, "the architecture gpt99 is none of mlx-lm's"),
+        ({"config.json": b'{"model_type": "../x"}'}, "is none of mlx-lm's"),
+        ({"config.json": b'{"model_type": "llama4"}'}, "the architecture llama4 is not supported"),
+        ({"model.safetensors": None}, "holds no model*.safetensors"),
+        ({"model.safetensors": b"\0" * 50}, "model.safetensors is no safetensors file"),
+        (
+            {"model.safetensors.index.json": b'{"weight_map": {"a": "model-2.safetensors"}}'},
+            "lacks model-2.safetensors",
+        ),
+        ({"tokenizer.json": None}, "no tokenizer"),
+    ],
+)
+def test_what_cannot_be_loaded_says_why(pie, cache, whole, change, why):
+    put(cache, "org/model", {name: data for name, data in {**whole, **change}.items() if data is not None})
+    row = listed(pie)["org/model"]
+    assert (row["loads"], why in row["problem"]) == (False, True), row["problem"]
+
+
+def test_a_download_that_was_cut_short_is_told_from_another_format(pie, cache, whole):
+    snapshot = put(cache, "org/model", {name: data for name, data in whole.items() if name != "model.safetensors"})
+    (snapshot.parent.parent / "blobs" / "abc.incomplete").write_bytes(b"half")
+    assert listed(pie)["org/model"]["problem"].startswith("its download was cut short; fetch it again")
+
+
+def test_the_table_says_what_loads(pie, cache, whole):
+    put(cache, "org/model", {"README.md": b""})
+    lines = pie("model", "list").out.splitlines()
+    assert lines[0].split() == ["MODEL", "SIZE", "MODIFIED", "LOADS"]
+    assert lines[1].split()[-3:] == ["built", "in", "yes"]
+    assert "no: holds no config.json" in lines[2]
+
+
+def test_data_sets_are_no_models(pie, cache):
+    put(cache, "org/model", {"a": b""}).parent.parent.rename(cache / "datasets--org--data")
+    assert list(listed(pie)) == ["pie-tiny"]
+
+
+def test_a_model_is_shown(pie, cache, whole):
+    put(cache, "org/model", whole)
+    assert parsed("model show", pie("model", "show", "org/model", "--json").out)["name"] == "org/model"
+    assert "architecture       llama" in pie("model", "show", "org/model").out
+
+
+def test_a_model_is_removed_with_its_files(pie, cache, whole):
+    put(cache, "org/model", whole)
+    assert parsed("model remove", pie("model", "remove", "-y", "--json", "org/model").out)["freed_bytes"] > 0
+    assert list(cache.glob("models--*")) == []
+
+
+def test_nothing_is_removed_where_nobody_can_say_yes(pie, cache, whole):
+    put(cache, "org/model", whole)
+    assert (pie("model", "remove", "org/model").code, len(listed(pie))) == (2, 2)
+
+
+@pytest.mark.parametrize(("name", "why"), [("pie-tiny", "is part of pie-mlx"), ("org/none", "is not on this disk")])
+def test_what_cannot_be_removed_is_said_so(pie, cache, name, why):
+    ended = pie("model", "remove", "-y", name)
+    assert (ended.code, why in ended.err) == (1, True)
 
 
 def test_the_embedded_model_needs_no_download(pie):
@@ -12,3 +139,18 @@ def test_without_a_network_the_reason_is_said(pie, verb):
     ended = pie("model", verb, "-q", "nobody/nothing")  # the tests run with HF_HUB_OFFLINE=1
     assert (ended.code, ended.out) == (1, "")
     assert ended.err.startswith("pie: model: nobody/nothing could not be downloaded: ")
+    assert len(ended.err.splitlines()) == 2
+
+
+def test_what_is_no_repo_is_said_so(pie):
+    ended = pie("model", "download", "--offline", "a/b/c")
+    assert ended.code == 1
+    assert "is no repo id" in ended.err
+
+
+def test_offline_takes_what_is_there(tmp_path, whole):
+    snapshot = put(tmp_path, "org/model", whole)
+    code = "from pie_mlx.cli.main import execute; execute(['model', 'download', '--json', 'org/model'])"
+    environment = {"HF_HUB_CACHE": str(tmp_path), "HF_HUB_OFFLINE": "1", "HOME": str(tmp_path)}
+    ended = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert json.loads(ended.stdout) == {"name": "org/model", "path": str(snapshot), "problem": ""}

@@ -2,6 +2,9 @@
 
 import pytest
 
+from pie_mlx.cli.running import permitted
+from pie_mlx.config.schema import RuntimeConfig
+
 MAIN = "async def main(input): ...\n"
 MANIFEST = """
 [package]
@@ -25,7 +28,7 @@ def demo(tmp_path):
     [
         (["run"], "no program is named"),
         (["run", "a.py", "-p", "b.py"], "a program is named twice"),
-        (["run", "text-completion"], "'text-completion' is no path"),
+        (["run", "demo", "-m", "Pie.toml"], "an installed program has its own"),
         (["run", "a.py", "extra"], "unexpected extra argument"),
         (["run", "a.py", "--input", "{}", "--", "--a", "1"], "exclude each other"),
         (["run", "a.py", "--timeout", "0"], "--timeout"),
@@ -84,3 +87,27 @@ def test_a_configuration_that_does_not_hold_ends_with_1(pie, demo, home):
     ended = pie("run", demo, "--", "--prompt", "x")
     assert ended.code == 1
     assert "unknown key" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("words", "hosts"),
+    [
+        ([], None),
+        (["--allow-network"], ()),
+        (["--allow-network=a.b:443, 10.0.0.0/8"], ("a.b:443", "10.0.0.0/8")),
+    ],
+)
+def test_a_program_may_be_let_out(monkeypatch, pie, words, hosts):
+    requests = []
+    monkeypatch.setattr("pie_mlx.cli.running.run_request", lambda request, common: requests.append(request) or 0)
+    assert pie("run", *words, "a.py").code == 0
+    assert requests[0].network_hosts == hosts
+    assert requests[0].private == (hosts is not None)
+
+
+def test_hosts_on_the_command_line_replace_the_configured():
+    runtime = RuntimeConfig(network_allowed_hosts=["a.b"])
+    assert permitted(runtime, None) is runtime
+    assert permitted(runtime, ()).network_allowed_hosts == ["a.b"]
+    assert permitted(runtime, ("c.d",)).network_allowed_hosts == ["c.d"]
+    assert permitted(runtime, ()).allow_network

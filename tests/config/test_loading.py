@@ -76,7 +76,8 @@ def test_all_errors_are_listed_with_key_value_origin_and_rule(load, tmp_path):
     ("text", "expected"),
     [
         ("[[model]]\n", ["model.0.name: missing", "model.0.hf_repo: missing"]),
-        ("[server]\nport = 1\n", ["server.port ("]),
+        ("[server]\nprt = 1\n", ["server.prt ("]),
+        ('[[mcp]]\ntransport = "http"\n', ["mcp.0.name: missing"]),
         ("[nonsense]\n", ["nonsense ("]),
         ("[model]\nname = 'a'\n", ["model.name ("]),
     ],
@@ -101,3 +102,65 @@ def test_a_model_that_has_no_predecessor_is_refused(load):
 
 def test_what_is_not_toml_is_said_so(load):
     assert "not TOML" in problems(load, "[")[0]
+
+
+def test_entries_of_a_table_of_texts_are_values_of_their_own(load):
+    text = '[[mcp]]\nname = "a"\ntransport = "stdio"\ncommand = "run"\nenv = { TOKEN = "x" }\n'
+    loaded = load(text, PIE_MCP__0__ENV__Other="y")
+    assert loaded.config.mcp[0].env == {"TOKEN": "x", "Other": "y"}
+    assert loaded.settings["mcp.0.env.Other"].origin == "PIE_MCP__0__ENV__Other"
+
+
+def test_a_value_this_version_cannot_honour_is_refused(load):
+    (found,) = problems(load, MODEL + "[model.engine]\nkv_cache_dtype = 'int8'\n")
+    assert found.startswith("model.0.engine.kv_cache_dtype = 'int8'")
+    assert "knows no other value than the default" in found
+
+
+def test_the_default_of_such_a_key_may_be_written_down(load):
+    assert load(MODEL + "[model.engine]\nkv_cache_dtype = 'auto'\n").config.model[0].engine.kv_cache_dtype == "auto"
+
+
+def test_a_not_a_number_is_no_share(load):
+    assert "kv_memory_fraction" in problems(load, MODEL + "[model.engine]\nkv_memory_fraction = nan\n")[0]
+
+
+def test_harmless_keys_of_the_ancestor_are_passed_over_with_one_warning_each(load):
+    text = '[server]\nregistry = "https://x"\n[runtime]\nwasm_max_memory_mb = 5\n' + MODEL
+    loaded = load(text + "[model.engine]\ntensor_parallel_size = 1\n")
+    assert [warning.partition(" (")[0] for warning in loaded.warnings] == [
+        "server.registry",
+        "runtime.wasm_max_memory_mb",
+        "model.0.engine.tensor_parallel_size",
+    ]
+    assert "max_memory_mb" in loaded.warnings[1]
+    assert "server.registry" not in loaded.settings
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            MODEL + "[model.driver]\ntype = 'cuda_native'\nkv_page_size = 16\n",
+            'model.0.driver ({origin}): write instead: [model.engine] type = "mlx", kv_page_size = 16',
+        ),
+        (MODEL + "[model.engine]\ntype = 'vllm'\n", "model.0.engine.type ({origin}): 'vllm' does not run on a Mac"),
+        (MODEL + "[model.engine]\ndevice = ['cuda:0']\n", "model.0.engine.device ({origin}): one device serves"),
+        (MODEL + "[model.engine]\ndevice = 'cuda:0'\n", "model.0.engine.device ({origin}): 'cuda:0' does not run"),
+        (MODEL + "[model.engine]\ntensor_parallel_size = 2\n", "model.0.engine.tensor_parallel_size ({origin}): one"),
+        (MODEL + "[model.engine]\nswap_pool_size = 2\n", "model.0.engine.swap_pool_size ({origin}): write spill_max"),
+        (MODEL + "[model.engine]\nkv_cache_dtype = 'fp8'\n", "model.0.engine.kv_cache_dtype ({origin}): 'fp8' is not"),
+        (MODEL + "[model.engine]\nmtp_depth = 1\n", "model.0.engine.mtp_depth ({origin}): remove it"),
+        ("[model.qwen]\nhf_repo = 'x'\n", 'model.qwen ({origin}): write [[model]] with name = "qwen"'),
+        ("[model]\nname = 'x'\n", "model.name ({origin}): write [[model]] with two brackets"),
+        ("[model]\n[model.engine]\ntype = 'x'\n", "model.engine.type ({origin}): write [[model]] with two brackets"),
+        ("[server]\nprimary_model = 'x'\n", "server.primary_model ({origin}): put that [[model]] first"),
+        ("[server]\nallow_filesystem = true\n", "server.allow_filesystem ({origin}): write runtime.allow_fs"),
+        ("[engine]\ntype = 'x'\n", "engine.type ({origin}): write [[model]]"),
+        ("[sandbox]\nmode = 'x'\n", "sandbox.mode ({origin}): write [runtime] sandbox"),
+    ],
+)
+def test_shapes_of_other_versions_are_refused_with_what_to_write(load, tmp_path, text, expected):
+    found = problems(load, text)
+    assert found[0].startswith(expected.format(origin=tmp_path / "config.toml"))
+    assert [line for line in found if "unknown key" in line] == []

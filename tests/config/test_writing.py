@@ -26,8 +26,14 @@ def test_setting_a_value_keeps_comments():
     assert loaded(text).model[0].engine.kv_page_size == 32
 
 
-def test_the_first_setting_makes_a_whole_file():
-    assert loaded(with_setting("", "model.0.engine.type", "dummy", "file")).model[0].engine.type == "dummy"
+@pytest.mark.parametrize("text", ["", "[server]\nport = 1\n"])
+def test_the_first_setting_of_a_model_adds_the_model(text):
+    model = loaded(with_setting(text, "model.0.engine.type", "dummy", "file")).model[0]
+    assert (model.hf_repo, model.engine.type) == ("pie-tiny", "dummy")
+
+
+def test_a_setting_of_something_else_adds_no_model():
+    assert with_setting("", "server.port", "9000", "file") == "[server]\nport = 9000\n"
 
 
 @pytest.mark.parametrize(
@@ -36,6 +42,8 @@ def test_the_first_setting_makes_a_whole_file():
         ("model.0.engine.kv_page_size", "17", "one of 8, 16, 32"),
         ("model.0.engine.pages", "1", "no such key"),
         ("model.3.engine.type", "dummy", "there is no model.3"),
+        ("mcp.0.url", "http://x", "there is no mcp.0"),
+        ("server.host", "0.0.0.0", "refusing to listen"),
     ],
 )
 def test_a_result_that_does_not_hold_is_refused(path, value, why):

@@ -34,6 +34,13 @@ def test_fork_and_tool_forks_streams_calls_a_tool_and_counts_pages(tmp_path):
     assert kept < alone
 
 
+def test_swarm_hands_every_question_to_one_worker(tmp_path):
+    ended = pie("run", EXAMPLES / "swarm", "--", "--workers", "3", home=tmp_path)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.endswith("4 answers by 3 workers\n")
+    assert ended.stdout.count("Who are you?") == 1
+
+
 def test_ctrl_c_ends_the_program_cleanly_with_130(tmp_path):
     (tmp_path / "a.py").write_text(
         "import asyncio\nasync def main(input):\n    try:\n        print('ready', flush=True)\n"

@@ -1,7 +1,9 @@
 """Pages that fall out of the pool come back from the disk, or are computed again."""
 
 import asyncio
+import shutil
 import stat
+import sys
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -123,6 +125,11 @@ def test_the_file_is_private_and_has_no_name(tmp_path: Path) -> None:  # R3
     disk.close()
 
 
+def test_missing_parents_are_made_closed_to_others(tmp_path: Path) -> None:
+    open_disk(str(tmp_path / "home" / "spill")).close()
+    assert stat.S_IMODE((tmp_path / "home").stat().st_mode) == 0o700
+
+
 def test_a_directory_is_made_closed_to_others(tmp_path: Path) -> None:
     open_disk(str(tmp_path / "new" / "spill")).close()
     assert stat.S_IMODE((tmp_path / "new" / "spill").stat().st_mode) == 0o700
@@ -191,6 +198,14 @@ async def test_a_directory_that_cannot_be_used_means_no_spill(  # R3
     assert [notice.state for notice in notices] == ["failed"]
 
 
+async def test_a_directory_where_nothing_can_be_made_means_no_spill() -> None:  # R3
+    read_only = "/proc/pie-spill" if sys.platform == "linux" else "/pie-spill"
+    notices: list[SpillNotice] = []
+    assert await open_spill(read_only, page_bytes=64, max_bytes=1 << 20, notify=notices.append) is None
+    assert [notice.state for notice in notices] == ["failed"]
+    assert "computed again" in notices[0].text
+
+
 @pytest.mark.parametrize(("directory", "max_bytes"), [(None, 1 << 20), ("never made", 0)])
 async def test_no_directory_or_no_bytes_means_no_spill(directory: str | None, max_bytes: int) -> None:
     assert await open_spill(directory, page_bytes=64, max_bytes=max_bytes, notify=lambda notice: None) is None
@@ -239,6 +254,18 @@ async def test_spilled_pages_come_back_bit_for_bit(small: Running) -> None:  # R
     assert first + await small.greedy(context, 12) == expected
     assert (restored(small).read_pages, restored(small).replayed_tokens) == (4, 0)
     assert sum(event.pages for event in small.events if isinstance(event, PagesSpilled)) >= 4
+
+
+async def test_a_directory_that_disappears_takes_nothing_along(small: Running, tmp_path: Path) -> None:  # R3, R4
+    expected = await write_alone(small, 6, 40, 24)
+    context = Context(small.model)
+    context.append(small.prompt(40, 6))
+    first = await small.greedy(context, 12)
+    shutil.rmtree(tmp_path / "spill")
+    context.suspend()
+    await displace(small)
+    assert first + await small.greedy(context, 12) == expected
+    assert restored(small).read_pages == 4
 
 
 def damage(file: SpillFile) -> None:

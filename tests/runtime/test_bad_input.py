@@ -155,9 +155,7 @@ async def test_an_exception_inside_a_program_costs_no_page(small_engine):
     assert (await small_engine.page_usage()).used == 0  # E7
 
 
-@pytest.mark.parametrize(
-    "source", ["x = 1\n", "def main(input): ...\n", "async def main(): ...\n", "async def main(:\n"]
-)
+@pytest.mark.parametrize("source", ["x = 1\n", "def main(): ...\n", "async def main(): ...\n", "async def main(:\n"])
 async def test_a_program_without_a_main_to_call_costs_no_page(small_engine, tmp_path, source):
     (tmp_path / "a.py").write_text(source)
     with pytest.raises(LaunchError) as caught:

@@ -37,7 +37,6 @@ async def test_another_entry_can_be_named(tmp_path):
 @pytest.mark.parametrize(
     ("main", "why"),
     [
-        ("def main(input): ...\n", "main is not 'async def'"),
         ("main = 3\n", "main is not 'async def'"),
         ("async def main(): ...\n", "main does not take one argument"),
         ("async def main(a, b): ...\n", "main does not take one argument"),
@@ -61,11 +60,22 @@ def test_an_object_with_an_async_call_is_a_program():
     assert function_entry(Program()).identity == "Program@0.0.0"
 
 
-def test_a_plain_function_is_refused():
-    def main(input): ...
+def test_a_plain_main_is_over_when_it_returns(tmp_path):  # Y1
+    assert write(tmp_path, "def main(input):\n    return input['n'] + 1\n").run({"n": 1}) == 2
+    assert write(tmp_path, "def main(n, m=2):\n    return n + m\n", 'call = "kwargs"').run({"n": 1}) == 3
 
-    with pytest.raises(LaunchError, match="not 'async def'"):
-        function_entry(main)
+
+def test_a_plain_main_takes_one_argument(tmp_path):
+    with pytest.raises(LaunchError, match="main does not take one argument"):
+        write(tmp_path, "def main(): ...\n").run({})
+
+
+def test_a_plain_function_is_a_program():
+    def my_program(input): ...
+
+    assert function_entry(my_program).identity == "my-program@0.0.0"
+    with pytest.raises(LaunchError, match="does not take one argument"):
+        function_entry(lambda: None)
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from pie_mlx.events import ProcessFailed, ProcessOutput, ProcessReturned
 from pie_mlx.runtime.local_session import LocalSession
 from pie_mlx.runtime.outlet import Outlet
 from pie_mlx.runtime.process import Process
+from pie_mlx.runtime.program_thread import ProgramThread
 
 
 class NoEngine:
@@ -40,7 +41,8 @@ class Launched:
         self.session = LocalSession(self.outlet)
         self.process = Process("p", self.session, self.outlet)
         body = partial(body, self.session) if talks else body
-        self.process.start(body, NoEngine(), self._release, self.outlet.write if capture else None)
+        write = self.outlet.write if capture else None
+        self.process.start(partial(ProgramThread, body, NoEngine(), "program", write), self._release)
 
     async def _release(self):
         self.released = True
@@ -70,7 +72,7 @@ async def test_an_exception_comes_back_with_its_traceback_on_standard_error():
     assert launched.events[-1] == ProcessFailed("p", "ValueError", "bad luck")
     traceback = launched.text("stderr")
     assert 'raise ValueError("bad luck")' in traceback
-    assert "program_thread.py" not in traceback
+    assert "program_run.py" not in traceback
     assert launched.released
 
 

@@ -105,7 +105,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
 
 
 def test_a_packed_program_is_refused(tmp_path):
-    with pytest.raises(LaunchError, match="packages are not run"):
+    with pytest.raises(LaunchError, match="installed before it is run"):
         find_program(tmp_path / "demo-0.1.0.pie")
 
 

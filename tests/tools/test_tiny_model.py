@@ -6,12 +6,20 @@ from typing import Any
 import pytest
 
 from tools.tiny.chat import TURN_END, prompt
-from tools.tiny.evaluate import SHIPPED, Generate, mlx_lm_generate
+from tools.tiny.evaluate import SHIPPED, Answered, Generate, answer_all, engine_generate
 from tools.tiny.scoring import calls_of
+from tools.tiny.text.arithmetic import make_comparison, make_sums
+from tools.tiny.text.extraction import make_extraction
+from tools.tiny.text.facts import make_facts
+from tools.tiny.text.mixture import make_of
+from tools.tiny.text.passages import make_passage
 from tools.tiny.text.sample import Check, Message, Sample, assistant, calling, result, system, user
+from tools.tiny.text.tool_use import make_calls
 
 MEGABYTES = 10
 HELPFUL = system("You are a helpful assistant.")
+SEED, PER_FAMILY, FLOOR = 1000, 3, 10
+FAMILIES = (make_calls, make_extraction, make_facts, make_passage, make_sums, make_comparison)
 
 
 def function(name: str, **types: str) -> dict[str, Any]:
@@ -25,7 +33,14 @@ TOOLS = (function("get_weather", city="string"), function("add", a="integer", b=
 
 @pytest.fixture(scope="module")
 def generate() -> Generate:
-    return mlx_lm_generate(SHIPPED)
+    return engine_generate(SHIPPED)
+
+
+@pytest.fixture(scope="module")
+def heldout(generate: Generate) -> list[Answered]:
+    """The same few held-out conversations every time, answered in one batch."""
+    samples = [make_of(family, SEED, number, "heldout") for family in FAMILIES for number in range(PER_FAMILY)]
+    return answer_all(samples, generate)
 
 
 def answer(generate: Generate, *messages: Message, tools: tuple[dict[str, Any], ...] = ()) -> str:
@@ -54,3 +69,12 @@ def test_it_answers_from_the_result(generate: Generate) -> None:
     text = answer(generate, HELPFUL, user("What is the weather in Paris?"), call, weather, tools=TOOLS)
     assert "18" in text
     assert "cloudy" in text
+
+
+def test_it_ends_its_turns_on_held_out_conversations(heldout: list[Answered]) -> None:
+    assert sum(item.judgement.ended for item in heldout) >= len(heldout) - 1
+
+
+def test_it_is_right_on_enough_held_out_conversations(heldout: list[Answered]) -> None:
+    right = sum(item.judgement.right for item in heldout)
+    assert right >= FLOOR, [item.sample.task for item in heldout if not item.judgement.right]

@@ -11,8 +11,11 @@ from tools.tiny.chat import CUE, NO_THOUGHT, TURN_END, pieces, prompt, render
 from tools.tiny.evaluate import SHIPPED
 from tools.tiny.text import FAMILIES, Sample, make_sample
 from tools.tiny.text.arithmetic import SOFT_SWITCHES, make_sums
+from tools.tiny.text.facts import RELATIONS
+from tools.tiny.text.loosening import loosened
 from tools.tiny.text.mixture import make_of
 from tools.tiny.text.source import Source, Split, is_heldout, part_of
+from tools.tiny.text.words import CITIES, fragments
 
 COUNT = 400
 TYPES: dict[str, tuple[type, ...]] = {
@@ -78,6 +81,24 @@ def test_a_made_up_value_belongs_to_its_split(split: Split) -> None:
     source = Source("seed", split)
     value = source.fresh(lambda: source.integer(0, 999))
     assert is_heldout(f"value:{value}") == (split == "heldout")
+
+
+def test_a_trained_wording_varies_but_keeps_its_fields() -> None:
+    source = Source("seed", "train")
+    templates = [template for relation in RELATIONS for template in relation.questions]
+    varied = [loosened(source, template) for template in templates]
+    assert all(text.count("{s}") == 1 for text in varied)
+    assert sum(text != template for text, template in zip(varied, templates, strict=True)) > len(templates) / 4
+
+
+def test_a_held_out_wording_stays_as_it_is_written() -> None:
+    source = Source("seed", "heldout")
+    assert all(loosened(source, text) == text for relation in RELATIONS for text in relation.questions)
+
+
+def test_a_made_up_word_stands_in_no_list() -> None:
+    source = Source("seed", "train")
+    assert not {fragments(source) for _ in range(500)} & {city.lower() for city in CITIES}
 
 
 def test_every_family_ends_in_an_assistant_turn() -> None:

@@ -39,8 +39,9 @@ knows nothing else. How well it does each is measured below.
 TRAINING = """
 ## Training
 
-{tokens:.1f} million tokens in {minutes:.0f} minutes on one CPU thread of a shared machine, {steps} steps, Muon and
-AdamW, loss on the assistant's turns only. Samples are generated as they are needed, so hardly any is seen twice.
+{tokens:.1f} million tokens in {minutes:.0f} minutes on one or two low-priority CPU threads of a busy machine,
+{steps} steps, Muon and AdamW, loss on the assistant's turns only. Samples are generated as they are
+needed, so hardly any is seen twice.
 
 Loss {sparkline}
 
@@ -51,9 +52,9 @@ Loss {sparkline}
 SCORES = """
 ## Scores
 
-Greedy, float16, through mlx-lm, on {items} conversations made of the held-out templates, words and number pairs
-(facts: only the wording is new; lists of fewer than six items are shared; exceptions below). A score counts the last
-turn of a conversation, which must be wholly right and ended.
+Greedy, float16, through the engine of pie-mlx in batches, on {items} conversations made of the held-out
+templates, words and number pairs (facts: only the wording is new; lists of fewer than six items are shared;
+exceptions below). A score counts the last turn of a conversation, which must be wholly right and ended.
 
 {table}
 

@@ -1,4 +1,4 @@
-"""Greedy scores of the shipped model on held-out conversations, one row per task.
+"""Greedy scores of the shipped model on held-out conversations, through the engine, one row per task.
 
 Held out are templates and content alike: every list of the generator keeps an eighth of its items for this table (facts
 must be known, so there only the wording is new). `--split train` scores fresh samples of the training distribution,
@@ -6,13 +6,17 @@ which separates what was not learned from what does not generalise.
 """
 
 import argparse
+import asyncio
 import json
 import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
+from pie_mlx.runtime.embedding import run
+from pie_mlx.sdk import Context, Model, Sampler, runtime
 from tools.tiny.chat import TURN_END, prompt, render
 from tools.tiny.scoring import Judgement, judge
 from tools.tiny.text import FAMILIES, Sample, Split
@@ -20,6 +24,7 @@ from tools.tiny.text.mixture import make_of
 
 SHIPPED = Path(__file__).parents[2] / "pie_mlx" / "engine" / "model" / "embedded" / "pie-tiny"
 MAX_TOKENS = 160
+AT_A_TIME = 48
 
 Generate = Callable[[list[str], int], list[str]]
 """(prompts, most tokens) -> answers, greedy, special tokens kept, turn end included where it was generated."""
@@ -86,17 +91,27 @@ def markdown(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
-def mlx_lm_generate(model_path: Path) -> Generate:
-    """Greedy answers through mlx-lm in batches of equal standing."""
-    from mlx_lm import batch_generate, load
+async def _answer(model: Model, gate: asyncio.Semaphore, text: str, most: int) -> str:
+    async with gate:
+        with Context(model) as context:
+            context.append(model.tokenizer().encode(text))
+            steps = context.generate(Sampler.argmax(), max_tokens=most)
+            answer = model.tokenizer().decode(await steps.collect_tokens()).removesuffix(TURN_END)
+            return answer + (TURN_END if steps.finish_reason == "stop" else "")
 
-    model, tokenizer = load(str(model_path))[:2]
+
+async def _answers(input: dict[str, Any]) -> list[str]:
+    """The program that answers all prompts, as many at a time as the engine puts into one batch."""
+    model = Model.load(runtime.models()[0])
+    gate = asyncio.Semaphore(AT_A_TIME)
+    return await asyncio.gather(*(_answer(model, gate, text, input["most"]) for text in input["prompts"]))
+
+
+def engine_generate(model_path: Path) -> Generate:
+    """Greedy answers through the engine of this package, batched."""
 
     def generate(prompts: list[str], most: int) -> list[str]:
-        ids = [tokenizer.encode(text, add_special_tokens=False) for text in prompts]
-        made = batch_generate(model, tokenizer, ids, max_tokens=most, return_token_ids=True)
-        answers = zip(made.texts, made.token_ids or [], strict=True)
-        return [text + (TURN_END if len(tokens) < most else "") for text, tokens in answers]
+        return run(_answers, {"prompts": prompts, "most": most}, model=str(model_path))
 
     return generate
 
@@ -129,7 +144,7 @@ def main() -> None:
     parser.add_argument("--scores", type=Path, help="file for the rows as JSON (for the model card)")
     arguments = parser.parse_args()
     splits: list[Split] = ["heldout", "train"] if arguments.split == "both" else [arguments.split]
-    generate = mlx_lm_generate(arguments.model)
+    generate = engine_generate(arguments.model)
     rows = {split: score(split, arguments.items, generate, arguments.failures) for split in splits}
     if arguments.scores:
         arguments.scores.write_text(json.dumps({split: [asdict(row) for row in rows[split]] for split in splits}))

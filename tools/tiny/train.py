@@ -5,12 +5,13 @@ weights, optimiser states, the number of the next sample and the version of the 
 
     python -m tools.tiny.train --out /tmp/tiny --minutes 120
 
-can be killed and started again with the same arguments; `--minutes` counts training time over all starts and may be
-raised later as long as the fall has not begun.
+can be ended (SIGTERM saves first) or killed, and started again with the same arguments; `--minutes` counts training
+time over all starts and may be raised later as long as the fall has not begun.
 """
 
 import argparse
 import json
+import signal
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,9 +26,11 @@ from tools.tiny.chat import pieces
 from tools.tiny.model import TinyConfig, TinyModel
 from tools.tiny.optimizer import make_optimizers
 from tools.tiny.text import VERSION, make_sample
+from tools.tiny.threads import SpareThreads
 
 TOKENIZER = Path(__file__).parent / "tokenizer.json"
 LONGEST = 1400
+LONGEST_STEP_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,7 @@ class Run:
         self.stream = Stream(Tokenizer.from_file(str(TOKENIZER)), settings.seed, 0)
         self.step, self.tokens, self.seconds = 0, 0, 0.0
         self.versions: list[tuple[int, int]] = []
+        self.stopped = False
 
     @property
     def path(self) -> Path:
@@ -155,22 +159,30 @@ class Run:
             optimizer.zero_grad()
         self.step += 1
         self.tokens += len(batch.tokens)
-        self.seconds += time.perf_counter() - begin
+        # A process that was stopped meanwhile has not trained: the fall of the learning rate must not jump.
+        self.seconds += min(time.perf_counter() - begin, LONGEST_STEP_SECONDS)
         return loss.item()
 
+    def stop(self, *_: object) -> None:
+        """Ends the run after the step under way; a signal handler."""
+        self.stopped = True
+
     def losses(self) -> Iterator[float]:
-        while self.seconds < self.settings.minutes * 60:
+        while self.seconds < self.settings.minutes * 60 and not self.stopped:
             yield self.train_step()
 
 
 def train(settings: Settings, config: TinyConfig) -> None:
     settings.out.mkdir(parents=True, exist_ok=True)
-    torch.set_num_threads(settings.threads)
+    spare = SpareThreads(settings.threads)
     run = Run(settings, config)
     run.load()
+    signal.signal(signal.SIGTERM, run.stop)
     saved, recent = run.seconds, []
+    torch.set_num_threads(spare.count())
     for loss in run.losses():
         recent.append(loss)
+        torch.set_num_threads(spare.count())
         if run.step % 20 == 0:
             line = {
                 "step": run.step,
@@ -200,7 +212,7 @@ def main() -> None:
     parser.add_argument("--fall", type=float, default=0.35, help="last part of the time with a falling learning rate")
     parser.add_argument("--curriculum-minutes", type=float, default=40, help="until then: more exercises in copying")
     parser.add_argument("--checkpoint-minutes", type=float, default=3)
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=1, help="at most, while others leave the machine idle")
     parser.add_argument("--layers", type=int, default=5)
     parser.add_argument("--hidden", type=int, default=192)
     parser.add_argument("--intermediate", type=int, default=512)

@@ -1,6 +1,19 @@
 """What the engine does for each host call, one module per topic."""
 
-from pie_mlx.engine.answers import contexts, forward, grammars, market, models, session
+from pie_mlx.engine.answers import contexts, forward, grammars, http, launch, market, mcp, messaging, models, session
 from pie_mlx.engine.answers.base import Answerer, handlers
 
-__all__ = ["Answerer", "contexts", "forward", "grammars", "handlers", "market", "models", "session"]
+__all__ = [
+    "Answerer",
+    "contexts",
+    "forward",
+    "grammars",
+    "handlers",
+    "http",
+    "launch",
+    "market",
+    "mcp",
+    "messaging",
+    "models",
+    "session",
+]

@@ -1,5 +1,8 @@
 """Contexts, their pages, and snapshots."""
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
 from pie_mlx import calls
 from pie_mlx.engine.answers.base import answers
 from pie_mlx.engine.kv import Fork
@@ -68,6 +71,15 @@ async def release(services: Services, process: Process, call: calls.ReleaseConte
         await services.release(process, context)
 
 
+@asynccontextmanager
+async def _restored(services: Services, context: LiveContext) -> AsyncGenerator[None, None]:
+    """Its turn, with its pages back in the pool. Raises ContextReleasedError."""
+    async with context.turn:
+        context.check_live()
+        await services.ticker.restore(context)
+        yield
+
+
 @answers(calls.ReservePages)
 async def reserve(services: Services, process: Process, call: calls.ReservePages) -> calls.PageCounters:
     _check_count("reserve_working_pages", call.pages)
@@ -82,9 +94,7 @@ async def reserve(services: Services, process: Process, call: calls.ReservePages
 async def release_pages(services: Services, process: Process, call: calls.ReleasePages) -> calls.PageCounters:
     _check_count("release_working_pages", call.pages)
     context = process.context(call.context)
-    async with context.turn:
-        context.check_live()
-        await services.ticker.restore(context)
+    async with _restored(services, context):
         counters = services.store.counters(context.id)
         kept = (counters.working - call.pages) * services.store.page_size
         _check_kept(services, context, max(0, counters.working_tokens - kept) if call.pages else 0)
@@ -97,9 +107,7 @@ async def release_pages(services: Services, process: Process, call: calls.Releas
 async def commit(services: Services, process: Process, call: calls.CommitPages) -> calls.PageCounters:
     _check_count("commit_working_pages", call.pages)
     context = process.context(call.context)
-    async with context.turn:
-        context.check_live()
-        await services.ticker.restore(context)
+    async with _restored(services, context):
         services.store.commit(context.id, call.pages)
         return services.store.counters(context.id)
 
@@ -108,9 +116,7 @@ async def commit(services: Services, process: Process, call: calls.CommitPages) 
 async def truncate(services: Services, process: Process, call: calls.TruncateTokens) -> calls.PageCounters:
     _check_count("truncate", call.tokens)
     context = process.context(call.context)
-    async with context.turn:
-        context.check_live()
-        await services.ticker.restore(context)
+    async with _restored(services, context):
         _check_kept(services, context, call.tokens)
         services.store.truncate(context.id, call.tokens)
         return services.store.counters(context.id)

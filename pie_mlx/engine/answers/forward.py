@@ -40,11 +40,12 @@ async def forward(services: Services, process: Process, call: calls.Forward) -> 
         results, computed = await _paid(
             services, process, len(request.inputs), _run(services, context, call, request, reads)
         )
-        counts = (length, len(request.inputs) - computed, computed, len(reads))
+        attached = len(request.inputs) - computed
+        counts = (length, attached, computed, len(reads))
         _tell(services, process, context, counts, requested_seconds)
         context.sampled += sum(isinstance(slot.read, Sampler) for slot in call.slots)
         terminated = _advance(call, matchers, results)
-        return calls.ForwardReply(results, services.store.counters(context.id), terminated)
+        return calls.ForwardReply(results, services.store.counters(context.id), terminated, attached)
 
 
 async def _paid(services: Services, process: Process, tokens: int, work: Coroutine[Any, Any, T]) -> T:

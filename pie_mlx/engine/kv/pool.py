@@ -30,22 +30,49 @@ class Shelf:
 
 
 class PagePool:
-    """Page ids 0 .. capacity - 1, each free, reclaimable (cached or held by snapshots only) or in use."""
+    """Page ids 0 .. capacity - 1, each free, reclaimable (cached or held by snapshots only) or in use.
+
+    A free page may be promised to a context: its next request gets that page, unless somebody needed it before.
+    """
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
         self.free = list(range(capacity - 1, -1, -1))
+        self.promised: dict[int, int] = {}
         self.cached = Shelf()
         self.snapshot_only = Shelf()
         self.lost: deque[PageContent] = deque(maxlen=capacity)
 
     def available(self) -> int:
         """Pages that can be taken now without touching a live context."""
-        return len(self.free) + self.cached.pages + self.snapshot_only.pages
+        return self.free_pages + self.cached.pages + self.snapshot_only.pages
 
-    def take(self, pages: int) -> list[int]:
-        """`pages` page ids: free ones, then cached, then snapshot-only. `OutOfPagesError` changes nothing."""
+    @property
+    def free_pages(self) -> int:
+        """Pages nobody holds or wants, promised ones included."""
+        return len(self.free) + len(self.promised)
+
+    def promise(self, context: int) -> int | None:
+        """The free page that the next `take` of `context` will begin with; None when no page is free."""
+        if context not in self.promised and self.free:
+            self.promised[context] = self.free.pop()
+        return self.promised.get(context)
+
+    def break_promise(self, context: int) -> None:
+        """Frees the page promised to `context`; fine when there is none."""
+        if context in self.promised:
+            self.free.append(self.promised.pop(context))
+
+    def take(self, pages: int, context: int | None = None) -> list[int]:
+        """`pages` page ids: promised to `context`, free, promised to others, cached, then snapshot-only.
+
+        `OutOfPagesError` changes nothing.
+        """
         self.require(pages)
+        if context is not None and pages:
+            self.break_promise(context)  # puts the page where the next one is taken from
+        while self.promised and len(self.free) < pages:
+            self.break_promise(next(iter(self.promised)))
         taken = [self.free.pop() for _ in range(min(pages, len(self.free)))]
         taken.extend(self._reclaim() for _ in range(pages - len(taken)))
         return taken

@@ -85,6 +85,7 @@ class PageStore:
         """Gives back all that the context holds (P15). Unknown numbers are ignored."""
         released = self._contexts.pop(context, None)
         if released is not None:
+            self._pool.break_promise(context)
             self._suspender.release(released)
 
     def exists(self, context: int) -> bool:
@@ -94,6 +95,11 @@ class PageStore:
     def counters(self, context: int) -> PageCounters:
         """Committed pages, working pages and working tokens, wherever the content is (P9)."""
         return self._get(context).counters()
+
+    def pages_of(self, context: int) -> int:
+        """Committed and working pages, wherever the content is."""
+        found = self._get(context)
+        return len(found.block_table) if found.image is None else found.counters().committed + found.counters().working
 
     def sequence_length(self, context: int) -> int:
         """Tokens whose KV the context has."""
@@ -142,6 +148,11 @@ class PageStore:
     def next_slots(self, context: int, count: int) -> list[int]:
         """Physical slots, page × page size + offset, of the next `count` tokens. Raises KvCapacityError."""
         return self._working.slots(self._resident(context), count)
+
+    def table_for(self, context: int, length: int) -> Sequence[int] | None:
+        """The block table the context will have when it holds `length` tokens, if nobody takes the page promised to it
+        for that; None when no page is free, or more than one is missing."""
+        return self._working.table_for(self._resident(context), length)
 
     def append(self, context: int, tokens: Sequence[WorkingToken]) -> None:
         """After a pass: the next slots hold the KV of `tokens`. Raises KvCapacityError."""
@@ -207,7 +218,7 @@ class PageStore:
     def usage(self, shared_pages: int | None = None) -> PoolUsage:
         """Where the pages are; `shared_pages` when the caller knows them, as counting them is what takes time."""
         pool = self._pool
-        free, cached, snapshot_only = len(pool.free), pool.cached.pages, pool.snapshot_only.pages
+        free, cached, snapshot_only = pool.free_pages, pool.cached.pages, pool.snapshot_only.pages
         used = pool.capacity - free - cached - snapshot_only
         shared = self.shared_pages() if shared_pages is None else shared_pages
         return PoolUsage(pool.capacity, free, cached, snapshot_only, used, shared)
@@ -246,6 +257,7 @@ class PageStore:
 
     def suspend(self, context: int) -> Suspension:
         """Gives all pages back (R1). Off-pool already: nothing. While restoring: the restore is dropped."""
+        self._pool.break_promise(context)
         return self._suspender.suspend(self._get(context))
 
     def restore_need(self, context: int) -> int:

@@ -58,7 +58,7 @@ class WorkingPages:
     def reserve(self, context: Context, pages: int) -> None:
         """Adds `pages` empty working pages (P4)."""
         self.require_possible(len(context.block_table), pages)
-        context.block_table.extend(self._pool.take(pages))
+        context.block_table.extend(self._pool.take(pages, context.number))
 
     def require_possible(self, held: int, pages: int) -> None:
         """Refuses a request that no waiting can satisfy: `pages` pages for one who holds `held`."""
@@ -96,6 +96,14 @@ class WorkingPages:
                 hint="reserve working pages first",
             )
         return [table[slot // size] * size + slot % size for slot in range(start, start + count)]
+
+    def table_for(self, context: Context, length: int) -> Sequence[int] | None:
+        """Pages that `length` slots will lie on if nobody interferes, at most one of them not reserved yet."""
+        pages, table = pages_for(length, self._page_size), context.block_table
+        if pages <= len(table):
+            return table[:pages]
+        promised = self._pool.promise(context.number) if pages == len(table) + 1 else None
+        return None if promised is None else [*table, promised]
 
     def append(self, context: Context, tokens: Sequence[WorkingToken]) -> None:
         """The next slots now hold the KV of `tokens`."""

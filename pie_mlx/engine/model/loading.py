@@ -120,7 +120,7 @@ def maximum_positions(config: Mapping[str, Any]) -> int:
 
 def load_network(directory: Path, files: list[Path], config: Mapping[str, Any], *, lazy: bool = False) -> Module:
     """The network of a model directory; `lazy` leaves the weights on disk. Raises ModelLoadError."""
-    _check_files(directory, files)
+    check_weight_files(directory, files)
     try:
         model, _ = load_weights(directory, lazy=lazy)
     except ValueError as error:
@@ -145,8 +145,8 @@ def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:300]
 
 
-def _check_files(directory: Path, files: list[Path]) -> None:
-    """Missing shards and truncated files, which MLX would report less clearly or not at all."""
+def check_weight_files(directory: Path, files: list[Path]) -> None:
+    """Raises ModelLoadError for missing shards and truncated files, which MLX would report badly or not at all."""
     index = directory / "model.safetensors.index.json"
     if index.is_file():
         named = set(json.loads(index.read_text()).get("weight_map", {}).values())

@@ -7,7 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import mlx.core as mx
+from msgspec.structs import replace
 
+from pie_mlx.calls import SampledTokens
 from pie_mlx.engine.model.batch import Batch, RowRead, Work, WorkResult
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.reading import Reading
@@ -42,6 +44,13 @@ def step_input(works: Sequence[Work]) -> tuple[StepInput, list[list[tuple[int, R
     return step, reads
 
 
+def _drawn(result: WorkResult) -> list[int]:
+    """The last token that a work drew, if it drew any."""
+    if isinstance(result, BatchFailedError):
+        return []
+    return [value.tokens[-1] for value in result if isinstance(value, SampledTokens)][-1:]
+
+
 class Runner:
     """The model, its pool and their thread.
 
@@ -53,6 +62,7 @@ class Runner:
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pie-mlx")
         self._model: LoadedModel | None = None
+        self._drawn: dict[int, int] = {}
 
     @property
     def model(self) -> LoadedModel:
@@ -74,6 +84,13 @@ class Runner:
         """Results of every work in order, and the seconds the device took. Raises BatchFailedError."""
         return await self.call(lambda: self._run(batch))
 
+    async def run_ahead(self, works: Sequence[Work]) -> tuple[dict[int, WorkResult], float]:
+        """Run works of one token each, the one their context has drawn last: results by context, and the seconds.
+
+        A context whose last work failed has no result. Raises BatchFailedError.
+        """
+        return await self.call(lambda: self._run_ahead(works))
+
     def close(self) -> None:
         """End the thread once its current batch is done."""
         self._thread.shutdown(wait=True)
@@ -81,6 +98,7 @@ class Runner:
 
     def _run(self, batch: Batch) -> tuple[list[WorkResult], float]:
         started = time.perf_counter()
+        self._drawn = {}
         # Outside the guard: a copy that fails leaves pages with unknown content, which no caller can mend.
         if batch.copies:
             self.model.pool.copy_pages([(copy.source, copy.target, copy.rows) for copy in batch.copies])
@@ -92,7 +110,15 @@ class Runner:
                 hint="the contexts are as they were before it; try again with fewer or shorter inputs",
                 cause=str(error),
             ) from error
+        self._drawn = {
+            work.context: drawn for work, result in zip(batch.works, results, strict=True) for drawn in _drawn(result)
+        }
         return results, time.perf_counter() - started
+
+    def _run_ahead(self, works: Sequence[Work]) -> tuple[dict[int, WorkResult], float]:
+        known = [replace(work, tokens=[self._drawn[work.context]]) for work in works if work.context in self._drawn]
+        results, seconds = self._run(Batch(tuple(known))) if known else ([], 0.0)
+        return dict(zip((work.context for work in known), results, strict=True)), seconds
 
     def _compute(self, works: Sequence[Work]) -> list[WorkResult]:
         step, reads = step_input(works)

@@ -67,7 +67,8 @@ def open_disk(directory: str) -> FileDisk:
     users may enter.
     """
     place = Path(directory)
-    place.mkdir(mode=DIRECTORY_MODE, parents=True, exist_ok=True)
+    for missing in [*reversed([parent for parent in place.parents if not parent.exists()]), place]:
+        missing.mkdir(mode=DIRECTORY_MODE, exist_ok=True)  # with parents=True they would be open to others
     _check_private(place)
     for leftover in place.glob(f"{FILE_PREFIX}*{FILE_SUFFIX}"):
         leftover.unlink(missing_ok=True)

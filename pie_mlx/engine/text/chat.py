@@ -107,6 +107,8 @@ class ChatRenderer:
                 raise InvalidArgumentError(
                     "tool schema: contains the text of a control token", hint="rename or reword it in the schema"
                 )
+        if turn.calls and self.tokenizer.has_control_text(turn.text + "".join(call.arguments for call in turn.calls)):
+            raise InvalidArgumentError("tool call: contains the text of a control token", hint="leave it out")
 
     def _write(self, turn: Turn, state: ChatState, writer: TurnWriter) -> RenderedTurn:
         pieces, after = writer.write(turn, state)

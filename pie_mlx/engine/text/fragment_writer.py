@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from pie_mlx.calls import ChatState, Turn
+from pie_mlx.calls import ChatState, ParsedToolCall, Turn
+from pie_mlx.engine.text.calling import calling_turn
 from pie_mlx.engine.text.fragments import Fragments, derive_late_system, message, trimmed_roles
 from pie_mlx.engine.text.sentinels import SYSTEM, USERS, gaps
 from pie_mlx.engine.text.template import ChatTemplate
@@ -35,6 +36,8 @@ class FragmentWriter:
         match turn.role:
             case "tools":
                 return self._hold(turn, state)
+            case "assistant" if turn.calls:
+                return self._calls(text, turn.calls, state)
             case "system" if state.last is None:
                 return self._hold(Turn("system", text), state)
             case "system":
@@ -66,6 +69,10 @@ class FragmentWriter:
             pieces = [Piece(state.owed + self._fragments.user_prefix)]
         pieces += [Piece(text, is_content=True), Piece(self._fragments.user_suffix)]
         return Written(pieces, ChatState("user"))
+
+    def _calls(self, text: str, calls: Sequence[ParsedToolCall], state: ChatState) -> Written:
+        turn = calling_turn(self._template, self._fragments, self._ends, text, calls)
+        return Written([*self._opened(state), Piece(turn)], ChatState("assistant", owed=self._fragments.assistant_rest))
 
     def _reply(self, text: str, state: ChatState) -> Written:
         fragments = self._fragments

@@ -51,6 +51,11 @@ class StatefulWriter:
                 return Written([Piece(self._seal)], ChatState("seal", owed=self._seal, turns=state.turns))
             case "cue":
                 return self._cue(state)
+            case "assistant" if turn.calls:
+                raise TemplateError(
+                    "chat template: turns depend on their neighbours: past tool calls cannot be written alone",
+                    hint="keep the context in which the model made the call",
+                )
             case _:
                 return self._content(turn, state)
 

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, cast
 
 import tokenizers
@@ -114,7 +115,11 @@ class Tokenizer:
         return self.backend.decode(list(tokens), skip_special_tokens=False)
 
     def vocabulary(self) -> Vocabulary:
-        """Every token id and its bytes, by rising id."""
+        """Every token id and its bytes, by rising id; the same object each time."""
+        return self._vocabulary
+
+    @cached_property
+    def _vocabulary(self) -> Vocabulary:
         return self._vocabulary_of(self.bytes_by_id.tokens)
 
     def special_tokens(self) -> Vocabulary:

@@ -1,12 +1,17 @@
-"""The blocking SDK of script-style programs: everything waits until it is done, no `async` anywhere.
+"""The blocking SDK: what `import inferlet` gives to a plain `def main(input)` and to a script without main.
 
-The engine behind it and its rules are the same as for the asynchronous SDK.
+Everything waits until it is done, no `async` anywhere. The engine behind it and its rules are the same as for the
+asynchronous SDK; what never waits is the very same object in both.
 """
 
+from pie_mlx.sdk import brle, chat, mcp, reasoning, scheduling, tools
+from pie_mlx.sdk.arguments import Arguments, parse_args
+from pie_mlx.sdk.constraint import AnyJson, Ebnf, GrammarConstraint, JsonSchema, Regex
 from pie_mlx.sdk.grammar import Grammar
 from pie_mlx.sdk.matcher import Matcher
 from pie_mlx.sdk.model import Model, Tokenizer
-from pie_mlx.sdk.sync import runtime, session
+from pie_mlx.sdk.sync import messaging, runtime, session, zo
+from pie_mlx.sdk.sync.adapter import Adapter
 from pie_mlx.sdk.sync.context import Context
 from pie_mlx.sdk.sync.decoder import Decoder
 from pie_mlx.sdk.sync.event import Event
@@ -15,17 +20,33 @@ from pie_mlx.sdk.sync.sampler import Sampler
 from pie_mlx.sdk.sync.stream import EventStream, TokenStream
 
 __all__ = [
+    "Adapter",
+    "AnyJson",
+    "Arguments",
     "Context",
     "Decoder",
+    "Ebnf",
     "Event",
     "EventStream",
     "ForwardPass",
     "Grammar",
+    "GrammarConstraint",
+    "JsonSchema",
     "Matcher",
     "Model",
+    "Regex",
     "Sampler",
     "TokenStream",
     "Tokenizer",
+    "brle",
+    "chat",
+    "mcp",
+    "messaging",
+    "parse_args",
+    "reasoning",
     "runtime",
+    "scheduling",
     "session",
+    "tools",
+    "zo",
 ]

@@ -2,7 +2,8 @@
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Generator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from pie_mlx.errors import InvalidArgumentError
@@ -10,8 +11,8 @@ from pie_mlx.errors import InvalidArgumentError
 T = TypeVar("T")
 
 
-class _Loops(threading.local):
-    """One loop per thread, kept because futures of the engine belong to the loop they were asked on."""
+class _OwnLoop:
+    """A loop that is closed with the thread it was made in."""
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
@@ -20,7 +21,31 @@ class _Loops(threading.local):
         self.loop.close()
 
 
+class _Loops(threading.local):
+    """The loop of a thread, kept because futures of the engine belong to the loop they were asked on."""
+
+    given: asyncio.AbstractEventLoop | None = None
+    own: _OwnLoop | None = None
+
+    def current(self) -> asyncio.AbstractEventLoop:
+        if self.given is not None:
+            return self.given
+        if self.own is None:
+            self.own = _OwnLoop()
+        return self.own.loop
+
+
 _loops = _Loops()
+
+
+@contextmanager
+def waiting_on(loop: asyncio.AbstractEventLoop) -> Generator[None, None, None]:
+    """Let this thread wait on a loop that somebody else owns and may cancel tasks of."""
+    _loops.given = loop
+    try:
+        yield
+    finally:
+        _loops.given = None
 
 
 def wait(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -31,4 +56,4 @@ def wait(coroutine: Coroutine[Any, Any, T]) -> T:
             "the blocking SDK: an event loop is running in this thread",
             hint="inside `async def` use the asynchronous SDK",
         )
-    return _loops.loop.run_until_complete(coroutine)
+    return _loops.current().run_until_complete(coroutine)

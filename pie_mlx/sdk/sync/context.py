@@ -83,9 +83,9 @@ class Context:
         self._context.user(text)
         return self
 
-    def assistant(self, text: str) -> Self:
-        """Buffer an assistant message of the past."""
-        self._context.assistant(text)
+    def assistant(self, text: str, calls: Iterable[tuple[str, str]] = ()) -> Self:
+        """Buffer an assistant message of the past; `calls` are the tools it called and their arguments as JSON text."""
+        self._context.assistant(text, calls)
         return self
 
     def cue(self) -> Self:

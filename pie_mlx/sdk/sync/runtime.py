@@ -1,5 +1,41 @@
-"""The engine and the user this program runs for."""
+"""The engine and the user this program runs for, and the programs it launches."""
 
+from typing import Any
+
+from pie_mlx.sdk import _child
 from pie_mlx.sdk.runtime import instance_id, models, username, version
+from pie_mlx.sdk.sync._blocking import wait
+from pie_mlx.sdk.sync._input import input
 
-__all__ = ["instance_id", "models", "username", "version"]
+__all__ = ["Child", "input", "instance_id", "launch", "models", "spawn", "username", "version"]
+
+
+class Child:
+    """A launched program. Letting go of it leaves the program running. `pid` is its process id."""
+
+    def __init__(self, child: _child.Child) -> None:
+        self._child = child
+        self.pid = child.pid
+
+    def result(self) -> Any:
+        """Wait for what it returned: text as it is, otherwise what its JSON says.
+
+        Raises ChildFailedError for the error that ended it, ProcessCancelledError when it was cancelled.
+        """
+        return wait(self._child.result())
+
+    def cancel(self) -> None:
+        """Ask it to end. Not an error when it has ended."""
+        self._child.cancel()
+
+
+def launch(program: str, input: Any = None) -> Child:
+    """Start a program beside this one: a path in this program's directory, or the name of an installed one.
+
+    Raises LaunchError for an unknown program, an input that does not fit, or too many programs.
+    """
+    return Child(_child.launch(program, input))
+
+
+spawn = launch
+"""`launch`; the child that nobody asks about is forgotten once it has ended."""

@@ -110,6 +110,15 @@ class PageMachine(RuleBasedStateMachine):
         world.move()
 
     @precondition(lambda self: self.resident)
+    @rule(place=PLACE)
+    def foresee(self, place: int) -> None:
+        """A look at the next slot takes nothing from anybody."""
+        store, context = self.world.store, self.one_of(self.resident, place)
+        before = store.usage(), store.available()
+        store.table_for(context, store.sequence_length(context) + 1)
+        assert (store.usage(), store.available()) == before
+
+    @precondition(lambda self: self.resident)
     @rule(place=PLACE, pages=st.integers(0, 3))
     def release_working(self, place: int, pages: int) -> None:
         world, context = self.world, self.one_of(self.resident, place)

@@ -234,3 +234,24 @@ def test_a_failed_pass_of_a_context_without_room_for_its_old_pages_leaves_it_off
 def test_a_store_without_pages_is_refused(pages: int, page_size: int):  # E3
     with pytest.raises(InvalidArgumentError):
         PageStore(pages=pages, page_size=page_size, identity=b"model")
+
+
+def test_a_foreseen_page_is_the_one_the_context_gets(store: PageStore):  # P4
+    context = working(store, 16, 1)
+    foreseen = list(store.table_for(context, 17) or ())
+    store.reserve(store.create(), 5)
+    store.reserve(context, 1)
+    assert store.block_table(context) == foreseen
+
+
+def test_a_foreseen_page_is_given_to_whoever_needs_it_first(store: PageStore):  # P4, K8
+    context, other = working(store, 16, 1), store.create()
+    assert store.table_for(context, 17) is not None
+    store.reserve(other, 11)
+    assert store.available() == 0
+    assert store.table_for(context, 17) is None
+    store.check_integrity()
+
+
+def test_more_than_one_missing_page_is_not_foreseen(store: PageStore):
+    assert store.table_for(working(store, 16, 1), 33) is None

@@ -124,6 +124,13 @@ async def test_tokens_of_turns_are_the_turns(engine: Running) -> None:
     assert listed == by_turn.buffer()
 
 
+async def test_raw_tokens_after_a_turn_take_the_place_of_what_it_owed(engine: Running) -> None:
+    model = engine.model
+    context = Context(model).user("U").assistant("A").append(model.tokenizer().encode("x")).user("V")
+    text = model.tokenizer().decode(context.buffer())
+    assert "<|im_end|>x<|im_start|>user" in text
+
+
 def test_a_blocking_program_calls_a_tool_and_goes_on(engine: Running) -> None:  # Y1
     context = sync.Context(engine.model).equip_tools([WEATHER]).user("What is the weather in Rome?")
     stream = context.generate(sync.Sampler.greedy(), decode=True, tool_use=True, max_tokens=80)

@@ -90,7 +90,7 @@ def listing(make: Callable[[Source], str]) -> Maker:
 
 
 def pick(options: tuple[str, ...]) -> Callable[[Source], str]:
-    return lambda source: source.one(options)
+    return lambda source: words.listed(source, options)
 
 
 def amount(low: int, high: int) -> Callable[[Source], Any]:

@@ -1,6 +1,7 @@
 """Repeat, quote, pick out: the exercise from which exact copying is learned."""
 
 from tools.tiny.text import words
+from tools.tiny.text.loosening import worded
 from tools.tiny.text.sample import Check, Message, Sample, assistant, user
 from tools.tiny.text.source import Source, phrases
 
@@ -11,15 +12,18 @@ Reply with: {x} | Say exactly: {x} | Please echo: {x} | Return this text: {x}"""
 SPELL = phrases("""Spell {x}. | How do you spell {x}? | Spell the word {x}. | Please spell {x}. |
 Spell out {x}. | Can you spell {x}? | Give me the letters of {x}. | What letters are in {x}?""")
 KEYED = phrases("""What is {k}? | Give me {k}. | {k}? | And {k}? | Tell me {k}. | Value of {k}? |
-Look up {k}. | What value has {k}? | Which value belongs to {k}? | Please read {k}.""")
+Look up {k}. | What value has {k}? | Which value belongs to {k}? | Please read {k}. |
+What does {k} say? | What is stored under {k}? | The value of {k}, please. | Find {k}. | What stands next to {k}? |
+I need {k}. | Say {k} for me. | What about {k}? | Show {k}. | Now {k}. | Which one is {k}? | What is at {k}? |
+Entry of {k}? | Get {k}.""")
 TABLES = phrases("""Remember:\n{t}\n | Here is a list:\n{t}\n | Notes:\n{t}\n | {t}\n | Data:\n{t}\n |
 Values:\n{t}\n""")
 
 
 def _piece(source: Source) -> str:
-    return source.any((words.syllables, words.identifier, words.phrase, words.full_name, words.city, words.email))(
-        source
-    )
+    return source.any(
+        (words.fragments, words.syllables, words.identifier, words.phrase, words.full_name, words.city, words.email)
+    )(source)
 
 
 def _text(source: Source) -> str:
@@ -28,12 +32,12 @@ def _text(source: Source) -> str:
 
 def _repeat(source: Source) -> tuple[str, str]:
     text = _text(source)
-    return source.fill(REPEAT, x=text), text
+    return worded(source, REPEAT, x=text), text
 
 
 def _spell(source: Source) -> tuple[str, str]:
-    word = words.syllables(source) if source.chance(0.5) else source.one(words.COMMON)
-    return source.fill(SPELL, x=word), "-".join(word)
+    word = words.made_up(source) if source.chance(0.5) else source.one(words.COMMON)
+    return worded(source, SPELL, x=word), "-".join(word)
 
 
 def make_copying(source: Source) -> Sample:
@@ -48,7 +52,7 @@ def make_copying(source: Source) -> Sample:
 
 def make_keyed(source: Source) -> Sample:
     """A table of keys and values, then a few look-ups."""
-    makers = (words.syllables, words.identifier, words.first_name, words.city)
+    makers = (words.fragments, words.syllables, words.identifier, words.first_name, words.city)
     key_of, value_of = source.any(makers), source.any((*makers, words.phrase))
     table = {key_of(source): value_of(source) for _ in range(source.integer(2, 7))}
     mark = source.any((": ", " = ", " -> ", " is "))
@@ -56,6 +60,6 @@ def make_keyed(source: Source) -> Sample:
     text = "\n".join(f"{key}{mark}{value}" for key, value in table.items())
     turns: list[Message] = []
     for position, key in enumerate(asked):
-        intro = source.fill(TABLES, t=text) if position == 0 else ""
-        turns += [user(intro + source.fill(KEYED, k=key)), assistant(table[key])]
+        intro = worded(source, TABLES, t=text) if position == 0 else ""
+        turns += [user(intro + worded(source, KEYED, k=key)), assistant(table[key])]
     return Sample("copying", tuple(turns), Check("exact", table[asked[-1]]))

@@ -14,6 +14,7 @@ from tools.tiny.text.catalogue import (
     switch,
     text,
 )
+from tools.tiny.text.loosening import worded
 from tools.tiny.text.source import Source, phrases
 
 VERBS = phrases("""archive | approve | assign | block | cancel | check | clean | close | copy | create |
@@ -63,13 +64,27 @@ ASKS = phrases("""{V} the {n} with {p}. | Please {v} the {n} with {p}. | {V} a {
 I want to {v} a {n} with {p}. | Can you {v} the {n}? Use {p}. | {V} {n}, {p} | Could you {v} the {n} ({p})? |
 We need to {v} the {n}: {p}. | Please {v} a {n}. Here is the data: {p} | {V} the {n} for me, {p}. |
 I would like to {v} the {n}: {p} | Time to {v} the {n} with {p}. | Use {t} with {p}. | Call {t}: {p} |
-Run {t} with {p}. | {t}: {p}""")
+Run {t} with {p}. | {t}: {p} |
+{V} the {n} where {p}. | Let us {v} the {n}: {p}. | Please {v} this {n}: {p} | I need you to {v} the {n} with {p}. |
+{V} that {n}. {p} | The {n} should {v}: {p} | Will you {v} the {n} with {p}? | {V} my {n} using {p}. |
+Please go and {v} the {n} ({p}). | Help me {v} a {n}: {p} | It is time to {v} a {n}: {p} |
+Be so kind and {v} the {n} with {p}. | I must {v} the {n}. The data: {p} | You should {v} the {n}, {p}. |
+There is a {n} to {v}: {p} | {n}: {v} it with {p} | With {p}, {v} the {n}. | For {p}: {v} the {n}. |
+Do this: {v} the {n}, {p} | {V} one {n} with {p}. | Make it so: {v} the {n}, {p}. | Please use {t}: {p} |
+Start {t} with {p}. | I want {t} with {p}. | {t} with {p}, please. | Execute {t}: {p} | Try {t} with {p}.""")
 BARE_ASKS = phrases("""{V} the {n}. | Please {v} the {n}. | {V} {n} | I want to {v} the {n}. |
 Can you {v} the {n}? | Could you {v} the {n}? | Use {t}. | Call {t}. | {V} the {n} for me. |
-Time to {v} the {n}.""")
+Time to {v} the {n}. |
+Let us {v} the {n}. | Will you {v} the {n}? | I need you to {v} the {n}. | {V} my {n}. | {V} that {n} now. |
+Help me {v} the {n}. | We must {v} the {n}. | You should {v} the {n}. | The {n}: please {v} it. |
+Go and {v} the {n}. | It is time to {v} the {n}. | I would like to {v} the {n}. | Do {v} the {n}. |
+There is a {n} to {v}. | Please use {t}. | Start {t}. | {t}, please. | Execute {t}. | Run {t}. | Try {t}. |
+I want {t}.""")
 PAIRS = ("{k} {x}", "{k}: {x}", "{k} = {x}", "{k} is {x}")
 DESCRIPTIONS = phrases("""{V} a {n}. | {V} the {n} | {V}s a {n}. | Tool to {v} a {n}. |
-{V} one {n} of the system. | Lets you {v} a {n}.""")
+{V} one {n} of the system. | Lets you {v} a {n}. |
+Can {v} a {n}. | Used to {v} the {n}. | This will {v} a {n}. | {V}: one {n} | How to {v} a {n} |
+A tool that can {v} the {n}. | Call this to {v} a {n}. | {V} a {n} by its data. | Helps to {v} a {n}. | {V} any {n}""")
 STATES = phrases("""done | ok | ready | pending | failed | queued | active | closed | accepted | rejected |
 finished | open | blocked | late""")
 
@@ -83,7 +98,7 @@ def _tool_name(source: Source, verb: str, noun: str) -> str:
     if shape == 4:
         return f"{noun}_{verb}"
     return (
-        f"{words.syllables(source)}_{verb}_{noun}"
+        f"{words.made_up(source)}_{verb}_{noun}"
         if source.chance(0.5)
         else f"{verb}_{source.one(words.ADJECTIVES)}_{noun}"
     )
@@ -102,10 +117,10 @@ def _outcome(source: Source) -> Outcome:
 
 def synthesise(source: Source) -> tuple[Concept, str, str]:
     """A tool that exists nowhere, with its verb and noun; its asks list the parameters by name."""
-    verb, noun = source.one(VERBS), source.one(NOUNS)
+    verb, noun = words.listed(source, VERBS), words.listed(source, NOUNS)
     fields: list[Field] = []
     for kind in source.random.sample(FIELDS, source.any((0, 1, 1, 1, 2, 2, 2, 3))):
-        name = source.any(kind.names)
+        name = words.made_up(source) if source.chance(0.12) else source.any(kind.names)
         if source.chance(0.15):
             name = f"{noun}_{name}"
         fields.append(Field((name,), kind.type, kind.make))
@@ -120,7 +135,7 @@ def ask(source: Source, concept: Concept, verb: str, noun: str, spoken: list[tup
     """A request naming each parameter: `Archive the invoice with code K7 and owner Anna.`"""
     words_of = {"v": verb, "V": verb.capitalize(), "n": noun, "t": concept.names[0]}
     if not spoken:
-        return source.fill(BARE_ASKS, **words_of)
+        return worded(source, BARE_ASKS, **words_of)
     pair = source.any(PAIRS)
     parts = [pair.format(k=key.replace("_", " ") if source.chance(0.8) else key, x=value) for key, value in spoken]
-    return source.fill(ASKS, p=words.joined(parts), **words_of)
+    return worded(source, ASKS, p=words.joined(parts), **words_of)

@@ -8,6 +8,7 @@ from tools.tiny.text.actions import ACTIONS
 from tools.tiny.text.arithmetic import THINK
 from tools.tiny.text.catalogue import Concept
 from tools.tiny.text.lookups import LOOKUPS
+from tools.tiny.text.loosening import worded
 from tools.tiny.text.sample import Check, Message, Sample, Tool, assistant, calling, result, system, user
 from tools.tiny.text.source import Source, phrases
 from tools.tiny.text.synthesis import ask, synthesise
@@ -18,17 +19,36 @@ COMMON = (*LOOKUPS[:4], LOOKUPS[6], ACTIONS[0])
 SYSTEMS = phrases("""You are a helpful assistant. | Use the tools when they help. |
 You are an agent with tools. | You are a helpful assistant with tools. | Call a tool if you need one. |
 You help with tools. | You can use tools to answer. | Answer with the help of the tools. |
-You are a tool-using assistant. | You are a careful agent. | Be brief. | You are an assistant. Use tools.""")
+You are a tool-using assistant. | You are a careful agent. | Be brief. | You are an assistant. Use tools. |
+Call tools when needed. | You have tools. | Use a tool if it fits. | You are an agent. | Work with the tools. |
+Help the user with the tools. | Answer questions, use tools. | You are a helper with functions. |
+Use functions when you need them. | You are a polite assistant. | You are an assistant that calls functions. |
+Only call a tool that fits. | You can call functions. | Do what the user wants. | You are a home assistant. |
+You are an office assistant. | You are a weather agent. | Keep your answers short.""")
 OPENERS = phrases("""Hi!  | Quick question:  | Please help.  | Hello,  | One more thing:  | Next:  | Okay.  |
-I need this:  | A task for you:  | Hey.  | So,  | Good morning! """)
+I need this:  | A task for you:  | Hey.  | So,  | Good morning!  |
+Can you help?  | Now this:  | My next wish:  | Listen:  | Right,  | Good evening.  | Please do this:  |
+I have a task.  | And now:  | First of all:  | Hello there.  | Your turn:  | Another thing:  | Good day. """)
 CLOSERS = phrases(""" Thanks. |  Please. |  Thank you! |  It is urgent. |  Take your time. |
  Thanks in advance. |  I am in a hurry. |  That would help me.""")
 ERRORS = phrases("""not found | timeout | service unavailable | permission denied | invalid value |
 no connection | unknown name | limit reached | internal error | access denied | bad request | server busy |
-no such entry | out of range | network down | key expired""")
+no such entry | out of range | network down | key expired |
+no permission | wrong code | not allowed | empty answer | connection lost | try again later | too many requests |
+bad key | cannot connect | missing value | no such city | no such user | disk full | wrong password | closed today |
+no data | system down | invalid name | too long | already exists""")
 # A model without tools adds, subtracts and knows capitals by itself; a note it just keeps.
 ANSWERED_ANYWAY = ("add", "subtract", "multiply", "calculate", "get_capital", "translate", "save_note")
 NOTHING = "I have no tool for that."
+# Tools that can serve the same wish: never one offered beside another, or missing where another is offered.
+SIMILAR = (
+    frozenset({"calculate", "add", "multiply", "subtract"}),
+    frozenset({"get_price", "stock_price"}),
+    frozenset({"send_email", "send_message"}),
+    frozenset({"create_reminder", "create_event", "save_note"}),
+    frozenset({"set_timer", "set_alarm"}),
+    frozenset({"get_order", "order_food"}),
+)
 
 
 @dataclass(frozen=True)
@@ -113,7 +133,7 @@ def request(source: Source, offer: Offer) -> Request:
         pairs = [(key, said) for key, said in zip(offer.keys, spoken, strict=True) if key in arguments]
         text = ask(source, offer.concept, offer.verb, offer.noun, pairs)
     else:
-        text = source.fill(offer.concept.asks, *()) if not spoken else source.one(offer.concept.asks).format(*spoken)
+        text = worded(source, offer.concept.asks, *spoken)
     return Request(_dressed(source, text), offer, arguments, tuple(spoken))
 
 
@@ -170,6 +190,18 @@ def _opening(source: Source) -> list[Message]:
     return [system(source.one(SYSTEMS))] if source.chance(0.5) else []
 
 
+def _clash(offer: Offer, other: Offer) -> bool:
+    """Whether the two are one tool, or too alike to know which one is meant."""
+    plain = (offer.concept.names[0], other.concept.names[0])
+    if offer.name == other.name or plain[0] == plain[1]:
+        return True
+    if offer.verb or other.verb:
+        return False
+    # Adding and multiplying can be told apart; both are a calculation.
+    apart = {"add", "multiply", "subtract"}
+    return any(set(plain) <= group for group in SIMILAR) and not set(plain) <= apart
+
+
 def _distinct(source: Source, count: int) -> list[Offer]:
     """Different tools: invented and everyday ones mixed, everyday ones only, or only the most common ones."""
     kind = source.any(("mixed", "mixed", "everyday", "common", "common"))
@@ -177,8 +209,7 @@ def _distinct(source: Source, count: int) -> list[Offer]:
     offers: list[Offer] = []
     while len(offers) < count:
         offer = make_offer(source, 0.6 if kind == "mixed" else 0.0, pool)
-        clash = any(offer.name == other.name or (offer.concept is other.concept) for other in offers)
-        if not clash:
+        if not any(_clash(offer, other) for other in offers):
             offers.append(offer)
     return offers
 
@@ -192,16 +223,16 @@ def _exchange(source: Source, wish: Request, thinks: bool = False) -> tuple[list
 
 
 def make_calls(source: Source) -> Sample:
-    """One to three wishes; the last one ends in its call or in the answer after the result."""
+    """One to five wishes; the last one ends in its call or in the answer after the result."""
     offers = _distinct(source, source.any((1, 1, 2, 2, 3, 3, 4)))
     thinks = source.chance(0.07)
     turns = [system(source.one(THINK))] if thinks else _opening(source)
     values: list[str] = []
     wish = request(source, source.any(offers))
-    for _ in range(source.any((1, 1, 2, 3, 3, 4))):
+    for _ in range(source.any((1, 2, 3, 4, 4, 5))):
         wish = request(source, source.any(offers))
-        if source.chance(0.1):
-            asked, said = source.any((facts.question, identity.small_talk))(source)
+        if source.chance(0.15):
+            asked, said = _without_tool(source, offers)
             turns += [user(asked), assistant(said, "I need no tool." if thinks else None)]
         exchange, values = _exchange(source, wish, thinks)
         turns += exchange
@@ -212,31 +243,43 @@ def make_calls(source: Source) -> Sample:
     return Sample("answer from result", tuple(turns), Check("contains", values), tools)
 
 
-def make_two_calls(source: Source) -> Sample:
-    """Two wishes at once: two calls in one turn, two results, one answer."""
-    offers = _distinct(source, source.any((1, 2, 2, 3)))
-    first = request(source, offers[0])
-    second = request(source, offers[min(1, len(offers) - 1)])
+def _two_wishes(source: Source, offers: list[Offer]) -> tuple[list[Message], list[str]]:
+    """Two wishes in one turn, two calls, two results, one answer; and the values the answer must contain."""
+    first = request(source, source.any(offers))
+    second = request(source, source.any(offers))
     joint = source.any((" ", " And ", " Also: ", " Then: ", "\n"))
     (value_1, answer_1, said_1), (value_2, answer_2, said_2) = outcome(source, first), outcome(source, second)
     calls = [(wish.offer.name, wish.arguments) for wish in (first, second)]
-    turns = [*_opening(source), user(first.text + joint + second.text), calling(*calls)]
-    source.random.shuffle(offers)
+    turns = [user(first.text + joint + second.text), calling(*calls), result(value_1), result(value_2)]
+    return [*turns, assistant(f"{answer_1} {answer_2}")], said_1 + said_2
+
+
+def make_two_calls(source: Source) -> Sample:
+    """Two wishes at once, once or twice; held out is judged by the calls."""
+    offers = _distinct(source, source.any((1, 2, 2, 3)))
+    turns = _opening(source)
+    said: list[str] = []
+    for _ in range(source.any((1, 1, 2))):
+        exchange, said = _two_wishes(source, offers)
+        turns += exchange
     tools = schemas(source, offers)
     if source.split == "heldout" or source.chance(0.3):
-        return Sample("two calls", tuple(turns), Check("calls", calls), tools)
-    turns += [result(value_1), result(value_2), assistant(f"{answer_1} {answer_2}")]
-    return Sample("two calls", tuple(turns), Check("contains", said_1 + said_2), tools)
+        calls = [(c["function"]["name"], c["function"]["arguments"]) for c in turns[-4]["tool_calls"]]
+        return Sample("two calls", tuple(turns[:-3]), Check("calls", calls), tools)
+    return Sample("two calls", tuple(turns), Check("contains", said), tools)
+
+
+def _side_question(source: Source, offered: list[Offer]) -> tuple[str, str]:
+    """Small talk or a fact that none of the offered tools looks up."""
+    looks_up = any(offer.concept.names[0] == "get_capital" for offer in offered)
+    return identity.small_talk(source) if looks_up else source.any((facts.question, identity.small_talk))(source)
 
 
 def _without_tool(source: Source, offered: list[Offer]) -> tuple[str, str]:
-    shape = source.integer(0, 3)
-    if shape == 0:
-        return facts.question(source)
-    if shape == 1:
-        return identity.small_talk(source)
+    if source.chance(0.4):
+        return _side_question(source, offered)
     offer = make_offer(source, invented=0.3)
-    while any(other.concept.names == offer.concept.names or other.name == offer.name for other in offered):
+    while any(_clash(offer, other) for other in offered):
         offer = make_offer(source, invented=0.3)
     return request(source, offer).text, NOTHING
 
@@ -254,8 +297,9 @@ def make_no_tool(source: Source) -> Sample:
         return _wish_without_tools(source)
     offers = _distinct(source, source.integer(1, 4))
     turns = _opening(source)
-    if source.chance(0.4):
-        turns += _exchange(source, request(source, source.any(offers)))[0]
-    question, answer = _without_tool(source, offers)
-    turns += [user(question), assistant(answer)]
+    for _ in range(source.integer(1, 3)):
+        if source.chance(0.4):
+            turns += _exchange(source, request(source, source.any(offers)))[0]
+        question, answer = _without_tool(source, offers)
+        turns += [user(question), assistant(answer)]
     return Sample("no tool fits", tuple(turns), Check("no_call"), schemas(source, offers))

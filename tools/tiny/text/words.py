@@ -1,6 +1,8 @@
 """Word lists and makers of words that no list holds."""
 
-from tools.tiny.text.source import Source
+from collections.abc import Sequence
+
+from tools.tiny.text.source import Source, part_of
 
 
 def _split(text: str) -> tuple[str, ...]:
@@ -92,6 +94,21 @@ CURRENCIES = _split(
 
 COMMON = tuple(sorted({*COLOURS, *ANIMALS, *OBJECTS, *FOODS, *PLACES, *ADJECTIVES, *TOPICS}))
 
+_LISTS = (NAMES, SURNAMES, CITIES, COUNTRIES, JOBS, LANGUAGES, COMMON, ACTIVITIES, EVENTS, SKIES)
+MADE_UP_PART = 0.22
+
+
+def _known() -> frozenset[str]:
+    return frozenset(word.lower() for items in _LISTS for item in items for word in (item, *item.split()))
+
+
+def _trained() -> tuple[str, ...]:
+    """The single words of the lists that are trained on, sorted, from which fragments are cut."""
+    found = {word.lower() for items in _LISTS for item in part_of(items, "train") for word in item.split()}
+    return tuple(sorted(word for word in found if len(word) > 3))
+
+
+_KNOWN, _TRAINED = _known(), _trained()
 _ONSETS = (
     "b",
     "d",
@@ -131,6 +148,33 @@ def syllables(source: Source, low: int = 2, high: int = 3) -> str:
     return source.fresh(make)
 
 
+def fragments(source: Source) -> str:
+    """A word in no list, joined from pieces of known words (`copelio`), with tokens as odd as an unseen word's."""
+
+    def make() -> str:
+        pieces: list[str] = []
+        for _ in range(source.any((1, 2, 2, 3))):
+            word = source.any(_TRAINED)
+            start = source.integer(0, len(word) - 3)
+            pieces.append(word[start : start + source.integer(2, 5)])
+        text = "".join(pieces)
+        return text if len(text) > 2 and text not in _KNOWN else "qu" + text + "o"
+
+    return source.fresh(make)
+
+
+def made_up(source: Source) -> str:
+    return fragments(source) if source.chance(0.7) else syllables(source)
+
+
+def listed(source: Source, items: Sequence[str]) -> str:
+    """One item of this split's part of a list, or a made-up word in its place."""
+    if source.chance(MADE_UP_PART):
+        word = made_up(source)
+        return word.capitalize() if items[0][0].isupper() else word
+    return source.one(items)
+
+
 def identifier(source: Source) -> str:
     """An order number, room, code or the like: `K7-204`, `INV88`, `x4f9`."""
 
@@ -157,25 +201,25 @@ def identifier(source: Source) -> str:
 
 
 def first_name(source: Source) -> str:
-    return syllables(source).capitalize() if source.chance(0.25) else source.one(NAMES)
+    return listed(source, NAMES)
 
 
 def full_name(source: Source) -> str:
-    last = syllables(source).capitalize() if source.chance(0.25) else source.one(SURNAMES)
-    return f"{first_name(source)} {last}"
+    return f"{first_name(source)} {listed(source, SURNAMES)}"
 
 
 def city(source: Source) -> str:
-    return syllables(source).capitalize() if source.chance(0.2) else source.one(CITIES)
+    return listed(source, CITIES)
 
 
 def thing(source: Source) -> str:
-    return source.one(OBJECTS)
+    return listed(source, OBJECTS)
 
 
 def phrase(source: Source) -> str:
     """One to four common words."""
-    return " ".join(source.some(COMMON, source.integer(1, 4)))
+    chosen = source.some(COMMON, source.integer(1, 4))
+    return " ".join(made_up(source) if source.chance(MADE_UP_PART / 2) else word for word in chosen)
 
 
 def email(source: Source) -> str:

@@ -1,7 +1,7 @@
 """JSON Schemas on their way to an engine: read, closed, walked."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from pie_mlx.errors import GrammarError
@@ -74,6 +74,22 @@ def subschemas(schema: object, path: str = "$") -> Iterator[tuple[str, Schema, s
         else:
             entries = [(place, value)] if keyword in _SINGLES else []
         yield from ((where, cast("Schema", inner), keyword) for where, inner in entries if isinstance(inner, dict))
+
+
+def replace_subschemas(schema: Schema, replace: Callable[[Schema], Schema]) -> Schema:
+    """A copy whose direct subschemas are replaced."""
+
+    def inside(keyword: str, value: Any) -> Any:
+        if keyword in _MAPS and isinstance(value, dict):
+            return {name: one(inner) for name, inner in cast("Schema", value).items()}
+        if (keyword in _LISTS or keyword == "items") and isinstance(value, list):
+            return [one(inner) for inner in cast("list[Any]", value)]
+        return one(value) if keyword in _SINGLES else value
+
+    def one(inner: Any) -> Any:
+        return replace(cast("Schema", inner)) if isinstance(inner, dict) else inner
+
+    return {keyword: inside(keyword, value) for keyword, value in schema.items()}
 
 
 def close_objects(schema: Schema) -> Schema:

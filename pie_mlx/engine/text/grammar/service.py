@@ -9,13 +9,17 @@ import msgspec
 import numpy as np
 
 from pie_mlx.calls import GrammarSource
+from pie_mlx.engine.text.grammar.as_defined import as_defined
 from pie_mlx.engine.text.grammar.base import Matcher, Walk
 from pie_mlx.engine.text.grammar.cache import CompileCache
 from pie_mlx.engine.text.grammar.dialect import dialect_of, gbnf_to_lark, prepare_lark
 from pie_mlx.engine.text.grammar.engines import Engines
+from pie_mlx.engine.text.grammar.formats import with_exact_formats
 from pie_mlx.engine.text.grammar.guard import GuardedWalk
-from pie_mlx.engine.text.grammar.locate import locate
+from pie_mlx.engine.text.grammar.llguidance_engine import LlguidanceEngine
+from pie_mlx.engine.text.grammar.locate import keyword_paths, locate
 from pie_mlx.engine.text.grammar.masks import words_for
+from pie_mlx.engine.text.grammar.numbers import check_divisors
 from pie_mlx.engine.text.grammar.refusals import refuse_grammar, refuse_regex, refuse_schema
 from pie_mlx.engine.text.grammar.schema import Schema, close_objects, read_schema
 from pie_mlx.engine.text.tokenizer import Tokenizer
@@ -120,14 +124,24 @@ def _translated(compile_: Callable[[], Walk], refuse: Callable[[str], GrammarErr
 
 def _compile_schema(source: GrammarSource, engines: Engines) -> tuple[Walk, list[str]]:
     written = read_schema(source.text)
-    schema: Schema = close_objects(written) if source.strict else written
+    check_divisors(written)
+    schema: Schema = close_objects(with_exact_formats(written)) if source.strict else as_defined(written)
+    annotations = [] if source.strict else [f"{place}: is an annotation" for place in keyword_paths(written, "format")]
     engine = engines.llguidance("user")
     refusal = engine.schema_error(schema)
     if not refusal:
-        return engine.compile_schema(schema)
+        walk, warnings = engine.compile_schema(schema)
+        return walk, [*annotations, *warnings]
     places = locate(schema, refusal, engine.schema_error)
     if not source.lenient:
         raise refuse_schema(places)
+    walk, warnings = _compile_leniently(engine, schema, places)
+    return walk, [*annotations, *warnings]
+
+
+def _compile_leniently(
+    engine: LlguidanceEngine, schema: Schema, places: list[tuple[str, str]]
+) -> tuple[Walk, list[str]]:
     try:
         walk, warnings = engine.compile_schema(schema, lenient=True)
     except GrammarError:

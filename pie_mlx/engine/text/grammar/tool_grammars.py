@@ -12,7 +12,9 @@ from typing import Any
 from pie_mlx.engine.text.chat import ChatRenderer
 from pie_mlx.engine.text.grammar.base import Walk
 from pie_mlx.engine.text.grammar.engines import Engines
+from pie_mlx.engine.text.grammar.formats import with_exact_formats
 from pie_mlx.engine.text.grammar.locate import locate
+from pie_mlx.engine.text.grammar.numbers import check_divisors
 from pie_mlx.engine.text.grammar.refusals import refuse_schema
 from pie_mlx.engine.text.grammar.schema import Schema, close_objects, read_schema
 from pie_mlx.engine.text.tool_families import BY_STYLE, ToolFamily
@@ -57,7 +59,9 @@ class NativeToolGrammars:
         engine = engines.llguidance("tool")
         for tool in tool_schemas(schemas):
             function = tool["function"]
-            schema = close_objects(read_schema(json.dumps(function["parameters"]))) if "parameters" in function else {}
+            written = read_schema(json.dumps(function.get("parameters", {})))
+            check_divisors(written)
+            schema = close_objects(with_exact_formats(written))
             refusal = engine.schema_error(schema)
             if refusal:
                 places = locate(schema, refusal, engine.schema_error)

@@ -1,6 +1,14 @@
-"""The JSON-Schema-Test-Suite driven through matchers: bytes in, taken whole or not."""
+"""The JSON-Schema-Test-Suite driven through matchers: bytes in, taken whole or not.
 
+Instances of the suite are values, matchers judge texts. An instance is accepted when one of its spellings is: as the
+suite writes it, with whole numbers written plainly, or with properties in another order.
+
+`python -m tests.engine.text.grammar.suite` prints the table.
+"""
+
+import itertools
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,6 +31,10 @@ DIALECTS = {
 }
 
 
+SPELLINGS = 200
+"""Arrangements tried of one instance."""
+
+
 def byte_service() -> tuple[GrammarService, dict[int, int]]:
     """Grammars over a vocabulary of the 256 bytes and one end token, and the token of each byte."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
@@ -41,6 +53,7 @@ class Outcome:
     counts: Counter[tuple[bool, str]] = field(default_factory=Counter)
     wrongly_accepted: list[str] = field(default_factory=list)
     wrongly_refused: list[str] = field(default_factory=list)
+    spelled_otherwise: list[str] = field(default_factory=list)
     refusals: list[str] = field(default_factory=list)
     warned: set[str] = field(default_factory=set)
     compiled: set[str] = field(default_factory=set)
@@ -48,6 +61,18 @@ class Outcome:
     def row(self, valid: bool) -> tuple[int, int, int]:
         """Accepted, refused by the matcher, not compiled."""
         return self.counts[valid, "accepted"], self.counts[valid, "refused"], self.counts[valid, "not compiled"]
+
+    def reasons(self) -> Counter[str]:
+        """How many schemas were refused for a keyword, or else for the engine's reason without its details."""
+        return Counter(_reason(message) for message in self.refusals)
+
+
+def _reason(message: str) -> str:
+    """The keyword at the end of the first path named, or what the engine says."""
+    path, _, said = message.removeprefix("schema: ").partition(": ")
+    if "is not enforceable" in said:
+        return path.rpartition(".")[2]
+    return re.split(r"[:'\"/]| at | while |\(|, got", said)[0].strip()
 
 
 def groups(draft: str) -> Iterator[tuple[str, Any, list[dict[str, Any]]]]:
@@ -77,16 +102,66 @@ def run(draft: str, *, lenient: bool) -> Outcome:
     return outcome
 
 
+def spellings(value: Any) -> Iterator[str]:
+    """Texts of a value: the suite's own first, then every order of properties with whole numbers written plainly."""
+    yield _text(value)
+    yield from (_text(arranged) for arranged in itertools.islice(_arrangements(value), SPELLINGS))
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _arrangements(value: Any) -> Iterator[Any]:
+    if isinstance(value, float) and value.is_integer():
+        yield int(value)
+    elif isinstance(value, list):
+        yield from (list(items) for items in itertools.product(*(list(_arrangements(item)) for item in value)))
+    elif isinstance(value, dict):
+        choices = [[(key, inner) for inner in _arrangements(item)] for key, item in value.items()]
+        for pairs in itertools.product(*choices):
+            yield from (dict(order) for order in itertools.permutations(pairs))
+    else:
+        yield value
+
+
 def _judge(outcome: Outcome, name: str, matcher: Matcher | None, tokens: dict[int, int], test: dict[str, Any]) -> None:
     if matcher is None:
         outcome.counts[test["valid"], "not compiled"] += 1
         return
-    text = json.dumps(test["data"], separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
-    spelled = [tokens[byte] for byte in text]
-    walk = matcher.fork()
-    accepted = walk.try_accept(spelled) == len(spelled) and walk.is_complete
+    first, *others = [_takes(matcher, tokens, text) for text in spellings(test["data"])]
+    accepted = first or any(others)
     outcome.counts[test["valid"], "accepted" if accepted else "refused"] += 1
     if accepted and not test["valid"]:
         outcome.wrongly_accepted.append(name)
     if not accepted and test["valid"]:
         outcome.wrongly_refused.append(name)
+    if accepted and not first and test["valid"]:
+        outcome.spelled_otherwise.append(name)
+
+
+def _takes(matcher: Matcher, tokens: dict[int, int], text: str) -> bool:
+    spelled = [tokens[byte] for byte in text.encode("utf-8", "surrogatepass")]
+    walk = matcher.fork()
+    return walk.try_accept(spelled) == len(spelled) and walk.is_complete
+
+
+def table() -> Iterator[str]:
+    """One line per draft and way to compile, and what is refused most."""
+    heads = ("valid: taken (as written)  lost", "of compiled", "invalid: taken", "not compiled")
+    yield "{:14} {:8} {:>32} {:>12} {:>15} {:>13}".format("draft", "", *heads)
+    for draft, lenient in itertools.product(DIALECTS, (False, True)):
+        found = run(draft, lenient=lenient)
+        (taken, lost, unseen), (wrong, _, unseen_invalid) = found.row(True), found.row(False)
+        as_written = taken - len(found.spelled_otherwise)
+        yield (
+            f"{draft:14} {'lenient' if lenient else 'default':8} {taken:13} ({as_written:6}) {lost:16}"
+            f" {taken / (taken + lost):11.1%} {wrong:15} {unseen + unseen_invalid:13}"
+        )
+    for draft in DIALECTS:
+        yield f"\n{draft}: schemas refused, by keyword or reason"
+        yield from (f"{count:5}  {reason}" for reason, count in run(draft, lenient=False).reasons().most_common())
+
+
+if __name__ == "__main__":
+    print("\n".join(table()))

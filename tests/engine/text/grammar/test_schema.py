@@ -1,7 +1,12 @@
 """Which objects of a schema are closed, and where its parts lie."""
 
+import pytest
+
+from pie_mlx.engine.text.grammar.as_defined import as_defined
 from pie_mlx.engine.text.grammar.locate import keyword_paths
+from pie_mlx.engine.text.grammar.numbers import check_divisors
 from pie_mlx.engine.text.grammar.schema import close_objects, step
+from pie_mlx.errors import GrammarError
 
 
 def test_objects_inside_lists_maps_and_definitions_are_closed() -> None:  # G13
@@ -49,3 +54,26 @@ def test_paths_quote_what_is_no_identifier() -> None:
     assert step("$", "a") == "$.a"
     assert step("$", "a b") == '$["a b"]'
     assert step("$", 3) == "$[3]"
+
+
+def test_a_schema_as_defined_has_no_formats_and_plain_limits() -> None:  # G13
+    schema = {"format": "date", "properties": {"format": {"format": "uri", "maxLength": 2.0}}, "items": [{"format": 1}]}
+    assert as_defined(schema) == {"properties": {"format": {"maxLength": 2}}, "items": [{}]}
+
+
+def test_in_draft_7_nothing_counts_beside_a_reference() -> None:
+    schema = {"definitions": {"d": {}}, "items": {"$ref": "#/definitions/d", "maxItems": 2}}
+    assert as_defined(schema)["items"] == schema["items"]
+    draft7 = {"$schema": "http://json-schema.org/draft-07/schema#", **schema}
+    assert as_defined(draft7)["items"] == {"$ref": "#/definitions/d"}
+
+
+@pytest.mark.parametrize("divisor", [0.01, 1e300, 65_536, 1_000_000, 7.5, float("inf"), -3, True, "7"])
+def test_divisors_that_need_few_states_are_kept(divisor: object) -> None:
+    check_divisors({"properties": {"a": {"multipleOf": divisor}}})
+
+
+@pytest.mark.parametrize("schema", [{"multipleOf": 123_456_789}, {"allOf": [{"multipleOf": 997}, {"multipleOf": 991}]}])
+def test_divisors_that_take_an_engine_for_ever_are_refused(schema: dict[str, object]) -> None:
+    with pytest.raises(GrammarError, match=r"\$.*multipleOf: needs \d+ states"):
+        check_divisors(schema)

@@ -64,7 +64,7 @@ def test_a_large_schema_compiles(language: Language) -> None:
 )
 def test_what_cannot_be_enforced_is_refused_with_its_path(language: Language, schema: dict, place: str) -> None:
     with pytest.raises(GrammarError, match=place) as refused:
-        language.compile("json_schema", json.dumps(schema), strict=False)
+        language.compile("json_schema", json.dumps(schema))
     assert refused.value.hint
 
 
@@ -91,6 +91,40 @@ def test_a_lenient_schema_compiles_and_says_what_it_ignores(language: Language) 
     matcher = language.compile("json_schema", json.dumps(schema), lenient=True)
     assert language.accepts(matcher, '{"a":"y"}')
     assert any("$.properties.a.not" in warning for warning in matcher.warnings)
+
+
+def test_a_format_restricts_unless_the_schema_is_taken_as_defined(language: Language) -> None:  # G13
+    schema = json.dumps({"properties": {"day": {"type": "string", "format": "date"}}, "required": ["day"]})
+    assert not language.accepts(language.compile("json_schema", schema), '{"day":"soon"}')
+    matcher = language.compile("json_schema", schema, strict=False)
+    assert language.accepts(matcher, '{"day":"soon"}')
+    assert matcher.warnings == ("$.properties.day.format: is an annotation",)
+
+
+def test_formats_that_every_text_has_are_no_obstacle(language: Language) -> None:
+    matcher = language.compile("json_schema", '{"type": "string", "format": "password"}')
+    assert language.accepts(matcher, '"secret"')
+
+
+@pytest.mark.parametrize(
+    ("format", "right", "wrong"),
+    [
+        ("date", ["2024-02-29", "2000-02-29", "1999-12-31"], ["2023-02-29", "1900-02-29", "2023-04-31", "0000-01-01"]),
+        ("date-time", ["2024-02-29T23:59:59Z", "2023-01-01t00:00:00.5+01:30"], ["2023-02-29T00:00:00Z"]),
+        ("time", ["12:00:59Z"], ["12:00:60Z", "24:00:00Z", "12:00:00"]),
+    ],
+)
+def test_dates_and_times_exist(language: Language, format: str, right: list[str], wrong: list[str]) -> None:
+    matcher = language.compile("json_schema", json.dumps({"type": "string", "format": format}))
+    assert [text for text in right if not language.accepts(matcher, json.dumps(text))] == []
+    assert [text for text in wrong if language.accepts(matcher, json.dumps(text))] == []
+
+
+def test_a_format_and_a_pattern_hold_together(language: Language) -> None:
+    matcher = language.compile("json_schema", '{"type": "string", "format": "date", "pattern": "^20"}')
+    assert language.accepts(matcher, '"2024-02-29"')
+    assert not language.accepts(matcher, '"1924-02-29"')
+    assert not language.accepts(matcher, '"2023-02-29"')
 
 
 def test_a_regex_matches_as_a_whole(language: Language) -> None:

@@ -1,0 +1,88 @@
+"""What the monitor costs: processor time, `python -m benchmarks.monitor`.
+
+A scripted engine ticks ten times a second, in real time; the application shows what has come as it does for a person,
+four times a second or less often where that would take more than a twentieth of a core. All of it counts: folding
+events, formatting, composing the screen, and writing escape codes to nowhere. What making the events costs is taken
+off. The batch holds 64 contexts at most, as an engine's does. `idle` is the same application with nothing to show.
+"""
+
+import argparse
+import asyncio
+import time
+from typing import Any
+
+from pie_mlx.tui.app import MonitorApp
+from pie_mlx.tui.source.base import Feed
+from pie_mlx.tui.source.demo import DemoSource
+from pie_mlx.tui.source.scripted_engine import TICK_SECONDS, ScriptedEngine
+
+PROGRAMS = (10, 200, 1000)
+SCREENS = ("overview", "inferlets", "market", "pages")
+SIZE = (160, 50)
+PAGES_PER_PROGRAM = 20
+CLOCK = time.process_time
+"""Processor time, so that other programs on the machine do not count."""
+
+
+class MeteredSource(DemoSource):
+    """Ticks while `running`, and knows what that took."""
+
+    running = False
+    making_seconds = 0.0
+
+    async def run(self, feed: Feed) -> None:
+        self.start(feed)
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            if self.running:
+                before = CLOCK()
+                self.tick(feed)
+                self.making_seconds += CLOCK() - before
+
+
+class MeteredApp(MonitorApp):
+    """Counts its refreshes."""
+
+    refreshes = 0
+
+    def refresh_now(self) -> None:
+        self.refreshes += 1
+        super().refresh_now()
+
+
+async def measure(programs: int, seconds: float) -> list[tuple[str, float, float, float]]:
+    """Screen, refreshes a second, and shares of a core: beyond idle, and idle."""
+    source = MeteredSource(ScriptedEngine(programs, programs * PAGES_PER_PROGRAM), warm_ticks=60)
+    app = MeteredApp(source, source)
+    rows: list[tuple[str, float, float, float]] = []
+    async with app.run_test(size=SIZE) as pilot:
+        for screen in SCREENS:
+            app.show_tab(screen)
+            await pilot.pause(1.5)
+            idle = await share(pilot, 2.0)
+            source.running, source.making_seconds, app.refreshes = True, 0.0, 0
+            busy = await share(pilot, seconds)
+            source.running = False
+            rows.append((screen, app.refreshes / seconds, busy - idle - source.making_seconds / seconds, idle))
+    return rows
+
+
+async def share(pilot: Any, seconds: float) -> float:
+    """Of one core, over so much real time."""
+    started, before = time.monotonic(), CLOCK()
+    await pilot.pause(seconds)
+    return (CLOCK() - before) / (time.monotonic() - started)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=10.0, help="real time for each line")
+    given = parser.parse_args()
+    print(f"{'programs':>8}  {'screen':10} {'refreshes/s':>11} {'of a core beyond idle':>22} {'idle':>7}")
+    for programs in PROGRAMS:
+        for screen, refreshes, busy, idle in asyncio.run(measure(programs, given.seconds)):
+            print(f"{programs:>8}  {screen:10} {refreshes:>11.1f} {busy:>20.1%}   {idle:>7.1%}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,194 @@
+"""What it costs that programs run in processes of their own: `python -m benchmarks.runtime`.
+
+On the null model, without and with the sandbox: from `launch` to the program's first host call (cold: the first of an
+engine; warm; many at once), a host call and a decode step inline and in a worker, many programs decoding at once, and
+the memory only an idle worker uses. Times are wall clock, so other programs on the machine count.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from statistics import median
+
+from pie_mlx import Engine
+from pie_mlx.runtime.worker.settings import Isolation, SandboxWish, WorkerSettings
+
+TARGETS = {"warm": 30.0, "step": 0.1, "idle": 25.0}
+"""Milliseconds, milliseconds more than inline, and MiB."""
+
+FIRST_CALL = """
+import time
+from inferlet import runtime
+async def main(input):
+    runtime.username()
+    return time.monotonic()
+"""
+ROUND_TRIPS = """
+import time
+from statistics import median
+from inferlet import Context, Model, Sampler, runtime
+async def main(input):
+    calls, steps = [], []
+    for _ in range(input["count"]):
+        started = time.perf_counter()
+        runtime.username()
+        calls.append(time.perf_counter() - started)
+    with Context(Model.load(runtime.models()[0])) as context:
+        context.append(range(8))
+        generator = context.generate(Sampler.argmax(), max_tokens=input["count"], auto_flush=False)
+        started = time.perf_counter()
+        async for step in generator:
+            await step.execute()
+            steps.append(time.perf_counter() - started)
+            started = time.perf_counter()
+    return [median(calls), median(steps)]
+"""
+DECODE = """
+import time
+from inferlet import Context, Model, Sampler, runtime
+async def main(input):
+    seconds = []
+    with Context(Model.load(runtime.models()[0])) as context:
+        context.append(range(8))
+        generator = context.generate(Sampler.argmax(), max_tokens=input["steps"], auto_flush=False)
+        started = time.perf_counter()
+        async for step in generator:
+            await step.execute()
+            seconds.append(time.perf_counter() - started)
+            started = time.perf_counter()
+    return seconds
+"""
+
+
+class Programs:
+    """The programs measured, as files."""
+
+    def __init__(self, directory: Path) -> None:
+        self.first_call = self._write(directory / "first.py", FIRST_CALL)
+        self.round_trips = self._write(directory / "trips.py", ROUND_TRIPS)
+        self.decode = self._write(directory / "decode.py", DECODE)
+
+    def _write(self, path: Path, source: str) -> Path:
+        path.write_text(source)
+        return path
+
+
+def engine(isolation: Isolation, sandbox: SandboxWish, warm_workers: int = 2) -> Engine:
+    workers = WorkerSettings(sandbox=sandbox, warm_workers=warm_workers)
+    return Engine(dummy=True, total_pages=4096, seed=1, max_batch_contexts=256, isolation=isolation, workers=workers)
+
+
+async def first_call_seconds(running: Engine, program: Path) -> float:
+    """From the call of `launch` to the answer of the program's first call."""
+    started = time.monotonic()
+    return await running.run(program) - started
+
+
+async def launches(programs: Programs, isolation: Isolation, sandbox: SandboxWish, count: int) -> list[str]:
+    async with engine(isolation, sandbox) as running:
+        cold = await first_call_seconds(running, programs.first_call)
+        warm: list[float] = []
+        for _ in range(count):
+            await asyncio.sleep(0.1)  # time for the pool to be filled again
+            warm.append(await first_call_seconds(running, programs.first_call))
+        many = await asyncio.gather(*(first_call_seconds(running, programs.first_call) for _ in range(100)))
+    target = f"  target {TARGETS['warm']:g}" if isolation == "process" else ""
+    return [
+        row("launch, cold", isolation, sandbox, f"{cold * 1e3:.1f} ms"),
+        row("launch, warm", isolation, sandbox, f"{spread(warm)}{target}"),
+        row("launch, 100 at once", isolation, sandbox, spread(many)),
+    ]
+
+
+async def round_trips(programs: Programs, sandbox: SandboxWish, count: int) -> list[str]:
+    """Alternately inline and in a worker, so that both see the same machine; medians of medians."""
+    found: dict[Isolation, list[list[float]]] = {"inline": [], "process": []}
+    async with engine("inline", sandbox) as inline, engine("process", sandbox) as process:
+        for _ in range(7):
+            for name, running in (("inline", inline), ("process", process)):
+                found[name].append(await running.run(programs.round_trips, {"count": count}))
+    rows: list[str] = []
+    for place, what in enumerate(("host call", "decode step")):
+        medians = {name: median(pair[place] for pair in pairs) for name, pairs in found.items()}
+        added = (medians["process"] - medians["inline"]) * 1e3
+        rows += [row(what, name, sandbox, f"{seconds * 1e3:.3f} ms") for name, seconds in medians.items()]
+        target = f"  target {TARGETS['step']:g}" if place else ""
+        rows.append(row(f"{what}, added", "process", sandbox, f"{added:.3f} ms{target}"))
+    return rows
+
+
+async def crowd(programs: Programs, isolation: Isolation, sandbox: SandboxWish, size: int, steps: int) -> list[str]:
+    async with engine(isolation, sandbox) as running:
+        await running.run(programs.decode, {"steps": 1})
+        started = time.perf_counter()
+        found = await asyncio.gather(*(running.run(programs.decode, {"steps": steps}) for _ in range(size)))
+        seconds = time.perf_counter() - started
+    times = sorted(step for program in found for step in program)
+    p99 = times[int(len(times) * 0.99)]
+    text = f"{len(times) / seconds:,.0f} steps/s, step {median(times) * 1e3:.1f} ms, p99 {p99 * 1e3:.1f} ms"
+    return [row(f"{size} programs x {steps} steps", isolation, sandbox, text)]
+
+
+async def idle_memory(programs: Programs, sandbox: SandboxWish) -> list[str]:
+    """Bytes nobody else shares, of workers that wait for their order. Linux only."""
+    if sys.platform != "linux":
+        return []
+    async with engine("process", sandbox, warm_workers=8) as running:
+        await running.run(programs.first_call)
+        await asyncio.sleep(0.5)
+        pool = running._workers  # pyright: ignore[reportPrivateUsage]
+        assert pool is not None
+        unique = [unique_bytes(pid) for pid in pool.idle_process_ids()]
+    text = f"{median(unique) / (1 << 20):.1f} MiB unique  target {TARGETS['idle']:g}"
+    return [row(f"idle worker, of {len(unique)}", "process", sandbox, text)]
+
+
+def unique_bytes(process_id: int) -> int:
+    lines = Path(f"/proc/{process_id}/smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) << 10 for line in lines if line.startswith(("Private_Clean", "Private_Dirty")))
+
+
+def spread(seconds: Sequence[float]) -> str:
+    ordered = sorted(seconds)
+    return f"{median(ordered) * 1e3:.1f} ms, p90 {ordered[int(len(ordered) * 0.9)] * 1e3:.1f} ms"
+
+
+def row(what: str, isolation: str, sandbox: str, value: str) -> str:
+    walls = sandbox if isolation == "process" else "-"
+    return f"{what:26} {isolation:8} {walls:12} {value}"
+
+
+async def measure(options: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        programs = Programs(Path(directory))
+        sections: list[Callable[[], Awaitable[list[str]]]] = [
+            lambda: launches(programs, "inline", "off", options.launches),
+            lambda: launches(programs, "process", "off", options.launches),
+            lambda: launches(programs, "process", "best-effort", options.launches),
+            lambda: round_trips(programs, "best-effort", options.steps * 4),
+            lambda: crowd(programs, "inline", "off", options.programs, options.steps),
+            lambda: crowd(programs, "process", "best-effort", options.programs, options.steps),
+            lambda: idle_memory(programs, "best-effort"),
+        ]
+        print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
+        print(row("", "runs", "sandbox", ""))
+        for section in sections:
+            for line in await section():
+                print(line, flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--launches", type=int, default=30, help="warm launches")
+    parser.add_argument("--programs", type=int, default=200, help="programs that decode at once")
+    parser.add_argument("--steps", type=int, default=50, help="decode steps of each")
+    asyncio.run(measure(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    main()

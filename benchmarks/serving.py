@@ -1,0 +1,228 @@
+"""Chat completions over HTTP, and an agent loop, beside `mlx_lm.server`, on one random Llama in one run.
+
+    python -m benchmarks.serving [--new-tokens 64] [--requests 4] [--repeats 3] [--clients 1 8 32]
+
+Both servers use the same weights in float32 and the same BLAS. Only one of them is asked at a time; rounds alternate
+and medians are compared. The agent loop makes 8 tool calls after a system prompt of about 1,000 tokens: as a program
+beside the model, and as a loop of a client that sends the conversation each time.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.random_llama import write_random_llama
+from pie_mlx import Engine
+from pie_mlx.engine.model.blas import use_fast_blas
+from pie_mlx.events import Event, PassCompleted
+from pie_mlx.sdk import Context, Model, Sampler, runtime
+
+PEER = "from pie_mlx.engine.model.blas import use_fast_blas; use_fast_blas(); from mlx_lm.server import main; main()"
+"""mlx-lm's own server, with the BLAS that pie-mlx uses."""
+READY_SECONDS = 120
+TOOL_CALLS = 8
+CALL_TOKENS = 24
+SYSTEM = "You are a careful agent. " + " ".join(f"Rule {number}: check result {number} twice." for number in range(75))
+RESULT = "The tool answers: 21 degrees, light wind from the west, no rain before the evening."
+
+
+@dataclass(frozen=True)
+class Server:
+    """One that listens, and what it calls the model."""
+
+    port: int
+    model: str
+
+    async def ask(self, messages: Sequence[dict[str, str]], new_tokens: int, *, stream: bool = False) -> dict[str, Any]:
+        """The answer; of a stream its last event."""
+        body = {"model": self.model, "messages": messages, "max_tokens": new_tokens, "temperature": 0, "stream": stream}
+        if stream:
+            body["stream_options"] = {"include_usage": True}
+        status, data = await exchange(self.port, "POST", "/v1/chat/completions", json.dumps(body).encode())
+        if status != 200:
+            raise RuntimeError(f"port {self.port}: {status}: {data[:500]!r}")
+        return json.loads(data.split(b"data: ")[-2] if stream else data)
+
+
+async def exchange(port: int, method: str, path: str, body: bytes = b"") -> tuple[int, bytes]:
+    """One request on a connection of its own: status and body."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n"
+    writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+    answer = await reader.read()
+    writer.close()
+    fields, _, rest = answer.partition(b"\r\n\r\n")
+    return int(fields.split()[1]), dechunked(rest) if b"chunked" in fields.lower() else rest
+
+
+def dechunked(data: bytes) -> bytes:
+    found: list[bytes] = []
+    while data:
+        size, _, data = data.partition(b"\r\n")
+        length = int(size, 16)
+        found.append(data[:length])
+        data = data[length + 2 :]
+    return b"".join(found)
+
+
+@contextlib.contextmanager
+def running(command: Sequence[str], port: int, home: Path) -> Iterator[None]:
+    """A server process, ended at the end."""
+    environment = {**os.environ, "PIE_HOME": str(home), "HF_HUB_OFFLINE": "1"}
+    with (home / f"{port}.log").open("wb") as log:
+        process = subprocess.Popen([sys.executable, *command], stdout=log, stderr=log, env=environment)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait()
+
+
+async def ready(port: int, model: str = "") -> Server:
+    """The server at `port` once it answers."""
+    async with asyncio.timeout(READY_SECONDS):
+        while True:
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                _, data = await exchange(port, "GET", "/v1/models")
+                return Server(port, model or json.loads(data)["data"][0]["id"])
+            await asyncio.sleep(0.2)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as bound:
+        return int(bound.getsockname()[1])
+
+
+def question(client: int, number: int) -> list[dict[str, str]]:
+    words = " ".join(str((client * 7919 + number * 104729 + place) % 1000) for place in range(24))
+    return [{"role": "user", "content": f"Repeat these numbers: {words}"}]
+
+
+async def load(server: Server, clients: int, requests: int, new_tokens: int, round: int, *, stream: bool) -> float:
+    """Generated tokens per second with so many clients at once, each asking again when it has its answer."""
+
+    async def one(client: int) -> int:
+        tokens = 0
+        for number in range(requests):
+            answer = await server.ask(question(client + 100 * round, number), new_tokens, stream=stream)
+            tokens += answer["usage"]["completion_tokens"]
+        return tokens
+
+    started = time.perf_counter()
+    tokens = sum(await asyncio.gather(*(one(client) for client in range(clients))))
+    return tokens / (time.perf_counter() - started)
+
+
+async def client_loop(server: Server, round: int) -> tuple[float, int]:
+    """Seconds, and tokens the server had to prefill."""
+    messages = [{"role": "system", "content": f"Round {round}. {SYSTEM}"}, {"role": "user", "content": "Begin."}]
+    started, prefilled = time.perf_counter(), 0
+    for _ in range(TOOL_CALLS):
+        answer = await server.ask(messages, CALL_TOKENS)
+        usage = answer["usage"]
+        prefilled += usage["prompt_tokens"] - (usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0)
+        messages.append({"role": "assistant", "content": answer["choices"][0]["message"]["content"] or ""})
+        messages.append({"role": "user", "content": RESULT})
+    return time.perf_counter() - started, prefilled
+
+
+async def agent(input: dict[str, Any]) -> None:
+    """The same loop as a program: it keeps its context, so that only what is new is computed."""
+    model = Model.load(runtime.models()[0])
+    with Context(model) as context:
+        context.system(f"Round {input['round']}. {SYSTEM}").user("Begin.")
+        for _ in range(TOOL_CALLS):
+            await context.generate(Sampler.argmax(), max_tokens=CALL_TOKENS).collect_tokens()
+            context.seal().user(RESULT)
+
+
+async def program_loop(engine: Engine, passes: list[PassCompleted], round: int) -> tuple[float, int]:
+    passes.clear()
+    started = time.perf_counter()
+    await engine.run(agent, {"round": round})
+    # One of the computed tokens of a pass that reads is the token drawn before it, unless a turn was written.
+    prefilled = sum(event.computed_tokens for event in passes if event.computed_tokens > 1)
+    return time.perf_counter() - started, prefilled
+
+
+async def alternating(
+    theirs: Callable[[int], Awaitable[Any]], ours: Callable[[int], Awaitable[Any]], repeats: int
+) -> tuple[list[Any], list[Any]]:
+    """Both sides in turns, after one round each that does not count."""
+    await theirs(0), await ours(0)
+    found: tuple[list[Any], list[Any]] = ([], [])
+    for round in range(1, repeats + 1):
+        found[0].append(await theirs(round))
+        found[1].append(await ours(round))
+    return found
+
+
+def row(name: str, theirs: Sequence[float], ours: Sequence[float], *, lower: bool = False) -> None:
+    peer, mine = statistics.median(theirs), statistics.median(ours)
+    print(f"{name:44} {peer:12,.2f} {mine:12,.2f} {peer / mine if lower else mine / peer:7.2f}x")
+
+
+async def compare(directory: Path, ports: tuple[int, int], arguments: argparse.Namespace) -> None:
+    peer, mine = await ready(ports[0], str(directory)), await ready(ports[1])
+    print(f"{'9.4M-parameter random Llama, float32, greedy':44} {'mlx-lm':>12} {'pie-mlx':>12}")
+    for clients in arguments.clients:
+        for stream in (False, True):
+            share = (clients, arguments.requests, arguments.new_tokens)
+            found = await alternating(
+                lambda round, share=share, stream=stream: load(peer, *share, round, stream=stream),
+                lambda round, share=share, stream=stream: load(mine, *share, round, stream=stream),
+                arguments.repeats,
+            )
+            row(f"{clients} clients, {'streamed' if stream else 'whole'}, tok/s", *found)
+    await compare_agents(directory, peer, arguments.repeats)
+
+
+async def compare_agents(directory: Path, peer: Server, repeats: int) -> None:
+    passes: list[PassCompleted] = []
+
+    def note(event: Event) -> None:
+        if isinstance(event, PassCompleted):
+            passes.append(event)
+
+    async with Engine(directory, total_pages=512, on_event=note) as engine:
+        found = await alternating(
+            lambda round: client_loop(peer, round), lambda round: program_loop(engine, passes, round), repeats
+        )
+    theirs, ours = found
+    row(f"agent loop, {TOOL_CALLS} calls, s", [one[0] for one in theirs], [one[0] for one in ours], lower=True)
+    row("  tokens prefilled", [one[1] for one in theirs], [one[1] for one in ours], lower=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--new-tokens", type=int, default=64)
+    parser.add_argument("--requests", type=int, default=4)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--clients", type=int, nargs="+", default=[1, 8, 32])
+    arguments = parser.parse_args()
+    print(f"BLAS for both: {use_fast_blas()}")
+    with tempfile.TemporaryDirectory() as root:
+        directory, home = Path(root, "llama"), Path(root, "home")
+        directory.mkdir(), home.mkdir()
+        write_random_llama(directory)
+        ports = free_port(), free_port()
+        theirs = ["-c", PEER, "--model", str(directory), "--port", str(ports[0]), "--log-level", "WARNING"]
+        ours = ["-m", "pie_mlx.cli", "serve", "--port", str(ports[1]), "--model", str(directory)]
+        with running(theirs, ports[0], home), running(ours, ports[1], home):
+            asyncio.run(compare(directory, ports, arguments))
+
+
+if __name__ == "__main__":
+    main()

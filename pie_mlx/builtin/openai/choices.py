@@ -1,0 +1,186 @@
+"""One reply of the model, as it is generated."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+from inferlet import Distribution, Sampler, chat
+from readings import LISTED, reading
+from refusals import Refusal
+
+OPENING_TOKENS = 16
+"""The longest beginning of a tool call."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How tokens are drawn, and when to stop. `top` is the number of likely tokens to tell of, None for no telling."""
+
+    sampler: Sampler
+    max_tokens: int | None
+    stops: list[str]
+    top: int | None = None
+    one_call: bool = False
+
+
+@dataclass
+class Piece:
+    """A part of choice `index`; the last one says why it `finish`ed."""
+
+    index: int
+    text: str = ""
+    reasoning: str = ""
+    calls: list[tuple[str, str]] = field(default_factory=list)
+    readings: list[dict] = field(default_factory=list)
+    finish: str | None = None
+
+
+@dataclass
+class Counts:
+    """Tokens of one choice; `cached` of its prompt were not computed. `first_seconds`: when its first step was done."""
+
+    tokens: int = 0
+    reasoning_tokens: int = 0
+    cached: int = 0
+    first_seconds: float = 0.0
+
+
+def drawing_of(request, index, max_tokens, *, top=None, one_call=False):
+    """Choices of one request draw from different streams."""
+    seed = None if request.seed is None else (request.seed + index) % (1 << 63)
+    sampler = Sampler(request.temperature, k=request.top_k, p=request.top_p, floor=request.min_p, seed=seed)
+    return Drawing(sampler, max_tokens, request.stop_texts, top, one_call)
+
+
+class Choice:
+    """Generates on `context`, which holds the whole prompt."""
+
+    def __init__(self, context, drawing, speech, stops, rules, vocabulary=None, index=0):
+        self._context, self._drawing, self._speech, self._rules = context, drawing, speech, rules
+        self._stops, self._vocabulary, self._index = stops, vocabulary, index
+        self._recent = []
+        self._called = False
+        self.counts = Counts()
+
+    async def pieces(self):
+        """Every part as soon as it is certain."""
+        finish = None
+        # A model that is made to think first is free to, and bound from then on.
+        waits = self._speech.thinks and self._rules.make is not None
+        constraint = None if waits or self._rules.make is None else self._rules.make()
+        while finish is None:
+            generator, probe = self._generator(constraint)
+            constraint = None
+            async for step in generator:
+                output = await step.execute()
+                said = self._take(output)
+                piece = self._piece(said, output, probe)
+                if piece is not None:
+                    yield piece
+                if self._stops.found or (self._drawing.one_call and said.calls):
+                    finish = "stop"
+                elif waits and not self._speech.thinks:
+                    waits, constraint = False, self._rules.make()
+                elif said.begins_call and not said.calls and self._rules.make_call is not None:
+                    constraint = self._inside_call()
+                if finish or constraint:
+                    break
+            else:
+                finish = "length" if generator.finish_reason == "length" else "stop"
+        yield self._last(finish)
+
+    def _generator(self, constraint):
+        left = None if self._drawing.max_tokens is None else self._drawing.max_tokens - self.counts.tokens
+        generator = self._context.generate(
+            self._drawing.sampler,
+            max_tokens=left,
+            stop=chat.stop_tokens(self._context.model),
+            constrain=constraint,
+            auto_flush=False,
+        )
+        if self._drawing.top is None:
+            return generator, None
+        listed = min(LISTED, self._context.model.info.vocabulary_size)
+        return generator, generator.probe_each_step(-1, Distribution(1.0, listed))
+
+    def _take(self, output):
+        counts, tokens = self.counts, output.tokens
+        counts.first_seconds = counts.first_seconds or time.perf_counter()
+        counts.cached += output.raw.attached if output.raw else 0
+        counts.tokens += len(tokens)
+        said = self._speech.feed(tokens)
+        if said.reasoning or self._speech.thinks:
+            counts.reasoning_tokens += len(tokens)
+        self._recent = (self._recent + tokens)[-OPENING_TOKENS:]
+        return said
+
+    def _piece(self, said, output, probe):
+        """None when there is nothing to tell."""
+        readings = []
+        if probe is not None and output.tokens and not said.reasoning:
+            distribution = output.distribution(probe)
+            readings = [reading(self._vocabulary, token, distribution, self._drawing.top) for token in output.tokens]
+        text = self._stops.feed(said.text)
+        calls = self._allowed(said.calls)
+        if not (text or said.reasoning or calls or readings):
+            return None
+        return Piece(self._index, text, said.reasoning, calls, readings)
+
+    def _last(self, finish):
+        said = self._speech.finish()
+        text = self._stops.feed(said.text) + self._stops.finish()
+        calls = [] if self._stops.found else self._allowed(said.calls)
+        if self._called and finish == "stop":
+            finish = "tool_calls"
+        return Piece(self._index, text, said.reasoning, calls, finish=finish)
+
+    def _allowed(self, calls):
+        if self._drawing.one_call:
+            calls = [] if self._called else calls[:1]
+        self._called = self._called or bool(calls)
+        return calls
+
+    def _inside_call(self):
+        """The constraint of a call that has begun, brought to where the reply stands."""
+        for count in range(1, len(self._recent) + 1):
+            constraint = self._rules.make_call()
+            try:
+                constraint.matcher.accept_tokens(self._recent[-count:])
+            except Exception as error:
+                if getattr(error, "code", "") != "grammar_rejected":
+                    raise
+            else:
+                return constraint
+        raise Refusal(500, "tools[].function.strict: the model began a call in a way that cannot be followed")
+
+
+async def merged(streams: list[AsyncIterator[Piece]]) -> AsyncIterator[Piece]:
+    """Several replies at once, parts in the order of their coming."""
+    if len(streams) == 1:
+        async for piece in streams[0]:
+            yield piece
+        return
+    queue = asyncio.Queue()
+    tasks = [asyncio.create_task(_forward(stream, queue)) for stream in streams]
+    try:
+        left = len(tasks)
+        while left:
+            piece = await queue.get()
+            if isinstance(piece, BaseException):
+                raise piece
+            left -= piece is None
+            if piece is not None:
+                yield piece
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+async def _forward(stream, queue):
+    try:
+        async for piece in stream:
+            queue.put_nowait(piece)
+        queue.put_nowait(None)
+    except Exception as error:
+        queue.put_nowait(error)

@@ -1,0 +1,124 @@
+"""/v1/completions: text goes on, without a chat template."""
+
+import codecs
+from dataclasses import dataclass, field
+
+from accounts import Account
+from choices import Choice, drawing_of, merged
+from constraints import Rules
+from fields import CompletionRequest, read_fields
+from inferlet import Context
+from prompts import checked_length, copies, load_model
+from readings import Vocabulary
+from refusals import Refusal
+from sending import answer as send
+from sending import head
+from speech import Said
+from stops import StopTexts
+
+
+async def answer(body):
+    """Answer one request. Raises Refusal, and the engine's errors."""
+    request = read_fields(body, CompletionRequest)
+    if request.echo and request.logprobs is not None:
+        raise Refusal(400, "echo: not together with logprobs", param="echo")
+    model = load_model(request.model)
+    prompts = [Context(model).append(tokens) for tokens in _prompts(request.prompt, model)]
+    account = Account(sum(checked_length(prompt, "prompt") for prompt in prompts))
+    echoes = [_echo(prompt) if request.echo else "" for prompt in prompts for _ in range(request.n)]
+    contexts = [copy for prompt in prompts for copy in await copies(prompt, request.n)]
+    account.choices = [_choice(request, context, index) for index, context in enumerate(contexts)]
+    pieces = merged([choice.pieces() for choice in account.choices])
+    return await send(account, pieces, request, TextForm(request, model, echoes))
+
+
+def _prompts(prompt, model):
+    """The tokens of each prompt: a text, a list of texts, of tokens, or of lists of tokens."""
+    kinds = {type(one) for one in prompt} if isinstance(prompt, list) else {str}
+    if len(kinds) != 1:
+        raise Refusal(400, "prompt: give a text, texts, tokens or lists of tokens", param="prompt")
+    prompts = [prompt] if isinstance(prompt, str) or kinds == {int} else prompt
+    return [model.tokenizer().encode(one) if isinstance(one, str) else one for one in prompts]
+
+
+def _echo(context):
+    return context.model.tokenizer().decode(context.buffer())
+
+
+def _choice(request, context, index):
+    vocabulary = Vocabulary(context.model)
+    drawing = drawing_of(request, index, request.max_tokens, top=request.logprobs)
+    return Choice(context, drawing, PlainSpeech(vocabulary), StopTexts(request.stop_texts), Rules(), vocabulary, index)
+
+
+class PlainSpeech:
+    """Every token is text."""
+
+    thinks = False
+
+    def __init__(self, vocabulary):
+        self._vocabulary = vocabulary
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def feed(self, tokens):
+        return Said(self._decoder.decode(b"".join(map(self._vocabulary.bytes_of, tokens))))
+
+    def finish(self):
+        return Said(self._decoder.decode(b"", final=True))
+
+
+@dataclass
+class TextForm:
+    """What the parts of a text look like to the client."""
+
+    request: CompletionRequest
+    model: object
+    echoes: list[str]
+    _head: dict = None
+    _lengths: list[int] = field(default_factory=list)
+
+    def __post_init__(self):
+        self._head = head("cmpl", "text_completion", self.model)
+        self._lengths = [len(echo) for echo in self.echoes]
+
+    def whole(self, pieces):
+        choices = []
+        for index, echo in enumerate(self.echoes):
+            own = [piece for piece in pieces if piece.index == index]
+            text = echo + "".join(piece.text for piece in own)
+            readings = [entry for piece in own for entry in piece.readings]
+            choices.append(self._one(index, text, readings, own[-1].finish))
+        return {**self._head, "choices": choices}
+
+    def opening(self):
+        return [self._chunk(index, echo) for index, echo in enumerate(self.echoes) if echo]
+
+    def chunks(self, piece):
+        """The chunks of one part; none for an empty one."""
+        if not (piece.text or piece.readings or piece.finish):
+            return []
+        return [self._chunk(piece.index, piece.text, piece.readings, piece.finish)]
+
+    def closing(self, account):
+        return {**self._head, "choices": [], "usage": account.usage(), "timings": account.timings()}
+
+    def _chunk(self, index, text, readings=(), finish=None):
+        usage = {"usage": None} if self.request.includes_usage else {}
+        return {**self._head, "choices": [self._one(index, text, readings, finish)], **usage}
+
+    def _one(self, index, text, readings, finish):
+        return {"index": index, "text": text, "logprobs": self._logprobs(index, readings), "finish_reason": finish}
+
+    def _logprobs(self, index, readings):
+        if self.request.logprobs is None:
+            return None
+        offsets = []
+        for entry in readings:
+            offsets.append(self._lengths[index])
+            self._lengths[index] += len(entry["token"])
+        return {
+            "tokens": [entry["token"] for entry in readings],
+            "token_logprobs": [entry["logprob"] for entry in readings],
+            "top_logprobs": [{top["token"]: top["logprob"] for top in e["top_logprobs"]} for e in readings],
+            "text_offset": offsets,
+        }

@@ -1,0 +1,73 @@
+"""What a reply may be: response formats and tool choices as constraints of generation."""
+
+from dataclasses import dataclass, field
+
+import msgspec
+from fields import AnyObject, NamedChoice, SchemaFormat
+from inferlet import GrammarConstraint, JsonSchema, tools
+from refusals import Refusal
+
+
+@dataclass(frozen=True)
+class Rules:
+    """`schemas` are the tools the model is told of. `make` gives a constraint for one choice, None without one.
+
+    `make_call` gives the constraint that holds from the beginning of a tool call on, where a tool asks for that.
+    """
+
+    schemas: list[dict] = field(default_factory=list)
+    make: object = None
+    make_call: object = None
+
+
+def rules_of(request, model):
+    """Raises Refusal for what cannot be enforced, and the engine's GrammarError."""
+    choice = request.tool_choice or ("auto" if request.tools else "none")
+    if choice != "none" and not request.tools:
+        raise Refusal(400, "tool_choice: there are no tools", param="tool_choice")
+    schemas = [] if choice == "none" else [msgspec.to_builtins(_without_nulls(tool)) for tool in request.tools]
+    format = _format_constraint(model, request.response_format)
+    if format is not None and choice != "none":
+        # Held to the format from its first token, the model could call no tool.
+        text = "response_format: not together with tools, unless tool_choice is none"
+        raise Refusal(400, text, param="response_format")
+    if choice in ("none", "auto"):
+        strict = choice == "auto" and any(tool.function.strict for tool in request.tools)
+        return Rules(schemas, format, _calls(model, schemas, "tools[].function.strict") if strict else None)
+    return Rules(schemas, _calls(model, _chosen(choice, schemas), "tool_choice"))
+
+
+def _without_nulls(tool):
+    """As templates expect it."""
+    function = {name: value for name, value in msgspec.to_builtins(tool.function).items() if value is not None}
+    function.pop("strict", None)
+    return {"type": "function", "function": function}
+
+
+def _chosen(choice, schemas):
+    if not isinstance(choice, NamedChoice):
+        return schemas
+    name = choice.function.name
+    found = [schema for schema in schemas if schema["function"]["name"] == name]
+    if not found:
+        raise Refusal(400, f"tool_choice: no tool is named '{name}'", param="tool_choice")
+    return found
+
+
+def _calls(model, schemas, param):
+    matcher = tools.native_matcher(model, schemas)
+    if matcher is None:
+        raise Refusal(400, f"{param}: cannot be enforced with this model: leave it out", param=param)
+    return lambda: GrammarConstraint(matcher.fork())
+
+
+def _format_constraint(model, format):
+    match format:
+        case AnyObject():
+            schema = JsonSchema({"type": "object"}, strict=False)
+        case SchemaFormat(json_schema=described):
+            schema = JsonSchema(described.schema, strict=bool(described.strict))
+        case _:
+            return None
+    matcher = schema.build_constraint(model).matcher
+    return lambda: GrammarConstraint(matcher.fork())

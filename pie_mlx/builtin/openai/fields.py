@@ -1,0 +1,209 @@
+"""The bodies of requests, read strictly: what is not supported is refused, whatever else the body says."""
+
+import re
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+from refusals import Refusal
+
+NEUTRAL = {
+    "audio": (),
+    "best_of": (1,),
+    "frequency_penalty": (0,),
+    "function_call": (),
+    "functions": (),
+    "logit_bias": ({},),
+    "metadata": ({},),
+    "modalities": (["text"],),
+    "prediction": (),
+    "presence_penalty": (0,),
+    "reasoning_effort": (),
+    "service_tier": ("auto", "default"),
+    "store": (False,),
+    "suffix": ("",),
+    "verbosity": (),
+    "web_search_options": (),
+}
+"""Fields that are not supported, and the values that ask for nothing."""
+LABELS = ("prompt_cache_key", "safety_identifier", "user")
+"""Fields that only name the caller."""
+
+Whole = Annotated[int, Meta(ge=1)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+
+
+class Strict(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Refuses what it does not know."""
+
+
+class Text(Strict, tag="text"):
+    text: str
+
+
+Content = str | list[Text]
+
+
+class System(Strict, tag="system", tag_field="role"):
+    content: Content
+
+
+class Developer(Strict, tag="developer", tag_field="role"):
+    content: Content
+
+
+class User(Strict, tag="user", tag_field="role"):
+    content: Content
+
+
+class CalledFunction(Strict):
+    name: str
+    arguments: str
+
+
+class ToolCall(Strict):
+    id: str
+    function: CalledFunction
+    type: Literal["function"] = "function"
+    index: int = 0
+
+
+class Assistant(Strict, tag="assistant", tag_field="role"):
+    """`reasoning_content` may come back with a message; templates leave out the reasoning of earlier turns."""
+
+    content: Content | None = None
+    reasoning_content: str | None = None
+    tool_calls: list[ToolCall] | None = None
+    refusal: str | None = None
+    annotations: Annotated[list[Any], Meta(max_length=0)] | None = None
+    audio: None = None
+    function_call: None = None
+
+
+class Tool(Strict, tag="tool", tag_field="role"):
+    """`name` repeats that of the tool, if it is there."""
+
+    content: Content
+    tool_call_id: str
+    name: str | None = None
+
+
+Message = System | Developer | User | Assistant | Tool
+
+
+class Function(Strict):
+    name: str
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+    strict: bool | None = None
+
+
+class OfferedTool(Strict):
+    type: Literal["function"]
+    function: Function
+
+
+class NamedFunction(Strict):
+    name: str
+
+
+class NamedChoice(Strict):
+    type: Literal["function"]
+    function: NamedFunction
+
+
+class PlainText(Strict, tag="text", frozen=True):
+    pass
+
+
+class AnyObject(Strict, tag="json_object"):
+    pass
+
+
+class Schema(Strict):
+    name: str
+    schema: dict[str, Any]
+    description: str | None = None
+    strict: bool | None = None
+
+
+class SchemaFormat(Strict, tag="json_schema"):
+    json_schema: Schema
+
+
+class StreamOptions(Strict):
+    include_usage: bool = False
+    include_obfuscation: Literal[False] = False
+
+
+class Request(Strict):
+    """What both endpoints take."""
+
+    model: str
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+    temperature: Annotated[float, Meta(ge=0, le=2)] = 1.0
+    top_p: Share = 1.0
+    top_k: Annotated[int, Meta(ge=0)] = 0
+    min_p: Share = 0.0
+    seed: int | None = None
+    n: Annotated[int, Meta(ge=1, le=64)] = 1
+    stop: str | list[str] = []
+    max_tokens: Whole | None = None
+
+    @property
+    def includes_usage(self) -> bool:
+        return self.stream_options is not None and self.stream_options.include_usage
+
+    @property
+    def stop_texts(self) -> list[str]:
+        return [self.stop] if isinstance(self.stop, str) else self.stop
+
+
+class ChatRequest(Request, kw_only=True):
+    messages: Annotated[list[Message], Meta(min_length=1)]
+    max_completion_tokens: Whole | None = None
+    tools: list[OfferedTool] = []
+    tool_choice: Literal["none", "auto", "required"] | NamedChoice | None = None
+    parallel_tool_calls: bool = True
+    response_format: PlainText | AnyObject | SchemaFormat = PlainText()
+    logprobs: bool = False
+    top_logprobs: Annotated[int, Meta(ge=0, le=20)] = 0
+
+
+class CompletionRequest(Request, kw_only=True):
+    prompt: str | list[str | int | list[int]]
+    echo: bool = False
+    logprobs: Annotated[int, Meta(ge=0, le=5)] | None = None
+    max_tokens: Whole | None = 16
+
+
+def read_fields(body: bytes, kind: type[Any]) -> Any:
+    """The body as `kind`. Raises Refusal that names the field."""
+    try:
+        found: Any = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Refusal(400, f"the body is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise Refusal(400, "the body is no JSON object")
+    given = {name: value for name, value in found.items() if value is not None and name not in LABELS}
+    for name in given.keys() & NEUTRAL.keys() - set(kind.__struct_fields__):
+        if given.pop(name) not in NEUTRAL[name]:
+            raise Refusal(400, f"'{name}' is not supported: leave it out", param=name, code="unsupported_parameter")
+    try:
+        return msgspec.convert(given, kind)
+    except msgspec.ValidationError as error:
+        raise _refused(str(error)) from None
+
+
+def _refused(text: str) -> Refusal:
+    """msgspec says `... - at `$.messages[0].content`` or `... unknown field `x``."""
+    unknown = re.search(r"unknown field `(\w+)`", text)
+    place = re.search(r"at `\$\.?([^`]*)`", text)
+    path = place[1] if place else ""
+    if unknown:
+        name = f"{path}.{unknown[1]}" if path else unknown[1]
+        return Refusal(400, f"'{name}' is not supported: leave it out", param=name, code="unsupported_parameter")
+    missing = re.search(r"missing required field `(\w+)`", text)
+    param = ".".join(part for part in (path, missing[1] if missing else "") if part)
+    return Refusal(400, f"invalid body: {text.replace('$.', '')}", param=param or None, code="invalid_value")

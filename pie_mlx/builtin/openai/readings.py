@@ -1,0 +1,37 @@
+"""How likely tokens were."""
+
+import math
+
+LISTED = 64
+"""So many of the most likely tokens are read in each step; a drawn token that is none of them counts as unlikely."""
+UNLIKELY = -9999.0
+"""What the interface says of a token of unknown, very small probability."""
+
+
+_known = {}
+
+
+class Vocabulary:
+    """The bytes of tokens. Read once of each model, for as long as this program stays loaded."""
+
+    def __init__(self, model):
+        if model.name not in _known:
+            ids, texts = model.tokenizer().vocabs()
+            _known[model.name] = dict(zip(ids, texts, strict=True))
+        self._bytes = _known[model.name]
+
+    def bytes_of(self, token):
+        return self._bytes.get(token, b"")
+
+    def entry(self, token, logprob):
+        """A token as the interface describes it."""
+        data = self.bytes_of(token)
+        return {"token": data.decode(errors="replace"), "logprob": logprob, "bytes": list(data)}
+
+
+def reading(vocabulary, token, distribution, count):
+    """The drawn token and the `count` most likely ones."""
+    likely = [(other, math.log(share)) for other, share in zip(*distribution, strict=True) if share > 0]
+    logprob = dict(likely).get(token, UNLIKELY)
+    top = [vocabulary.entry(other, value) for other, value in likely[:count]]
+    return {**vocabulary.entry(token, logprob), "top_logprobs": top}

@@ -1,0 +1,89 @@
+"""`pie attach`"""
+
+import asyncio
+import sys
+import threading
+from pathlib import Path
+
+from pie_mlx.cli.connecting import whole_id, with_client
+from pie_mlx.cli.display import JsonDisplay, ReceivedFiles, TextDisplay
+from pie_mlx.cli.options import Common
+from pie_mlx.cli.remote_run import show_events
+from pie_mlx.cli.reporting import FAILED, INTERRUPTED, report
+from pie_mlx.client import Client, RemoteProcess
+from pie_mlx.events import ProcessFailed, ProcessReturned
+
+
+def attach(common: Common, process: str, files: Path | None) -> int:
+    """Follow a process and answer the exit code: that of the process, or 0 when it was left running."""
+    if files is not None:
+        files.mkdir(parents=True, exist_ok=True)
+
+    async def work(client: Client) -> int:
+        attached = await client.attach(await whole_id(client, process))
+        ended = await _Talk(attached, common, ReceivedFiles(files)).follow()
+        return _report(ended, attached, common)
+
+    try:
+        return with_client(common, work)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+class _Talk:
+    def __init__(self, process: RemoteProcess, common: Common, files: ReceivedFiles) -> None:
+        self._process = process
+        self._display = JsonDisplay() if common.json else TextDisplay(quiet=common.quiet)
+        self._files = files
+
+    async def follow(self) -> ProcessReturned | ProcessFailed | None:
+        """How it ended; None when the user left it running. Ends it when this command is interrupted."""
+        showing = asyncio.create_task(show_events(self._process, self._display, self._files))
+        typing = asyncio.create_task(self._type())
+        try:
+            await asyncio.wait({showing, typing}, return_when=asyncio.FIRST_COMPLETED)
+            if not showing.done() and sys.stdin.isatty():
+                await self._process.detach()
+                showing.cancel()
+                return None
+            return await showing
+        except asyncio.CancelledError:
+            await self._process.terminate()
+            await showing
+            raise
+        finally:
+            typing.cancel()
+
+    async def _type(self) -> None:
+        """Send the lines that are typed, until there will be no more."""
+        lines = _typed_lines()
+        while (line := await lines.get()) is not None:
+            await self._process.send(line)
+
+
+def _typed_lines() -> "asyncio.Queue[str | None]":
+    """Read by a thread, because nothing can wait for a terminal and a socket alike on every system; None is the end."""
+    loop = asyncio.get_running_loop()
+    lines: asyncio.Queue[str | None] = asyncio.Queue()
+
+    def read() -> None:
+        try:
+            for line in sys.stdin:
+                loop.call_soon_threadsafe(lines.put_nowait, line.rstrip("\n"))
+            loop.call_soon_threadsafe(lines.put_nowait, None)
+        except (OSError, RuntimeError, ValueError):  # there is no input, or the command has ended meanwhile
+            return
+
+    threading.Thread(target=read, name="pie-stdin", daemon=True).start()
+    return lines
+
+
+def _report(ended: ProcessReturned | ProcessFailed | None, process: RemoteProcess, common: Common) -> int:
+    if ended is None:
+        print(f"pie: left {process.id} running", file=sys.stderr)
+        return 0
+    if isinstance(ended, ProcessReturned):
+        return 0
+    if not common.json:
+        report(f"process {process.id}: {ended.error_type}: {ended.message}", "", ended.error_type, common)
+    return FAILED

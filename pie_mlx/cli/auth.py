@@ -1,0 +1,82 @@
+"""`pie auth`"""
+
+import json
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from pie_mlx.cli.asking import confirm
+from pie_mlx.cli.options import Common, common_options
+from pie_mlx.cli.table import table
+
+if TYPE_CHECKING:
+    from pie_mlx.config.authorized_users import AuthorizedUsers
+
+
+@click.group
+@common_options
+def command() -> None:
+    """Say who may connect, by public keys."""
+
+
+@command.command
+@click.argument("user")
+@click.argument("key_name", required=False)
+@common_options
+@click.pass_obj
+def add(common: Common, user: str, key_name: str | None) -> None:
+    """Add a public key, read from standard input, and print its fingerprint.
+
+    \b
+    pie auth add ada < ~/.ssh/id_ed25519.pub
+    """
+    users = _users(common)
+    if sys.stdin.isatty():
+        print("pie: paste the public key, then press Return and Ctrl-D", file=sys.stderr)
+    name = key_name or time.strftime("%Y-%m-%d-%H:%M:%S")
+    key = users.add(user, name, sys.stdin.read())
+    row = {"user": user, "key": name, "type": key.type, "fingerprint": key.fingerprint}
+    print(json.dumps(row) if common.json else key.fingerprint)
+
+
+@command.command
+@click.argument("user")
+@click.argument("key_name", required=False)
+@click.option("-y", "--yes", is_flag=True, help="Do not ask before a user with all keys is removed.")
+@common_options
+@click.pass_obj
+def remove(common: Common, user: str, key_name: str | None, yes: bool) -> None:
+    """Remove one key of a user, or the user."""
+    users = _users(common)
+    if key_name is None:
+        confirm(f"Remove the user {user} with {len(users.users().get(user, {}))} keys?", yes=yes)
+    removed = users.remove(user, key_name)
+    print(json.dumps({"user": user, "removed": removed}) if common.json else "\n".join(f"removed {n}" for n in removed))
+
+
+@command.command("list")
+@common_options
+@click.pass_obj
+def list_keys(common: Common) -> None:
+    """List users and their keys."""
+    users = _users(common)
+    rows = [
+        {"user": user, "key": name, "type": key.type, "fingerprint": key.fingerprint}
+        for user, keys in sorted(users.users().items())
+        for name, key in keys.items()
+    ]
+    if common.json:
+        print(json.dumps(rows))
+    elif rows:
+        print(table(("USER", "KEY", "TYPE", "FINGERPRINT"), [list(row.values()) for row in rows]))
+    else:
+        print(f"nobody may connect with a key: there is none in {users.file}", file=sys.stderr)
+
+
+def _users(common: Common) -> "AuthorizedUsers":
+    from pie_mlx.cli.configuration import active_config, home
+    from pie_mlx.config.authorized_users import AuthorizedUsers, authorized_users_file
+
+    return AuthorizedUsers(authorized_users_file(active_config(common).config, home()))

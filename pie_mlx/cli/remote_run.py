@@ -1,0 +1,115 @@
+"""`pie run` on an engine that runs already."""
+
+import asyncio
+from dataclasses import dataclass
+
+from pie_mlx.cli.connecting import open_client
+from pie_mlx.cli.display import Display, JsonDisplay, ReceivedFiles, TextDisplay
+from pie_mlx.cli.interrupts import Protect, run_interruptible
+from pie_mlx.cli.options import Common
+from pie_mlx.cli.reporting import FAILED, INTERRUPTED, report
+from pie_mlx.cli.run import RunRequest
+from pie_mlx.cli.running import program_input
+from pie_mlx.client import Address, Client, RemoteProcess
+from pie_mlx.errors import LaunchError
+from pie_mlx.events import ProcessFailed, ProcessFile, ProcessReturned
+from pie_mlx.runtime.manifest import Manifest, parse_manifest
+from pie_mlx.runtime.program import read_text
+from pie_mlx.runtime.store import Source, pack_program
+
+
+def run_on(address: Address, request: RunRequest, common: Common) -> int:
+    """Run the program and answer the exit code. Raises PieError and click.UsageError."""
+    source = None if request.installed else packed(request)
+    if request.files is not None:
+        request.files.mkdir(parents=True, exist_ok=True)
+    display = JsonDisplay() if common.json else TextDisplay(quiet=common.quiet)
+    try:
+        return run_interruptible(_RemoteRun(address, source, request, common, display).run)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def packed(request: RunRequest) -> Source:
+    """What is uploaded for a path, with the manifest of `--manifest` where one is named. Raises LaunchError."""
+    source = pack_program(request.path)
+    return source if request.manifest is None else Source(source.payload, read_text(request.manifest))
+
+
+@dataclass(frozen=True, slots=True)
+class _RemoteRun:
+    address: Address
+    source: Source | None
+    request: RunRequest
+    common: Common
+    display: Display
+
+    async def run(self, protect: Protect) -> int:
+        async with await open_client(self.address) as client:
+            manifest = await self._manifest(client)
+            value = program_input(self.request, manifest.parameters)
+            if self.source is not None:
+                await client.install(self.source.payload, self.source.manifest_text, force=True)
+            process = await client.launch(manifest.identity, value, token_budget=self.request.token_budget)
+            protect()
+            return self._report(manifest, await self._follow(process))
+
+    async def _manifest(self, client: Client) -> Manifest:
+        if self.source is not None:
+            return parse_manifest(self.source.manifest_text)
+        return await installed_manifest(client, str(self.request.installed))
+
+    async def _follow(self, process: RemoteProcess) -> ProcessReturned | ProcessFailed:
+        """Show it until it ends; end it when time is up, and when this command is to end."""
+        showing = asyncio.create_task(self._show(process))
+        try:
+            async with asyncio.timeout(self.request.timeout_seconds):
+                return await asyncio.shield(showing)
+        except TimeoutError:
+            await process.terminate()
+            await showing
+            reason = f"still running after {self.request.timeout_seconds:g} s"
+            return ProcessFailed(process.id, "ProcessCancelledError", reason)
+        except asyncio.CancelledError:
+            await process.terminate()
+            await showing
+            raise
+
+    async def _show(self, process: RemoteProcess) -> ProcessReturned | ProcessFailed:
+        return await show_events(process, self.display, ReceivedFiles(self.request.files))
+
+    def _report(self, manifest: Manifest, ended: ProcessReturned | ProcessFailed) -> int:
+        if isinstance(ended, ProcessReturned):
+            return 0
+        if not self.common.json:
+            what = f"program '{manifest.identity}': {ended.error_type}: {ended.message}"
+            report(what, "", ended.error_type, self.common)
+        return FAILED
+
+
+async def show_events(
+    process: RemoteProcess, display: Display, files: ReceivedFiles
+) -> ProcessReturned | ProcessFailed:
+    """Show what a process gives out until it ends; answers how. Raises SessionClosedError."""
+    last: ProcessReturned | ProcessFailed | None = None
+    async for event, data in process.events():
+        display(event)
+        if isinstance(event, ProcessFile):
+            files(data, event.name)
+        elif isinstance(event, ProcessReturned | ProcessFailed):
+            last = event
+    return last or ProcessFailed(process.id, "ProcessError", "it ended without an event")
+
+
+async def installed_manifest(client: Client, word: str) -> Manifest:
+    """The manifest of an installed program, by `name` or `name@version`. Raises LaunchError."""
+    name, _, version = word.partition("@")
+    found = (await client.query("programs", name=name))["programs"]
+    chosen = [entry for entry in found if version in ("", "latest", entry["version"])]
+    if not chosen:
+        raise LaunchError(
+            f"program '{name}@{version or 'latest'}' is not installed: upload it with 'pie install'",
+            hint="'pie list' shows what is installed",
+        )
+    manifests = [parse_manifest(entry["manifest"]) for entry in chosen]
+    return max(manifests, key=lambda manifest: (not manifest.version.prerelease, manifest.version))

@@ -1,0 +1,14 @@
+"""Clients of a running engine.
+
+async with await connect(unix_socket=...) as client:
+    process = await client.launch("text-completion", {"prompt": "..."})
+    async for event, data in process.events():
+        ...
+"""
+
+from pie_mlx.client.client import Client, Watch, connect
+from pie_mlx.client.discovery import Address, find_engine
+from pie_mlx.client.frames import EngineEvent
+from pie_mlx.client.process import RemoteProcess
+
+__all__ = ["Address", "Client", "EngineEvent", "RemoteProcess", "Watch", "connect", "find_engine"]

@@ -1,0 +1,293 @@
+"""A client of a running engine."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from blake3 import blake3
+
+from pie_mlx.client import frames
+from pie_mlx.client.connection import Connection, open_socket
+from pie_mlx.client.keys import sign
+from pie_mlx.client.mcp_servers import StdioServer, error_json, failure
+from pie_mlx.client.process import Delivery, Download, RemoteProcess, as_event
+from pie_mlx.errors import AuthError, McpError, PieError
+from pie_mlx.events import ProcessFailed, ProcessReturned
+
+DISABLED = "Authenticated (Engine disabled authentication)"
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """The engine when watching began, and everything since: `events` ends with the connection."""
+
+    snapshot: dict[str, Any]
+    events: AsyncIterator[frames.EngineEvent]
+
+
+class Client:
+    """Use `async with connect(...) as client`. All methods raise SessionClosedError when the connection is lost.
+
+    What the server refuses is raised as the error it names.
+    """
+
+    def __init__(self) -> None:
+        self._connection: Connection
+        self._queues: dict[str, asyncio.Queue[Delivery]] = {}
+        self._downloads: dict[tuple[str, str], Download] = {}
+        self._watched: asyncio.Queue[frames.EngineEvent | PieError] = asyncio.Queue()
+        self._mcp: dict[str, StdioServer] = {}
+        self._answering: set[asyncio.Task[None]] = set()
+
+    async def open(self, url: str, unix_socket: str | None = None) -> None:
+        """Connect. Raises SessionClosedError when nobody answers."""
+        self._connection = Connection(await open_socket(url, unix_socket), self._take, self._lost)
+
+    async def close(self) -> None:
+        """Leave; processes go on, MCP servers end. Idempotent."""
+        for task in self._answering:
+            task.cancel()
+        await self._connection.close()
+        servers, self._mcp = self._mcp, {}
+        await asyncio.gather(*(server.close() for server in servers.values()))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def authenticate(self, username: str, key_file: Path | None = None) -> None:
+        """Raises AuthError when the server wants a key and there is none, or does not take it."""
+        challenge = await self._connection.ask("auth_identify", username=username)
+        if challenge == DISABLED:
+            return
+        if key_file is None:
+            raise AuthError(f"the engine wants a key of user '{username}'", hint="name one with --private-key-path")
+        await self._connection.ask("auth_prove", signature=sign(key_file, challenge))
+
+    async def authenticate_by_token(self, token: str, username: str | None = None) -> None:
+        """With the engine's internal token: admin rights. Raises AuthError."""
+        await self._connection.ask("auth_by_token", token=token, username=username)
+
+    async def ping(self) -> None:
+        await self._connection.ask("ping")
+
+    async def query(self, subject: str, **record: Any) -> dict[str, Any]:
+        """What the engine knows about a subject."""
+        return json.loads(await self._connection.ask("query", subject=subject, record=json.dumps(record)))
+
+    async def processes(self, *, all: bool = False, id_prefix: str = "") -> list[dict[str, Any]]:
+        """Live processes this user may see; with `all` also those that have ended lately."""
+        found: list[dict[str, Any]] = []
+        after = ""
+        while True:
+            page = await self.query("processes", all=all, id_prefix=id_prefix, after=after)
+            found += page["processes"]
+            if page["next"] is None:
+                return found
+            after = page["next"]
+
+    async def install(self, payload: bytes, manifest: str, *, force: bool = False) -> None:
+        """Upload a program: Python source or a package. Raises LaunchError."""
+        number = self._connection.next_number()
+        answer = self._connection.expect(number)
+        pieces = frames.chunks(payload)
+        for index, piece in enumerate(pieces):
+            await self._connection.send(
+                "add_program",
+                corr_id=number,
+                program_hash=blake3(payload).hexdigest(),
+                manifest=manifest,
+                force_overwrite=force,
+                chunk_index=index,
+                total_chunks=len(pieces),
+                chunk_data=piece,
+            )
+        await answer
+
+    async def remove(self, name: str, version: str) -> None:
+        """Raises LaunchError when it is not installed or needed by another program."""
+        await self._connection.ask("remove_program", name=name, version=version)
+
+    async def launch(
+        self, program: str, input: Any = None, *, attach: bool = True, token_budget: int | None = None
+    ) -> RemoteProcess:
+        """Start an installed program, `name` or `name@version`. Raises LaunchError."""
+        text = json.dumps({} if input is None else input, allow_nan=False)
+        process_id = await self._connection.ask(
+            "launch_process",
+            arranged=self._arrange,
+            inferlet=program,
+            input=text,
+            capture_outputs=attach,
+            token_budget=token_budget,
+        )
+        return self._process(process_id)
+
+    async def launch_all(
+        self, program: str, inputs: Sequence[Any], *, attach: bool = True, budgets: Sequence[int | None] | None = None
+    ) -> list[RemoteProcess]:
+        """Start a program once for each input, all or none. Raises LaunchError."""
+
+        def arrange(result: str) -> None:
+            for process_id in json.loads(result):
+                self._arrange(process_id)
+
+        result = await self._connection.ask(
+            "launch_processes",
+            arranged=arrange,
+            inferlet=program,
+            inputs=[json.dumps({} if item is None else item, allow_nan=False) for item in inputs],
+            capture_outputs=attach,
+            token_budgets=None if budgets is None else list(budgets),
+        )
+        return [self._process(process_id) for process_id in json.loads(result)]
+
+    async def attach(self, process_id: str) -> RemoteProcess:
+        """What was missed comes first. Raises ProcessError."""
+        await self._connection.ask(
+            "attach_process", arranged=lambda _: self._arrange(process_id), process_id=process_id
+        )
+        return self._process(process_id)
+
+    async def detach(self, process_id: str) -> None:
+        await self._connection.ask("detach_process", process_id=process_id)
+        self._queues.pop(process_id, None)
+
+    async def terminate(self, process_id: str) -> None:
+        await self._connection.ask("terminate_process", process_id=process_id)
+
+    async def set_bid(self, process_id: str, bid: float) -> None:
+        """Bid credits per page and tick for all contexts of a process, until it sets another."""
+        await self._connection.ask("set_bid", process_id=process_id, bid=bid)
+
+    async def suspend(self, process_id: str) -> None:
+        """Take a process's pages until it uses them again. Raises ContextBusyError."""
+        await self._connection.ask("suspend_process", process_id=process_id)
+
+    async def signal(self, process_id: str, message: str) -> None:
+        """Nothing says whether it arrived."""
+        await self._connection.send("signal_process", process_id=process_id, message=message)
+
+    async def send_file(self, process_id: str, data: bytes) -> None:
+        """A refusal comes as a notice on the process's standard error."""
+        pieces = frames.chunks(data)
+        for index, piece in enumerate(pieces):
+            await self._connection.send(
+                "transfer_file",
+                process_id=process_id,
+                file_hash=blake3(data).hexdigest(),
+                chunk_index=index,
+                total_chunks=len(pieces),
+                chunk_data=piece,
+            )
+
+    async def register_mcp_server(self, name: str, command: str, args: Sequence[str] = ()) -> None:
+        """Start an MCP server here, for the programs this client is attached to. Raises McpError."""
+        server = await StdioServer.start(name, command, list(args))
+        earlier = self._mcp.get(name)
+        self._mcp[name] = server
+        if earlier is not None:
+            await earlier.close()
+        await self._connection.ask(
+            "register_mcp_server", name=name, transport="stdio", command=command, args=list(args), url=None
+        )
+
+    async def watch(self, since: int | None = None, kinds: Sequence[str] | None = None) -> Watch:
+        """Watch the engine's events; with `since` from those after that number, as far as they are kept."""
+        chosen = None if kinds is None else list(kinds)
+        snapshot = await self._connection.ask("watch_events", since=since, kinds=chosen)
+        return Watch(json.loads(snapshot), self._watch())
+
+    async def _watch(self) -> AsyncIterator[frames.EngineEvent]:
+        while True:
+            event = await self._watched.get()
+            if isinstance(event, PieError):
+                raise event
+            yield event
+
+    def _arrange(self, process_id: str) -> None:
+        self._queues[process_id] = asyncio.Queue()
+
+    def _process(self, process_id: str) -> RemoteProcess:
+        return RemoteProcess(process_id, self, self._queues[process_id])
+
+    def _take(self, frame: frames.AnyServerFrame) -> None:
+        match frame:
+            case frames.ProcessEvent():
+                self._deliver(frame.process_id, (as_event(frame), b""))
+            case frames.File():
+                self._receive(frame)
+            case frames.EngineEvent():
+                self._watched.put_nowait(frame)
+            case frames.McpRequest():
+                task = asyncio.create_task(self._answer(frame))
+                self._answering.add(task)
+                task.add_done_callback(self._answering.discard)
+            case frames.Response():
+                pass
+
+    def _deliver(self, process_id: str, delivery: tuple[Any, bytes]) -> None:
+        queue = self._queues.get(process_id)
+        if queue is not None:
+            queue.put_nowait(delivery)
+            if isinstance(delivery[0], ProcessReturned | ProcessFailed) and self._queues.get(process_id) is queue:
+                del self._queues[process_id]
+
+    def _receive(self, frame: frames.File) -> None:
+        key = (frame.process_id, frame.file_hash)
+        if frame.chunk_index == 0:
+            self._downloads[key] = Download([])
+        download = self._downloads.get(key)
+        if download is not None and (whole := download.add(frame)) is not None:
+            del self._downloads[key]
+            self._deliver(frame.process_id, whole)
+
+    async def _answer(self, request: frames.McpRequest) -> None:
+        try:
+            server = self._mcp.get(request.server_name)
+            if server is None:
+                raise failure(-32000, f"MCP server '{request.server_name}' is not registered here")
+            result = json.dumps(await server.request(request.method, json.loads(request.params)))
+            ok = True
+        except McpError as error:
+            ok, result = False, error_json(error)
+        await self._connection.send("mcp_response", corr_id=request.corr_id, ok=ok, result=result)
+
+    def _lost(self, reason: PieError) -> None:
+        queues, self._queues = self._queues, {}
+        for queue in queues.values():
+            queue.put_nowait(reason)
+        self._watched.put_nowait(reason)
+
+
+async def connect(
+    url: str = "ws://127.0.0.1:8080",
+    *,
+    unix_socket: str | None = None,
+    username: str | None = None,
+    key_file: Path | None = None,
+    token: str | None = None,
+) -> Client:
+    """A connected client that has authenticated as asked. `unix_socket` goes before `url` and needs no key.
+
+    Raises SessionClosedError when nobody answers, AuthError.
+    """
+    client = Client()
+    await client.open(url, unix_socket)
+    try:
+        if token is not None:
+            await client.authenticate_by_token(token, username)
+        elif username is not None:
+            await client.authenticate(username, key_file)
+    except BaseException:
+        await client.close()
+        raise
+    return client

@@ -1,0 +1,140 @@
+"""The websocket under a client: requests to responses, and everything else to whoever it is for."""
+
+import asyncio
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect, unix_connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
+
+from pie_mlx.client import frames
+from pie_mlx.errors import AuthError, PieError, ProtocolError, SessionClosedError, from_code
+
+FRAME_LIMIT_BYTES = 1 << 20
+_OPEN_SECONDS = 10.0
+
+Arranged = Callable[[str], None]
+"""Called with the result of a request before any later frame is looked at."""
+
+
+@dataclass(slots=True)
+class _Pending:
+    answer: "asyncio.Future[str]"
+    arranged: Arranged | None
+
+
+class Connection:
+    """`take` is given every frame that is no response, `lost` the reason when the connection ends."""
+
+    def __init__(
+        self, socket: ClientConnection, take: Callable[[frames.AnyServerFrame], None], lost: Callable[[PieError], None]
+    ) -> None:
+        self._socket = socket
+        self._take = take
+        self._lost = lost
+        self._pending: dict[int, _Pending] = {}
+        self._numbers = itertools.count(1)
+        self._ended: PieError | None = None
+        self._reader = asyncio.create_task(self._read())
+
+    def next_number(self) -> int:
+        return next(self._numbers)
+
+    async def ask(self, type: str, *, arranged: Arranged | None = None, **fields: Any) -> str:
+        """Send a request and answer its result. Raises what the server refuses with, and SessionClosedError."""
+        number = self.next_number()
+        answer = self.expect(number, arranged)
+        await self.send(type, corr_id=number, **fields)
+        return await answer
+
+    def expect(self, number: int, arranged: Arranged | None = None) -> "asyncio.Future[str]":
+        """The result of the request with that number, which is sent next."""
+        answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        if self._ended is not None:
+            raise self._ended
+        self._pending[number] = _Pending(answer, arranged)
+        return answer
+
+    async def send(self, type: str, **fields: Any) -> None:
+        """Send a frame that nobody answers. Raises SessionClosedError."""
+        try:
+            await self._socket.send(frames.encode(type, fields))
+        except ConnectionClosed as closed:
+            raise _closed(closed) from None
+
+    async def close(self) -> None:
+        await self._socket.close()
+        await asyncio.gather(self._reader, return_exceptions=True)
+
+    async def _read(self) -> None:
+        ended: PieError = SessionClosedError("the connection is closed")
+        try:
+            while True:
+                data = await self._socket.recv()
+                frame = frames.decode(data) if isinstance(data, bytes) else None
+                if isinstance(frame, frames.Response):
+                    self._respond(frame)
+                elif frame is not None:
+                    self._take(frame)
+        except ConnectionClosed as closed:
+            ended = _closed(closed)
+        except ProtocolError as error:
+            ended = error
+            await self._socket.close(1002)
+        finally:
+            self._end(ended)
+
+    def _respond(self, response: frames.Response) -> None:
+        pending = self._pending.pop(response.corr_id, None)
+        if pending is None or pending.answer.done():
+            return
+        if not response.ok:
+            code = response.code or "protocol"
+            pending.answer.set_exception(from_code(code, response.result, response.hint, {}))
+            return
+        if pending.arranged is not None:
+            pending.arranged(response.result)
+        pending.answer.set_result(response.result)
+
+    def _end(self, reason: PieError) -> None:
+        self._ended = reason
+        pending, self._pending = self._pending, {}
+        for item in pending.values():
+            if not item.answer.done():
+                item.answer.set_exception(reason)
+        self._lost(reason)
+
+
+async def open_socket(url: str, unix_socket: str | None) -> ClientConnection:
+    """Raises SessionClosedError when nobody answers, AuthError when the server refuses the handshake."""
+    options: dict[str, Any] = {
+        "compression": None,
+        "max_size": FRAME_LIMIT_BYTES,
+        "open_timeout": _OPEN_SECONDS,
+        "proxy": None,
+    }
+    try:
+        if unix_socket is not None:
+            del options["proxy"]
+            return await unix_connect(unix_socket, "ws://localhost/", **options)
+        return await connect(url, **options)
+    except InvalidStatus as refused:
+        status = refused.response.status_code
+        reason = (refused.response.body or b"").decode(errors="replace").strip()
+        raise AuthError(f"{url}: refused with {status}: {reason}", hint="see the engine's settings") from None
+    except InvalidURI:
+        raise ProtocolError(f"{url}: not an address of an engine", hint="write ws://HOST:PORT") from None
+    except (OSError, TimeoutError, InvalidHandshake) as error:
+        where = unix_socket or url
+        raise SessionClosedError(
+            f"no engine answers at {where}: {error or type(error).__name__}", hint="start one with 'pie serve'"
+        ) from None
+
+
+def _closed(closed: ConnectionClosed) -> SessionClosedError:
+    if closed.rcvd is None:
+        return SessionClosedError("the connection to the engine was lost", hint="attach again")
+    reason = f": {closed.rcvd.reason}" if closed.rcvd.reason else ""
+    return SessionClosedError(f"the engine closed the connection ({closed.rcvd.code}){reason}", hint="attach again")

@@ -1,0 +1,99 @@
+"""The frames of the wire as a client sees them."""
+
+import re
+from typing import Any
+
+import msgspec
+
+from pie_mlx.errors import ProtocolError
+
+CHUNK_BYTES = 256 << 10
+
+
+def _wire_name(class_name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", class_name).lower()
+
+
+class ServerFrame(msgspec.Struct, frozen=True, tag=_wire_name, tag_field="type"):
+    """A frame of the server; keys we do not know are ignored."""
+
+
+class Response(ServerFrame, frozen=True):
+    """`code` and `hint` are there when it is not ok and the server is one of ours."""
+
+    corr_id: int
+    ok: bool
+    result: str
+    code: str = ""
+    hint: str = ""
+
+
+class ProcessEvent(ServerFrame, frozen=True):
+    process_id: str
+    event: str
+    value: str
+    format: str = "text"
+    error_type: str = "Error"
+
+
+class File(ServerFrame, frozen=True):
+    process_id: str
+    file_hash: str
+    chunk_index: int
+    total_chunks: int
+    chunk_data: bytes
+    name: str = ""
+
+
+class McpRequest(ServerFrame, frozen=True):
+    corr_id: int
+    process_id: str
+    server_name: str
+    method: str
+    params: str
+
+
+class EngineEvent(ServerFrame, frozen=True):
+    """An event of the engine: `data` is its JSON, `time` Unix time. Kind `gap` says how many were missed."""
+
+    sequence: int
+    time: float
+    kind: str
+    data: str
+
+
+AnyServerFrame = Response | ProcessEvent | File | McpRequest | EngineEvent
+
+_decoder = msgspec.msgpack.Decoder(AnyServerFrame)
+_encoder = msgspec.msgpack.Encoder()
+_KNOWN = {str(kind.__struct_config__.tag) for kind in (Response, ProcessEvent, File, McpRequest, EngineEvent)}
+
+
+class _Kind(msgspec.Struct):
+    type: str
+
+
+def encode(type: str, fields: dict[str, Any]) -> bytes:
+    return _encoder.encode({"type": type, **fields})
+
+
+def decode(frame: bytes) -> AnyServerFrame | None:
+    """None for a kind this version does not know. Raises ProtocolError."""
+    try:
+        return _decoder.decode(frame)
+    except msgspec.DecodeError as error:
+        if _is_unknown(frame):
+            return None
+        raise ProtocolError(f"frame of the server: {error}", hint="is it a pie engine?") from None
+
+
+def _is_unknown(frame: bytes) -> bool:
+    try:
+        return msgspec.msgpack.decode(frame, type=_Kind).type not in _KNOWN
+    except msgspec.DecodeError:
+        return False
+
+
+def chunks(data: bytes) -> list[bytes]:
+    """At least one, because an empty payload is one empty chunk."""
+    return [data[start : start + CHUNK_BYTES] for start in range(0, len(data), CHUNK_BYTES)] or [b""]

@@ -1,0 +1,157 @@
+"""Questions and orders about running processes from outside of them; all are for the engine's loop."""
+
+from collections import Counter
+
+import mlx.core as mx
+import msgspec
+
+from pie_mlx.engine.live_context import LiveContext
+from pie_mlx.engine.market import declared_bid
+from pie_mlx.engine.process import Process
+from pie_mlx.engine.services import Services
+from pie_mlx.errors import ContextBusyError, ProcessError
+from pie_mlx.events import BidDeclared
+
+
+class ProcessStatus(msgspec.Struct, frozen=True):
+    """A process as the engine sees it. `pages` are in the pool, `bid` is its highest, `reason` why it does not run."""
+
+    state: str
+    reason: str
+    contexts: int
+    pages: int
+    balance: float
+    bid: float
+
+
+class MarketStatus(msgspec.Struct, frozen=True):
+    """The market as everybody may see it: price in credits per page and tick, and contexts by what they do."""
+
+    clearing_price: float
+    contexts_running: int
+    contexts_waiting: int
+    contexts_suspended: int
+
+
+class ContextStatus(msgspec.Struct, frozen=True):
+    """One context. `pages` are committed and working ones, `resident` whether they are in the pool."""
+
+    context: int
+    process: str
+    pages: int
+    resident: bool
+    bid: float
+    reason: str
+
+
+def device_name(services: Services) -> str:
+    """What computes: the GPU by its name, or the CPU."""
+    del services
+    if mx.default_device() == mx.cpu:
+        return "CPU"
+    return f"{mx.device_info().get('device_name', 'unknown')} GPU"
+
+
+def process_statuses(services: Services) -> dict[str, ProcessStatus]:
+    """Every process the engine knows, by id."""
+    return {process.id: _status(services, process) for process in services.processes.values()}
+
+
+def market_status(services: Services) -> MarketStatus:
+    """The figures of the latest tick."""
+    contexts = (context for process in services.processes.values() for context in process.contexts.values())
+    counts = Counter(_activity(services, context) for context in contexts)
+    return MarketStatus(services.bank.price, counts["running"], counts["waiting"], counts["suspended"])
+
+
+def context_statuses(services: Services) -> list[ContextStatus]:
+    """Every context that lives."""
+    return [
+        _context(services, process, context)
+        for process in services.processes.values()
+        for context in process.contexts.values()
+    ]
+
+
+def set_bid(services: Services, process_id: str, bid: float) -> int:
+    """Declare a bid for all contexts of a process; how many. Raises InvalidArgumentError and ProcessError."""
+    declared = declared_bid(bid)
+    contexts = list(_process(services, process_id).contexts.values())
+    for context in contexts:
+        context.bid, context.expected = declared, None
+        services.emit(BidDeclared(context.id, declared))
+    services.ticker.wake()
+    return len(contexts)
+
+
+def suspend(services: Services, process_id: str) -> int:
+    """Take the pages of all contexts of a process until it uses them again; how many contexts (R2).
+
+    Raises ContextBusyError while one has a call in flight, ProcessError for a process that is not running.
+    """
+    contexts = list(_process(services, process_id).contexts.values())
+    for context in contexts:
+        if context.turn.locked():
+            raise ContextBusyError(
+                f"context {context.id}: a call on it is in flight", hint="try again, or end the process"
+            )
+    if contexts:
+        services.check_stateless("suspend")
+    for context in contexts:
+        services.ticker.suspend(context)
+    return len(contexts)
+
+
+def _process(services: Services, process_id: str) -> Process:
+    found = services.processes.get(process_id)
+    if found is None:
+        raise ProcessError(f"process {process_id}: it is not running", hint="list the processes that are")
+    return found
+
+
+def _status(services: Services, process: Process) -> ProcessStatus:
+    contexts = list(process.contexts.values())
+    reasons = [text for context in contexts if (text := _reason(services, context))]
+    account = services.bank.ledger.accounts.get(process.account)
+    return ProcessStatus(
+        state=_state([_activity(services, context) for context in contexts]),
+        reason=reasons[0] if reasons else "",
+        contexts=len(contexts),
+        pages=sum(_pages(services, context) for context in contexts if services.store.is_resident(context.id)),
+        balance=account.balance if account else 0.0,
+        bid=max((context.bid for context in contexts), default=0.0),
+    )
+
+
+def _state(activities: list[str]) -> str:
+    """Running while any context is neither waiting nor suspended, and while there is none."""
+    if not activities or "running" in activities:
+        return "running"
+    return "waiting" if "waiting" in activities else "suspended"
+
+
+def _activity(services: Services, context: LiveContext) -> str:
+    if not services.store.is_resident(context.id):
+        return "suspended"
+    return "waiting" if services.ticker.reason(context.id) is not None else "running"
+
+
+def _reason(services: Services, context: LiveContext) -> str:
+    reason = services.ticker.reason(context.id)
+    return "" if reason is None else reason.text()
+
+
+def _context(services: Services, process: Process, context: LiveContext) -> ContextStatus:
+    return ContextStatus(
+        context=context.id,
+        process=process.id,
+        pages=_pages(services, context),
+        resident=services.store.is_resident(context.id),
+        bid=context.bid,
+        reason=_reason(services, context),
+    )
+
+
+def _pages(services: Services, context: LiveContext) -> int:
+    counters = services.store.counters(context.id)
+    return counters.committed + counters.working

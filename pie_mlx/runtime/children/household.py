@@ -1,0 +1,127 @@
+"""The processes of an engine as families: launching children, asking about them, and ending them with their parents."""
+
+import asyncio
+import uuid
+from dataclasses import dataclass, field
+
+from pie_mlx.calls import ChildOutcome
+from pie_mlx.errors import EngineStoppedError, LaunchError, ProcessError
+from pie_mlx.runtime.children.family import Member, StartChild, child_outcome
+from pie_mlx.runtime.children.finding import ResolveName, child_program
+from pie_mlx.runtime.children.request import ChildRequest
+from pie_mlx.runtime.children.tree import LaunchTree
+from pie_mlx.runtime.inputs import parse_input
+from pie_mlx.runtime.mcp.relay import McpRelay
+from pie_mlx.runtime.outcome import Failed
+from pie_mlx.runtime.process import Process
+
+
+@dataclass(slots=True)
+class Household:
+    """Belongs to the loop of the engine's owner. `start` starts a child and may be replaced before the first one."""
+
+    tree: LaunchTree
+    resolve: ResolveName
+    start: StartChild
+    _members: dict[str, Member] = field(default_factory=dict[str, Member])
+    _attending: set["asyncio.Task[None]"] = field(default_factory=set["asyncio.Task[None]"])
+    _launching: set["asyncio.Task[str]"] = field(default_factory=set["asyncio.Task[str]"])
+
+    def enter(self, process_id: str, member: Member, parent: str | None) -> None:
+        """A process is about to start. Raises LaunchError when its parent has ended or a limit is reached."""
+        self.tree.add(process_id, parent)
+        self._members[process_id] = member
+
+    def withdraw(self, process_id: str) -> None:
+        """It did not start."""
+        self._drop([*self.tree.end(process_id), *self.tree.forget(process_id)])
+
+    def attend(self, process: Process) -> None:
+        """It has started."""
+        member = self._members[process.id]
+        member.process = process
+        if member.doomed:
+            process.cancel()
+        task = asyncio.create_task(self._end_with(process))
+        self._attending.add(task)
+        task.add_done_callback(self._attending.discard)
+
+    async def settle(self) -> None:
+        """Wait until every process that ended is accounted for."""
+        await asyncio.gather(*self._attending, *self._launching, return_exceptions=True)
+
+    async def launch(self, parent: str, word: str, input_text: str) -> str:
+        """Start a child; answers its id. Raises LaunchError and its kin. Cancelling starts nothing, or ends it."""
+        member = self._members.get(parent)
+        if member is None:
+            raise LaunchError(f"launch: process {parent} has ended", hint="launch children while the parent runs")
+        program = child_program(word, member.program, self.resolve)
+        value = parse_input(input_text)
+        request = ChildRequest(program, value, member.username, parent, str(uuid.uuid4()))
+        task = asyncio.create_task(self._launch(request))
+        self._launching.add(task)
+        task.add_done_callback(self._launching.discard)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.add_done_callback(self._end_unwanted)
+            raise
+
+    async def outcome(self, parent: str, child: str) -> ChildOutcome:
+        """Wait for the end of a child. Raises ProcessError for one `parent` does not have."""
+        return child_outcome(await self._child(parent, child).outcome())
+
+    def cancel(self, parent: str, child: str) -> None:
+        """Ask a child to end. Raises ProcessError for one `parent` does not have."""
+        self._child(parent, child).cancel()
+
+    def forget(self, parent: str, child: str) -> None:
+        """`parent` will not ask about `child` any more. Unknown ones are ignored."""
+        if self.tree.is_child(child, parent):
+            self._drop(self.tree.forget(child))
+
+    def relays(self, process_id: str) -> list[McpRelay]:
+        """Those of the process and of its ancestors, the nearest first."""
+        kin = (self._members[ancestor].relay for ancestor in self.tree.ancestors(process_id))
+        return [relay for relay in kin if relay is not None]
+
+    def check_integrity(self) -> None:
+        """Raises RuntimeError when the books contradict each other."""
+        self.tree.check_integrity()
+        if any(process_id not in self.tree for process_id in self._members):
+            raise RuntimeError("household: a member is not in the tree")
+
+    async def _launch(self, request: ChildRequest) -> str:
+        try:
+            return (await self.start(request)).id
+        except EngineStoppedError as error:
+            raise LaunchError(f"launch: {error.message}", hint=error.hint) from error
+
+    def _end_unwanted(self, launched: "asyncio.Task[str]") -> None:
+        """The parent was gone before it heard of the child."""
+        if not launched.cancelled() and launched.exception() is None:
+            self._cancel(launched.result())
+
+    async def _end_with(self, process: Process) -> None:
+        """When a process fails or is ended, what it launched ends too; when it returns, that goes on."""
+        outcome = await process.outcome()
+        if isinstance(outcome, Failed):
+            for descendant in self.tree.descendants(process.id):
+                self._cancel(descendant)
+        self._drop(self.tree.end(process.id))
+
+    def _cancel(self, process_id: str) -> None:
+        member = self._members[process_id]
+        member.doomed = True
+        if member.process is not None:
+            member.process.cancel()
+
+    def _child(self, parent: str, child: str) -> Process:
+        member = self._members.get(child) if self.tree.is_child(child, parent) else None
+        if member is None or member.process is None:
+            raise ProcessError(f"process {child}: no child of this program", hint="keep what runtime.launch answered")
+        return member.process
+
+    def _drop(self, process_ids: list[str]) -> None:
+        for process_id in process_ids:
+            del self._members[process_id]

@@ -1,0 +1,149 @@
+"""One HTTP request and its answer, between the loop that serves it and the process that answers."""
+
+import asyncio
+import re
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from typing import NamedTuple
+
+from pie_mlx.calls import HttpRequest
+from pie_mlx.errors import InvalidArgumentError, SessionClosedError
+
+WINDOW_BYTES = 256 << 10
+"""What may wait for a client that reads slowly before the program has to wait as well."""
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+
+
+class Head(NamedTuple):
+    """The beginning of an answer."""
+
+    status: int
+    headers: list[tuple[str, str]]
+
+
+class Exchange:
+    """An `HttpPort` on the engine's loop; everything else belongs to the loop that made it."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self._request = request
+        self._loop = asyncio.get_running_loop()
+        self._head: asyncio.Future[Head] = self._loop.create_future()
+        self._begun = False
+        self._pieces: deque[bytes] = deque()
+        self._news = asyncio.Event()
+        self._over = False
+        self._error: Exception | None = None
+        self._lock = threading.Lock()
+        self._unread_bytes = 0
+        self._waiting: list[asyncio.Future[None]] = []
+        self._gone = False
+
+    # What the process does, on the engine's loop.
+
+    @property
+    def request(self) -> HttpRequest:
+        return self._request
+
+    def begin(self, status: int, headers: Sequence[tuple[str, str]]) -> None:
+        """Raises InvalidArgumentError for a second answer, or one that HTTP cannot carry."""
+        if self._begun:
+            raise InvalidArgumentError("http: the answer has begun already")
+        head = Head(_checked_status(status), [_checked_header(name, value) for name, value in headers])
+        self._begun = True
+        self._loop.call_soon_threadsafe(self._announce, head)
+
+    async def write(self, data: bytes) -> None:
+        """Raises InvalidArgumentError before `begin`, SessionClosedError once the client is gone."""
+        if not self._begun:
+            raise InvalidArgumentError("http: the answer has not begun")
+        room = self._take_room(len(data))
+        self._loop.call_soon_threadsafe(self._put, data)
+        if room is not None:
+            await room
+            self._check_there()
+
+    # What the server does, on its own.
+
+    async def head(self) -> Head:
+        """Waits for it. Raises the error of a process that ended without an answer."""
+        return await asyncio.shield(self._head)
+
+    async def body(self) -> AsyncIterator[bytes]:
+        """All that has come since the last time, until the process has ended. Raises its error."""
+        while True:
+            if self._pieces:
+                data = b"".join(self._pieces)
+                self._pieces.clear()
+                yield data
+                self._make_room(len(data))
+            elif self._error is not None:
+                raise self._error
+            elif self._over:
+                return
+            else:
+                self._news.clear()
+                await self._news.wait()
+
+    def end(self, error: Exception | None = None) -> None:
+        """The process has ended, with an error or without."""
+        self._over, self._error = True, error
+        if not self._head.done():
+            self._head.set_exception(error or InvalidArgumentError("http: the program answered nothing"))
+            self._head.exception()  # whoever asked may have gone
+        self._news.set()
+
+    def hang_up(self) -> None:
+        """The client is gone: nothing more is taken."""
+        with self._lock:
+            self._gone = True
+        self._make_room(0)
+
+    def _announce(self, head: Head) -> None:
+        if not self._head.done():
+            self._head.set_result(head)
+
+    def _put(self, data: bytes) -> None:
+        self._pieces.append(data)
+        self._news.set()
+
+    def _take_room(self, size_bytes: int) -> "asyncio.Future[None] | None":
+        """What to wait for after having put so many bytes, None where there is room for more."""
+        with self._lock:
+            self._check_there()
+            self._unread_bytes += size_bytes
+            if self._unread_bytes <= WINDOW_BYTES:
+                return None
+            room = asyncio.get_running_loop().create_future()
+            self._waiting.append(room)
+            return room
+
+    def _make_room(self, size_bytes: int) -> None:
+        with self._lock:
+            self._unread_bytes -= size_bytes
+            if self._unread_bytes > WINDOW_BYTES and not self._gone:
+                return
+            waiting, self._waiting = self._waiting, []
+        for room in waiting:
+            room.get_loop().call_soon_threadsafe(_settle, room)
+
+    def _check_there(self) -> None:
+        if self._gone:
+            raise SessionClosedError("http: the client is gone")
+
+
+def _settle(room: "asyncio.Future[None]") -> None:
+    if not room.done():
+        room.set_result(None)
+
+
+def _checked_status(status: int) -> int:
+    if not 200 <= status <= 599:
+        raise InvalidArgumentError(f"http: {status} is no status of an answer", hint="200 to 599")
+    return status
+
+
+def _checked_header(name: str, value: str) -> tuple[str, str]:
+    if not _NAME.fullmatch(name) or not value.isprintable() or not value.isascii():
+        raise InvalidArgumentError(f"http: {name!r}: {value!r} is no header", hint="printable ASCII only")
+    return name.lower(), value

@@ -1,0 +1,70 @@
+"""The MCP servers one process can use: those of its client, and those of the engine."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pie_mlx.errors import McpError
+from pie_mlx.events import Event, McpCalled
+from pie_mlx.runtime.loops import on_loop
+from pie_mlx.runtime.mcp.error import NO_ANSWER, mcp_error, not_registered
+from pie_mlx.runtime.mcp.relay import McpRelay
+from pie_mlx.runtime.mcp.servers import McpServers
+
+
+@dataclass(frozen=True, slots=True)
+class McpAccess:
+    """An `McpPort`. `relays` are those of the process and its ancestors, nearest first, asked for on `loop`.
+
+    The first of them with any server is the client's; its servers win over configured ones of the same name.
+    """
+
+    process: str
+    configured: McpServers
+    relays: Callable[[], list[McpRelay]]
+    loop: asyncio.AbstractEventLoop
+    timeout_seconds: float
+    emit: Callable[[Event], None]
+    clock: Callable[[], float] = time.monotonic
+
+    async def servers(self) -> list[str]:
+        return await on_loop(self.loop, self._names())
+
+    async def request(self, server: str, method: str, params: str) -> str:
+        began_seconds = self.clock()
+        error = ""
+        try:
+            return await on_loop(self.loop, self._request(server, method, params))
+        except McpError as raised:
+            error = raised.message
+            raise
+        finally:
+            self.emit(McpCalled(self.process, server, method, self.clock() - began_seconds, error))
+
+    async def _names(self) -> list[str]:
+        mine, _ = self._client()
+        return [*mine, *(name for name in self.configured.names if name not in mine)]
+
+    async def _request(self, server: str, method: str, params: str) -> str:
+        mine, relay = self._client()
+        if relay is not None and server in mine:
+            return await self._relayed(relay, server, method, params)
+        if server not in self.configured.names:
+            raise not_registered(server, [*mine, *self.configured.names])
+        return await self.configured.request(server, method, params)
+
+    async def _relayed(self, relay: McpRelay, server: str, method: str, params: str) -> str:
+        try:
+            async with asyncio.timeout(self.timeout_seconds):
+                return await relay.request(server, method, params)
+        except TimeoutError:
+            raise mcp_error(
+                NO_ANSWER, f"MCP server '{server}': the client did not answer within {self.timeout_seconds:g} s"
+            ) from None
+
+    def _client(self) -> tuple[list[str], McpRelay | None]:
+        for relay in self.relays():
+            if names := relay.servers():
+                return list(dict.fromkeys(names)), relay
+        return [], None

@@ -1,0 +1,82 @@
+"""The topics as one process sees them."""
+
+import itertools
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.runtime.messaging.subscription import Subscription
+
+if TYPE_CHECKING:
+    from pie_mlx.runtime.messaging.hub import Hub
+
+
+@dataclass(slots=True)
+class Channel:
+    """A `MessagingPort`: knows which subscriptions and places in line are this process's."""
+
+    hub: "Hub"
+    username: str
+    process: str
+    _subscriptions: dict[int, Subscription] = field(default_factory=dict[int, Subscription])
+    _tickets: dict[tuple[str, int], None] = field(default_factory=dict[tuple[str, int], None])
+    _numbers: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
+
+    def broadcast(self, topic: str, text: str) -> None:
+        self.hub.broadcast((self.username, topic), text)
+
+    def subscribe(self, topic: str) -> int:
+        """Raises InvalidArgumentError for too many subscriptions."""
+        limit = self.hub.limits.process_subscriptions
+        if len(self._subscriptions) >= limit:
+            raise InvalidArgumentError(
+                f"subscribe: this process has {limit} subscriptions, the limit", hint="unsubscribe from some first"
+            )
+        number = next(self._numbers)
+        self._subscriptions[number] = self.hub.subscribe((self.username, topic))
+        return number
+
+    def read(self, subscription: int) -> str | None:
+        found = self._subscriptions.get(subscription)
+        return None if found is None else found.read()
+
+    async def wait_for_broadcast(self, subscription: int) -> bool:
+        found = self._subscriptions.get(subscription)
+        return False if found is None else await found.wait()
+
+    def dropped(self, subscription: int) -> int:
+        found = self._subscriptions.get(subscription)
+        return 0 if found is None else found.dropped
+
+    def unsubscribe(self, subscription: int) -> None:
+        found = self._subscriptions.pop(subscription, None)
+        if found is not None:
+            self.hub.unsubscribe((self.username, found.topic), found)
+
+    async def push(self, topic: str, text: str) -> None:
+        await self.hub.push((self.username, topic), text)
+
+    def take(self, topic: str, ticket: int) -> str | None:
+        self._tickets.pop((topic, ticket), None)
+        return self.hub.take((self.username, topic), (self.process, ticket))
+
+    async def wait_for_message(self, topic: str, ticket: int) -> None:
+        """Raises InvalidArgumentError for a ticket in use."""
+        if (topic, ticket) in self._tickets:
+            raise InvalidArgumentError(f"ticket {ticket}: it is in use", hint="number tickets one after the other")
+        self._tickets[topic, ticket] = None
+        try:
+            await self.hub.wait((self.username, topic), (self.process, ticket))
+        except BaseException:
+            self._tickets.pop((topic, ticket), None)
+            raise
+
+    def leave(self, topic: str, ticket: int) -> None:
+        if self._tickets.pop((topic, ticket), True) is None:
+            self.hub.leave((self.username, topic), (self.process, ticket))
+
+    def close(self) -> None:
+        for number in list(self._subscriptions):
+            self.unsubscribe(number)
+        for topic, ticket in list(self._tickets):
+            self.leave(topic, ticket)

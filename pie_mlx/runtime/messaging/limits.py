@@ -1,0 +1,25 @@
+"""How much may be kept of messages nobody has read."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class MessagingLimits:
+    """Counts are of messages where nothing else is said. Bytes are those of UTF-8.
+
+    A full queue makes pushes wait; a full subscription drops the newest; beyond what one user may have in all topics,
+    and beyond the subscriptions of one process, there is an error.
+    """
+
+    queue_messages: int = 4_096
+    queue_bytes: int = 64 << 20
+    subscription_messages: int = 1_024
+    subscription_bytes: int = 16 << 20
+    user_queues: int = 4_096
+    user_bytes: int = 256 << 20
+    process_subscriptions: int = 256
+
+
+def size_of(text: str) -> int:
+    """The bytes of a text in UTF-8."""
+    return len(text) if text.isascii() else len(text.encode())

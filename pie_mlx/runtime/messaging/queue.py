@@ -1,0 +1,132 @@
+"""The queue of one topic: first in, first out, each message to one puller, pullers and pushers served in order."""
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, field
+
+from pie_mlx.runtime.messaging.limits import MessagingLimits, size_of
+
+Ticket = tuple[str, int]
+"""A process, and a number it chose."""
+
+
+@dataclass(slots=True)
+class Queue:
+    """Whoever waits in line is *called* when a message is kept for it, and takes the oldest message then.
+
+    So a wait that is given up has no message to lose. While somebody waits, every message is kept for somebody.
+    """
+
+    limits: MessagingLimits
+    size_bytes: int = 0
+    _messages: deque[str] = field(default_factory=deque[str])
+    _called: dict[Ticket, None] = field(default_factory=dict[Ticket, None])
+    _waiting: "dict[Ticket, asyncio.Future[None]]" = field(default_factory=dict[Ticket, "asyncio.Future[None]"])
+    _pushing: "dict[asyncio.Future[None], str]" = field(default_factory=dict["asyncio.Future[None]", str])
+    _pushing_bytes: int = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it holds no message and nobody waits."""
+        return not (self._messages or self._called or self._waiting or self._pushing)
+
+    @property
+    def held_bytes(self) -> int:
+        """Of the messages in the queue, and of those whose pushes wait for room."""
+        return self.size_bytes + self._pushing_bytes
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    async def push(self, text: str) -> None:
+        """Append a message once there is room. Cancelled while it waits, it has appended nothing."""
+        if not self._pushing and self._has_room(text):
+            self._append(text)
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._pushing[turn] = text
+        self._pushing_bytes += size_of(text)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            self._drop_push(turn)
+            self._admit()
+            raise
+
+    def take(self, ticket: Ticket) -> str | None:
+        """The oldest message, for a ticket that was called or where nobody is in line."""
+        if ticket in self._called:
+            del self._called[ticket]
+        elif len(self._messages) <= len(self._called):
+            return None
+        text = self._messages.popleft()
+        self.size_bytes -= size_of(text)
+        self._admit()
+        return text
+
+    async def wait(self, ticket: Ticket) -> None:
+        """Stand in line until a message is kept for `ticket`. Cancelled, it has left the line."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting[ticket] = turn
+        self._call()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            self.leave(ticket)
+            raise
+
+    def leave(self, ticket: Ticket) -> None:
+        """Give up a ticket, called or not."""
+        turn = self._waiting.pop(ticket, None)
+        if turn is not None:
+            turn.cancel()
+        self._called.pop(ticket, None)
+        self._call()
+
+    def check_integrity(self) -> None:
+        """Raises RuntimeError when the books do not balance."""
+        spare = len(self._messages) - len(self._called)
+        if spare < 0 or (spare and self._waiting):
+            raise RuntimeError(f"queue: {spare} spare messages while {len(self._waiting)} wait")
+        if self.size_bytes != sum(map(size_of, self._messages)):
+            raise RuntimeError(f"queue: counted {self.size_bytes} bytes")
+        if any(not turn.done() and self._has_room(text) for turn, text in list(self._pushing.items())[:1]):
+            raise RuntimeError("queue: a push waits while there is room")
+        if self._pushing_bytes != sum(map(size_of, self._pushing.values())):
+            raise RuntimeError(f"queue: counted {self._pushing_bytes} bytes of pushes that wait")
+
+    def _has_room(self, text: str) -> bool:
+        if not self._messages:
+            return True
+        fits = self.size_bytes + size_of(text) <= self.limits.queue_bytes
+        return fits and len(self._messages) < self.limits.queue_messages
+
+    def _append(self, text: str) -> None:
+        self._messages.append(text)
+        self.size_bytes += size_of(text)
+        self._call()
+
+    def _admit(self) -> None:
+        """Let the pushes in that there is room for."""
+        while self._pushing:
+            turn, text = next(iter(self._pushing.items()))
+            if not turn.cancelled() and not self._has_room(text):
+                return
+            self._drop_push(turn)
+            if not turn.cancelled():
+                turn.set_result(None)
+                self._append(text)
+
+    def _drop_push(self, turn: "asyncio.Future[None]") -> None:
+        text = self._pushing.pop(turn, None)
+        if text is not None:
+            self._pushing_bytes -= size_of(text)
+
+    def _call(self) -> None:
+        """Keep messages for those first in line."""
+        while self._waiting and len(self._messages) > len(self._called):
+            ticket = next(iter(self._waiting))
+            turn = self._waiting.pop(ticket)
+            if not turn.cancelled():
+                self._called[ticket] = None
+                turn.set_result(None)

@@ -1,0 +1,64 @@
+"""The messages a process is subscribed to and has not read."""
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, field
+
+from pie_mlx.errors import MessageOverflowError
+from pie_mlx.runtime.messaging.limits import MessagingLimits, size_of
+
+
+@dataclass(slots=True, eq=False)
+class Subscription:
+    """Keeps messages in order until they are read; what comes while it is full is dropped and counted."""
+
+    topic: str
+    limits: MessagingLimits
+    dropped: int = 0
+    is_open: bool = True
+    _size_bytes: int = 0
+    _unreported: int = 0
+    _messages: deque[str] = field(default_factory=deque[str])
+    _readable: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def put(self, text: str) -> None:
+        """A message was broadcast."""
+        size_bytes = size_of(text)
+        is_full = len(self._messages) >= self.limits.subscription_messages
+        if is_full or self._size_bytes + size_bytes > self.limits.subscription_bytes:
+            self.dropped += 1
+            self._unreported += 1
+        else:
+            self._messages.append(text)
+            self._size_bytes += size_bytes
+        self._readable.set()
+
+    def read(self) -> str | None:
+        """The oldest message. Raises MessageOverflowError for what was dropped since the last read; the rest is there.
+
+        The error is raised once and takes no message away.
+        """
+        missed, self._unreported = self._unreported, 0
+        text = self._messages.popleft() if self._messages and not missed else None
+        self._size_bytes -= size_of(text or "")
+        if not self._messages and self.is_open:
+            self._readable.clear()
+        if missed:
+            raise MessageOverflowError(
+                f"subscription of '{self.topic}': {missed} messages came while it was full and were dropped",
+                hint="read more often; those that were kept can still be read",
+                dropped=missed,
+            )
+        return text
+
+    async def wait(self) -> bool:
+        """Wait until there is something to read. False when it is closed."""
+        await self._readable.wait()
+        return self.is_open
+
+    def close(self) -> None:
+        """Drop what was not read, and let go of whoever waits."""
+        self.is_open = False
+        self._messages.clear()
+        self._size_bytes = self._unreported = 0
+        self._readable.set()

@@ -1,0 +1,16 @@
+"""Models on this machine: which there are, which can be loaded, fetching and removing them."""
+
+from pie_mlx.runtime.models.cache import CachedModel, cached_models, embedded_models, find_cached, remove_cached
+from pie_mlx.runtime.models.download import download_model
+from pie_mlx.runtime.models.loadable import Suitability, suitability
+
+__all__ = [
+    "CachedModel",
+    "Suitability",
+    "cached_models",
+    "download_model",
+    "embedded_models",
+    "find_cached",
+    "remove_cached",
+    "suitability",
+]

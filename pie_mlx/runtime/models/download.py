@@ -1,0 +1,52 @@
+"""Fetching a model into the Hugging Face cache: the only place that connects to anything."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+from pie_mlx.engine.model.sources import EMBEDDED, PATTERNS
+from pie_mlx.errors import ModelNotFoundError
+
+
+def download_model(repo: str, *, everything: bool = False, offline: bool = False, bars: bool = False) -> Path:
+    """The directory of a model, whole and up to date; `offline` takes what is there and never connects.
+
+    Configuration, tokenizer and safetensors are fetched, or `everything`. `bars` shows the progress on standard error.
+    Raises ModelNotFoundError.
+    """
+    if (EMBEDDED / repo / "config.json").is_file():
+        return EMBEDDED / repo
+    import huggingface_hub
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+    from huggingface_hub.utils import disable_progress_bars
+
+    snapshot_download = cast("Callable[..., str]", getattr(huggingface_hub, "snapshot_download"))  # noqa: B009 - its stub lacks types
+    if not bars:
+        disable_progress_bars()
+    patterns = None if everything else PATTERNS
+    try:
+        return Path(snapshot_download(repo, allow_patterns=patterns, local_files_only=offline))
+    except HFValidationError as error:
+        raise ModelNotFoundError(f"model: {repo!r} is no repo id: {_line(error)}", hint="write owner/name") from None
+    except LocalEntryNotFoundError as error:
+        if offline:
+            raise _missing_offline(repo) from None
+        raise _not_downloaded(repo, error) from error
+    except (HfHubHTTPError, OSError) as error:
+        raise _not_downloaded(repo, error) from error
+
+
+def _missing_offline(repo: str) -> ModelNotFoundError:
+    return ModelNotFoundError(
+        f"model: {repo} could not be downloaded: working offline, and it is not in the cache",
+        hint="leave out --offline, and unset HF_HUB_OFFLINE",
+    )
+
+
+def _not_downloaded(repo: str, error: Exception) -> ModelNotFoundError:
+    hint = "check the name at huggingface.co/models; private and gated models need HF_TOKEN"
+    return ModelNotFoundError(f"model: {repo} could not be downloaded: {_line(error)}", hint=hint)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__

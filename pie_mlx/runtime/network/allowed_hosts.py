@@ -1,0 +1,105 @@
+"""Which host may be reached on which port (protocol 7.3)."""
+
+import ipaddress
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pie_mlx.config.rules import host_problems
+from pie_mlx.errors import ConfigError
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+_EVERY_PORT = range(1, 65536)
+_PORTS = re.compile(r"(?P<host>.+):(?P<low>\d{1,5})(?:-(?P<high>\d{1,5}))?")
+_TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
+"""Where networks that speak only IPv6 show the addresses of IPv4 (RFC 6052)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One of `network` and `name` is given; with `below` it is the names under `name` that are meant."""
+
+    ports: range
+    network: Network | None = None
+    name: str = ""
+    below: bool = False
+
+    def has_name(self, name: str) -> bool:
+        return name.endswith(f".{self.name}") if self.below else bool(self.name) and name == self.name
+
+    def has_address(self, address: Address) -> bool:
+        return self.network is not None and address.version == self.network.version and address in self.network
+
+
+class AllowedHosts:
+    """Raises ConfigError for entries that mean nothing."""
+
+    def __init__(self, entries: Sequence[str]) -> None:
+        for entry, why in host_problems(entries):
+            raise ConfigError(
+                f"network_allowed_hosts: {entry!r}: {why}", hint="correct [runtime] network_allowed_hosts"
+            )
+        self._public = "*" in entries
+        self._entries = [_entry(text) for text in entries if text != "*"]
+
+    def refusal(self, name: str, address: Address, port: int) -> str:
+        """Why `address`, which `name` stands for or is, must not be reached on `port`; "" if it may be.
+
+        An address that is not public needs an entry of its own: a name cannot vouch for it, for its owner decides what
+        it stands for. `localhost` is no such name (RFC 6761).
+        """
+        meant = effective(address)
+        entries = [entry for entry in self._entries if port in entry.ports]
+        if any(entry.has_address(meant) for entry in entries):
+            return ""
+        plain = name.lower().rstrip(".")
+        named = any(entry.has_name(plain) for entry in entries)
+        if not (named or self._public):
+            return "it is not allowed"
+        if is_public(meant) or (named and plain == "localhost" and meant.is_loopback):
+            return ""
+        return f"{meant} is not public, and such an address must be named itself"
+
+
+def effective(address: Address) -> Address:
+    """The address that is reached: IPv6 has ways to write those of IPv4."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return address
+    if address in _TRANSLATED:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or ipaddress.IPv6Address(int(address))
+
+
+def is_public(address: Address) -> bool:
+    """Whether everybody on the internet means the same host by it."""
+    if not address.is_global or address.is_multicast or address.is_reserved:
+        return False
+    # Tunnels end at an address of IPv4, which may be a private one.
+    return isinstance(address, ipaddress.IPv4Address) or not (address.sixtofour or address.teredo)
+
+
+def _entry(text: str) -> _Entry:
+    network = _network(text)
+    if network is not None:
+        return _Entry(_EVERY_PORT, network)
+    match = _PORTS.fullmatch(text)
+    host, ports = (text, _EVERY_PORT) if match is None else (match["host"], _ports(match))
+    network = _network(host.removeprefix("[").removesuffix("]"))
+    if network is not None:
+        return _Entry(ports, network)
+    below = host.startswith("*.")
+    return _Entry(ports, name=host.removeprefix("*.").lower().rstrip("."), below=below)
+
+
+def _ports(match: re.Match[str]) -> range:
+    low = int(match["low"])
+    return range(low, int(match["high"] or low) + 1)
+
+
+def _network(text: str) -> Network | None:
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return None

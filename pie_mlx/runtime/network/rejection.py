@@ -1,0 +1,31 @@
+"""What the proxy says instead of carrying a request."""
+
+import http
+from dataclasses import dataclass
+
+KEY = "[runtime] network_allowed_hosts"
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """`reason` stands in the first line: of a refused tunnel, clients show nothing else."""
+
+    status: int
+    text: str
+    reason: str = ""
+
+    def encoded(self) -> bytes:
+        """The whole answer."""
+        body = f"pie-mlx: {self.text}\n".encode()
+        challenge = 'Proxy-Authenticate: Basic realm="pie-mlx"\r\n' if self.status == 407 else ""
+        head = (
+            f"HTTP/1.1 {self.status} {self.reason or http.HTTPStatus(self.status).phrase}\r\n{challenge}"
+            f"Content-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        )
+        return head.encode() + body
+
+
+def forbidden(host: str, port: int, why: str) -> Rejection:
+    """The 403 for a destination, with the key that decides it."""
+    text = f"{host} port {port}: {why}: to allow it, add it to {KEY} in the engine's config.toml"
+    return Rejection(403, text, f"Forbidden by {KEY}")

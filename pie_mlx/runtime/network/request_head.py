@@ -1,0 +1,92 @@
+"""The head of a request to a proxy (RFC 9112): what is wanted, and what is sent on."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pie_mlx.runtime.network.rejection import Rejection
+
+_LINE = re.compile(r"([A-Za-z]+) ([!-~]+) HTTP/1\.[01]")
+_FIELD = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\0\r\n]*)")
+_AUTHORITY = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::(?P<port>\d{1,5}))?")
+_ABSOLUTE = re.compile(r"(?i:http)://(?P<authority>[^/?#]+)(?P<rest>[^#]*)")
+_HTTP_PORT = 80
+_OF_ONE_HOP = frozenset(
+    ("connection", "keep-alive", "proxy-connection", "proxy-authorization", "proxy-authenticate", "upgrade")
+)
+
+Fields = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestHead:
+    """`forward` is what is sent to the host first, None for a tunnel, of which the proxy knows nothing more.
+
+    `authorization` is what the client presents to the proxy, "" for nothing.
+    """
+
+    host: str
+    port: int
+    forward: bytes | None
+    authorization: str = ""
+
+
+def parse_request(data: bytes) -> RequestHead | Rejection:
+    """`data` ends with the empty line."""
+    first, *lines = data.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
+    line, fields = _LINE.fullmatch(first), parse_fields(lines)
+    if line is None or fields is None:
+        return Rejection(400, "the request is malformed")
+    method, target = line.groups()
+    authorization = next((value for name, value in fields if name.lower() == "proxy-authorization"), "")
+    if method == "CONNECT":
+        return _tunnel(target, authorization)
+    return _absolute(method, target, fields, authorization)
+
+
+def parse_fields(lines: Iterable[str]) -> Fields | None:
+    """The fields of a head, None where a line is none."""
+    matches = [_FIELD.fullmatch(line) for line in lines]
+    fields = [(match[1], match[2].rstrip(" \t")) for match in matches if match is not None]
+    return fields if len(fields) == len(matches) else None
+
+
+def end_to_end(fields: Fields) -> Fields:
+    """The fields that are meant for the other end, not for the proxy."""
+    listed = {
+        word.strip().lower() for name, value in fields if name.lower() == "connection" for word in value.split(",")
+    }
+    return [(name, value) for name, value in fields if name.lower() not in listed | _OF_ONE_HOP]
+
+
+def encode_head(first: str, fields: Fields) -> bytes:
+    """A head that announces the end of the connection: each carries one exchange, with one host."""
+    lines = [first, *(f"{name}: {value}" for name, value in fields), "Connection: close"]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
+
+def _tunnel(target: str, authorization: str) -> RequestHead | Rejection:
+    found = _authority(target, None)
+    return found if isinstance(found, Rejection) else RequestHead(*found, None, authorization)
+
+
+def _absolute(method: str, target: str, fields: Fields, authorization: str) -> RequestHead | Rejection:
+    match = _ABSOLUTE.fullmatch(target)
+    if match is None:
+        return Rejection(400, "this is a proxy: ask for http://HOST/..., or for a tunnel (CONNECT HOST:PORT)")
+    found = _authority(match["authority"], _HTTP_PORT)
+    if isinstance(found, Rejection):
+        return found
+    rest = match["rest"]
+    origin = rest if rest.startswith("/") else f"/{rest}"
+    # The host the client names to the proxy counts, not one that it would name to the host.
+    sent = [("Host", match["authority"]), *(one for one in end_to_end(fields) if one[0].lower() != "host")]
+    return RequestHead(*found, encode_head(f"{method} {origin} HTTP/1.1", sent), authorization)
+
+
+def _authority(text: str, default_port: int | None) -> tuple[str, int] | Rejection:
+    match = _AUTHORITY.fullmatch(text)
+    port = int(match["port"]) if match and match["port"] else default_port
+    if match is None or port is None or not 1 <= port <= 65535:
+        return Rejection(400, f"{text!r} is not HOST:PORT")
+    return match["six"] or match["name"], port

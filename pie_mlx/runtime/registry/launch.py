@@ -1,0 +1,56 @@
+"""What is asked for, and by whom."""
+
+import uuid
+from dataclasses import dataclass
+
+from pie_mlx.engine.ports import HttpPort
+from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.runtime.entry import program_entry
+from pie_mlx.runtime.inputs import fitting_input, parse_input
+from pie_mlx.runtime.parameters import Input
+from pie_mlx.runtime.program import Program
+from pie_mlx.runtime.registry.record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What a client asks for. `input_text` is strict JSON, `http` the request the process is to answer."""
+
+    program: Program
+    input_text: str
+    captures: bool = True
+    token_budget: int | None = None
+    parent: str | None = None
+    http: HttpPort | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Who asks; an admin sees and controls the processes of everybody."""
+
+    name: str
+    admin: bool = False
+
+    def owns(self, record: Record) -> bool:
+        return self.admin or record.username == self.name
+
+
+def checked_input(launch: Launch) -> Input:
+    """The input of the process, with defaults. Raises LaunchError, and InvalidArgumentError for a budget below 1."""
+    if launch.token_budget is not None and launch.token_budget < 1:
+        raise InvalidArgumentError(
+            f"token_budget {launch.token_budget}: must be at least 1", hint="leave it out for the default"
+        )
+    entry = program_entry(launch.program)
+    return fitting_input(entry.parameters, parse_input(launch.input_text), entry.identity)
+
+
+def checked_id(process_id: str) -> str:
+    """The id in lower case. Raises InvalidArgumentError for anything but a hyphenated UUID."""
+    try:
+        parsed = uuid.UUID(process_id)
+    except ValueError:
+        parsed = None
+    if parsed is None or str(parsed) != process_id.lower():
+        raise InvalidArgumentError("Invalid process_id", hint="ids are UUIDs; 'pie ps' lists them")
+    return str(parsed)

@@ -1,0 +1,24 @@
+"""How much a registry takes on."""
+
+from dataclasses import dataclass, field
+
+from pie_mlx.runtime.registry.kept import KeptLimits
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryLimits:
+    """`concurrent` processes run at once (None: no limit), the others are queued.
+
+    `finished_grace_seconds` is how long a finished process can still be attached, `detached_seconds` how long one may
+    wait for a client that is away before it is ended (None: for ever). A program that does not receive what
+    it is sent has at most `messages`, `files` and `file_bytes` waiting.
+    """
+
+    concurrent: int | None = None
+    per_user: int = 4096
+    finished_grace_seconds: float = 300.0
+    detached_seconds: float | None = None
+    messages: int = 1024
+    files: int = 16
+    file_bytes: int = 256 << 20
+    kept: KeptLimits = field(default_factory=KeptLimits)

@@ -1,0 +1,174 @@
+"""What processes gave out, on disk: one JSON line for each event, for `pie logs`.
+
+A process has a file of its own and, once that is long, a second one with what came before it.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pie_mlx.errors import ProcessError
+
+SEGMENT_BYTES = 8 << 20
+"""Two segments are kept of each process."""
+TOTAL_BYTES = 1 << 30
+FILES_LIMIT = 10_000
+PRUNED_EVERY = 64
+"""Launches between two looks at all files; looking takes its time when there are many."""
+_ANSWER_BYTES = 700_000
+"""Text of one answer, well below what a frame may hold once it is JSON in a string."""
+
+
+class LogHead(msgspec.Struct, frozen=True):
+    """The first line of every file."""
+
+    process: str
+    username: str
+    program: str
+    started_at: float
+
+
+class LogLine(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One event. `event` is its name on the wire; of a file only name and size are kept. `time` is Unix time."""
+
+    sequence: int
+    time: float
+    event: str
+    value: str
+    format: str = ""
+    error_type: str = ""
+    size_bytes: int = 0
+
+
+class OutputLog:
+    """Appends the events of one process. A line is with the operating system when `write` returns."""
+
+    def __init__(self, path: Path, head: LogHead, clock: Callable[[], float], segment_bytes: int) -> None:
+        self._path = path
+        self._head = msgspec.json.encode(head) + b"\n"
+        self._clock = clock
+        self._segment_bytes = segment_bytes
+        self._sequence = 0
+        self._size_bytes = 0
+        self._descriptor = self._begin()
+
+    def write(self, event: str, value: str, *, format: str = "", error_type: str = "", size_bytes: int = 0) -> None:
+        """Raises OSError."""
+        if self._size_bytes > self._segment_bytes:
+            self.close()
+            self._path.replace(_earlier(self._path))
+            self._descriptor = self._begin()
+        self._sequence += 1
+        line = LogLine(self._sequence, self._clock(), event, value, format, error_type, size_bytes)
+        self._append(msgspec.json.encode(line) + b"\n")
+
+    def close(self) -> None:
+        """Idempotent."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _begin(self) -> int:
+        self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
+        self._size_bytes = 0
+        self._append(self._head)
+        return self._descriptor
+
+    def _append(self, line: bytes) -> None:
+        os.write(self._descriptor, line)
+        self._size_bytes += len(line)
+
+
+class OutputLogs:
+    """The logs of all processes in a directory of mode 0700. Now and then the oldest beyond the limits are removed."""
+
+    def __init__(
+        self,
+        directory: Path,
+        clock: Callable[[], float],
+        *,
+        segment_bytes: int = SEGMENT_BYTES,
+        total_bytes: int = TOTAL_BYTES,
+        files: int = FILES_LIMIT,
+        pruned_every: int = PRUNED_EVERY,
+    ) -> None:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._directory = directory
+        self._clock = clock
+        self._segment_bytes = segment_bytes
+        self._total_bytes = total_bytes
+        self._files = files
+        self._pruned_every = pruned_every
+        self._begun = 0
+
+    def begin(self, process: str, username: str, program: str) -> OutputLog:
+        """A log for a process that starts now. Raises OSError."""
+        if self._begun % self._pruned_every == 0:
+            self._prune()
+        self._begun += 1
+        head = LogHead(process, username, program, self._clock())
+        return OutputLog(self._path(process), head, self._clock, self._segment_bytes)
+
+    def head(self, process: str) -> LogHead:
+        """Whose log it is. Raises ProcessError when nothing is recorded of that process."""
+        try:
+            with self._path(process).open("rb") as file:
+                return msgspec.json.decode(file.readline(), type=LogHead)
+        except (OSError, msgspec.DecodeError):
+            raise ProcessError("Process not found", hint="'pie ps --all' lists the processes that are known") from None
+
+    def read(self, process: str, *, after: int = 0, limit: int = 1000) -> list[LogLine]:
+        """Lines with a sequence number above `after`, at most `limit` and as many as an answer may hold.
+
+        Raises ProcessError when nothing is recorded of that process.
+        """
+        self.head(process)
+        found: list[LogLine] = []
+        size_bytes = 0
+        for line in self._lines(process):
+            if line.sequence <= after:
+                continue
+            size_bytes += len(line.value.encode()) + 100
+            if len(found) == limit or (found and size_bytes > _ANSWER_BYTES):
+                break
+            found.append(line)
+        return found
+
+    def _lines(self, process: str) -> Iterator[LogLine]:
+        path = self._path(process)
+        for segment in (_earlier(path), path):
+            if segment.exists():
+                yield from _decoded(segment)
+
+    def _path(self, process: str) -> Path:
+        return self._directory / f"{process}.jsonl"
+
+    def _prune(self) -> None:
+        files = sorted(self._directory.glob("*.jsonl*"), key=lambda path: path.stat().st_mtime, reverse=True)
+        total_bytes = 0
+        for place, path in enumerate(files):
+            total_bytes += path.stat().st_size
+            if total_bytes > self._total_bytes or place >= self._files:
+                path.unlink(missing_ok=True)
+
+
+def _earlier(path: Path) -> Path:
+    return path.with_suffix(".jsonl.1")
+
+
+def _decoded(segment: Path) -> Iterator[LogLine]:
+    """The lines of a file; a last one that was cut short by a crash is left out."""
+    decoder = msgspec.json.Decoder(LogLine)
+    with segment.open("rb") as file:
+        file.readline()
+        for line in file:
+            if line.endswith(b"\n"):
+                yield decoder.decode(line)
+
+
+def plain_lines(lines: list[LogLine]) -> list[dict[str, Any]]:
+    """As JSON says them."""
+    return msgspec.to_builtins(lines)

@@ -1,0 +1,141 @@
+"""One process as its users know it, from the launch to the end of its grace."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from pie_mlx.engine.ports import HttpPort
+from pie_mlx.errors import ProcessCancelledError
+from pie_mlx.events import ProcessEvent, ProcessFailed, ProcessOutput, ProcessReturned
+from pie_mlx.runtime.mcp.error import NO_ANSWER, mcp_error
+from pie_mlx.runtime.parameters import Input
+from pie_mlx.runtime.process import Process
+from pie_mlx.runtime.program import Program
+from pie_mlx.runtime.registry.kept import KeptEvents
+from pie_mlx.runtime.registry.output_log import OutputLog
+
+SIGNAL = "Signal"
+"""What the client of a terminated process is told."""
+
+Kind = Literal["process", "daemon"]
+State = Literal["queued", "running", "returned", "failed", "killed"]
+
+
+class Sink(Protocol):
+    """Whoever is attached, with the MCP servers that run there. Called on the registry's loop; must not block.
+
+    `mcp_request` answers JSON text and raises McpError.
+    """
+
+    def deliver(self, event: ProcessEvent, data: bytes) -> None: ...
+
+    def mcp_servers(self) -> list[str]: ...
+
+    async def mcp_request(self, process_id: str, server: str, method: str, params_json: str) -> str: ...
+
+
+@dataclass(slots=True, eq=False)
+class Record:
+    """`captures` says whether standard output is kept for a client; `attached` is who is told what happens.
+
+    `started_at` is Unix time. What is sent before the program runs waits in `early`. `terminal` is the last event.
+    A daemon has no process of its own: `end` ends it.
+    """
+
+    id: str
+    username: str
+    program: Program
+    input: Input
+    input_text: str
+    model: str
+    captures: bool
+    token_budget: int | None
+    started_at: float
+    started_seconds: float
+    kept: KeptEvents
+    kind: Kind = "process"
+    end: Callable[[], None] | None = None
+    http: HttpPort | None = None
+    parent: str | None = None
+    state: State = "queued"
+    attached: Sink | None = None
+    process: Process | None = None
+    log: OutputLog | None = None
+    terminal: ProcessReturned | ProcessFailed | None = None
+    finished_seconds: float = 0.0
+    cancelled: str = ""
+    ignored_signals: int = 0
+    abandoned_seconds: float | None = None
+    early: list[str | bytes] = field(default_factory=list[str | bytes])
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    watchers: list[Callable[[ProcessEvent], None]] = field(default_factory=list[Callable[[ProcessEvent], None]])
+
+    @property
+    def is_over(self) -> bool:
+        return self.terminal is not None
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether it waits for a client that is away."""
+        waits = self.process is not None and self.process.awaits_client()
+        return waits and self.attached is None and not self.is_over
+
+    def deliver(self, event: ProcessEvent, data: bytes) -> None:
+        """Pass an event to whoever is attached, or keep it."""
+        if self.attached is not None:
+            self.attached.deliver(event, data)
+        elif self.captures or not isinstance(event, ProcessOutput):
+            self.kept.add(event, data)
+
+    def attach(self, sink: Sink) -> list[tuple[ProcessEvent, bytes]]:
+        """What `sink` has to be told first; from now on it is told everything. A finished process is not held."""
+        replay = self.kept.take(self.id)
+        if self.terminal is None:
+            self.attached, self.captures = sink, True
+        elif not replay:
+            return [(self.terminal, b"")]
+        return replay
+
+    def detach(self, unsent: list[tuple[ProcessEvent, bytes]]) -> None:
+        """Nobody listens any more; what was not sent is kept for the next one."""
+        self.resume()
+        self.attached = None
+        for event, data in unsent:
+            self.kept.add(event, data)
+
+    def hold(self) -> None:
+        """Whoever is attached reads too slowly: let the program wait."""
+        if self.process is not None:
+            self.process.hold_output()
+
+    def resume(self) -> None:
+        if self.process is not None:
+            self.process.resume_output()
+
+    def finish(self, event: ProcessReturned | ProcessFailed) -> None:
+        """It has ended with `event`, which has been delivered."""
+        self.terminal = event
+        if isinstance(event, ProcessReturned):
+            self.state = "returned"
+        else:
+            self.state = "killed" if event.error_type == ProcessCancelledError.__name__ else "failed"
+        self.attached = None
+        self.ended.set()
+
+
+@dataclass(frozen=True, slots=True)
+class ClientRelay:
+    """An `McpRelay` to whoever is attached to a process at the moment."""
+
+    record: Record
+
+    def servers(self) -> list[str]:
+        client = self.record.attached
+        return [] if client is None else client.mcp_servers()
+
+    async def request(self, server: str, method: str, params_json: str) -> str:
+        client = self.record.attached
+        if client is None:
+            raise mcp_error(NO_ANSWER, f"MCP server '{server}': its client has detached")
+        return await client.mcp_request(self.record.id, server, method, params_json)

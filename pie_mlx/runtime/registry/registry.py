@@ -1,0 +1,359 @@
+"""Live and finished processes: who launched them, who is attached to them, what is kept for whom."""
+
+import asyncio
+import contextlib
+import json
+import time
+import uuid
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+
+from pie_mlx.errors import AdmissionError, ProcessError
+from pie_mlx.events import ProcessEvent, ProcessFailed, ProcessFile, ProcessLaunched, ProcessOutput, ProcessReturned
+from pie_mlx.runtime.children import ChildRequest
+from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.inputs import parse_input
+from pie_mlx.runtime.outcome import Failed
+from pie_mlx.runtime.process import Process
+from pie_mlx.runtime.registry.kept import KeptEvents
+from pie_mlx.runtime.registry.launch import Launch, User, checked_id, checked_input
+from pie_mlx.runtime.registry.limits import RegistryLimits
+from pie_mlx.runtime.registry.output_log import OutputLogs
+from pie_mlx.runtime.registry.record import SIGNAL, ClientRelay, Record, Sink
+from pie_mlx.runtime.registry.recording import record as write_to_log
+
+STOPPED = "Engine stopped"
+_TERMINAL = (ProcessReturned, ProcessFailed)
+
+
+class Registry:
+    """Belongs to the loop that entered `engine`; nothing in it waits for the model.
+
+    `logs` None records nothing. `model` is the name programs call the engine's model.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        model: str,
+        limits: RegistryLimits | None = None,
+        logs: OutputLogs | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._engine = engine
+        self._model = model
+        self._limits = limits or RegistryLimits()
+        self._logs = logs
+        self._clock = clock
+        self._records: dict[str, Record] = {}
+        self._queue: deque[Record] = deque()
+        self._running = 0
+        self._live: Counter[str] = Counter()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._stopping = False
+        engine.start_children_with(self._start_child)
+
+    @property
+    def logs(self) -> OutputLogs | None:
+        return self._logs
+
+    def records(self, user: User, *, all: bool = False) -> list[Record]:
+        """Processes `user` may see, oldest first; finished ones only with `all`."""
+        return [record for record in self._records.values() if user.owns(record) and (all or not record.is_over)]
+
+    def find(self, process_id: str, user: User) -> Record:
+        """Raises InvalidArgumentError for what is no id, ProcessError for an unknown or a foreign process."""
+        record = self._records.get(checked_id(process_id))
+        if record is None:
+            raise ProcessError("Process not found", hint="'pie ps' lists the processes that run")
+        if not user.owns(record):
+            raise ProcessError("Permission denied", hint="it belongs to another user")
+        return record
+
+    def is_running(self, process_id: str) -> bool:
+        """Whether it is queued or runs."""
+        record = self._records.get(process_id)
+        return record is not None and not record.is_over
+
+    def admit(self, user: User, launches: Sequence[Launch]) -> list[Record]:
+        """Register all of them, or none. Nothing runs before `begin`.
+
+        Raises LaunchError for a program or an input that does not fit, InvalidArgumentError for a budget below 1,
+        AdmissionError when the user has too many processes.
+        """
+        inputs = [checked_input(launch) for launch in launches]
+        self._check_room(user, len(launches))
+        admitted = [
+            self._record(user, launch, parsed, str(uuid.uuid4()))
+            for launch, parsed in zip(launches, inputs, strict=True)
+        ]
+        for record in admitted:
+            self._enter(record)
+        return admitted
+
+    async def launch_at_once(self, user: User, launch: Launch, process_id: str | None = None) -> Process:
+        """Start a process that is never queued, because somebody who has a place already waits for it.
+
+        Raises what `admit` raises.
+        """
+        parsed = checked_input(launch)
+        self._check_room(user, 1)
+        record = self._record(user, launch, parsed, process_id or str(uuid.uuid4()))
+        record.state = "running"
+        self._enter(record)
+        self._running += 1
+        try:
+            return await self._launch(record)
+        except BaseException:
+            self._running -= 1
+            self._live[record.username] -= 1
+            del self._records[record.id]
+            raise
+
+    def begin(self, records: Iterable[Record]) -> None:
+        """Start admitted processes, or queue them. Their first event comes after this call has returned."""
+        for record in records:
+            self._queue.append(record)
+        self._start_queued()
+
+    def add_daemon(self, user: User, launch: Launch, end: Callable[[], None]) -> Record:
+        """Something that launches processes until it is terminated, which calls `end`."""
+        record = self._record(user, launch, parse_input(launch.input_text), str(uuid.uuid4()))
+        record.kind, record.end, record.state = "daemon", end, "running"
+        self._enter(record)
+        return record
+
+    def attach(self, record: Record, sink: Sink) -> list[tuple[ProcessEvent, bytes]]:
+        """What `sink` has missed; what happens from now on is delivered to it. Nothing for who is attached already.
+
+        Raises ProcessError while another one is attached.
+        """
+        if record.attached is sink:
+            return []
+        if record.attached is not None:
+            raise ProcessError("Cannot attach: already attached", hint="detach the other client first")
+        return record.attach(sink)
+
+    def detach(self, record: Record, sink: Sink, unsent: Sequence[tuple[ProcessEvent, bytes]] = ()) -> None:
+        """`sink` is gone, having passed on everything but `unsent`. Ignored when it was not attached."""
+        if record.attached is sink or (record.is_over and unsent):
+            record.detach(list(unsent))
+
+    def send(self, record: Record, message: str) -> bool:
+        """Queue a message for the program; False when too many wait there, or it is over."""
+        waiting = record.process.waiting_messages() if record.process else _count(record.early, str)
+        if record.is_over or waiting >= self._limits.messages:
+            record.ignored_signals += 1
+            return False
+        if record.process is None:
+            record.early.append(message)
+        else:
+            record.process.send(message)
+        return True
+
+    def check_room(self, record: Record, size_bytes: int) -> None:
+        """Raises ProcessError when no further file of that size can wait for the program."""
+        sizes = (
+            record.process.waiting_files()
+            if record.process
+            else [len(item) for item in record.early if isinstance(item, bytes)]
+        )
+        limits = self._limits
+        if record.is_over or len(sizes) >= limits.files or sum(sizes) + size_bytes > limits.file_bytes:
+            raise ProcessError(
+                f"file refused: {len(sizes)} files of {sum(sizes)} bytes wait for the program",
+                hint=f"at most {limits.files} files or {limits.file_bytes >> 20} MiB may wait",
+            )
+
+    def send_file(self, record: Record, data: bytes) -> None:
+        """Queue a file for the program. Raises ProcessError when there is no room for it."""
+        self.check_room(record, len(data))
+        if record.process is None:
+            record.early.append(data)
+        else:
+            record.process.send_file(data)
+
+    def notice(self, record: Record, text: str) -> None:
+        """Tell the client of a process something about it, on its standard error."""
+        if not record.is_over:
+            self._deliver(record, ProcessOutput(record.id, "stderr", f"[pie] {text}\n"), b"")
+
+    def terminate(self, record: Record, reason: str = SIGNAL) -> None:
+        """End a process; its last event says `reason`. Raises ProcessError when it is over."""
+        if record.is_over:
+            raise ProcessError("Process not found", hint="it has ended already")
+        if record.cancelled:
+            return
+        record.cancelled = reason
+        if record.process is not None:
+            record.process.cancel(reason)
+        elif record.end is not None or record in self._queue:
+            if record.end is not None:
+                record.end()
+            else:
+                self._queue.remove(record)
+            self._deliver(record, ProcessFailed(record.id, "ProcessCancelledError", reason), b"")
+
+    def end_abandoned(self, now_seconds: float) -> None:
+        """End what has waited too long for a client that is away. Called now and then, with monotonic seconds."""
+        limit = self._limits.detached_seconds
+        if limit is None:
+            return
+        for record in list(self._records.values()):
+            if not record.is_abandoned:
+                record.abandoned_seconds = None
+            elif record.abandoned_seconds is None:
+                record.abandoned_seconds = now_seconds
+            elif now_seconds - record.abandoned_seconds >= limit:
+                self.terminate(record, f"detached for {limit:g} s while it waited for its client")
+
+    async def stop(self) -> None:
+        """End everything and wait for it. Nothing starts any more."""
+        self._stopping = True
+        running = [record for record in self._records.values() if not record.is_over]
+        for record in running:
+            self.terminate(record, STOPPED)
+        await asyncio.gather(*(record.ended.wait() for record in running))
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def check_integrity(self) -> None:
+        """Raises RuntimeError when the books contradict each other."""
+        started = sum(_counts(record) for record in self._records.values())
+        if started != self._running:
+            raise RuntimeError(f"registry: counted {self._running} running processes, found {started}")
+        live = Counter(record.username for record in self._records.values() if not record.is_over)
+        if live != +self._live:
+            raise RuntimeError(f"registry: counted live processes {self._live}, found {live}")
+        if any(record.state != "queued" for record in self._queue):
+            raise RuntimeError("registry: a process that is not queued is in the queue")
+        for record in self._records.values():
+            record.kept.check_integrity()
+
+    def _enter(self, record: Record) -> None:
+        self._records[record.id] = record
+        self._live[record.username] += 1
+
+    def _check_room(self, user: User, wanted: int) -> None:
+        present = self._live[user.name]
+        if present + wanted > self._limits.per_user:
+            raise AdmissionError(
+                f"{present} processes of user '{user.name}' are running or queued, the limit is "
+                f"{self._limits.per_user}",
+                hint="wait until some have ended, or end them",
+            )
+
+    def _record(self, user: User, launch: Launch, parsed: dict[str, object], process_id: str) -> Record:
+        return Record(
+            id=process_id,
+            username=user.name,
+            program=launch.program,
+            input=parsed,
+            input_text=launch.input_text,
+            model=self._model,
+            captures=launch.captures,
+            token_budget=launch.token_budget,
+            started_at=self._clock(),
+            started_seconds=time.monotonic(),
+            kept=KeptEvents(self._limits.kept),
+            parent=launch.parent,
+            http=launch.http,
+        )
+
+    def _start_queued(self) -> None:
+        limit = self._limits.concurrent
+        while self._queue and not self._stopping and (limit is None or self._running < limit):
+            record = self._queue.popleft()
+            record.state = "running"
+            self._running += 1
+            self._spawn(record)
+
+    def _spawn(self, record: Record) -> None:
+        task = asyncio.create_task(self._run(record))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _run(self, record: Record) -> None:
+        """Start the program and wait until all its events are out."""
+        try:
+            process = await self._launch(record)
+        except Exception as error:
+            failed = Failed(error)
+            self._deliver(record, ProcessFailed(record.id, failed.error_type, failed.message), b"")
+        else:
+            await process.outcome()
+
+    async def _start_child(self, request: ChildRequest) -> Process:
+        """A program of a program: on record like any other."""
+        launch = Launch(request.program, json.dumps(request.input, ensure_ascii=False), parent=request.parent)
+        return await self.launch_at_once(User(request.username), launch, request.process_id)
+
+    async def _launch(self, record: Record) -> Process:
+        if self._logs is not None:
+            with contextlib.suppress(OSError):  # a full disk must not keep programs from running
+                record.log = self._logs.begin(record.id, record.username, record.program.identity)
+        process = await self._engine.launch(
+            record.program,
+            record.input,
+            on_event=lambda event: self._on_event(record, event),
+            on_file=lambda data, name: self._deliver(record, ProcessFile(record.id, name, len(data)), data),
+            capture_output=True,
+            username=record.username,
+            token_budget=record.token_budget,
+            process_id=record.id,
+            parent=record.parent,
+            relay=ClientRelay(record),
+            http=record.http,
+        )
+        record.process = process
+        self._pass_early(record, process.send, process.send_file)
+        if record.cancelled:
+            process.cancel(record.cancelled)
+        return process
+
+    def _pass_early(self, record: Record, send: Callable[[str], None], send_file: Callable[[bytes], None]) -> None:
+        early, record.early = record.early, []
+        for item in early:
+            if isinstance(item, str):
+                send(item)
+            else:
+                send_file(item)
+
+    def _on_event(self, record: Record, event: ProcessEvent) -> None:
+        if not isinstance(event, ProcessFile | ProcessLaunched):  # a file's contents come with it in `on_file`
+            self._deliver(record, event, b"")
+
+    def _deliver(self, record: Record, event: ProcessEvent, data: bytes) -> None:
+        if record.is_over:
+            return
+        if record.log is not None:
+            with contextlib.suppress(OSError):
+                write_to_log(record.log, event)
+        record.deliver(event, data)
+        for watcher in record.watchers:
+            watcher(event)
+        if isinstance(event, _TERMINAL):
+            self._finish(record, event)
+
+    def _finish(self, record: Record, event: ProcessReturned | ProcessFailed) -> None:
+        was_running = _counts(record)
+        record.finish(event)
+        record.finished_seconds = time.monotonic()
+        record.early.clear()
+        if record.log is not None:
+            record.log.close()
+        self._running -= was_running
+        self._live[record.username] -= 1
+        asyncio.get_running_loop().call_later(self._limits.finished_grace_seconds, self._records.pop, record.id, None)
+        self._start_queued()
+
+
+def _counts(record: Record) -> bool:
+    """Whether it is one of the processes that run at once."""
+    return record.state == "running" and record.kind == "process"
+
+
+def _count(items: Sequence[str | bytes], kind: type[str]) -> int:
+    return sum(isinstance(item, kind) for item in items)

@@ -1,0 +1,77 @@
+"""What a listing says of a process."""
+
+import time
+
+import msgspec
+
+from pie_mlx.engine.inspection import ProcessStatus
+from pie_mlx.events import ProcessFailed, ProcessReturned
+from pie_mlx.runtime.registry.record import Record
+
+INPUT_CHARACTERS = 1024
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One process. `started_at` is Unix time, `pages` those it has in the pool, `bid` its highest, in credits."""
+
+    id: str
+    username: str
+    program: str
+    input: str
+    elapsed_secs: int
+    state: str
+    reason: str
+    attached: bool
+    kind: str
+    parent: str | None
+    model: str
+    started_at: float
+    pages: int
+    balance: float
+    bid: float
+
+
+class Result(msgspec.Struct, frozen=True):
+    """How a process ended, or that it has not: `value` and `format` of what it returned, or `error`."""
+
+    state: str
+    value: str = ""
+    format: str = "none"
+    error: str | None = None
+    error_type: str | None = None
+
+
+def row(record: Record, status: ProcessStatus | None) -> Row:
+    """`status` is None for a process the engine does not know: a queued or a finished one."""
+    end_seconds = record.finished_seconds or time.monotonic()
+    return Row(
+        id=record.id,
+        username=record.username,
+        program=record.program.identity,
+        input=record.input_text[:INPUT_CHARACTERS],
+        elapsed_secs=int(end_seconds - record.started_seconds),
+        state=status.state if status and record.state == "running" else record.state,
+        reason=status.reason if status else _waiting_reason(record),
+        attached=record.attached is not None,
+        kind=record.kind,
+        parent=record.parent,
+        model=record.model,
+        started_at=record.started_at,
+        pages=status.pages if status else 0,
+        balance=status.balance if status else 0.0,
+        bid=status.bid if status else 0.0,
+    )
+
+
+def result(record: Record) -> Result:
+    match record.terminal:
+        case ProcessReturned(value=value, format=format):
+            return Result(record.state, value, format)
+        case ProcessFailed(message=message, error_type=error_type):
+            return Result(record.state, error=message, error_type=error_type)
+        case None:
+            return Result(record.state)
+
+
+def _waiting_reason(record: Record) -> str:
+    return "queued: as many processes run as may run at once" if record.state == "queued" else ""

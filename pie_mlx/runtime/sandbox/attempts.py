@@ -1,0 +1,87 @@
+"""The probe's other half: confines itself, then tries what it must not do."""
+
+import contextlib
+import json
+import os
+import socket
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from pie_mlx.runtime.sandbox.confinement import Policy, confine
+from pie_mlx.runtime.sandbox.interpreter import interpreter_paths
+
+
+def main(arguments: Sequence[str]) -> None:
+    """`arguments` are a file that must stay closed and a directory that must stay open. Prints what was found."""
+    secret, own = arguments
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    confinement = confine(Policy(interpreter_paths(), (own,)))
+    attempts: dict[str, Callable[[], object]] = {
+        "reading files": lambda: Path(secret).read_text(),
+        "writing files": lambda: Path(secret).with_name("planted").write_text("x"),
+        "network": lambda: _connect(port),
+        "starting processes": _fork,
+    }
+    refused = {name: _is_refused(attempt) for name, attempt in attempts.items()}
+    found = {
+        "stopped": [name for name in refused if refused[name]],
+        "open": [name for name in refused if not refused[name]],
+        "allowed_works": not _is_refused(lambda: _work(own)),
+        "reason": confinement.text,
+    }
+    sys.stdout.write(json.dumps(found))
+
+
+def try_network(arguments: Sequence[str]) -> None:
+    """`arguments` are two ports of this machine: a proxy's, and one that must stay closed. Prints what was found."""
+    proxy_port, other_port = map(int, arguments)
+    isolated = sys.platform == "linux"
+    with contextlib.ExitStack() as stack:
+        if isolated:
+            from pie_mlx.runtime.sandbox.namespace import enter_network_namespace
+
+            enter_network_namespace()
+            listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+            proxy_port = listener.getsockname()[1]
+        confinement = confine(Policy(interpreter_paths(), (), proxy_port, isolated))
+        attempts: dict[str, Callable[[], object]] = {
+            "other ports": lambda: _connect(other_port),
+            "UDP": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", other_port)),
+        }
+        found = {
+            "open": [name for name, attempt in attempts.items() if not _is_refused(attempt)],
+            "allowed_works": not _is_refused(lambda: _connect(proxy_port)),
+            "reason": confinement.text,
+        }
+    sys.stdout.write(json.dumps(found))
+
+
+def _connect(port: int) -> None:
+    socket.create_connection(("127.0.0.1", port), timeout=1).close()
+
+
+def _is_refused(attempt: Callable[[], object]) -> bool:
+    try:
+        attempt()
+    except OSError:
+        return True
+    return False
+
+
+def _fork() -> None:
+    if os.fork() == 0:
+        os._exit(0)
+    os.wait()
+
+
+def _work(directory: str) -> None:
+    """What every program may do."""
+    file = Path(directory, "file")
+    file.write_text("x")
+    file.rename(file.with_name("other"))
+    thread = threading.Thread(target=file.with_name("other").unlink)
+    thread.start()
+    thread.join()

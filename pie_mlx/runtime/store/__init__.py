@@ -1,0 +1,17 @@
+"""Installed programs: packages, their rules, and where they are kept."""
+
+from pie_mlx.runtime.store.digest import digest, manifest_digest
+from pie_mlx.runtime.store.record import Record
+from pie_mlx.runtime.store.source import Source, pack_program
+from pie_mlx.runtime.store.store import Installed, ProgramStore, not_installed
+
+__all__ = [
+    "Installed",
+    "ProgramStore",
+    "Record",
+    "Source",
+    "digest",
+    "manifest_digest",
+    "not_installed",
+    "pack_program",
+]

@@ -1,0 +1,116 @@
+"""Folders that are there whole or not at all, whatever happens meanwhile."""
+
+import contextlib
+import fcntl
+import os
+import secrets
+import shutil
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from pathlib import Path
+
+from pie_mlx.runtime.store.archive import Entry
+
+_NEW, _OLD = ".new", ".old"
+_PRIVATE_DIRECTORY, _PRIVATE_FILE = 0o700, 0o600
+_READ_ONLY_DIRECTORY, _READ_ONLY_FILE = 0o500, 0o400
+
+
+@contextmanager
+def exclusive(parent: Path) -> Generator[None]:
+    """One at a time, over threads and processes, may change what is in `parent`."""
+    make_private(parent)
+    with (parent / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def make_private(folder: Path) -> None:
+    """Make a directory, with those above it that are missing, for its owner alone."""
+    for missing in [place for place in (*reversed(folder.parents), folder) if not place.exists()]:
+        missing.mkdir(mode=_PRIVATE_DIRECTORY, exist_ok=True)
+
+
+def write_folder(folder: Path, entries: Iterable[Entry], *, read_only: bool = False) -> None:
+    """Write a folder under another name and put it in place. One that is there is replaced.
+
+    Callers hold `exclusive`, or write a name that is written only once. Raises OSError, and what `entries` raises.
+    """
+    make_private(folder.parent)
+    fresh = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}{_NEW}")
+    fresh.mkdir(mode=_PRIVATE_DIRECTORY)
+    try:
+        for entry in entries:
+            _write_file(fresh / entry.path, entry.data)
+        _put_in_place(fresh, folder)
+    except BaseException:
+        remove_tree(fresh)
+        raise
+    if read_only:
+        _protect(folder)
+
+
+def names_in(parent: Path) -> list[str]:
+    """The visible names in a folder; none where there is no folder."""
+    return [name for name in _listed(parent) if not name.startswith(".")]
+
+
+def repair(parent: Path) -> None:
+    """Finish what a crash interrupted: a folder on its way out comes back unless its successor is in place.
+
+    Callers hold `exclusive`.
+    """
+    hidden = [name for name in _listed(parent) if name.startswith(".")]
+    for name in hidden:
+        if name.endswith(_OLD):
+            _bring_back(parent / name, parent / name[1 : -len(_OLD)])
+    for name in hidden:
+        if name.endswith(_NEW):
+            remove_tree(parent / name)
+
+
+def _bring_back(aside: Path, folder: Path) -> None:
+    if folder.exists():
+        remove_tree(aside)
+    else:
+        aside.rename(folder)
+
+
+def _listed(parent: Path) -> list[str]:
+    try:
+        return os.listdir(parent)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder with everything in it, read-only parts too. One that is not there is no error."""
+    for place, _, _ in os.walk(folder):
+        with contextlib.suppress(OSError):
+            os.chmod(place, _PRIVATE_DIRECTORY)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _write_file(file: Path, data: bytes) -> None:
+    file.parent.mkdir(mode=_PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE_FILE), "wb") as out:
+        out.write(data)
+        out.flush()
+        os.fsync(out.fileno())
+
+
+def _put_in_place(fresh: Path, folder: Path) -> None:
+    if not folder.exists():
+        fresh.rename(folder)
+        return
+    aside = folder.with_name(f".{folder.name}{_OLD}")
+    folder.rename(aside)
+    fresh.rename(folder)
+    remove_tree(aside)
+
+
+def _protect(folder: Path) -> None:
+    for place, _, files in os.walk(folder, topdown=False):
+        for name in files:
+            (Path(place) / name).chmod(_READ_ONLY_FILE)
+        Path(place).chmod(_READ_ONLY_DIRECTORY)

@@ -1,0 +1,82 @@
+"""Which installed versions a program's dependencies are."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from pie_mlx.errors import InvalidArgumentError, LaunchError
+from pie_mlx.runtime.manifest import Manifest, is_name
+from pie_mlx.runtime.semver import Requirement, Version
+
+LATEST = "latest"
+
+Versions = Callable[[str], Sequence[Version]]
+"""The installed versions of a program, by its name."""
+Locked = Callable[[str, str], Mapping[str, str]]
+"""The dependencies written down with an installed program, by its name and version."""
+
+
+def parse_identifier(text: str) -> tuple[str, Version | None]:
+    """`name`, `name@latest` or `name@1.2.3`; None is the latest. Raises LaunchError for anything else."""
+    name, at, version = text.partition("@")
+    if is_name(name):
+        if not at or version == LATEST:
+            return name, None
+        if is_version(version):
+            return name, Version.parse(version)
+    raise LaunchError(
+        f"Invalid program identifier '{text}': expected 'name@major.minor.patch'",
+        hint="name, name@latest or name@1.2.3; paths contain a '/'",
+    )
+
+
+def is_version(text: str) -> bool:
+    """Whether a folder can be that of a version."""
+    try:
+        Version.parse(text)
+    except InvalidArgumentError:
+        return False
+    return True
+
+
+def latest(versions: Iterable[Version]) -> Version | None:
+    """The highest release; the highest pre-release where there is no release."""
+    found = list(versions)
+    return max((version for version in found if not version.prerelease), default=max(found, default=None))
+
+
+def resolve(manifest: Manifest, versions: Versions, locked: Locked) -> dict[str, str]:
+    """The version of each dependency: the highest installed one that its requirement matches.
+
+    Raises LaunchError with the chain for one that is missing, or that leads back to the program itself.
+    """
+    chosen = {
+        name: str(_highest(manifest.identity, name, requirement, versions(name)))
+        for name, requirement in manifest.dependencies.items()
+    }
+    for name, version in chosen.items():
+        _refuse_cycle([manifest.identity, f"{name}@{version}"], locked)
+    return chosen
+
+
+def _highest(wanted_by: str, name: str, requirement: Requirement, versions: Sequence[Version]) -> Version:
+    matching = [version for version in versions if requirement.matches(version)]
+    if matching:
+        return max(matching)
+    installed = f"installed: {', '.join(map(str, sorted(versions)))}" if versions else "which is not installed"
+    raise LaunchError(
+        f"program '{wanted_by}': needs program '{name}' ({requirement.text}), {installed}",
+        hint=f"install it first, chain: {wanted_by} -> {name} {requirement.text}",
+    )
+
+
+def _refuse_cycle(chain: list[str], locked: Locked) -> None:
+    """The installed programs hold no cycle among themselves, so only a way back to the first one can close one."""
+    waiting = [chain]
+    while waiting:
+        path = waiting.pop()
+        if path[-1] == path[0]:
+            raise LaunchError(
+                f"program '{path[0]}': depends on itself: {' -> '.join(path)}",
+                hint="take one of these dependencies out",
+            )
+        name, _, version = path[-1].partition("@")
+        waiting += [[*path, f"{inner}@{exact}"] for inner, exact in locked(name, version).items()]

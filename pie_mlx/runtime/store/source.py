@@ -1,0 +1,74 @@
+"""What is uploaded for a path: bytes, and the text of a manifest."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pie_mlx.errors import LaunchError
+from pie_mlx.runtime.inline_manifest import inline_manifest
+from pie_mlx.runtime.manifest import parse_manifest
+from pie_mlx.runtime.program import MAIN_FILE, MANIFEST_FILE, default_name, read_text
+from pie_mlx.runtime.store.archive import archive_entries
+from pie_mlx.runtime.store.packing import pack_directory
+
+_SUFFIX = ".pie"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A program as it is uploaded: a package or the source of a module, and its manifest's text."""
+
+    payload: bytes
+    manifest_text: str
+
+
+def pack_program(path: Path) -> Source:
+    """A directory as a package, a package as it is, a Python file as its bytes. Raises LaunchError."""
+    if path.is_dir():
+        return _directory(path)
+    return _package(path) if path.suffix == _SUFFIX else _module(path)
+
+
+def _directory(directory: Path) -> Source:
+    if not (directory / MAIN_FILE).is_file():
+        raise LaunchError(f"{directory}: no {MAIN_FILE}", hint=f"put the program's entry into {directory / MAIN_FILE}")
+    file = directory / MANIFEST_FILE
+    text = _read_exactly(file) if file.is_file() else manifest_text_of(directory, read_text(directory / MAIN_FILE))
+    return Source(pack_directory(directory, text, parse_manifest(text).exclude), text)
+
+
+def _package(path: Path) -> Source:
+    payload = _read_bytes(path)
+    manifests = [entry.data for entry in archive_entries(payload) if entry.path == MANIFEST_FILE]
+    if not manifests:
+        raise LaunchError(f"{path}: no {MANIFEST_FILE}", hint="make it with 'pie build'")
+    try:
+        return Source(payload, manifests[0].decode())
+    except UnicodeDecodeError as error:
+        raise LaunchError(f"{path}: {MANIFEST_FILE}: not UTF-8 (byte {error.start})", hint="build it again") from None
+
+
+def _module(path: Path) -> Source:
+    return Source(_read_bytes(path), manifest_text_of(path, read_text(path)))
+
+
+def manifest_text_of(path: Path, source: str) -> str:
+    """The manifest inside of a module, or one with its name alone."""
+    text = inline_manifest(source)
+    return f'[package]\nname = "{default_name(path)}"\nversion = "0.0.0"\n' if text is None else text
+
+
+def _read_exactly(file: Path) -> str:
+    """With its own line ends: its digest is that of its bytes."""
+    try:
+        return _read_bytes(file).decode()
+    except UnicodeDecodeError as error:
+        raise LaunchError(f"{file}: not UTF-8 (byte {error.start})", hint="save it as UTF-8") from None
+
+
+def _read_bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        raise LaunchError(f"{file}: no such file", hint="check the path") from None
+    except OSError as error:
+        raise LaunchError(f"{file}: {error.strerror}", hint="check the path and its permissions") from None

@@ -1,0 +1,325 @@
+"""The programs installed in `$PIE_HOME`."""
+
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from pie_mlx.errors import LaunchError
+from pie_mlx.runtime.manifest import Manifest, parse_manifest
+from pie_mlx.runtime.program import MAIN_FILE, MANIFEST_FILE, Program, check_source
+from pie_mlx.runtime.semver import Version
+from pie_mlx.runtime.store.archive import Entry
+from pie_mlx.runtime.store.digest import digest, manifest_digest
+from pie_mlx.runtime.store.folders import exclusive, names_in, remove_tree, repair, write_folder
+from pie_mlx.runtime.store.kind import kind_of
+from pie_mlx.runtime.store.record import RECORD_FILE, Record, encode_record, read_record
+from pie_mlx.runtime.store.resolution import is_version, latest, parse_identifier, resolve
+from pie_mlx.runtime.store.source import Source, pack_program
+from pie_mlx.runtime.store.unpacked import UnpackedPrograms
+
+PAYLOAD_FILE = "program"
+LOCAL_OWNER = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """One installed version: what is written down about it, and what is launched."""
+
+    record: Record
+    manifest_text: str
+    program: Program
+
+    @property
+    def identity(self) -> str:
+        return self.record.identity
+
+    @property
+    def manifest(self) -> Manifest:
+        return self.program.manifest
+
+
+class ProgramStore:
+    """Programs by name and version under `home`: `programs/<name>/<version>/`, unpacked under `cache/programs/`.
+
+    Everything is written under a temporary name and renamed, one writer at a time over all processes; a version is
+    there whole or not at all, whatever is killed meanwhile. Nothing of a program is executed. Methods block on files;
+    they can be called from any thread. `clock` gives seconds since 1970.
+    """
+
+    def __init__(self, home: Path, *, clock: Callable[[], float] = time.time) -> None:
+        self._root = home / "programs"
+        self._unpacked = UnpackedPrograms(home / "cache" / "programs", clock)
+        self._clock = clock
+
+    def install(
+        self, payload: bytes, manifest_text: str, *, owner: str = LOCAL_OWNER, force: bool = False
+    ) -> Installed:
+        """Install a package or the source of a module under the name and version of its manifest.
+
+        The same contents again change nothing; others are refused unless forced. Raises LaunchError for a program or a
+        manifest that does not hold, for a dependency that is not there and for a name that is taken.
+        """
+        manifest = parse_manifest(manifest_text)
+        record = Record(
+            name=manifest.name,
+            version=str(manifest.version),
+            kind=kind_of(payload),
+            owner=owner,
+            program_hash=digest(payload),
+            manifest_hash=manifest_digest(manifest_text),
+            size_bytes=len(payload),
+            installed_at=self._clock(),
+            dependencies={},
+        )
+        with _disk():
+            directory = self._unpacked.put(record.program_hash, record.kind, payload)
+            self._check_contents(directory, manifest, manifest_text)
+        with self._exclusive():
+            self._check_name(manifest)
+            if not self._is_same(record, force=force):
+                chosen = resolve(manifest, self._versions, self._locked)
+                self._write(msgspec.structs.replace(record, dependencies=chosen), payload, manifest_text)
+                self._unpacked.sweep(lambda: {record.program_hash for record in self._readable()})
+            return self._find(record.name, record.version)
+
+    def install_path(self, path: Path, *, owner: str = LOCAL_OWNER, force: bool = False) -> Installed:
+        """Install a directory, a Python file or a `.pie` package. Raises LaunchError as `install`."""
+        source = self.read(path)
+        return self.install(source.payload, source.manifest_text, owner=owner, force=force)
+
+    install_directory = install_path
+
+    def read(self, path: Path) -> Source:
+        """What would be uploaded for a path: a directory is packed. Raises LaunchError."""
+        return pack_program(path)
+
+    def check(self, name: str, version: str, program_hash: str | None = None, manifest_hash: str | None = None) -> bool:
+        """Whether that version is installed, with exactly these hashes where they are given.
+
+        Raises LaunchError for a name or a version that cannot be.
+        """
+        parse_identifier(f"{name}@{version}")
+        with self._settled():
+            folder = self._folder(name, version)
+            if folder is None:
+                return False
+            record = read_record(folder)
+        return program_hash in (None, record.program_hash) and manifest_hash in (None, record.manifest_hash)
+
+    def find(self, identifier: str) -> Installed:
+        """An installed program by `name`, `name@latest` or `name@1.2.3`, ready to launch. Raises LaunchError."""
+        name, version = parse_identifier(identifier)
+        with self._settled():
+            chosen = version or latest(self._versions(name))
+            return self._find(name, str(chosen or "latest"))
+
+    def versions(self, name: str) -> list[Version]:
+        """The installed versions of a program, in no order; none where it is not installed."""
+        with self._settled():
+            return self._versions(name)
+
+    def listing(self) -> list[Record]:
+        """Every installed version, by name and version; damaged ones are left out, see `damaged`."""
+        with self._settled():
+            return self._readable()
+
+    def damaged(self) -> list[LaunchError]:
+        """What is wrong with versions that cannot be read."""
+        with self._settled():
+            return [found for found in self._records() if isinstance(found, LaunchError)]
+
+    def remove(self, name: str, version: str | None = None) -> list[str]:
+        """Remove one version, or all; answer what was removed. Processes that run keep what they were started from.
+
+        Raises LaunchError when nothing such is installed, or another program depends on it.
+        """
+        parse_identifier(f"{name}@{version or 'latest'}")
+        with self._exclusive():
+            found = [text for text in map(str, sorted(self._versions(name))) if version in (None, text)]
+            if not found:
+                raise not_installed(name, version or "latest")
+            identities = [f"{name}@{text}" for text in found]
+            self._refuse_needed(identities)
+            for place in found:
+                self._drop(self._root / name / place)
+            return identities
+
+    def resolved(self, program: Program) -> Program:
+        """A program that is not installed, with the installed versions of its dependencies. Raises LaunchError."""
+        with self._settled():
+            chosen = resolve(program.manifest, self._versions, self._locked)
+            return replace(program, dependencies=self._dependencies(program.identity, chosen))
+
+    def unresolved(self, manifest: Manifest) -> list[LaunchError]:
+        """What is wrong with each dependency of a program that is not installed."""
+        found: list[LaunchError] = []
+        with self._settled():
+            for name, requirement in manifest.dependencies.items():
+                try:
+                    resolve(replace(manifest, dependencies={name: requirement}), self._versions, self._locked)
+                except LaunchError as error:
+                    found.append(error)
+        return found
+
+    def _find(self, name: str, version: str, chain: str = "") -> Installed:
+        folder = self._folder(name, version)
+        if folder is None:
+            raise not_installed(name, version, chain)
+        record = read_record(folder)
+        manifest_text = (folder / MANIFEST_FILE).read_bytes().decode()
+        manifest = parse_manifest(manifest_text)
+        directory = self._unpacked.get(record.program_hash, record.kind, folder / PAYLOAD_FILE)
+        dependencies = self._dependencies(f"{chain}{record.identity}", record.dependencies)
+        return Installed(record, manifest_text, Program(manifest, directory / MAIN_FILE, directory, dependencies))
+
+    def _dependencies(self, chain: str, chosen: dict[str, str]) -> dict[str, Program]:
+        return {name: self._find(name, version, f"{chain} -> ").program for name, version in chosen.items()}
+
+    def _locked(self, name: str, version: str) -> dict[str, str]:
+        folder = self._folder(name, version)
+        return read_record(folder).dependencies if folder is not None else {}
+
+    def _folder(self, name: str, version: str) -> Path | None:
+        """Found in the listings, because file systems that ignore case would answer for another name too."""
+        return self._root / name / version if version in self._version_names(name) else None
+
+    def _versions(self, name: str) -> list[Version]:
+        return [Version.parse(text) for text in self._version_names(name)]
+
+    def _version_names(self, name: str) -> list[str]:
+        if name not in names_in(self._root):
+            return []
+        repair(self._root / name)
+        return [text for text in names_in(self._root / name) if is_version(text)]
+
+    def _readable(self) -> list[Record]:
+        return [found for found in self._records() if isinstance(found, Record)]
+
+    def _records(self) -> Iterator[Record | LaunchError]:
+        for name in sorted(names_in(self._root)):
+            for version in sorted(self._versions(name)):
+                try:
+                    yield read_record(self._root / name / str(version))
+                except LaunchError as error:
+                    yield error
+
+    def _check_contents(self, directory: Path, manifest: Manifest, manifest_text: str) -> None:
+        main = directory / MAIN_FILE
+        if not main.is_file():
+            raise LaunchError(f"package: no {MAIN_FILE}", hint=f"put the program's entry into {MAIN_FILE}")
+        packed = directory / MANIFEST_FILE
+        if packed.is_file() and _lines(packed.read_bytes()) != _lines(manifest_text.encode()):
+            raise LaunchError(
+                "manifest differs from the package's Pie.toml", hint="upload both from the same directory"
+            )
+        try:
+            source = main.read_bytes().decode()
+        except UnicodeDecodeError as error:
+            raise LaunchError(f"{MAIN_FILE}: not UTF-8 (byte {error.start})", hint="save it as UTF-8") from None
+        check_source(source, Path(MAIN_FILE), manifest.runtime.entry)
+
+    def _check_name(self, manifest: Manifest) -> None:
+        for name in names_in(self._root):
+            if name != manifest.name and _alike(name) == _alike(manifest.name):
+                raise LaunchError(
+                    f"program '{manifest.name}': '{name}' is installed, and names that differ only in case or"
+                    " in '-' and '_' are the same",
+                    hint=f"choose another name, or 'pie remove {name}'",
+                )
+        version = str(manifest.version)
+        for other in self._version_names(manifest.name):
+            if other != version and other.casefold() == version.casefold():
+                raise LaunchError(
+                    f"program '{manifest.identity}': '{other}' is installed, and versions that differ only in case"
+                    " are the same",
+                    hint="raise the version",
+                )
+
+    def _is_same(self, record: Record, *, force: bool) -> bool:
+        """Whether these contents are installed already. Raises LaunchError when others are, and nothing is forced."""
+        folder = self._folder(record.name, record.version)
+        if folder is None:
+            return False
+        try:
+            found = read_record(folder)
+        except LaunchError:
+            return False
+        if (record.program_hash, record.manifest_hash) == (found.program_hash, found.manifest_hash):
+            return True
+        if not force:
+            raise LaunchError(
+                f"Program '{record.identity}' is already installed with different contents: raise the version or"
+                " force the overwrite",
+                hint="pie install --force",
+            )
+        return False
+
+    def _write(self, record: Record, payload: bytes, manifest_text: str) -> None:
+        entries = [
+            Entry(PAYLOAD_FILE, payload),
+            Entry(MANIFEST_FILE, manifest_text.encode()),
+            Entry(RECORD_FILE, encode_record(record)),
+        ]
+        write_folder(self._root / record.name / record.version, entries)
+
+    def _drop(self, folder: Path) -> None:
+        """Renamed first, so that a version is never there in part."""
+        aside = folder.with_name(f".{folder.name}.gone.new")
+        folder.rename(aside)
+        remove_tree(aside)
+        if not names_in(folder.parent):
+            remove_tree(folder.parent)
+
+    def _refuse_needed(self, identities: list[str]) -> None:
+        for record in self._readable():
+            locked = [f"{name}@{version}" for name, version in record.dependencies.items()]
+            needed = [identity for identity in locked if identity in identities]
+            if needed and record.identity not in identities:
+                raise LaunchError(
+                    f"program '{needed[0]}': {record.identity} depends on it", hint=f"remove {record.identity} first"
+                )
+
+    @contextmanager
+    def _settled(self) -> Generator[None]:
+        """Nothing is being written meanwhile; nothing is made where nothing was ever installed."""
+        if not self._root.is_dir():
+            yield
+            return
+        with self._exclusive():
+            yield
+
+    @contextmanager
+    def _exclusive(self) -> Generator[None]:
+        with _disk(), exclusive(self._root):
+            yield
+
+
+@contextmanager
+def _disk() -> Generator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise LaunchError(
+            f"programs: {error.strerror}: {error.filename}", hint="check the disk and the permissions of PIE_HOME"
+        ) from None
+
+
+def not_installed(name: str, version: str, chain: str = "") -> LaunchError:
+    """The error for a program that is not there; `chain` is what led to it."""
+    needed = f" (needed by {chain.removesuffix(' -> ')})" if chain else ""
+    return LaunchError(
+        f"program '{name}@{version}' is not installed: upload it with install_program or 'pie install'{needed}",
+        hint="'pie list' shows what is installed; a path contains a '/'",
+    )
+
+
+def _alike(name: str) -> str:
+    return name.casefold().replace("_", "-")
+
+
+def _lines(text: bytes) -> bytes:
+    return text.replace(b"\r\n", b"\n")

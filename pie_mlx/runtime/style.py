@@ -1,0 +1,50 @@
+"""How a program is written, which decides what `import inferlet` gives it (3.1). Nothing of it is executed."""
+
+import ast
+from collections.abc import Iterator
+from typing import Literal
+
+SDK_ALIAS = "inferlet"
+
+Style = Literal["async", "blocking", "script"]
+"""`async def main(input)`, with the asynchronous SDK; `def main(input)`, or a script without main, with the blocking
+one. What else may be bound to the name is taken for asynchronous."""
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+def style_of(tree: ast.Module, entry: str, bound: set[str]) -> Style | None:
+    """The style of a module that binds these names; None when there is nothing to run.
+
+    A module without the entry is a script when it uses the SDK and calls something; otherwise the entry was forgotten,
+    or its name misspelled.
+    """
+    if entry in bound:
+        functions = [node for node in _outside_definitions(tree) if isinstance(node, _Function) and node.name == entry]
+        plain = bool(functions) and all(isinstance(node, ast.FunctionDef) for node in functions)
+        return "blocking" if plain else "async"
+    acts = any(isinstance(node, ast.Call) for node in _outside_definitions(tree))
+    return "script" if acts and _uses_sdk(tree) else None
+
+
+def _outside_definitions(tree: ast.Module) -> Iterator[ast.AST]:
+    """Every node that belongs to the module's own level, definitions included but not what is inside of them."""
+    waiting: list[ast.AST] = list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, _DEFINITIONS):
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def _uses_sdk(tree: ast.Module) -> bool:
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(module=str(module), level=0) if module.partition(".")[0] == SDK_ALIAS:
+                return True
+            case ast.Import(names=names) if any(name.name.partition(".")[0] == SDK_ALIAS for name in names):
+                return True
+            case _:
+                pass
+    return False

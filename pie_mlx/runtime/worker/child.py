@@ -1,0 +1,137 @@
+"""What a forked worker does, from its first instruction to its last."""
+
+import contextlib
+import faulthandler
+import os
+import signal
+import socket
+import sys
+from functools import partial
+from pathlib import Path
+
+from pie_mlx.errors import LaunchError, PieError, ProcessError
+from pie_mlx.runtime.entry import ProgramBody
+from pie_mlx.runtime.manifest import Manifest, RuntimeSettings
+from pie_mlx.runtime.outcome import Failed, Outcome
+from pie_mlx.runtime.program import Program
+from pie_mlx.runtime.program_run import ProgramRun
+from pie_mlx.runtime.sandbox import Policy, confine
+from pie_mlx.runtime.sandbox.interpreter import interpreter_paths
+from pie_mlx.runtime.sandbox.scratch import Room, Scratch, install
+from pie_mlx.runtime.semver import Version
+from pie_mlx.runtime.worker.descendants import adopt_orphans, die_with_parent
+from pie_mlx.runtime.worker.frames import Ended, Order, Source, WireError
+from pie_mlx.runtime.worker.host import WorkerHost
+from pie_mlx.runtime.worker.limits import apply_limits, memory_text, open_reserve
+from pie_mlx.runtime.worker.proxy_route import Listener, certificate_paths, leave_network, take_route
+from pie_mlx.runtime.worker.streams import use_streams
+from pie_mlx.runtime.worker.workspace import size_bytes
+
+NO_FORK_STATUS = 70
+"""Exit status reported for a worker that could not be forked."""
+BROKEN_STATUS = 71
+"""Exit status of a worker that failed outside of its program."""
+
+
+def run(link_fd: int, stdout_fd: int, stderr_fd: int, *, isolated: bool) -> None:
+    """Become a worker: wait for an order, carry it out, exit. Never returns.
+
+    An `isolated` one leaves the machine's network, which takes milliseconds, before it waits.
+    """
+    try:
+        _settle_in(stdout_fd, stderr_fd)
+        listener = leave_network() if isolated else None
+        os.set_inheritable(link_fd, False)  # what arrived from another process is inheritable
+        host = WorkerHost(socket.socket(fileno=link_fd))
+        os.register_at_fork(after_in_child=host.disown)
+        order = host.order()
+        use_streams(host.write)
+        _carry_out(order, host, listener)
+    except BaseException as error:  # nothing may get back into the fork server's code
+        with contextlib.suppress(BaseException):
+            os.write(2, f"[pie] worker: {type(error).__name__}: {error}\n".encode())
+        os._exit(BROKEN_STATUS)
+    os._exit(0)
+
+
+def _settle_in(stdout_fd: int, stderr_fd: int) -> None:
+    """A session of its own, so that one signal reaches all it starts; output into the pipes; nothing to read."""
+    os.setsid()
+    die_with_parent()
+    adopt_orphans()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((nothing, 0), (stdout_fd, 1), (stderr_fd, 2)):
+        os.dup2(source, target)
+        os.close(source)
+    faulthandler.enable(file=2)
+
+
+def _carry_out(order: Order, host: WorkerHost, listener: Listener) -> None:
+    try:
+        _confine(order, host, listener)
+    except PieError as error:
+        host.end(Ended(error=WireError.of(error)))
+        return
+    body = partial(ProgramBody(_program(order)), order.input)
+    program = ProgramRun(body, host, partial(_report, host, order), on_loop=host.attend)
+    host.listen(program.cancel)
+    program.run(contextlib.nullcontext())
+
+
+def _confine(order: Order, host: WorkerHost, listener: Listener) -> None:
+    os.environ.clear()
+    os.environ.update(order.environment)
+    os.chdir(order.workspace)
+    apply_limits(order)
+    walls = _build_walls(order, host, take_route(order, listener, host.hand_over))
+    room = Room(order.workspace, order.scratch_max_bytes, lambda directory: size_bytes(Path(directory)))
+    install(Scratch(order.workspace, order.lasting, room, frozen_attributes=walls))
+
+
+def _build_walls(order: Order, host: WorkerHost, proxy_port: int | None = None) -> bool:
+    """Whether the process is confined. Raises LaunchError where that is required and cannot be."""
+    if order.sandbox == "off":
+        return False
+    confinement = confine(_policy(order, proxy_port))
+    if confinement.missing and order.sandbox == "required":
+        raise LaunchError(
+            f"sandbox: {confinement.text}", hint="set [runtime] sandbox = 'best-effort' to run without it"
+        )
+    if confinement.missing:
+        host.write("stderr", f"[pie] sandbox: {confinement.text}\n")
+    return "processes" not in confinement.missing
+
+
+def _policy(order: Order, proxy_port: int | None) -> Policy:
+    readable = (*interpreter_paths(), *order.source.paths())
+    if proxy_port is None:
+        return Policy(readable, (order.workspace,))
+    readable += tuple(certificate_paths())
+    return Policy(readable, (order.workspace,), proxy_port, isolated=order.route == "namespace")
+
+
+def _report(host: WorkerHost, order: Order, outcome: Outcome) -> None:
+    if not isinstance(outcome, Failed):
+        host.end(Ended(outcome.value, outcome.format))
+        return
+    error = outcome.error
+    if isinstance(error, MemoryError) and not isinstance(error, PieError) and order.max_memory_bytes:
+        open_reserve()
+        error = ProcessError(memory_text(order.max_memory_bytes))
+    sys.stderr.flush()
+    host.end(Ended(error=WireError.of(error)))
+
+
+def _program(order: Order) -> Program:
+    return _sourced(order.source, order.identity, RuntimeSettings(order.entry, order.call))
+
+
+def _sourced(source: Source, identity: str, runtime: RuntimeSettings) -> Program:
+    name, _, _ = identity.partition("@")
+    return Program(
+        Manifest(name, Version((0, 0, 0)), runtime=runtime),
+        Path(source.main_file),
+        Path(source.directory) if source.directory else None,
+        {name: _sourced(one, name, RuntimeSettings()) for name, one in source.dependencies.items()},
+    )

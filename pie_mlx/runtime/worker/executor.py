@@ -1,0 +1,301 @@
+"""A program in a process of its own, as the engine holds it."""
+
+import asyncio
+import signal
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import msgspec
+
+from pie_mlx.engine.host import ProcessHost
+from pie_mlx.errors import EngineStoppedError, LaunchError, PieError, ProcessCancelledError, ProcessError, ProtocolError
+from pie_mlx.runtime.outcome import Failed, Outcome, Returned
+from pie_mlx.runtime.output import StreamName, Write
+from pie_mlx.runtime.worker.child import NO_FORK_STATUS
+from pie_mlx.runtime.worker.desk import CallDesk
+from pie_mlx.runtime.worker.fork_server import Exit
+from pie_mlx.runtime.worker.frames import (
+    Ended,
+    FromWorker,
+    Listening,
+    Order,
+    Output,
+    Ping,
+    Pong,
+    Request,
+    Stop,
+    TakeBack,
+    pack,
+)
+from pie_mlx.runtime.worker.limits import cpu_text
+from pie_mlx.runtime.worker.link import WorkerLink
+from pie_mlx.runtime.worker.proxy_route import new_password, open_listener
+
+LAST_LINES = 50
+"""Lines of standard error that are told with a crash."""
+_LAST_CHARACTERS = 16 << 10
+WINDOW_BYTES = 1 << 20
+"""What a worker may send before its launcher has seen it."""
+FAREWELL_SECONDS = 2.0
+"""How long a worker whose program has ended may take to exit."""
+
+
+class Pool(Protocol):
+    """Where workers come from. Methods belong to the engine's loop."""
+
+    def take(self, executor: "WorkerExecutor") -> WorkerLink:
+        """A worker that waits for its order. Raises PieError."""
+        ...
+
+    def kill(self, number: int) -> None: ...
+
+    def retire(self, executor: "WorkerExecutor") -> None:
+        """The worker has exited."""
+        ...
+
+    def open_proxy(self, listener: socket.socket, password: str = "") -> Callable[[], None]:
+        """Let programs out through `listener`; what is answered ends that. Raises PieError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What an executor needs of its launcher.
+
+    `write` takes what the program prints, on any thread; `report` its outcome, on any thread. `catch_up` is called with
+    something to call, on any thread, once the launcher has seen everything handed to it so far.
+    """
+
+    write: Write
+    report: Callable[[Outcome], None]
+    catch_up: Callable[[Callable[[], None]], None]
+
+
+class WorkerExecutor:
+    """Runs the order that `make_order` answers, in one worker.
+
+    `start`, `cancel` and `kill` may be called from any thread, the rest belongs to `loop`.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        pool: Pool,
+        make_order: Callable[[], Order],
+        host: ProcessHost,
+        around: Surroundings,
+    ) -> None:
+        self.heard_seconds = loop.time()
+        """When the worker last showed that it runs its program's loop, or calls."""
+        self.process_id: int | None = None
+        self._loop = loop
+        self._pool = pool
+        self._make_order = make_order
+        self.order: Order | None = None
+        self._host = host
+        self._around = around
+        self._link: WorkerLink | None = None
+        self._desk: CallDesk | None = None
+        self._verdict: PieError | None = None
+        self._cancelled = ""
+        self._reported = False
+        self._exited = False
+        self._unseen_bytes = 0
+        self._last_text = ""
+        self._farewell: asyncio.TimerHandle | None = None
+        self._close_proxy: Callable[[], None] | None = None
+
+    @property
+    def link(self) -> WorkerLink | None:
+        """The worker, once there is one."""
+        return self._link
+
+    def start(self) -> None:
+        self._on_loop(self._begin)
+
+    def cancel(self, reason: str) -> None:
+        self._cancelled = self._cancelled or reason
+        self._on_loop(lambda: self._send_stop())
+
+    def kill(self) -> None:
+        self._on_loop(lambda: self.condemn(ProcessCancelledError(self._cancelled or "cancelled")))
+
+    def condemn(self, verdict: PieError) -> None:
+        """Kill the worker for a reason. The first one counts."""
+        self._verdict = self._verdict or verdict
+        if self._link is not None and not self._exited:
+            self._pool.kill(self._link.number)
+
+    def ping(self) -> None:
+        """Ask whether it still runs its loop."""
+        if self._link is not None:
+            self._link.send(pack(Ping()))
+
+    def exited(self, exit: Exit) -> None:
+        """The worker is dead."""
+        self._exited = True
+        if self._link is not None:
+            self._link.drain()
+        self._finish(Failed(self._verdict or self._crash(exit)))
+        self._part()
+
+    # What the link hands on.
+
+    def frame(self, frame: FromWorker) -> None:
+        match frame:
+            case Request():
+                self.heard_seconds = self._loop.time()
+                self._call(frame)
+            case TakeBack(number=number):
+                if self._desk is not None:
+                    self._desk.take_back(number)
+            case Output(stream=stream, text=text):
+                self.text(stream, text)
+            case Listening():
+                self._serve_proxy()
+            case Pong():
+                self.heard_seconds = self._loop.time()
+            case Ended():
+                self._end(frame)
+
+    def text(self, stream: StreamName, text: str) -> None:
+        if stream == "stderr":
+            self._last_text = (self._last_text + text)[-_LAST_CHARACTERS:]
+        if not self._reported:
+            self._around.write(stream, text)
+
+    def broken(self, error: ProtocolError) -> None:
+        self.condemn(ProtocolError(f"worker: {error.message}"))
+
+    def consumed(self, size_bytes: int) -> None:
+        """Stop reading until the launcher has seen what was read before: its loop is where output piles up."""
+        self._unseen_bytes += size_bytes
+        if self._unseen_bytes > WINDOW_BYTES and self._link is not None:
+            self._unseen_bytes = 0
+            self._link.hold("unseen output")
+            self._around.catch_up(lambda: self._on_loop(self._caught_up))
+
+    def _begin(self) -> None:
+        if self._cancelled:
+            self._finish(Failed(ProcessCancelledError(self._cancelled)))
+            return
+        try:
+            self.order = self._routed(self._make_order())
+            self._link = self._pool.take(self)
+        except PieError as error:
+            self._shut_proxy()
+            self._finish(Failed(error))
+            return
+        if self.order.route == "namespace":
+            self._link.await_socket()
+        self._desk = CallDesk(self._host, self._answer)
+        self.heard_seconds = self._loop.time()
+        self._link.send(pack(self.order))
+        self._link.attach(self)
+
+    def _routed(self, order: Order) -> Order:
+        """With a proxy, where that is on a port of this machine. Raises PieError."""
+        if order.route != "port":
+            return order
+        password = new_password()
+        try:
+            listener = open_listener()
+        except OSError as error:
+            raise LaunchError(f"network: {error.strerror}", hint="raise the limit of open files") from None
+        port: int = listener.getsockname()[1]
+        self._close_proxy = self._pool.open_proxy(listener, password)
+        return msgspec.structs.replace(order, proxy_port=port, proxy_password=password)
+
+    def _serve_proxy(self) -> None:
+        """On the socket that came with the frame."""
+        listener = self._link.take_socket() if self._link is not None else None
+        if listener is None:
+            self.broken(ProtocolError("no socket came along"))
+            return
+        try:
+            self._close_proxy = self._pool.open_proxy(listener)
+        except PieError as error:
+            self.condemn(error)
+
+    def _shut_proxy(self) -> None:
+        if self._close_proxy is not None:
+            self._close_proxy()
+            self._close_proxy = None
+
+    def _call(self, request: Request) -> None:
+        if self._desk is None or self._link is None:
+            return
+        try:
+            self._desk.begin(request.number, request.message)
+        except ProtocolError as error:
+            self.broken(error)
+        if self._desk.is_full:
+            self._link.hold("calls under way")
+
+    def _answer(self, data: bytes) -> None:
+        if self._link is not None:
+            self._link.send(data)
+            self._link.release("calls under way")
+
+    def _send_stop(self) -> None:
+        if self._link is not None:
+            self._link.send(pack(Stop(self._cancelled)))
+
+    def _caught_up(self) -> None:
+        if self._link is not None:
+            self._link.release("unseen output")
+
+    def _end(self, ended: Ended) -> None:
+        if self._link is not None:
+            self._link.drain_pipes()
+        self._farewell = self._loop.call_later(FAREWELL_SECONDS, self.condemn, ProcessError("worker: it did not exit"))
+        self._finish(_outcome(ended))
+
+    def _finish(self, outcome: Outcome) -> None:
+        if self._reported:
+            return
+        if self._cancelled:
+            outcome = Failed(ProcessCancelledError(self._cancelled))
+        self._reported = True
+        self._around.report(outcome)
+
+    def _part(self) -> None:
+        if self._farewell is not None:
+            self._farewell.cancel()
+        if self._desk is not None:
+            self._desk.close()
+        self._shut_proxy()
+        if self._link is not None:
+            self._link.close()
+            self._pool.retire(self)
+
+    def _crash(self, exit: Exit) -> PieError:
+        limit_seconds = self.order.max_cpu_seconds if self.order is not None else None
+        if limit_seconds is not None and exit.status < 0 and exit.cpu_seconds >= limit_seconds:
+            return ProcessError(cpu_text(limit_seconds))
+        if exit.status == NO_FORK_STATUS:
+            return LaunchError("worker: the system starts no more processes", hint="end some programs")
+        how = f"killed by {_signal_name(-exit.status)}" if exit.status < 0 else f"exited with status {exit.status}"
+        lines = self._last_text.splitlines()[-LAST_LINES:]
+        return ProcessError(f"worker {how} before its program ended", stderr="\n".join(lines))
+
+    def _on_loop(self, act: Callable[[], None]) -> None:
+        try:
+            self._loop.call_soon_threadsafe(act)
+        except RuntimeError:  # the engine has stopped, and with it every worker
+            self._finish(Failed(EngineStoppedError("engine: it has stopped", hint="start another engine")))
+
+
+def _outcome(ended: Ended) -> Outcome:
+    if ended.error is None:
+        return Returned(ended.value, ended.format)
+    return Failed(ended.error.exception(), ended.error.kind)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

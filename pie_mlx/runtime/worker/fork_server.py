@@ -1,0 +1,159 @@
+"""The engine's end of the fork server."""
+
+import asyncio
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pie_mlx
+from pie_mlx.runtime.worker.zygote import COMMAND, FORK, FORK_ISOLATED, FORKED, KILL, REPORT
+
+_BOOT = "import sys; sys.path.append(sys.argv[1]); from pie_mlx.runtime.worker.zygote import main; main()"
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How a worker ended: its exit status or, negative, the signal that killed it; `cpu_seconds` it used."""
+
+    status: int
+    cpu_seconds: float
+
+
+class ForkServer:
+    """Starts, kills and outlives workers. Making one and `wait` may be done on any thread, the rest belongs to `loop`.
+
+    It removes `directory`, where workers have theirs, when it ends. `on_fork` is called with the number and the process
+    id of a worker, `on_exit` once per worker that ended, and `on_lost` once if the fork server itself dies: all workers
+    are dead then.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        environment: Mapping[str, str],
+        directory: Path,
+        on_fork: Callable[[int, int], None],
+        on_exit: Callable[[int, Exit], None],
+        on_lost: Callable[[], None],
+    ) -> None:
+        self.works = False
+        """Whether it has forked anything yet."""
+        self._loop = loop
+        self._on_fork = on_fork
+        self._on_exit = on_exit
+        self._on_lost = on_lost
+        self._unsent: deque[tuple[bytes, tuple[int, ...]]] = deque()
+        self._received = b""
+        self._control, theirs = socket.socketpair()
+        self._control.setblocking(False)
+        root = str(Path(pie_mlx.__file__).parents[1])
+        with theirs:
+            # -I: neither the directory nor the variables of whoever starts an engine decide what is imported.
+            self._server = subprocess.Popen(
+                [sys.executable, "-I", "-c", _BOOT, root, str(directory), str(theirs.fileno())],
+                pass_fds=(theirs.fileno(),),
+                env=dict(environment),
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        loop.call_soon_threadsafe(loop.add_reader, self._control, self._readable)
+
+    @property
+    def process_id(self) -> int:
+        return self._server.pid
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it is gone."""
+        return self._control.fileno() < 0
+
+    def fork(self, number: int, fds: tuple[int, int, int], *, isolated: bool = False) -> None:
+        """Start worker `number` with copies of its link and its output pipes; the caller closes its own.
+
+        An `isolated` one leaves the machine's network at once.
+        """
+        self._command(FORK_ISOLATED if isolated else FORK, number, tuple(os.dup(fd) for fd in fds))
+
+    def kill(self, number: int) -> None:
+        """Kill worker `number` and all it has started. One that has ended is ignored."""
+        self._command(KILL, number, ())
+
+    def hang_up(self) -> None:
+        """Let the fork server kill all workers and end. Idempotent."""
+        if self._control.fileno() >= 0:
+            if not self._loop.is_closed():
+                self._loop.remove_reader(self._control)
+                self._loop.remove_writer(self._control)
+            self._control.close()
+        while self._unsent:
+            _close_all(self._unsent.popleft()[1])
+
+    def wait(self) -> None:
+        """Block until the fork server, and with it every worker, is gone."""
+        try:
+            self._server.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._server.kill()
+            # One that hangs in the kernel must not hold up the engine's end for ever.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._server.wait(timeout=5)
+
+    def _command(self, operation: bytes, number: int, fds: tuple[int, ...]) -> None:
+        if self._control.fileno() < 0:
+            _close_all(fds)
+            return
+        self._unsent.append((COMMAND.pack(operation, number), fds))
+        self._writable()
+
+    def _writable(self) -> None:
+        while self._unsent:
+            data, fds = self._unsent[0]
+            try:
+                # So short that a stream socket takes all of it or nothing.
+                socket.send_fds(self._control, [data], list(fds))
+            except BlockingIOError:
+                self._loop.add_writer(self._control, self._writable)
+                return
+            except OSError:
+                self._lose()
+                return
+            self._unsent.popleft()
+            _close_all(fds)
+        self._loop.remove_writer(self._control)
+
+    def _readable(self) -> None:
+        try:
+            data = self._control.recv(64 * REPORT.size)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._lose()
+            return
+        self._received += data
+        while len(self._received) >= REPORT.size:
+            what, number, value, cpu_seconds = REPORT.unpack_from(self._received)
+            self._received = self._received[REPORT.size :]
+            self.works = True
+            if what == FORKED:
+                self._on_fork(number, value)
+            else:
+                self._on_exit(number, Exit(os.waitstatus_to_exitcode(value), cpu_seconds))
+
+    def _lose(self) -> None:
+        if self._control.fileno() >= 0:
+            self.hang_up()
+            # Not at once: whoever gave the command that failed shall have noted what it is about.
+            self._loop.call_soon(self._on_lost)
+
+
+def _close_all(fds: tuple[int, ...]) -> None:
+    for fd in fds:
+        os.close(fd)

@@ -1,0 +1,267 @@
+"""What travels between the engine and a worker: length-prefixed msgpack, strictly typed."""
+
+import builtins
+import functools
+import operator
+import struct
+import sys
+from typing import TYPE_CHECKING, Any, ForwardRef, Generic, Literal, TypeVar, get_args
+
+import msgspec
+
+from pie_mlx import calls
+from pie_mlx.calls import Call
+from pie_mlx.errors import Detail, PieError, ProcessError, ProtocolError, from_code
+from pie_mlx.runtime.outcome import clean_text
+
+_CALLS: list[type[Call[Any]]] = [
+    kind for kind in vars(calls).values() if isinstance(kind, type) and Call in kind.__bases__
+]
+if TYPE_CHECKING:
+    AnyCall = Call[Any]
+else:
+    AnyCall = functools.reduce(operator.or_, _CALLS)
+
+FRAME_LIMIT_BYTES = 65 << 20
+"""The longest frame: a file of 64 MiB and what is around it."""
+OUTPUT_LIMIT_BYTES = 256 << 10
+"""The longest piece of output in one frame."""
+
+READ_BYTES = 256 << 10
+"""How much is asked of a socket at once."""
+
+_LENGTH = struct.Struct("<I")
+
+Frame = TypeVar("Frame")
+
+
+class Frames(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Arrays on the wire: a decode step should not pay for field names."""
+
+
+class WireError(Frames, frozen=True):
+    """An error; `kind` is the name of its class, `code` is "" for what is no PieError."""
+
+    code: str
+    kind: str
+    message: str
+    hint: str = ""
+    details: dict[str, str | int | float | bool | None] = {}
+
+    @classmethod
+    def of(cls, error: BaseException) -> "WireError":
+        if not isinstance(error, PieError):
+            return cls("", type(error).__name__, clean_text(str(error)))
+        return cls(
+            error.code, type(error).__name__, clean_text(str(error)), clean_text(error.hint), dict(error.details)
+        )
+
+    def exception(self) -> Exception:
+        """The error itself, or for a class only the program knows a ProcessError that says the same."""
+        if self.code:
+            details: dict[str, Detail] = dict(self.details)
+            return from_code(self.code, self.message, self.hint, details)
+        return _builtin_error(self.kind, self.message) or ProcessError(self.message)
+
+
+def _builtin_error(name: str, message: str) -> Exception | None:
+    kind = getattr(builtins, name, None)
+    if not (isinstance(kind, type) and issubclass(kind, Exception)):
+        return None
+    try:
+        error = kind(message)
+    except TypeError:  # one that takes more than a message
+        return None
+    return error if str(error) == message else None
+
+
+# From the engine.
+
+
+class Source(Frames, frozen=True):
+    """Where a program's modules lie: `directory` is None for a lone file. `dependencies` are by name."""
+
+    main_file: str
+    directory: str | None = None
+    dependencies: "dict[str, Source]" = {}
+
+    def paths(self) -> list[str]:
+        """Every directory and lone file of it."""
+        return [self.directory or self.main_file, *(p for one in self.dependencies.values() for p in one.paths())]
+
+
+class Order(Frames, frozen=True, tag="order"):
+    """The first frame a worker gets: what to run, and under which bounds.
+
+    `call` is how main takes its input. `environment` replaces the worker's own.
+    `workspace` is its working directory, which the program calls /scratch if it is `lasting`. Limits of None are none.
+    `route` is how it reaches its proxy, which with `port` is at `proxy_port` and asks for a password.
+    """
+
+    identity: str
+    source: Source
+    entry: str
+    call: str
+    input: dict[str, Any]
+    environment: dict[str, str]
+    workspace: str
+    lasting: bool
+    scratch_max_bytes: int
+    max_memory_bytes: int | None
+    max_cpu_seconds: int | None
+    max_open_files: int | None
+    sandbox: Literal["required", "best-effort", "off"]
+    route: Literal["closed", "namespace", "port"] = "closed"
+    proxy_port: int = 0
+    proxy_password: str = ""
+
+
+class Answer(Frames, frozen=True, tag="answer"):
+    """The reply to a call, encoded."""
+
+    number: int
+    reply: msgspec.Raw
+
+
+class Refusal(Frames, frozen=True, tag="refusal"):
+    """The error a call was answered with."""
+
+    number: int
+    error: WireError
+
+
+class Stop(Frames, frozen=True, tag="stop"):
+    """Cancel the program."""
+
+    reason: str
+
+
+class Ping(Frames, frozen=True, tag="ping"):
+    """Are you still there?"""
+
+
+# From a worker.
+
+
+class Listening(Frames, frozen=True, tag="listening"):
+    """Always the first frame, and only by the route `namespace`: the socket that comes along is for the proxy."""
+
+
+class Request(Frames, frozen=True, tag="request"):
+    """A call; `number` tells its answer from others."""
+
+    number: int
+    message: AnyCall
+
+
+class TakeBack(Frames, frozen=True, tag="take_back"):
+    """Nobody waits for the answer to this call any more."""
+
+    number: int
+
+
+class Output(Frames, frozen=True, tag="output"):
+    """Text the program wrote."""
+
+    stream: Literal["stdout", "stderr"]
+    text: str
+
+
+class Ended(Frames, frozen=True, tag="ended"):
+    """How the program ended: `value` in `format`, or an error. Nothing of it follows."""
+
+    value: str = ""
+    format: Literal["text", "json", "none"] = "none"
+    error: WireError | None = None
+
+
+class Pong(Frames, frozen=True, tag="pong"):
+    """The answer to a ping."""
+
+
+FromEngine = Order | Answer | Refusal | Stop | Ping
+FromWorker = Listening | Request | TakeBack | Output | Ended | Pong
+
+_encoder = msgspec.msgpack.Encoder()
+
+
+def pack(frame: Frames) -> bytes:
+    """A frame with its length. Raises ProtocolError for one that is too long."""
+    return _with_length(_encoder.encode(frame))
+
+
+def pack_answer(number: int, reply: object) -> bytes:
+    """An `Answer`, its reply encoded in the same go."""
+    return _with_length(_encoder.encode(("answer", number, reply)))
+
+
+def _with_length(payload: bytes) -> bytes:
+    if len(payload) > FRAME_LIMIT_BYTES:
+        raise ProtocolError(
+            f"{len(payload)} bytes do not fit one frame of {FRAME_LIMIT_BYTES}", hint="send it in smaller pieces"
+        )
+    return _LENGTH.pack(len(payload)) + payload
+
+
+class FrameReader(Generic[Frame]):
+    """Cuts what was received into frames of one direction.
+
+    `take` leaves a consistent state behind before it decodes, so that it may be entered again from a finalizer.
+    """
+
+    def __init__(self, decoder: "msgspec.msgpack.Decoder[Frame]") -> None:
+        self._decoder = decoder
+        self._buffer = bytearray()
+        self._start = 0
+
+    def feed(self, data: bytes) -> None:
+        if self._start:
+            del self._buffer[: self._start]
+            self._start = 0
+        self._buffer += data
+
+    def take(self) -> Frame | None:
+        """The next frame, None until the rest of it is there. Raises ProtocolError for what is no frame."""
+        begin = self._start + _LENGTH.size
+        if len(self._buffer) < begin:
+            return None
+        (length,) = _LENGTH.unpack_from(self._buffer, self._start)
+        if length > FRAME_LIMIT_BYTES:
+            raise ProtocolError(f"frame of {length} bytes: the limit is {FRAME_LIMIT_BYTES}")
+        end = begin + length
+        if len(self._buffer) < end:
+            return None
+        payload = bytes(self._buffer[begin:end])
+        self._start = end
+        try:
+            return self._decoder.decode(payload)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise ProtocolError(f"malformed frame: {error}") from None
+
+
+def from_worker() -> FrameReader[FromWorker]:
+    """Reads what a worker sends."""
+    return FrameReader(_from_worker)
+
+
+def from_engine() -> FrameReader[FromEngine]:
+    """Reads what the engine sends."""
+    return FrameReader(_from_engine)
+
+
+def reply_decoder(call: type[Call[Any]]) -> "msgspec.msgpack.Decoder[Any]":
+    """Decodes the replies to one kind of call."""
+    return _reply_decoders[call]
+
+
+def _make_reply_decoder(call: type[Call[Any]]) -> "msgspec.msgpack.Decoder[Any]":
+    (reply,) = get_args(vars(call)["__orig_bases__"][0])
+    if isinstance(reply, ForwardRef):
+        reply = vars(sys.modules[call.__module__])[reply.__forward_arg__]
+    return msgspec.msgpack.Decoder(reply)
+
+
+_from_worker: "msgspec.msgpack.Decoder[FromWorker]" = msgspec.msgpack.Decoder(FromWorker)
+_from_engine: "msgspec.msgpack.Decoder[FromEngine]" = msgspec.msgpack.Decoder(FromEngine)
+# Made ahead: workers inherit them from the fork server.
+_reply_decoders = {call: _make_reply_decoder(call) for call in _CALLS}

@@ -1,0 +1,245 @@
+"""The worker's end of the link: the engine as a program in a process of its own sees it."""
+
+import asyncio
+import itertools
+import os
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from weakref import WeakSet
+
+from pie_mlx.calls import Call
+from pie_mlx.runtime.output import StreamName
+from pie_mlx.runtime.worker.frames import (
+    OUTPUT_LIMIT_BYTES,
+    READ_BYTES,
+    Answer,
+    Ended,
+    Frames,
+    FromEngine,
+    Listening,
+    Order,
+    Output,
+    Ping,
+    Pong,
+    Refusal,
+    Request,
+    Stop,
+    TakeBack,
+    from_engine,
+    pack,
+    reply_decoder,
+)
+
+T = TypeVar("T")
+
+LOST_ENGINE_STATUS = 69
+"""Exit status of a worker whose engine is gone."""
+
+
+@dataclass(slots=True, eq=False)
+class _Waiter:
+    """Whoever made a call: a thread that blocks, or a future of some loop."""
+
+    call: type[Call[Any]]
+    future: "asyncio.Future[Any] | None" = None
+    reply: Any = None
+    error: Exception | None = None
+    done: bool = False
+
+    def settle(self, reply: Any, error: Exception | None) -> None:
+        self.reply, self.error, self.done = reply, error, True
+        if self.future is None:
+            return
+        loop = self.future.get_loop()
+        if asyncio._get_running_loop() is loop:  # pyright: ignore[reportPrivateUsage]
+            _finish(self.future, reply, error)
+        elif not loop.is_closed():
+            loop.call_soon_threadsafe(_finish, self.future, reply, error)
+
+
+class _Reading:
+    """The right to read from the socket: one thread has it at a time, and may enter again from a finalizer."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._owner: int | None = None
+        self._depth = 0
+
+    def enter(self, waiter: _Waiter) -> bool:
+        """Wait for the right; False when somebody else has read what `waiter` wants meanwhile."""
+        with self._changed:
+            while not waiter.done and not self._take():
+                self._changed.wait()
+            return not waiter.done
+
+    def try_enter(self) -> bool:
+        with self._changed:
+            return self._take()
+
+    def leave(self) -> None:
+        with self._changed:
+            self._depth -= 1
+            if self._depth == 0:
+                self._owner = None
+            self._changed.notify_all()
+
+    def _take(self) -> bool:
+        if self._owner not in (None, threading.get_ident()):
+            return False
+        self._owner = threading.get_ident()
+        self._depth += 1
+        return True
+
+
+class WorkerHost:
+    """A `calls.Host` over a socket, usable from any thread and any loop.
+
+    Whoever waits reads: a blocked thread reads until its reply is there and hands on what is for others; a loop reads
+    when the socket is readable. So a reply costs no change of threads.
+    """
+
+    def __init__(self, socket: socket.socket) -> None:
+        self._on_stop: Callable[[str], None] = _ignore
+        self._socket = socket
+        self._frames = from_engine()
+        self._numbers = itertools.count(1)
+        self._waiting: dict[int, _Waiter] = {}
+        self._loops: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
+        self._reading = _Reading()
+        self._writing = threading.RLock()  # reentrant: finalizers make calls, and may strike anywhere
+
+    def order(self) -> Order:
+        """Wait for the first frame, blocking."""
+        while True:
+            frame = self._frames.take()
+            if isinstance(frame, Order):
+                return frame
+            if isinstance(frame, Ping):
+                self._send(Pong())
+            elif frame is None:
+                self._frames.feed(self._received(self._socket.recv(READ_BYTES)))
+
+    def hand_over(self, listener: socket.socket) -> None:
+        """Give the engine a socket to serve. Raises OSError."""
+        socket.send_fds(self._socket, [pack(Listening())], [listener.fileno()])
+
+    def listen(self, on_stop: Callable[[str], None]) -> None:
+        """From now on, and for what came with the order already, call `on_stop` when the program is cancelled."""
+        self._on_stop = on_stop
+        self._dispatch_all()
+
+    def attend(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Let a loop read what the engine sends whenever it is idle."""
+        if loop not in self._loops:
+            self._loops.add(loop)
+            loop.add_reader(self._socket, self._readable)
+
+    def call(self, message: Call[T]) -> T:
+        """Answer a call, blocking the calling thread. Raises the PieError the engine answers with."""
+        waiter = _Waiter(type(message))
+        self._ask(message, waiter)
+        while self._reading.enter(waiter):
+            try:
+                self._frames.feed(self._received(self._socket.recv(READ_BYTES)))
+                self._dispatch_all()
+            finally:
+                self._reading.leave()
+        if waiter.error is not None:
+            raise waiter.error
+        return waiter.reply
+
+    async def submit(self, message: Call[T]) -> T:
+        """Answer a call. Cancelling takes it back unless its batch is already running (E5)."""
+        loop = asyncio.get_running_loop()
+        self.attend(loop)
+        future: asyncio.Future[T] = loop.create_future()
+        number = self._ask(message, _Waiter(type(message), future))
+        try:
+            return await future
+        except asyncio.CancelledError:
+            if self._waiting.pop(number, None) is not None:
+                self._send(TakeBack(number))
+            raise
+
+    def write(self, stream: StreamName, text: str) -> None:
+        """Send text the program wrote, in order with its calls; blocks while the engine takes no more."""
+        piece = OUTPUT_LIMIT_BYTES // 4  # a character has at most four bytes
+        for start in range(0, len(text), piece):
+            self._send(Output(stream, text[start : start + piece]))
+
+    def end(self, ended: Ended) -> None:
+        """Say how the program ended."""
+        self._send(ended)
+
+    def disown(self) -> None:
+        """Let go of the link, in a process that was forked from this one."""
+        self._socket.close()
+
+    def _ask(self, message: Call[Any], waiter: _Waiter) -> int:
+        number = next(self._numbers)
+        self._waiting[number] = waiter
+        try:
+            self._send(Request(number, message))
+        except BaseException:
+            self._waiting.pop(number, None)
+            raise
+        return number
+
+    def _send(self, frame: Frames) -> None:
+        data = pack(frame)
+        try:
+            with self._writing:
+                self._socket.sendall(data)
+        except (BrokenPipeError, ConnectionResetError):
+            os._exit(LOST_ENGINE_STATUS)
+
+    def _received(self, data: bytes) -> bytes:
+        if not data:
+            os._exit(LOST_ENGINE_STATUS)
+        return data
+
+    def _readable(self) -> None:
+        if not self._reading.try_enter():
+            return  # a thread that waits for its reply reads already
+        try:
+            self._frames.feed(self._received(self._socket.recv(READ_BYTES, socket.MSG_DONTWAIT)))
+            self._dispatch_all()
+        except BlockingIOError:
+            return
+        finally:
+            self._reading.leave()
+
+    def _dispatch_all(self) -> None:
+        while (frame := self._frames.take()) is not None:
+            self._dispatch(frame)
+
+    def _dispatch(self, frame: FromEngine) -> None:
+        match frame:
+            case Answer(number=number, reply=reply):
+                if (waiter := self._waiting.pop(number, None)) is not None:
+                    waiter.settle(reply_decoder(waiter.call).decode(reply), None)
+            case Refusal(number=number, error=error):
+                if (waiter := self._waiting.pop(number, None)) is not None:
+                    waiter.settle(None, error.exception())
+            case Ping():
+                self._send(Pong())
+            case Stop(reason=reason):
+                self._on_stop(reason)
+            case Order():
+                os._exit(LOST_ENGINE_STATUS)  # a worker runs one program
+
+
+def _finish(future: "asyncio.Future[Any]", reply: Any, error: Exception | None) -> None:
+    if future.done():
+        return
+    if error is None:
+        future.set_result(reply)
+    else:
+        future.set_exception(error)
+
+
+def _ignore(reason: str) -> None:
+    del reason

@@ -1,0 +1,61 @@
+"""What a worker may use at most."""
+
+import resource
+import sys
+
+from pie_mlx.runtime.worker.frames import Order
+
+_RESERVE_BYTES = 64 << 20
+"""Memory beyond the limit, with which a program that reached it can still say so."""
+
+
+def apply_limits(order: Order) -> None:
+    """Bound this process. Memory has no limit on macOS, where the engine watches it from outside."""
+    _bound(resource.RLIMIT_CORE, 0, 0)
+    _bound(resource.RLIMIT_FSIZE, order.scratch_max_bytes, order.scratch_max_bytes)
+    if order.max_open_files is not None:
+        _bound(resource.RLIMIT_NOFILE, order.max_open_files, order.max_open_files)
+    if order.max_cpu_seconds is not None:
+        # The first ends the program by a signal it could catch, the second does not ask.
+        _bound(resource.RLIMIT_CPU, order.max_cpu_seconds, order.max_cpu_seconds + 1)
+    if order.max_memory_bytes is not None and sys.platform == "linux":
+        limit = _data_bytes() + order.max_memory_bytes
+        _bound(resource.RLIMIT_DATA, limit, limit + _RESERVE_BYTES)
+
+
+def allow_open_files(count: int) -> None:
+    """Raise this process's limit to `count`, or as far as that may be done."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def open_reserve() -> None:
+    """Let this process use the memory kept for saying how it ended."""
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
+
+
+def memory_text(limit_bytes: int) -> str:
+    """How a program that used too much memory ends."""
+    return f"Memory limit of {limit_bytes >> 20} MiB exceeded"
+
+
+def cpu_text(limit_seconds: int) -> str:
+    """How a program that used too much processor time ends."""
+    return f"CPU limit of {limit_seconds} s exceeded"
+
+
+def _bound(kind: int, soft: int, hard: int) -> None:
+    _, ceiling = resource.getrlimit(kind)
+    if ceiling != resource.RLIM_INFINITY:
+        soft, hard = min(soft, ceiling), min(hard, ceiling)
+    resource.setrlimit(kind, (soft, hard))
+
+
+def _data_bytes() -> int:
+    """What this process has mapped for writing already."""
+    with open("/proc/self/status") as file:
+        line = next(line for line in file if line.startswith("VmData:"))
+    return int(line.split()[1]) << 10

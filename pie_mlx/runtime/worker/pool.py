@@ -1,0 +1,288 @@
+"""All workers of an engine: those that run, and those that wait for a launch."""
+
+import asyncio
+import itertools
+import os
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from pie_mlx.engine.host import ProcessHost
+from pie_mlx.errors import EngineStoppedError, LaunchError
+from pie_mlx.runtime.network.allowed_hosts import AllowedHosts
+from pie_mlx.runtime.network.gateway import Gateway
+from pie_mlx.runtime.network.settings import NetworkSettings
+from pie_mlx.runtime.outlet import Outlet
+from pie_mlx.runtime.output import StreamName, Write, real_stream
+from pie_mlx.runtime.parameters import Input
+from pie_mlx.runtime.process import Report
+from pie_mlx.runtime.program import Program
+from pie_mlx.runtime.sandbox.probe import probe_network, probe_sandbox
+from pie_mlx.runtime.worker.executor import Surroundings, WorkerExecutor
+from pie_mlx.runtime.worker.fork_server import Exit, ForkServer
+from pie_mlx.runtime.worker.frames import Order, Source
+from pie_mlx.runtime.worker.limits import allow_open_files
+from pie_mlx.runtime.worker.link import WorkerLink
+from pie_mlx.runtime.worker.proxy_route import Route, authorization
+from pie_mlx.runtime.worker.settings import WorkerSettings
+from pie_mlx.runtime.worker.watch import Watch
+from pie_mlx.runtime.worker.workspace import scratch_directory
+
+REFILL_SECONDS = 0.02
+"""How long after a launch its replacement is forked: not while the launch wants the processor."""
+
+OPEN_FILES = 10_240
+"""What an engine asks for: each worker takes three file descriptors. macOS allows no more."""
+
+_USUAL_VARIABLES = ("PATH", "LANG", "TZ")
+
+
+async def check_sandbox(settings: WorkerSettings) -> None:
+    """Raises LaunchError where a sandbox is required and does not hold."""
+    if settings.sandbox != "required":
+        return
+    report = await asyncio.to_thread(probe_sandbox)
+    if not report.holds:
+        raise LaunchError(
+            f"sandbox: tried and not stopped: {', '.join(report.open) or report.reason}",
+            hint="set [runtime] sandbox = 'best-effort' to run without it",
+        )
+
+
+async def find_route(settings: WorkerSettings) -> Route:
+    """How programs will reach their proxies. Raises LaunchError where a sandbox is required and does not hold, and
+    ConfigError for hosts that mean nothing."""
+    if settings.network is None:
+        return "closed"
+    AllowedHosts(settings.network.allowed_hosts)
+    if settings.sandbox == "off":
+        return "port"
+    report = await asyncio.to_thread(probe_network)
+    if settings.sandbox == "required" and not report.holds:
+        raise LaunchError(
+            f"sandbox: programs get past their proxy: {report.reason}",
+            hint="set [runtime] sandbox = 'best-effort' or allow_network = false",
+        )
+    return "namespace" if report.holds and sys.platform == "linux" else "port"
+
+
+class WorkerPool:
+    """Forks workers ahead and gives them out.
+
+    Making one, `executor`, `close_port` and `stop` may be done on any thread; the rest belongs to `loop`. Programs
+    reach their proxies by `route`, as `find_route` found it.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, settings: WorkerSettings, route: Route = "closed") -> None:
+        self._loop = loop
+        self._settings = settings
+        self._route: Route = route
+        self._gateway = Gateway(settings.network or NetworkSettings(()))
+        self._numbers = itertools.count(1)
+        self._running: dict[int, WorkerExecutor] = {}
+        self._idle: dict[int, WorkerLink] = {}
+        self._process_ids: dict[int, int] = {}
+        self._refill_timer: asyncio.TimerHandle | None = None
+        self._stopped = False
+        allow_open_files(OPEN_FILES)
+        self._directory = Path(tempfile.mkdtemp(prefix="pie-workers-"))
+        self._server = self._start_server()
+        self._watch = Watch(loop, settings, self._running)
+        loop.call_soon_threadsafe(self._open)
+
+    @property
+    def server_process_id(self) -> int:
+        """Of the fork server."""
+        return self._server.process_id
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether there is no fork server."""
+        return self._server.is_lost
+
+    def running(self) -> list[WorkerExecutor]:
+        """What has a worker now."""
+        return list(self._running.values())
+
+    def idle_process_ids(self) -> list[int]:
+        """Of the workers that wait for a launch."""
+        return [self._process_ids[number] for number in list(self._idle) if number in self._process_ids]
+
+    def executor(
+        self,
+        program: Program,
+        input: Input,
+        username: str,
+        host: ProcessHost,
+        outlet: Outlet,
+        write: Write | None,
+        report: Report,
+    ) -> WorkerExecutor:
+        """Something that will run `program`.
+
+        With `write` None, what it prints goes to the streams of this interpreter.
+        """
+        order = partial(self._order, program, input, username)
+        around = Surroundings(write or _to_own_stream, report, outlet.catch_up)
+        return WorkerExecutor(self._loop, self, order, host, around)
+
+    async def stop(self) -> None:
+        """Kill every worker and wait until all are gone. Idempotent."""
+        if self._stopped:
+            return
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._close(), self._loop))
+        await self._gateway.close()
+        await asyncio.to_thread(self._server.wait)
+        await asyncio.to_thread(shutil.rmtree, self._directory, ignore_errors=True)
+
+    def abandon(self) -> None:
+        """Kill every worker after a start that failed: `loop` is closed already."""
+        self._server.hang_up()
+        self._server.wait()
+        for link in self._idle.values():
+            link.close()
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+    def take(self, executor: WorkerExecutor) -> WorkerLink:
+        """A worker that waits for its order. Raises EngineStoppedError and LaunchError."""
+        if self._stopped:
+            raise EngineStoppedError("engine: it has stopped", hint="start another engine")
+        if self.is_lost:
+            raise LaunchError("fork server: it does not start", hint="see what it wrote to standard error")
+        link = self._idle.pop(next(iter(self._idle))) if self._idle else self._fork()
+        self._running[link.number] = executor
+        executor.process_id = self._process_ids.get(link.number)
+        self._refill_timer = self._refill_timer or self._loop.call_later(REFILL_SECONDS, self._refill)
+        return link
+
+    def close_port(self, port: int) -> None:
+        """Keep programs from a port of this machine."""
+        self._gateway.close_port(port)
+
+    def open_proxy(self, listener: socket.socket, password: str = "") -> Callable[[], None]:
+        """Let a program out through `listener`; what is answered ends that. Raises EngineStoppedError."""
+        proxy = self._gateway.open(listener, authorization(password) if password else "")
+        return partial(self._gateway.shut, proxy)
+
+    def kill(self, number: int) -> None:
+        self._server.kill(number)
+
+    def retire(self, executor: WorkerExecutor) -> None:
+        """The worker has exited, and nothing uses its directory any more."""
+        order = executor.order
+        if order is not None and not order.lasting and not self._stopped:
+            self._loop.run_in_executor(None, partial(shutil.rmtree, order.workspace, ignore_errors=True))
+
+    def _open(self) -> None:
+        self._refill()
+        self._watch.start()
+
+    def _start_server(self) -> ForkServer:
+        return ForkServer(
+            self._loop,
+            worker_environment(os.environ, self._settings.environment),
+            self._directory,
+            self._started,
+            self._exited,
+            self._lost,
+        )
+
+    def _refill(self) -> None:
+        self._refill_timer = None
+        while len(self._idle) < self._settings.warm_workers and not self._stopped:
+            link = self._fork()
+            self._idle[link.number] = link
+
+    def _fork(self) -> WorkerLink:
+        try:
+            link = WorkerLink(self._loop, next(self._numbers))
+        except OSError as error:
+            raise LaunchError(f"worker: {error.strerror}", hint="raise the limit of open files (ulimit -n)") from None
+        self._server.fork(link.number, link.their_fds, isolated=self._route == "namespace")
+        link.hand_over()
+        return link
+
+    def _started(self, number: int, process_id: int) -> None:
+        self._process_ids[number] = process_id
+        if number in self._running:
+            self._running[number].process_id = process_id
+
+    def _exited(self, number: int, exit: Exit) -> None:
+        self._process_ids.pop(number, None)
+        if (link := self._idle.pop(number, None)) is not None:
+            link.close()
+        if (executor := self._running.pop(number, None)) is not None:
+            executor.exited(exit)
+
+    def _lost(self) -> None:
+        """The fork server is gone and all workers with it: go on with another."""
+        for number in [*self._running, *self._idle]:
+            self._exited(number, Exit(-9, 0.0))
+        self._server.wait()
+        if not self._stopped and self._server.works:
+            self._server = self._start_server()
+            self._refill()
+
+    async def _close(self) -> None:
+        self._stopped = True
+        self._watch.stop()
+        if self._refill_timer is not None:
+            self._refill_timer.cancel()
+        self._server.hang_up()
+        for number in [*self._running, *self._idle]:
+            self._exited(number, Exit(-9, 0.0))
+
+    def _order(self, program: Program, input: Input, username: str) -> Order:
+        lasting = self._settings.scratch_directory is not None
+        workspace = self._workspace(username, program.manifest.name)
+        environment = worker_environment(os.environ, self._settings.environment) | {"HOME": str(workspace)}
+        if lasting:
+            environment["PIE_SCRATCH"] = str(workspace)
+        limits = self._settings
+        return Order(
+            identity=program.identity,
+            source=_source(program),
+            entry=program.manifest.runtime.entry,
+            call=program.manifest.runtime.call,
+            input=input,
+            environment=environment,
+            workspace=str(workspace),
+            lasting=lasting,
+            scratch_max_bytes=limits.scratch_max_bytes,
+            max_memory_bytes=limits.max_memory_bytes,
+            max_cpu_seconds=limits.max_cpu_seconds,
+            max_open_files=limits.max_open_files,
+            sandbox=limits.sandbox,
+            route=self._route,
+        )
+
+    def _workspace(self, username: str, program: str) -> Path:
+        try:
+            if self._settings.scratch_directory is None:
+                return Path(tempfile.mkdtemp(dir=self._directory)).resolve()
+            return scratch_directory(Path(self._settings.scratch_directory), username, program).resolve()
+        except OSError as error:
+            raise LaunchError(
+                f"{error.filename}: {error.strerror}", hint="check [runtime] fs_scratch_dir and its permissions"
+            ) from None
+
+
+def _source(program: Program) -> Source:
+    return Source(
+        str(program.main_file.resolve()),
+        str(program.directory.resolve()) if program.directory else None,
+        {name: _source(needed) for name, needed in program.dependencies.items()},
+    )
+
+
+def worker_environment(own: Mapping[str, str], allowed: tuple[str, ...]) -> dict[str, str]:
+    """What workers see of the engine's variables: nothing that is not named."""
+    return {name: own[name] for name in (*_USUAL_VARIABLES, *allowed) if name in own}
+
+
+def _to_own_stream(stream: StreamName, text: str) -> None:
+    real_stream(stream).write(text)

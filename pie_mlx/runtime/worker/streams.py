@@ -1,0 +1,53 @@
+"""Standard output of a worker."""
+
+import io
+import os
+import sys
+
+from pie_mlx.runtime.outcome import clean_text
+from pie_mlx.runtime.output import StreamName, Write
+
+
+class LinkStream(io.TextIOBase):
+    """A standard stream that sends text over the link, in order with the program's calls.
+
+    Its `buffer` and its file descriptor go through a pipe instead, which the engine reads as well, but in no order with
+    the rest. So does everything printed by processes forked from this one.
+    """
+
+    def __init__(self, name: StreamName, write: Write) -> None:
+        self._name: StreamName = name
+        self._fd = 1 if name == "stdout" else 2
+        self._send = write
+        self._owner = os.getpid()
+        self.buffer = open(self._fd, "wb", buffering=0, closefd=False)  # noqa: SIM115 - it lives as long as the process
+
+    @property
+    def encoding(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return "utf-8"
+
+    @property
+    def errors(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return "replace"
+
+    def write(self, s: str, /) -> int:
+        if os.getpid() == self._owner:
+            self._send(self._name, clean_text(s))
+        else:
+            self.buffer.write(s.encode("utf-8", "replace"))
+        return len(s)
+
+    def writable(self) -> bool:
+        return True
+
+    def isatty(self) -> bool:
+        return False
+
+    def fileno(self) -> int:
+        return self._fd
+
+
+def use_streams(write: Write) -> None:
+    """Make `write` the end of everything the program prints."""
+    sys.stdout = LinkStream("stdout", write)
+    sys.stderr = LinkStream("stderr", write)

@@ -1,0 +1,102 @@
+"""Ends workers that do not react or use too much."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from pie_mlx.errors import PieError, ProcessError
+from pie_mlx.runtime.worker.executor import WorkerExecutor
+from pie_mlx.runtime.worker.limits import memory_text
+from pie_mlx.runtime.worker.residency import Residency, residency
+from pie_mlx.runtime.worker.settings import WorkerSettings
+from pie_mlx.runtime.worker.workspace import size_bytes
+
+SAMPLE_SECONDS = 0.25
+PROCESSES_LIMIT = 64
+"""Processes one worker may consist of, where the sandbox does not forbid it to start any."""
+
+
+SCRATCH_SAMPLE_SECONDS = 2.0
+SCRATCH_TOLERANCE = 1.25
+"""Files that are open already may grow past the limit; by more than this they end the program."""
+
+
+class Watch:
+    """Looks at every running worker a few times a second. Belongs to `loop`.
+
+    A worker shows that it is alive by calling, or by answering a ping, which its program's loop does.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        settings: WorkerSettings,
+        running: Mapping[int, WorkerExecutor],
+        look: Callable[[int], Residency] = residency,
+    ) -> None:
+        self._loop = loop
+        self._settings = settings
+        self._running = running
+        self._look = look
+        self._interval = min(SAMPLE_SECONDS, settings.watchdog_seconds / 4)
+        self._last_seconds = 0.0
+        self._scratch_seconds = 0.0
+        self._measuring: asyncio.Future[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        self._last_seconds = self._loop.time()
+        self._timer = self._loop.call_later(self._interval, self._tick)
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _tick(self) -> None:
+        now = self._loop.time()
+        # An engine that was itself held up has heard nobody, and that is nobody's fault.
+        late = now - self._last_seconds > 2 * self._interval + 0.1
+        self._last_seconds = now
+        for executor in list(self._running.values()):
+            if late or (executor.link is not None and executor.link.held):
+                executor.heard_seconds = now
+            verdict = self._silence(executor, now) or self._excess(executor)
+            if verdict is not None:
+                executor.condemn(verdict)
+        if now - self._scratch_seconds > SCRATCH_SAMPLE_SECONDS and (self._measuring is None or self._measuring.done()):
+            self._scratch_seconds = now
+            self._measuring = self._loop.run_in_executor(None, self._measure_scratch, list(self._running.values()))
+        self._timer = self._loop.call_later(self._interval, self._tick)
+
+    def _measure_scratch(self, executors: list[WorkerExecutor]) -> None:
+        """On a thread: directories may be large."""
+        limit_bytes = self._settings.scratch_max_bytes
+        for executor in executors:
+            order = executor.order
+            if order is not None and size_bytes(Path(order.workspace)) > limit_bytes * SCRATCH_TOLERANCE:
+                verdict = ProcessError(f"Scratch limit of {limit_bytes >> 20} MiB exceeded")
+                with contextlib.suppress(RuntimeError):  # the engine has stopped
+                    self._loop.call_soon_threadsafe(executor.condemn, verdict)
+
+    def _silence(self, executor: WorkerExecutor, now: float) -> PieError | None:
+        silent_seconds = now - executor.heard_seconds
+        if silent_seconds > self._settings.watchdog_seconds:
+            return ProcessError(
+                f"Watchdog: neither called nor yielded for {self._settings.watchdog_seconds:g} s",
+                hint="await something, or use asyncio.to_thread for long computations",
+            )
+        if silent_seconds > self._settings.watchdog_seconds / 4:
+            executor.ping()
+        return None
+
+    def _excess(self, executor: WorkerExecutor) -> PieError | None:
+        if executor.process_id is None:
+            return None
+        found = self._look(executor.process_id)
+        if found.processes > PROCESSES_LIMIT:
+            return ProcessError(f"Process limit of {PROCESSES_LIMIT} exceeded")
+        limit = self._settings.max_memory_bytes
+        if limit is not None and found.resident_bytes > limit:
+            return ProcessError(memory_text(limit))
+        return None

@@ -1,0 +1,165 @@
+"""The fork server: an interpreter that has imported what programs need, and forks workers from itself.
+
+    python -I -c '...' ROOT DIRECTORY CONTROL_FD       (see fork_server.py)
+
+It has one thread and never imports MLX or the engine. Commands and reports have a fixed size; a fork command brings
+the worker's link and its two output pipes along.
+"""
+
+import contextlib
+import gc
+import importlib
+import os
+import random
+import select
+import shutil
+import signal
+import socket
+import struct
+import sys
+
+from pie_mlx.runtime.sandbox import prepare
+from pie_mlx.runtime.worker import child
+from pie_mlx.runtime.worker.descendants import adopt_orphans, kill_orphans
+
+COMMAND = struct.Struct("<cI")
+"""An operation and the number of a worker."""
+REPORT = struct.Struct("<cIid")
+"""What happened, the number of a worker, its process id (forked) or wait status (exited), and, when it is over, the
+seconds of processor time it used."""
+FORK, FORK_ISOLATED, KILL = b"F", b"I", b"K"
+FORKED, EXITED = b"f", b"x"
+FDS_PER_FORK = 3
+LIKELY_IMPORTS = ("pie_mlx.sdk.sync", "datetime", "decimal", "hashlib", "random", "statistics", "textwrap")
+"""What programs find loaded already."""
+
+
+class ForkServer:
+    """Forks, kills and reaps for the engine at the other end of `control`, until that is closed."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._workers: dict[int, int] = {}
+        """Process ids by number."""
+        self._wakeup, wake = os.pipe()
+        os.set_blocking(self._wakeup, False)
+        os.set_blocking(wake, False)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        self._wake = wake
+
+    def serve(self) -> None:
+        """Work until the engine hangs up."""
+        while True:
+            ready, _, _ = select.select([self._control, self._wakeup], [], [])
+            if self._wakeup in ready:
+                self._drain_wakeups()
+                self._reap()
+            if self._control in ready and not self._obey():
+                break
+        for number in list(self._workers):
+            self._kill(number)
+        kill_orphans(set())
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                os.wait()
+
+    def _obey(self) -> bool:
+        """One command; False when the engine has hung up."""
+        try:
+            data, fds, _, _ = socket.recv_fds(self._control, COMMAND.size, FDS_PER_FORK)
+            while data and len(data) < COMMAND.size:
+                data += self._control.recv(COMMAND.size - len(data))
+        except ConnectionResetError:  # it hung up without reading the last report
+            return False
+        if not data:
+            return False
+        operation, number = COMMAND.unpack(data)
+        if operation in (FORK, FORK_ISOLATED):
+            self._fork(number, fds, isolated=operation == FORK_ISOLATED)
+        else:
+            self._kill(number)
+        return True
+
+    def _fork(self, number: int, fds: list[int], *, isolated: bool) -> None:
+        try:
+            pid = os.fork()
+        except OSError:
+            pid = -1
+        if pid == 0:
+            self._become_worker(fds, isolated=isolated)
+        for fd in fds:
+            os.close(fd)
+        if pid < 0:
+            self._report(EXITED, number, child.NO_FORK_STATUS << 8)
+        else:
+            self._workers[number] = pid
+            self._report(FORKED, number, pid)
+
+    def _become_worker(self, fds: list[int], *, isolated: bool) -> None:
+        signal.set_wakeup_fd(-1)
+        for fd in (self._wake, self._wakeup):
+            os.close(fd)
+        self._control.close()
+        random.seed()
+        child.run(*fds, isolated=isolated)
+
+    def _kill(self, number: int) -> None:
+        pid = self._workers.get(number)
+        if pid is not None:
+            _kill_tree(pid)
+
+    def _reap(self) -> None:
+        numbers = {pid: number for number, pid in self._workers.items()}
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            if pid in numbers:
+                del self._workers[numbers[pid]]
+                _kill_tree(pid)
+                kill_orphans(set(self._workers.values()))
+                self._report(EXITED, numbers[pid], status, usage.ru_utime + usage.ru_stime)
+
+    def _report(self, what: bytes, number: int, value: int, cpu_seconds: float = 0.0) -> None:
+        try:
+            self._control.sendall(REPORT.pack(what, number, value, cpu_seconds))
+        except OSError:
+            return  # the engine has hung up; `serve` finds out by itself
+
+    def _drain_wakeups(self) -> None:
+        try:
+            while os.read(self._wakeup, 4096):
+                pass
+        except BlockingIOError:
+            return
+
+
+def _kill_tree(pid: int) -> None:
+    """Kill the process group a worker leads, which outlives it as long as anyone is in it, and the worker."""
+    for kill in (os.killpg, os.kill):
+        try:
+            kill(pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            continue
+
+
+def main() -> None:
+    """Serve the control socket whose number is the last argument; the one before is the directory of all workers.
+
+    That is removed in the end, whether the engine could do so or not.
+    """
+    directory, descriptor = sys.argv[-2:]
+    for name in LIKELY_IMPORTS:
+        importlib.import_module(name)
+    prepare()
+    control = socket.socket(fileno=int(descriptor))
+    adopt_orphans()
+    # What is here now is shared with every worker: a collection there must not touch, hence copy, its pages.
+    gc.collect()
+    gc.freeze()
+    ForkServer(control).serve()
+    shutil.rmtree(directory, ignore_errors=True)

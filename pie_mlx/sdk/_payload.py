@@ -1,0 +1,47 @@
+"""What programs send: text as it is, everything else as JSON text."""
+
+import json
+from typing import Any
+
+import msgspec
+
+from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
+
+
+def message_text(what: str, value: Any) -> str:
+    """The text of a message: a str as it is, anything else as JSON (I4).
+
+    Raises InvalidTypeError for what JSON cannot hold, InvalidArgumentError for text that is not Unicode.
+    """
+    return check_text(what, value) if isinstance(value, str) else json_text(what, value)
+
+
+def json_text(what: str, value: Any) -> str:
+    """`value` as JSON. Raises InvalidTypeError."""
+    try:
+        return msgspec.json.encode(value).decode()
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
+        raise InvalidTypeError(f"{what}: {error}", hint="use a str or values JSON can hold") from error
+
+
+def spaced_text(what: str, value: Any) -> str:
+    """The text a model reads of a tool or its result: a str as it is, anything else as JSON. Raises InvalidTypeError.
+
+    Spaced as `json.dumps` does it: that is how the tool results look that models were trained on.
+    """
+    if isinstance(value, str):
+        return value
+    try:
+        return json.dumps(msgspec.to_builtins(value), ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
+        raise InvalidTypeError(f"{what}: {error}", hint="use a str or values JSON can hold") from error
+
+
+def check_text(what: str, text: str) -> str:
+    """Raises InvalidArgumentError for lone surrogates, which no wire carries."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidArgumentError(f"{what}: not Unicode text: {error.reason}", hint="remove surrogates") from None
+    return text

@@ -1,0 +1,89 @@
+"""Running totals of an engine: a fold of its events."""
+
+from dataclasses import dataclass, field
+
+from pie_mlx.events import (
+    Event,
+    MarketSettled,
+    PageUsage,
+    PassCompleted,
+    ProcessFailed,
+    ProcessLaunched,
+    ProcessReturned,
+    TickCompleted,
+)
+
+BATCH_CLASSES = 8
+"""Of batch sizes: 1, 2-3, 4-7, 8-15, 16-31, 32-63, 64-127, 128 and more."""
+
+
+@dataclass(slots=True)
+class Board:
+    """Counts since the start. Latencies are those of batches."""
+
+    batches: int = 0
+    tokens: int = 0
+    requests: int = 0
+    attached_tokens: int = 0
+    largest_batch: int = 0
+    batch_sizes: list[int] = field(default_factory=lambda: [0] * BATCH_CLASSES)
+    last_batch_seconds: float = 0.0
+    batch_seconds: float = 0.0
+    pages: PageUsage = field(default_factory=lambda: PageUsage(0, 0, 0, 0))
+    waiting: int = 0
+    price: float = 0.0
+    launched: int = 0
+    returned: int = 0
+    failed: int = 0
+
+    def note(self, event: Event) -> None:
+        match event:
+            case TickCompleted():
+                self._tick(event)
+            case PassCompleted(attached_tokens=attached):
+                self.requests += 1
+                self.attached_tokens += attached
+            case MarketSettled(price=price):
+                self.price = price
+            case ProcessLaunched():
+                self.launched += 1
+            case ProcessReturned():
+                self.returned += 1
+            case ProcessFailed():
+                self.failed += 1
+            case _:
+                pass
+
+    def _tick(self, tick: TickCompleted) -> None:
+        self.pages, self.waiting = tick.pages, tick.waiting
+        if not tick.contexts:
+            return
+        self.batches += 1
+        self.tokens += tick.tokens
+        self.largest_batch = max(self.largest_batch, tick.contexts)
+        self.batch_sizes[min(tick.contexts.bit_length(), BATCH_CLASSES) - 1] += 1
+        self.last_batch_seconds = tick.duration_seconds
+        self.batch_seconds += tick.duration_seconds
+
+    def model_status(self, model: str) -> dict[str, object]:
+        """The keys clients know, each after the model's name; run-ahead and drafts are not counted by this engine."""
+        average = self.batch_seconds / self.batches if self.batches else 0.0
+        values: dict[str, object] = {
+            "total_batches": self.batches,
+            "total_tokens_processed": self.tokens,
+            "total_requests_processed": self.requests,
+            "max_forward_requests_observed": self.largest_batch,
+            "batch_size_hist": list(self.batch_sizes),
+            "last_batch_latency_us": _microseconds(self.last_batch_seconds),
+            "cumulative_batch_latency_us": _microseconds(self.batch_seconds),
+            "avg_batch_latency_us": _microseconds(average),
+            "system_spec_draft_tokens_proposed": 0,
+            "system_spec_draft_tokens_accepted": 0,
+            "system_spec_draft_tokens_proposed_per_pos": [],
+            "system_spec_draft_tokens_accepted_per_pos": [],
+        }
+        return {f"{model}.{name}": value for name, value in values.items()}
+
+
+def _microseconds(seconds: float) -> int:
+    return round(seconds * 1e6)

@@ -1,0 +1,120 @@
+"""A program that answers HTTP on a port of its own, each request in a process of its own."""
+
+import asyncio
+import contextlib
+import json
+import socket
+from collections.abc import Generator
+from dataclasses import dataclass, field, replace
+
+import uvicorn
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
+
+from pie_mlx.errors import LaunchError
+from pie_mlx.runtime.daemon import Exchange
+from pie_mlx.runtime.outcome import Outcome
+from pie_mlx.runtime.parameters import Input
+from pie_mlx.runtime.process import Process
+from pie_mlx.runtime.program import HANDLER, Program, module_names, read_text
+from pie_mlx.runtime.registry import Launch, Registry, User
+from pie_mlx.server.exchanges import ProcessApp
+from pie_mlx.server.gate import check_host, check_origin
+from pie_mlx.server.listening import bind_tcp
+from pie_mlx.server.settings import ServerSettings
+
+HOST = "127.0.0.1"
+STOP_SECONDS = 2
+
+
+def served(program: Program) -> Program:
+    """The program, entered at its handler of requests. Raises LaunchError for one that has none."""
+    if HANDLER not in module_names(read_text(program.main_file), program.main_file):
+        raise LaunchError(
+            f"program '{program.identity}': no 'async def {HANDLER}(request)'",
+            hint=f"define it in {program.main_file.name}, or launch the program as a process",
+        )
+    runtime = replace(program.manifest.runtime, entry=HANDLER, call="http")
+    return replace(program, manifest=replace(program.manifest, runtime=runtime))
+
+
+@dataclass(slots=True, eq=False)
+class Daemon:
+    """`program` is entered at its handler; `input` is what it answers each request with, besides the request itself.
+
+    MCP servers of clients are out of reach: nobody is attached to the processes it launches.
+    """
+
+    registry: Registry
+    settings: ServerSettings
+    user: User
+    program: Program
+    input: Input
+    _bound: socket.socket
+    _answering: "dict[asyncio.Task[Outcome], Process]" = field(default_factory=dict["asyncio.Task[Outcome]", Process])
+    _server: "_Quiet | None" = None
+    _serving: "asyncio.Task[None] | None" = None
+
+    @staticmethod
+    def bind(
+        registry: Registry, settings: ServerSettings, user: User, program: Program, input: Input, port: int
+    ) -> "Daemon":
+        """Raises ConfigError for a port in use."""
+        bound = bind_tcp(HOST, port)
+        bound.listen()
+        return Daemon(registry, settings, user, program, input, bound)
+
+    def start(self) -> None:
+        config = uvicorn.Config(
+            _Guard(ProcessApp(self._launch), self.settings),
+            lifespan="off",
+            ws="none",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=STOP_SECONDS,
+        )
+        self._server = _Quiet(config)
+        self._serving = asyncio.create_task(self._server.serve(sockets=[self._bound]))
+
+    def end(self) -> None:
+        """Listen no more, and end what is being answered."""
+        self._bound.close()
+        if self._server is not None:
+            self._server.should_exit = True
+        for process in self._answering.values():
+            process.cancel()
+
+    async def _launch(self, exchange: Exchange) -> Process:
+        launch = Launch(self.program, json.dumps(self.input, ensure_ascii=False), captures=False, http=exchange)
+        process = await self.registry.launch_at_once(self.user, launch)
+        ending = asyncio.create_task(process.outcome())
+        self._answering[ending] = process
+        ending.add_done_callback(self._answering.pop)
+        return process
+
+
+@dataclass(frozen=True, slots=True)
+class _Guard:
+    """Refuses foreign pages and rebound names."""
+
+    app: ProcessApp
+    settings: ServerSettings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        foreign = check_origin(headers.get("origin"), self.settings.origins)
+        refusal = foreign or check_host(headers.get("host"), HOST)
+        if refusal is None:
+            await self.app(scope, receive, send)
+        else:
+            await PlainTextResponse(refusal.text, refusal.status)(scope, receive, send)
+
+
+class _Quiet(uvicorn.Server):
+    """Signals belong to the command line."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield

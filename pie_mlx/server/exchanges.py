@@ -1,0 +1,111 @@
+"""HTTP requests, each answered by a process of its own."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.responses import JSONResponse
+from starlette.types import Receive, Scope, Send
+
+from pie_mlx.calls import HttpRequest
+from pie_mlx.errors import PieError
+from pie_mlx.runtime.daemon import Exchange
+from pie_mlx.runtime.outcome import Failed
+from pie_mlx.runtime.process import Process
+
+BODY_LIMIT_BYTES = 16 << 20
+AT_ONCE = 1024
+
+Launch = Callable[[Exchange], Awaitable[Process]]
+
+
+class ProcessApp:
+    """An ASGI app. `launch` starts the process that answers an exchange.
+
+    A client that goes away ends its process. A process that fails after it has begun to answer breaks the connection,
+    so that half an answer is not taken for a whole one.
+    """
+
+    def __init__(self, launch: Launch, *, body_limit_bytes: int = BODY_LIMIT_BYTES, at_once: int = AT_ONCE) -> None:
+        self._launch = launch
+        self._body_limit_bytes = body_limit_bytes
+        self._at_once = at_once
+        self._endings: set[asyncio.Task[None]] = set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        request = await _request(scope, receive, self._body_limit_bytes)
+        if request is None:
+            await _refuse(413, f"the body is longer than {self._body_limit_bytes >> 20} MiB")(scope, receive, send)
+        elif len(self._endings) >= self._at_once:
+            await _refuse(503, "too many requests at once: try again later")(scope, receive, send)
+        else:
+            await self._serve(request, scope, receive, send)
+
+    async def _serve(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> None:
+        exchange = Exchange(request)
+        try:
+            process = await self._launch(exchange)
+        except PieError as error:
+            await _refuse(503, error.message)(scope, receive, send)
+            return
+        ending = asyncio.create_task(_end(exchange, process))
+        self._endings.add(ending)
+        ending.add_done_callback(self._endings.discard)
+        leaving = asyncio.create_task(_leave(receive, exchange, process))
+        try:
+            await _answer(exchange, scope, receive, send)
+        finally:
+            leaving.cancel()
+
+
+async def _request(scope: Scope, receive: Receive, limit_bytes: int) -> HttpRequest | None:
+    """The whole request; None when its body is too long."""
+    body = bytearray()
+    more = True
+    while more:
+        message = await receive()
+        body += message.get("body", b"")
+        if len(body) > limit_bytes:
+            return None
+        more = message.get("more_body", False)
+    headers = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
+    query = scope["query_string"].decode("latin-1")
+    return HttpRequest(scope["method"], scope["path"], query, headers, bytes(body))
+
+
+async def _answer(exchange: Exchange, scope: Scope, receive: Receive, send: Send) -> None:
+    try:
+        status, headers = await exchange.head()
+    except Exception as error:
+        await _refuse(500, f"{type(error).__name__}: {error}")(scope, receive, send)
+        return
+    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+    await send({"type": "http.response.start", "status": status, "headers": raw})
+    async for data in exchange.body():
+        await send(_part(data, more=True))
+    await send(_part(b"", more=False))
+
+
+def _part(data: bytes, *, more: bool) -> dict[str, Any]:
+    return {"type": "http.response.body", "body": data, "more_body": more}
+
+
+def _refuse(status: int, text: str) -> JSONResponse:
+    kind = "server_error" if status >= 500 else "invalid_request_error"
+    return JSONResponse({"error": {"message": text, "type": kind, "param": None, "code": None}}, status)
+
+
+async def _end(exchange: Exchange, process: Process) -> None:
+    outcome = await process.outcome()
+    error = outcome.error if isinstance(outcome, Failed) else None
+    exchange.end(error if isinstance(error, Exception) or error is None else RuntimeError(str(error)))
+
+
+async def _leave(receive: Receive, exchange: Exchange, process: Process) -> None:
+    """Waits until the client is gone, and ends its process then."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    exchange.hang_up()
+    process.cancel("the client has gone")

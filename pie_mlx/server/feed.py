@@ -1,0 +1,163 @@
+"""The engine's events for those who watch: numbered, kept for a while, and filtered by what each may see."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+
+import msgspec
+
+from pie_mlx.events import (
+    AccountJoined,
+    AccountLeft,
+    ContextCreated,
+    ContextForked,
+    ContextReleased,
+    Event,
+    MarketSettled,
+    ProcessFailed,
+    ProcessLaunched,
+    ProcessReturned,
+)
+from pie_mlx.runtime.registry import User
+from pie_mlx.server.frames import VALUE_LIMIT_BYTES, engine_event
+
+KEPT = 4096
+GAP = "gap"
+
+
+@dataclass(slots=True)
+class Owners:
+    """Who owns the processes, contexts and accounts that events name."""
+
+    _processes: dict[str, str] = field(default_factory=dict[str, str])
+    _contexts: dict[int, str] = field(default_factory=dict[int, str])
+    _accounts: dict[int, str] = field(default_factory=dict[int, str])
+
+    def note(self, event: Event) -> None:
+        match event:
+            case ProcessLaunched(process=process, username=username):
+                self._processes[process] = username
+            case (
+                ContextCreated(process=process, context=context, account=account)
+                | ContextForked(process=process, context=context, account=account)
+            ):
+                self._contexts[context] = self._accounts[account] = self._processes.get(process, "")
+            case _:
+                pass
+
+    def forget(self, event: Event) -> None:
+        match event:
+            case ProcessReturned(process=process) | ProcessFailed(process=process):
+                self._processes.pop(process, None)
+            case ContextReleased(context=context):
+                self._contexts.pop(context, None)
+            case AccountLeft(account=account):
+                self._accounts.pop(account, None)
+            case _:
+                pass
+
+    def of(self, event: Event) -> str | None:
+        """The user an event is about; None for totals, "" for somebody unknown."""
+        process: str | None = getattr(event, "process", None)
+        context: int | None = getattr(event, "context", None)
+        if process is not None:
+            return self._processes.get(process, "")
+        if context is not None:
+            return self._contexts.get(context, "")
+        if isinstance(event, AccountJoined | AccountLeft):
+            return self._accounts.get(event.account, "")
+        return None
+
+    def accounts_of(self, username: str) -> set[int]:
+        return {account for account, owner in self._accounts.items() if owner == username}
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """An event of the feed. `owner` is None for totals; `accounts` owners of the accounts a settlement names."""
+
+    sequence: int
+    time: float
+    event: Event
+    owner: str | None
+
+    def seen_by(self, user: User, owners: Owners) -> Event | None:
+        """What `user` may know of it."""
+        if user.admin or self.owner == user.name:
+            return self.event
+        if self.owner is not None:
+            return None
+        if isinstance(self.event, MarketSettled):
+            own = owners.accounts_of(user.name)
+            movements = tuple(movement for movement in self.event.movements if movement.account in own)
+            return msgspec.structs.replace(self.event, movements=movements)
+        return self.event
+
+
+class Feed:
+    """Numbers every event and keeps the latest; nobody who reads it is waited for. For one loop."""
+
+    def __init__(self, clock: Callable[[], float] = time.time, kept: int = KEPT) -> None:
+        self._clock = clock
+        self._kept: deque[Numbered] = deque(maxlen=kept)
+        self._wake: dict[object, Callable[[], None]] = {}
+        self.owners = Owners()
+        self.sequence = 0
+
+    def publish(self, event: Event) -> None:
+        self.owners.note(event)
+        self.sequence += 1
+        self._kept.append(Numbered(self.sequence, self._clock(), event, self.owners.of(event)))
+        self.owners.forget(event)
+        for wake in self._wake.values():
+            wake()
+
+    def subscribe(self, reader: object, wake: Callable[[], None]) -> None:
+        """Have `wake` called whenever there is something new."""
+        self._wake[reader] = wake
+
+    def unsubscribe(self, reader: object) -> None:
+        self._wake.pop(reader, None)
+
+    def after(self, sequence: int) -> tuple[int, Numbered | None]:
+        """How many events with a higher number are gone, and the first one that is still there."""
+        if not self._kept or sequence >= self.sequence:
+            return 0, None
+        first = self._kept[0].sequence
+        missed = max(first - sequence - 1, 0)
+        return missed, self._kept[max(sequence + 1 - first, 0)]
+
+
+@dataclass(slots=True)
+class Watcher:
+    """One reader's place in the feed. `kinds` None wants all."""
+
+    feed: Feed
+    user: User
+    sequence: int
+    kinds: Collection[str] | None = None
+
+    def next_frame(self) -> bytes | None:
+        """The next event this reader may see, or a gap; None when it has seen everything."""
+        while True:
+            missed, found = self.feed.after(self.sequence)
+            if found is None:
+                return None
+            if missed:
+                self.sequence = found.sequence - 1
+                return engine_event(self.sequence, found.time, GAP, f'{{"missed":{missed}}}')
+            self.sequence = found.sequence
+            if (frame := self._frame(found)) is not None:
+                return frame
+
+    def _frame(self, found: Numbered) -> bytes | None:
+        if self.kinds is not None and found.event.kind not in self.kinds:
+            return None
+        event = found.seen_by(self.user, self.feed.owners)
+        if event is None:
+            return None
+        data = msgspec.json.encode(event)
+        if len(data) > VALUE_LIMIT_BYTES:
+            return engine_event(found.sequence, found.time, GAP, '{"missed":1}')
+        return engine_event(found.sequence, found.time, event.kind, data.decode())

@@ -1,0 +1,17 @@
+"""What the server does for each kind of frame, one module per topic."""
+
+from pie_mlx.server.handlers import authentication, batches, daemons, files, mcp, processes, programs, queries, watching
+from pie_mlx.server.handlers.base import handlers
+
+__all__ = [
+    "authentication",
+    "batches",
+    "daemons",
+    "files",
+    "handlers",
+    "mcp",
+    "processes",
+    "programs",
+    "queries",
+    "watching",
+]

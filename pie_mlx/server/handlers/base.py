@@ -1,0 +1,22 @@
+"""The table of handlers."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from pie_mlx.server.connection import Connection, Handler
+from pie_mlx.server.frames import Frame
+
+F = TypeVar("F", bound=Frame)
+Handles = Callable[[Connection, F], Awaitable[str | None]]
+
+handlers: dict[type, Handler] = {}
+
+
+def handles(kind: type[F]) -> Callable[[Handles[F]], Handles[F]]:
+    """Register the handler of one kind of frame."""
+
+    def register(handler: Handles[F]) -> Handles[F]:
+        handlers[kind] = handler
+        return handler
+
+    return register

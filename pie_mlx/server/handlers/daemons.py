@@ -1,0 +1,26 @@
+"""Programs that answer HTTP."""
+
+from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.runtime.inputs import fitting_input, parse_input
+from pie_mlx.runtime.registry import Launch
+from pie_mlx.server.connection import Connection
+from pie_mlx.server.daemon import Daemon, served
+from pie_mlx.server.frames import LaunchDaemon
+from pie_mlx.server.handlers.base import handles
+from pie_mlx.server.handlers.processes import find_program
+
+HIGHEST_PORT = 65_535
+
+
+@handles(LaunchDaemon)
+async def launch_daemon(connection: Connection, request: LaunchDaemon) -> str:
+    """Bound before it is answered, so that a port in use is an error of the launch."""
+    if not 1 <= request.port <= HIGHEST_PORT:
+        raise InvalidArgumentError(f"port {request.port}: must be 1 to {HIGHEST_PORT}")
+    program = await find_program(connection, request.inferlet)
+    given = fitting_input(program.manifest.parameters, parse_input(request.input), program.identity)
+    registry, settings = connection.service.registry, connection.service.settings
+    daemon = Daemon.bind(registry, settings, connection.user, served(program), given, request.port)
+    registry.add_daemon(connection.user, Launch(program, request.input), daemon.end)
+    daemon.start()
+    return "server launched"

@@ -1,0 +1,23 @@
+"""MCP servers at the client."""
+
+from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.server.connection import Connection
+from pie_mlx.server.frames import McpResponse, RegisterMcpServer
+from pie_mlx.server.handlers.base import handles
+from pie_mlx.server.mcp_servers import Announced
+
+
+@handles(RegisterMcpServer)
+async def register(connection: Connection, request: RegisterMcpServer) -> str:
+    if request.transport not in ("stdio", "http"):
+        raise InvalidArgumentError(
+            f"MCP server '{request.name}': transport '{request.transport[:64]}' is none of stdio, http"
+        )
+    announced = Announced(request.name, request.transport, request.command, tuple(request.args or ()), request.url)
+    connection.mcp.announce(announced)
+    return "MCP server registered"
+
+
+@handles(McpResponse)
+async def response(connection: Connection, answer: McpResponse) -> None:
+    connection.mcp.answered(answer.corr_id, answer.ok, answer.result)

@@ -1,0 +1,127 @@
+"""One process at a time: launch, attach, steer, end."""
+
+import asyncio
+import math
+
+import msgspec
+
+from pie_mlx.engine import inspection
+from pie_mlx.errors import InvalidArgumentError, PieError, ProcessError
+from pie_mlx.runtime.program import Program
+from pie_mlx.runtime.registry import Launch, Record, Row, row
+from pie_mlx.server.connection import Connection
+from pie_mlx.server.frames import (
+    AttachProcess,
+    DetachProcess,
+    LaunchProcess,
+    ListProcesses,
+    SetBid,
+    SignalProcess,
+    SuspendProcess,
+    TerminateProcess,
+)
+from pie_mlx.server.handlers.base import handles
+
+SIGNAL_LIMIT_BYTES = 1 << 20
+
+
+@handles(LaunchProcess)
+async def launch_process(connection: Connection, request: LaunchProcess) -> None:
+    program = await find_program(connection, request.inferlet)
+    launch = Launch(program, request.input, request.capture_outputs, request.token_budget)
+    registry = connection.service.registry
+    (record,) = registry.admit(connection.user, [launch])
+    # The answer first: a last event that came before it would be lost.
+    connection.reply(request, record.id)
+    if request.capture_outputs:
+        connection.adopt(record, registry.attach(record, connection), launched=True)
+    registry.begin([record])
+
+
+@handles(AttachProcess)
+async def attach_process(connection: Connection, request: AttachProcess) -> None:
+    registry = connection.service.registry
+    record = registry.find(request.process_id, connection.user)
+    is_new = record.attached is not connection
+    replay = registry.attach(record, connection)
+    connection.reply(request, "Process attached")
+    if is_new:
+        connection.adopt(record, replay)
+
+
+@handles(DetachProcess)
+async def detach_process(connection: Connection, request: DetachProcess) -> str:
+    record = connection.service.registry.find(request.process_id, connection.user)
+    if record.id not in connection.attached:
+        raise ProcessError("Not attached", hint="only the connection that is attached can detach")
+    connection.forget(record)
+    return "Process detached"
+
+
+@handles(TerminateProcess)
+async def terminate_process(connection: Connection, request: TerminateProcess) -> None:
+    registry = connection.service.registry
+    record = registry.find(request.process_id, connection.user)
+    if record.is_over:
+        raise ProcessError("Process not found", hint="it has ended already")
+    connection.reply(request, "Process terminated")
+    registry.terminate(record)
+
+
+@handles(ListProcesses)
+async def list_processes(connection: Connection, request: ListProcesses) -> str:
+    del request
+    return msgspec.json.encode(await rows(connection)).decode()
+
+
+@handles(SetBid)
+async def set_bid(connection: Connection, request: SetBid) -> str:
+    if not (math.isfinite(request.bid) and request.bid >= 0):
+        raise InvalidArgumentError(f"bid {request.bid}: must be finite and at least 0")
+    record = _running(connection, request.process_id)
+    contexts = await connection.service.engine.consult(
+        lambda services: inspection.set_bid(services, record.id, request.bid)
+    )
+    return f"Bid of {contexts} contexts set to {request.bid:g}"
+
+
+@handles(SuspendProcess)
+async def suspend_process(connection: Connection, request: SuspendProcess) -> str:
+    record = _running(connection, request.process_id)
+    contexts = await connection.service.engine.consult(lambda services: inspection.suspend(services, record.id))
+    return f"{contexts} contexts suspended"
+
+
+@handles(SignalProcess)
+async def signal_process(connection: Connection, signal: SignalProcess) -> None:
+    """Nothing is answered; what cannot be delivered is counted."""
+    registry = connection.service.registry
+    try:
+        record = registry.find(signal.process_id, connection.user)
+    except PieError:
+        connection.service.ignored_signals += 1
+        return
+    if len(signal.message.encode()) > SIGNAL_LIMIT_BYTES:
+        registry.notice(record, f"signal refused: longer than {SIGNAL_LIMIT_BYTES >> 20} MiB")
+    elif not registry.send(record, signal.message):
+        connection.service.ignored_signals += 1
+
+
+async def find_program(connection: Connection, inferlet: str) -> Program:
+    """Raises LaunchError."""
+    installed = await asyncio.to_thread(connection.service.programs.find, inferlet)
+    return installed.program
+
+
+async def rows(connection: Connection, *, all: bool = False) -> list[Row]:
+    """What the user may see, oldest first."""
+    service = connection.service
+    statuses = await service.engine.consult(inspection.process_statuses)
+    return [row(record, statuses.get(record.id)) for record in service.registry.records(connection.user, all=all)]
+
+
+def _running(connection: Connection, process_id: str) -> Record:
+    record = connection.service.registry.find(process_id, connection.user)
+    if record.state != "running":
+        raise ProcessError(f"process {record.id}: it is {record.state}", hint="only a running process has contexts")
+    return record

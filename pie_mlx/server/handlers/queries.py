@@ -1,0 +1,236 @@
+"""Questions about the engine. Each subject answers a JSON object."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from typing import Any, cast
+
+import msgspec
+
+import pie_mlx
+from pie_mlx.engine import inspection
+from pie_mlx.errors import InvalidArgumentError, ProcessError
+from pie_mlx.runtime.registry import checked_id, result
+from pie_mlx.runtime.registry.output_log import plain_lines
+from pie_mlx.server.connection import Connection
+from pie_mlx.server.frames import (
+    VALUE_LIMIT_BYTES,
+    AttachWorkflow,
+    CancelWorkflow,
+    DetachWorkflow,
+    Query,
+    Request,
+    SubmitWorkflow,
+)
+from pie_mlx.server.handlers.base import handles
+from pie_mlx.server.handlers.processes import rows
+
+PROTOCOL = "0.4"
+EXTENSIONS = [
+    "detach_process",
+    "remove_program",
+    "set_bid",
+    "suspend_process",
+    "watch_events",
+    "process_output",
+    "process_result",
+    "event_format",
+]
+PAGE_ROWS = 100
+"""Rows of a page that names no limit; an answer must fit a frame."""
+
+
+class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+class ProcessesOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    all: bool = False
+    id_prefix: str = ""
+    after: str = ""
+    limit: int = PAGE_ROWS
+
+
+class OutputOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    process_id: str
+    after: int = 0
+    limit: int = 1000
+
+
+class ProcessOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    process_id: str
+
+
+class ProgramsOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    name: str = ""
+
+
+Answer = Callable[[Connection, Any], Awaitable[dict[str, object]]]
+_subjects: dict[str, tuple[type[msgspec.Struct], Answer]] = {}
+
+
+def _answers(subject: str, options: type[msgspec.Struct] = NoOptions) -> Callable[[Answer], Answer]:
+    def register(answer: Answer) -> Answer:
+        _subjects[subject] = options, answer
+        return answer
+
+    return register
+
+
+@handles(Query)
+async def query(connection: Connection, request: Query) -> str:
+    if request.subject not in _subjects:
+        known = ", ".join(sorted(_subjects))
+        raise InvalidArgumentError(f"Unknown query subject '{request.subject[:64]}'; known: {known}")
+    options, answer = _subjects[request.subject]
+    try:
+        given = msgspec.json.decode(request.record or "{}", type=options)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise InvalidArgumentError(f"query '{request.subject}': record: {error}") from None
+    return msgspec.json.encode(await answer(connection, given)).decode()
+
+
+@_answers("model_status")
+async def model_status(connection: Connection, options: NoOptions) -> dict[str, object]:
+    del options
+    service = connection.service
+    pages = await service.engine.page_usage()
+    market = await service.engine.consult(inspection.market_status)
+    name = service.model
+    ours = {
+        "kv_pages_used": pages.used,
+        "kv_pages_total": pages.total,
+        "kv_pages_shared": pages.shared,
+        "kv_pages_cached": pages.cached,
+        **msgspec.structs.asdict(market),
+    }
+    return service.board.model_status(name) | {f"{name}.{key}": value for key, value in ours.items()}
+
+
+@_answers("engine_info")
+async def engine_info(connection: Connection, options: NoOptions) -> dict[str, object]:
+    del options
+    service, settings = connection.service, connection.service.settings
+    return {
+        "product": "pie-mlx",
+        "version": pie_mlx.__version__,
+        "protocol": PROTOCOL,
+        "extensions": EXTENSIONS,
+        "models": [service.model],
+        "limits": {
+            "frame_bytes": settings.frame_bytes,
+            "value_bytes": VALUE_LIMIT_BYTES,
+            "upload_bytes": settings.upload_bytes,
+            "connections": settings.connections,
+        },
+        "started_at": service.started_at,
+        "authentication": settings.authentication,
+    }
+
+
+@_answers("processes", ProcessesOptions)
+async def processes(connection: Connection, options: ProcessesOptions) -> dict[str, object]:
+    found = [row for row in await rows(connection, all=options.all) if row.id.startswith(options.id_prefix.lower())]
+    if options.after:
+        places = [place for place, row in enumerate(found) if row.id == options.after]
+        found = found[places[0] + 1 :] if places else []
+    page = found[: max(1, options.limit)]
+    rest = len(found) > len(page)
+    return {"processes": page, "next": page[-1].id if rest else None}
+
+
+@_answers("process_output", OutputOptions)
+async def process_output(connection: Connection, options: OutputOptions) -> dict[str, object]:
+    """From the log on disk, so it also works for processes of an earlier run of the engine."""
+    logs = connection.service.registry.logs
+    if logs is None:
+        raise ProcessError("output is not recorded by this engine", hint="attach to the process")
+    process_id = checked_id(options.process_id)
+    head = await asyncio.to_thread(logs.head, process_id)
+    user = connection.user
+    if not user.admin and head.username != user.name:
+        raise ProcessError("Permission denied", hint="it belongs to another user")
+    lines = await asyncio.to_thread(logs.read, process_id, after=options.after, limit=max(1, options.limit))
+    running = connection.service.registry.is_running(process_id)
+    return {"process_id": process_id, "program": head.program, "running": running, "events": plain_lines(lines)}
+
+
+@_answers("process_result", ProcessOptions)
+async def process_result(connection: Connection, options: ProcessOptions) -> dict[str, object]:
+    record = connection.service.registry.find(options.process_id, connection.user)
+    return cast("dict[str, object]", msgspec.to_builtins(result(record)))
+
+
+@_answers("programs", ProgramsOptions)
+async def programs(connection: Connection, options: ProgramsOptions) -> dict[str, object]:
+    store = connection.service.programs
+    listing = [record for record in await asyncio.to_thread(store.listing) if options.name in ("", record.name)]
+    found = [msgspec.to_builtins(record) for record in listing]
+    if options.name:
+        for entry in found:
+            installed = await asyncio.to_thread(store.find, f"{entry['name']}@{entry['version']}")
+            entry["parameters"] = installed.manifest.parameters.table()
+            entry["manifest"] = installed.manifest_text
+            entry["description"] = installed.manifest.description
+    return {"programs": found}
+
+
+@_answers("sessions")
+async def sessions(connection: Connection, options: NoOptions) -> dict[str, object]:
+    del options
+    user = connection.user
+    shown = [
+        {
+            "username": other.user.name,
+            "address": other.address,
+            "since": other.since,
+            "attached": sorted(other.attached),
+            "mcp_servers": sorted(other.mcp.announced),
+        }
+        for other in connection.service.connections
+        if other.is_authenticated and (user.admin or other.user.name == user.name)
+    ]
+    return {"sessions": sorted(shown, key=lambda session: session["since"])}
+
+
+@_answers("market")
+async def market(connection: Connection, options: NoOptions) -> dict[str, object]:
+    del options
+    engine = connection.service.engine
+    status = await engine.consult(inspection.market_status)
+    accounts = [
+        {"process": row.id, "balance": row.balance, "bid": row.bid, "pages": row.pages, "reason": row.reason}
+        for row in await rows(connection)
+    ]
+    return {**msgspec.structs.asdict(status), "accounts": accounts}
+
+
+@_answers("pages")
+async def pages(connection: Connection, options: NoOptions) -> dict[str, object]:
+    del options
+    engine = connection.service.engine
+    usage = await engine.page_usage()
+    visible = {row.id for row in await rows(connection)}
+    contexts = [item for item in await engine.consult(inspection.context_statuses) if item.process in visible]
+    return {**msgspec.structs.asdict(usage), "free": usage.free, "contexts": contexts}
+
+
+@_answers("mcp_servers")
+async def mcp_servers(connection: Connection, options: NoOptions) -> dict[str, object]:
+    """Those of this connection, and those of the engine."""
+    del options
+    announced = [
+        {"name": server.name, "transport": server.transport, "command": server.command, "at": "client"}
+        for server in connection.mcp.announced.values()
+    ]
+    configured = [asdict(state) for state in connection.service.engine.mcp_servers()]
+    return {"mcp_servers": [*announced, *({**state, "at": "engine"} for state in configured)]}
+
+
+async def _refuse_workflow(connection: Connection, request: Request) -> str:
+    del connection, request
+    raise InvalidArgumentError("workflows are not supported: use runtime.launch in an inferlet")
+
+
+for _kind in (SubmitWorkflow, CancelWorkflow, AttachWorkflow, DetachWorkflow):
+    handles(_kind)(_refuse_workflow)

@@ -1,0 +1,53 @@
+"""The engine's events for monitors."""
+
+import msgspec
+
+from pie_mlx.engine import inspection
+from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.server.connection import Connection
+from pie_mlx.server.feed import Watcher
+from pie_mlx.server.frames import UnwatchEvents, WatchEvents
+from pie_mlx.server.handlers.base import handles
+from pie_mlx.server.handlers.processes import rows
+
+
+@handles(WatchEvents)
+async def watch(connection: Connection, request: WatchEvents) -> None:
+    """The snapshot, then events with higher numbers; with `since` those after it, as far as they are kept."""
+    if request.since is not None and request.since < 0:
+        raise InvalidArgumentError(f"since {request.since}: must be 0 or more", hint="leave it out to begin now")
+    state, sequence = await _state(connection)
+    snapshot = msgspec.json.encode({"sequence": sequence, "state": state}).decode()
+    connection.reply(request, snapshot)
+    begin = sequence if request.since is None else min(request.since, sequence)
+    kinds = None if request.kinds is None else frozenset(request.kinds)
+    connection.watch(Watcher(connection.service.feed, connection.user, begin, kinds))
+
+
+@handles(UnwatchEvents)
+async def unwatch(connection: Connection, request: UnwatchEvents) -> str:
+    del request
+    connection.watch(None)
+    return "Events are no longer sent"
+
+
+async def _state(connection: Connection) -> tuple[dict[str, object], int]:
+    """The engine now, and the number of the latest event that may be part of it already.
+
+    The number is taken first: an event that is told twice does less harm than one that is not told.
+    """
+    service = connection.service
+    sequence = service.feed.sequence
+    processes = await rows(connection)
+    visible = {process.id for process in processes}
+    contexts = await service.engine.consult(inspection.context_statuses)
+    state: dict[str, object] = {
+        "model": service.model,
+        "started_at": service.started_at,
+        "processes": processes,
+        "contexts": [context for context in contexts if context.process in visible],
+        "market": await service.engine.consult(inspection.market_status),
+        "pages": await service.engine.page_usage(),
+        "status": service.board.model_status(service.model),
+    }
+    return state, sequence

@@ -1,0 +1,51 @@
+"""The TCP port."""
+
+import errno
+import socket
+
+from pie_mlx.errors import ConfigError
+
+
+def bind_tcp(host: str, port: int) -> socket.socket:
+    """A bound socket that does not listen yet, so that a clash is found before a model is loaded.
+
+    Raises ConfigError.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        bound = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise ConfigError(f"cannot listen on {host}: {error.strerror}", hint="set [server] host") from None
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind(address)
+    except OSError as error:
+        bound.close()
+        raise _refused(host, port, error) from None
+    return bound
+
+
+def listen(bound: socket.socket, host: str, port: int, backlog: int = 512) -> None:
+    """Raises ConfigError when somebody else began to listen there meanwhile."""
+    try:
+        bound.listen(backlog)
+    except OSError as error:
+        raise _refused(host, port, error) from None
+
+
+def websocket_url(bound: socket.socket) -> str:
+    host, port = bound.getsockname()[:2]
+    return f"ws://[{host}]:{port}" if ":" in host else f"ws://{host}:{port}"
+
+
+def _refused(host: str, port: int, error: OSError) -> ConfigError:
+    if error.errno == errno.EADDRINUSE:
+        return ConfigError(
+            f"port {port} on {host} is in use: another program listens there",
+            hint="stop it, or choose another one with --port (0: any free one)",
+        )
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return ConfigError(f"port {port} on {host}: not permitted", hint="choose one above 1023 with --port")
+    return ConfigError(f"cannot listen on {host}:{port}: {error.strerror}", hint="set [server] host and port")

@@ -1,0 +1,67 @@
+"""Figures for Prometheus."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from pie_mlx.runtime.registry import User
+from pie_mlx.server.service import Service
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_EVERYTHING = User("metrics", admin=True)
+
+
+def metrics_text(service: Service) -> bytes:
+    """All figures, in the text format."""
+    registry = CollectorRegistry()
+    registry.register(_ServiceCollector(service))
+    return generate_latest(registry)
+
+
+class _ServiceCollector(Collector):
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def collect(self) -> Iterator[Metric]:
+        board, service = self._service.board, self._service
+        yield _counter("pie_batches", "Batches run", board.batches)
+        yield _counter("pie_tokens", "Tokens computed", board.tokens)
+        yield _counter("pie_cached_tokens", "Tokens attached from the prefix cache", board.attached_tokens)
+        yield _counter("pie_passes", "Forward passes completed", board.requests)
+        yield _counter("pie_batch_seconds", "Seconds spent in batches", board.batch_seconds)
+        yield _counter("pie_processes_launched", "Processes launched", board.launched)
+        yield _counter("pie_processes_returned", "Processes that returned", board.returned)
+        yield _counter("pie_processes_failed", "Processes that failed or were ended", board.failed)
+        yield _counter("pie_frames_refused", "Frames that were none of the protocol", service.refused_frames)
+        yield _gauge("pie_connections", "Open connections", len(service.connections))
+        yield _gauge("pie_contexts_waiting", "Contexts left out of the latest batch", board.waiting)
+        yield _gauge("pie_clearing_price", "Credits per page and tick", board.price)
+        yield _pages(self._service)
+        yield _processes(self._service)
+
+
+def _counter(name: str, help: str, value: float) -> Metric:
+    return CounterMetricFamily(name, help, value=value)
+
+
+def _gauge(name: str, help: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, help, value=value)
+
+
+def _pages(service: Service) -> Metric:
+    family = GaugeMetricFamily("pie_pages", "Pages of the pool", labels=["state"])
+    usage = service.board.pages
+    for state, value in (("used", usage.used), ("cached", usage.cached), ("free", usage.free)):
+        family.add_metric([state], value)
+    return family
+
+
+def _processes(service: Service) -> Metric:
+    family = GaugeMetricFamily("pie_processes", "Processes that are not over", labels=["state"])
+    counts = Counter(record.state for record in service.registry.records(_EVERYTHING))
+    for state in ("queued", "running"):
+        family.add_metric([state], counts[state])
+    return family

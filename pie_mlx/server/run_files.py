@@ -1,0 +1,100 @@
+"""How an engine is found: `$PIE_HOME/run/engine.json` and the Unix socket beside it."""
+
+import contextlib
+import os
+import socket
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from pie_mlx.errors import ConfigError
+
+SOCKET_PATH_LIMIT_BYTES = 103
+"""What macOS takes; Linux takes a little more."""
+
+
+class EngineFile(msgspec.Struct, frozen=True):
+    """`started_at` is Unix time."""
+
+    pid: int
+    url: str
+    socket: str
+    version: str
+    started_at: float
+
+
+def run_directory(home: Path) -> Path:
+    """Made with mode 0700, as is `home`. Raises ConfigError."""
+    directory = home / "run"
+    try:
+        for path in (home, directory):
+            path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path.chmod(0o700)
+    except OSError as error:
+        raise ConfigError(f"{error.filename}: {error.strerror}", hint="set PIE_HOME to a directory of yours") from None
+    return directory
+
+
+def engine_file(home: Path) -> Path:
+    return home / "run" / "engine.json"
+
+
+def write_engine_file(home: Path, content: EngineFile) -> None:
+    """Whole or not at all, readable by its owner only."""
+    target = engine_file(home)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(msgspec.json.encode(content))
+    temporary.replace(target)
+
+
+def remove_engine_file(home: Path) -> None:
+    """Only our own: another engine may have started since."""
+    path = engine_file(home)
+    with contextlib.suppress(OSError, msgspec.DecodeError):
+        if msgspec.json.decode(path.read_bytes(), type=EngineFile).pid == os.getpid():
+            path.unlink()
+
+
+def bind_unix(home: Path) -> socket.socket:
+    """A bound socket of mode 0600 in a directory of mode 0700. A stale one of a dead engine is replaced.
+
+    Raises ConfigError when a living engine listens there.
+    """
+    path = _socket_path(home)
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    if path.exists() and _answers(path):
+        connection.close()
+        raise ConfigError(
+            f"{path}: an engine is running on it already", hint="stop it, or set another PIE_HOME for this one"
+        )
+    path.unlink(missing_ok=True)
+    connection.bind(str(path))
+    path.chmod(0o600)
+    return connection
+
+
+def remove_unix(home: Path, path: Path) -> None:
+    """Remove the socket, and the directory that was made for it alone."""
+    path.unlink(missing_ok=True)
+    if path.parent != home / "run":
+        with contextlib.suppress(OSError):
+            path.parent.rmdir()
+
+
+def _socket_path(home: Path) -> Path:
+    path = run_directory(home) / "engine.sock"
+    if len(os.fsencode(path)) <= SOCKET_PATH_LIMIT_BYTES:
+        return path
+    return Path(tempfile.mkdtemp(prefix="pie-")) / "engine.sock"
+
+
+def _answers(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as trial:
+        try:
+            trial.connect(str(path))
+        except OSError:
+            return False
+    return True

@@ -1,0 +1,306 @@
+"""An engine behind one port."""
+
+import asyncio
+import contextlib
+import os
+import socket
+import time
+from collections.abc import Callable, Generator, Sequence
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, cast
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from websockets.datastructures import Headers
+
+import pie_mlx
+from pie_mlx.events import Event
+from pie_mlx.runtime.children import ResolveName
+from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.registry import OutputLogs, Registry, RegistryLimits
+from pie_mlx.runtime.store import ProgramStore
+from pie_mlx.server.authentication import Doorkeeper, Identity, Keys, new_token
+from pie_mlx.server.connection import Connection
+from pie_mlx.server.gate import Refusal, check_host, check_origin
+from pie_mlx.server.handlers import handlers
+from pie_mlx.server.http import http_app
+from pie_mlx.server.listening import bind_tcp, listen, websocket_url
+from pie_mlx.server.peers import is_own_peer, is_unix, login_name
+from pie_mlx.server.run_files import (
+    EngineFile,
+    bind_unix,
+    remove_engine_file,
+    remove_unix,
+    run_directory,
+    write_engine_file,
+)
+from pie_mlx.server.service import Service
+from pie_mlx.server.settings import ServerSettings
+from pie_mlx.server.wire import Wire
+
+STOP_SECONDS = 5.0
+SWEEP_SECONDS = 5.0
+SILENT_SECONDS, SILENT_LIMIT = 10.0, 64
+"""A TCP connection may say nothing for so long; beyond so many of them the oldest goes."""
+
+EngineMaker = Callable[[Callable[[Event], None], ResolveName], Engine]
+"""Makes an engine that reports its events and finds programs by name; the server enters and stops it."""
+
+
+class Server:
+    """Serves for as long as it is entered.
+
+    The port is bound at once and answers when the model is loaded. `keys` None means that authentication is off. With
+    `announces` other commands find it through `home`. `observers` are called with every event. Entering raises
+    ConfigError for a port in use, and what the engine raises.
+    """
+
+    def __init__(
+        self,
+        settings: ServerSettings,
+        make_engine: EngineMaker,
+        *,
+        home: Path,
+        model: str,
+        keys: Keys | None = None,
+        limits: RegistryLimits | None = None,
+        announces: bool = True,
+        observers: Sequence[Callable[[Event], None]] = (),
+    ) -> None:
+        self._settings = settings
+        self._make_engine = make_engine
+        self._home = home
+        self._model = model
+        self._limits = limits
+        self._announces = announces
+        self._observers = observers
+        self._doorkeeper = Doorkeeper(new_token(), keys, settings.challenge_seconds)
+        self._sockets: list[socket.socket] = []
+        self._sweeper: asyncio.Task[None] | None = None
+        self._serving: asyncio.Task[None] | None = None
+        self._http: _Uvicorn | None = None
+        self._stopping: asyncio.Task[None] | None = None
+        self.service: Service
+        self.url = ""
+        self.socket_path = ""
+
+    @property
+    def token(self) -> str:
+        """Opens everything, until the server stops."""
+        return self._doorkeeper.token
+
+    async def __aenter__(self) -> Self:
+        run_directory(self._home)
+        self._sockets.append(bind_tcp(self._settings.host, self._settings.port))
+        self.url = websocket_url(self._sockets[0])
+        try:
+            if self._announces:
+                self._sockets.append(bind_unix(self._home))
+                self.socket_path = str(self._sockets[1].getsockname())
+            await self._start()
+        except BaseException:
+            self._close_sockets()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    async def stop(self) -> None:
+        """No new connections; processes end with `Engine stopped`; connections close with 1001. Idempotent."""
+        self._stopping = self._stopping or asyncio.create_task(self._stop())
+        await asyncio.shield(self._stopping)
+
+    async def _start(self) -> None:
+        programs = ProgramStore(self._home)
+        engine = self._make_engine(self._publish, lambda name: programs.find(name).program)
+        self.service = Service(
+            settings=self._settings,
+            engine=engine,
+            registry=Registry(
+                engine, model=self._model, limits=self._limits, logs=OutputLogs(self._home / "logs", time.time)
+            ),
+            programs=programs,
+            doorkeeper=self._doorkeeper,
+            model=self._model,
+        )
+        await engine.__aenter__()
+        engine.close_port(self._sockets[0].getsockname()[1])
+        try:
+            for bound in self._sockets:
+                listen(bound, self._settings.host, self._settings.port)
+            await self._serve()
+            if self._announces:
+                self._announce()
+        except BaseException:
+            await engine.stop()
+            raise
+        self._sweeper = asyncio.create_task(self._sweep())
+
+    async def _serve(self) -> None:
+        hall = _Hall(self.service)
+        config = uvicorn.Config(
+            http_app(self.service),
+            http=cast("Any", partial(_Door, hall)),
+            ws=cast("Any", partial(_wire, hall)),
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=int(STOP_SECONDS),
+        )
+        self._http = _Uvicorn(config)
+        self._serving = asyncio.create_task(self._http.serve(sockets=self._sockets))
+        started = asyncio.create_task(self._http.has_started.wait())
+        await asyncio.wait({started, self._serving}, return_when=asyncio.FIRST_COMPLETED)
+        if self._serving.done():
+            await self._serving
+
+    def _announce(self) -> None:
+        info = EngineFile(os.getpid(), self.url, self.socket_path, pie_mlx.__version__, time.time())
+        write_engine_file(self._home, info)
+
+    async def _stop(self) -> None:
+        if self._announces:
+            remove_engine_file(self._home)
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+        if self._http is not None:
+            self._http.refuse_more()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(STOP_SECONDS):
+                await self.service.registry.stop()
+        if self._http is not None and self._serving is not None:
+            self._http.should_exit = True
+            await self._serving
+        await self.service.engine.stop()
+        for close in self.service.closers:
+            await close()
+        self._close_sockets()
+
+    def _close_sockets(self) -> None:
+        for bound in self._sockets:
+            bound.close()
+        if self.socket_path:
+            remove_unix(self._home, Path(self.socket_path))
+
+    def _publish(self, event: Event) -> None:
+        self.service.board.note(event)
+        self.service.feed.publish(event)
+        for observer in self._observers:
+            observer(event)
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            self.service.registry.end_abandoned(time.monotonic())
+            for connection in list(self.service.connections):
+                cast("Connection", connection).give_up_stalled_uploads()
+
+
+class _Uvicorn(uvicorn.Server):
+    """Signals belong to the command line."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.has_started = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.has_started.set()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield
+
+    def refuse_more(self) -> None:
+        """Listen no more; connections stay."""
+        for listener in self.servers:
+            listener.close()
+
+
+class _Hall:
+    """Lets websockets in."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self.silent: dict[_Door, None] = {}
+
+    def refuses(self, path: str, headers: Headers, connection: socket.socket) -> Refusal | None:
+        if path != "/":
+            return Refusal(404, "the websocket is at /\n")
+        settings = self._service.settings
+        refusal = check_origin(headers.get("Origin"), settings.origins)
+        if refusal is not None or is_unix(connection):
+            return refusal
+        return (
+            check_host(headers.get("Host"), settings.host)
+            or self._service.failures.refuses(_address(connection))
+            or self._check_room()
+        )
+
+    def enter(self, wire: Wire, connection: socket.socket) -> Connection:
+        trusted = login_name() if is_unix(connection) else None
+        identity = Identity(self._service.doorkeeper, trusted=trusted)
+        address = "local" if is_unix(connection) else _address(connection)
+        return Connection(self._service, wire, identity, address, handlers)
+
+    def _check_room(self) -> Refusal | None:
+        connections, settings = self._service.connections, self._service.settings
+        unknown = sum(not connection.is_authenticated for connection in connections)
+        if len(connections) >= settings.connections or unknown >= settings.unauthenticated:
+            return Refusal(503, "too many connections: try again later\n")
+        return None
+
+
+class _Door(H11Protocol):
+    """HTTP as far as the first request. Local connections must come from this user; silent ones may not pile up."""
+
+    def __init__(self, hall: _Hall, **options: Any) -> None:
+        super().__init__(**options)
+        self._hall = hall
+        self._silence: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        connection = cast("socket.socket", transport.get_extra_info("socket"))
+        if is_unix(connection) and not is_own_peer(connection):
+            transport.abort()
+            return
+        silent = self._hall.silent
+        silent[self] = None
+        if len(silent) > SILENT_LIMIT:
+            next(iter(silent)).hang_up()
+        self._silence = self.loop.call_later(SILENT_SECONDS, self.hang_up)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._heard()
+        super().connection_lost(exc)
+
+    def handle_events(self) -> None:
+        super().handle_events()
+        has_request = cast("object", self.cycle) is not None
+        if has_request or self not in self.connections:
+            self._heard()
+
+    def hang_up(self) -> None:
+        """Nothing was said."""
+        self._heard()
+        self.transport.abort()
+
+    def _heard(self) -> None:
+        self._hall.silent.pop(self, None)
+        if self._silence is not None:
+            self._silence.cancel()
+
+
+def _wire(hall: _Hall, *, server_state: Any, **unused: Any) -> Wire:
+    return Wire(hall, server_state)
+
+
+def _address(connection: socket.socket) -> str:
+    return str(connection.getpeername()[0])

@@ -1,0 +1,36 @@
+"""What every connection works with."""
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.registry import Registry
+from pie_mlx.runtime.store import ProgramStore
+from pie_mlx.server.authentication import Doorkeeper
+from pie_mlx.server.board import Board
+from pie_mlx.server.feed import Feed
+from pie_mlx.server.gate import FailureCount
+from pie_mlx.server.settings import ServerSettings
+
+
+@dataclass(slots=True)
+class Service:
+    """One engine and all that is known of its clients. `model` is the name programs call the model."""
+
+    settings: ServerSettings
+    engine: Engine
+    registry: Registry
+    programs: ProgramStore
+    doorkeeper: Doorkeeper
+    model: str
+    feed: Feed = field(default_factory=Feed)
+    board: Board = field(default_factory=Board)
+    failures: FailureCount = field(default_factory=FailureCount)
+    started_at: float = field(default_factory=time.time)
+    connections: set[Any] = field(default_factory=set[Any])
+    refused_frames: int = 0
+    ignored_signals: int = 0
+    closers: list[Callable[[], Awaitable[None]]] = field(default_factory=list[Callable[[], Awaitable[None]]])
+    """Called when the engine has stopped."""

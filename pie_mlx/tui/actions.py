@@ -1,0 +1,120 @@
+"""Everything a key can do: one table for the bindings, the help, the palette and the documentation."""
+
+from typing import NamedTuple
+
+from textual.binding import Binding, BindingType
+
+TABS = ("overview", "inferlets", "sessions", "market", "pages", "mcp", "logs", "launch")
+
+
+class Action(NamedTuple):
+    """`keys` are names of Textual separated by commas. `where` is `everywhere`, `replay`, or names of screens.
+
+    `label` is what the key bar says (empty: not there), `steers` marks what changes the engine.
+    """
+
+    id: str
+    keys: str
+    where: tuple[str, ...]
+    label: str
+    help: str
+    steers: bool = False
+
+
+EVERYWHERE = ("everywhere",)
+REPLAY = ("replay",)
+PROGRAMS = ("overview", "inferlets", "sessions", "market", "pages", "process")
+LISTS = ("overview", "inferlets", "market", "pages", "launch")
+TABLES = ("overview", "inferlets", "sessions", "market", "pages", "mcp", "logs")
+
+ACTIONS = (
+    Action("overview", "1", EVERYWHERE, "", "Overview: figures, trends, the programs that hold most"),
+    Action("inferlets", "2", EVERYWHERE, "", "Inferlets: every program, and why it waits"),
+    Action("sessions", "3", EVERYWHERE, "", "Sessions: who is connected; talk to a program"),
+    Action("market", "4", EVERYWHERE, "", "Market: the price, the bids, who made way for whom"),
+    Action("pages", "5", EVERYWHERE, "", "Pages: the pool by owner, and the tree of forks"),
+    Action("mcp", "6", EVERYWHERE, "", "MCP: servers, their tools, their latest errors"),
+    Action("logs", "7", EVERYWHERE, "", "Logs: what happened, line by line"),
+    Action("launch", "8", EVERYWHERE, "", "Launch: start an installed program"),
+    Action("next_tab", "right", EVERYWHERE, "", "The next screen"),
+    Action("previous_tab", "left", EVERYWHERE, "", "The screen before"),
+    Action(
+        "open", "enter", ("overview", "inferlets", "market", "pages", "launch"), "open", "Open the selected program"
+    ),
+    Action("back", "escape", ("process", *TABLES), "back", "Go back; drop the filter"),
+    Action("filter", "slash", ("inferlets", "logs"), "filter", "Show only lines with some text in them"),
+    Action("sort_next", "greater_than_sign", ("inferlets",), "", "Sort by the next column"),
+    Action("sort_previous", "less_than_sign", ("inferlets",), "sort", "Sort by the column before"),
+    Action("reverse", "r", ("inferlets",), "reverse", "Turn the order round"),
+    Action("message", "i", ("sessions", "process"), "message", "Send the selected program a message", True),
+    Action("file", "f", ("sessions", "process"), "file", "Send the selected program a file", True),
+    Action("attach", "a", ("sessions", "process"), "attach", "Attach to the selected program", True),
+    Action("level", "l", ("logs",), "level", "Show more or less important lines"),
+    Action("follow", "g", ("logs",), "follow", "Follow the latest lines"),
+    Action("kill", "k", PROGRAMS, "kill", "End the selected program", True),
+    Action("suspend", "z", PROGRAMS, "suspend", "Take the selected program's pages; it returns by itself", True),
+    Action("bid", "b", PROGRAMS, "bid", "Set the bid of the selected program", True),
+    Action("copy_command", "c", PROGRAMS, "copy", "Copy the pie command that shows the selected program"),
+    Action("pause", "space", EVERYWHERE, "pause", "Pause the view, or the recording; go on"),
+    Action("step_back", "left_square_bracket", REPLAY, "step", "One tick back"),
+    Action("step", "right_square_bracket", REPLAY, "", "One tick on"),
+    Action("seek_back", "left_curly_bracket", REPLAY, "5 s", "Five seconds back"),
+    Action("seek", "right_curly_bracket", REPLAY, "", "Five seconds on"),
+    Action("slower", "minus", REPLAY, "", "Play slower"),
+    Action("faster", "equals_sign,plus", REPLAY, "speed", "Play faster"),
+    Action("maximise", "m", EVERYWHERE, "", "Give the focused panel the whole screen; give it back"),
+    Action("theme", "t", EVERYWHERE, "", "The next theme"),
+    Action("screenshot", "s", EVERYWHERE, "", "Save a picture of the screen (SVG)"),
+    Action("save_recording", "w", EVERYWHERE, "", "Save what was seen as a recording, for pie top --replay"),
+    Action("palette", "colon,ctrl+p", EVERYWHERE, "", "Find a command by its name"),
+    Action("help", "question_mark", EVERYWHERE, "help", "Show these keys"),
+    Action("quit", "q,ctrl+c", EVERYWHERE, "quit", "Leave; the engine goes on"),
+)
+
+BY_ID = {action.id: action for action in ACTIONS}
+
+_SYMBOLS = {
+    "slash": "/",
+    "greater_than_sign": ">",
+    "less_than_sign": "<",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
+    "minus": "-",
+    "equals_sign": "=",
+    "plus": "+",
+    "colon": ":",
+    "question_mark": "?",
+    "escape": "esc",
+}
+
+
+def bindings(place: str) -> list[BindingType]:
+    """The bindings of a screen, or of `everywhere` (the application itself, replay keys included)."""
+    places = {"everywhere", "replay"} if place == "everywhere" else {place}
+    return [
+        Binding(action.keys, action.id, action.help, id=action.id, show=False)
+        for action in ACTIONS
+        if places.intersection(action.where)
+    ]
+
+
+def key_name(keys: str) -> str:
+    """The first of some keys, as it is written on the key."""
+    first = keys.split(",")[0]
+    return _SYMBOLS.get(first, first)
+
+
+def key_names(keys: str) -> str:
+    """All of them."""
+    return " ".join(_SYMBOLS.get(key, key) for key in keys.split(","))
+
+
+def keys_table() -> str:
+    """The table of docs/monitor.md."""
+    lines = ["| key | name | where | what it does |", "|---|---|---|---|"]
+    for action in ACTIONS:
+        keys = " ".join(f"`{key_names(key)}`" for key in action.keys.split(","))
+        lines.append(f"| {keys} | `{action.id}` | {', '.join(action.where)} | {action.help} |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,65 @@
+"""What the monitor's user can do to an engine."""
+
+from typing import Any, Protocol
+
+from pie_mlx.errors import InvalidArgumentError
+
+
+class Controller(Protocol):
+    """`refusal` is empty, or says why nothing can be done here. All methods raise PieError, with a line for people."""
+
+    @property
+    def refusal(self) -> str: ...
+
+    async def kill(self, process: str) -> None: ...
+
+    async def suspend(self, process: str) -> None: ...
+
+    async def set_bid(self, process: str, bid: float) -> None:
+        """`bid` in credits per page and tick, 0 or more."""
+        ...
+
+    async def attach(self, process: str) -> None:
+        """Have the process's output come to this monitor."""
+        ...
+
+    async def send(self, process: str, text: str) -> None:
+        """A message for `session.receive`."""
+        ...
+
+    async def send_file(self, process: str, path: str) -> None: ...
+
+    async def launch(self, program: str, input: dict[str, Any], token_budget: int | None) -> str:
+        """Start an installed program and answer its process id."""
+        ...
+
+
+class Bystander:
+    """Can do nothing, and says why."""
+
+    def __init__(self, refusal: str) -> None:
+        self.refusal = refusal
+
+    async def kill(self, process: str) -> None:
+        self._refuse()
+
+    async def suspend(self, process: str) -> None:
+        self._refuse()
+
+    async def set_bid(self, process: str, bid: float) -> None:
+        self._refuse()
+
+    async def attach(self, process: str) -> None:
+        self._refuse()
+
+    async def send(self, process: str, text: str) -> None:
+        self._refuse()
+
+    async def send_file(self, process: str, path: str) -> None:
+        self._refuse()
+
+    async def launch(self, program: str, input: dict[str, Any], token_budget: int | None) -> str:
+        return self._refuse()
+
+    def _refuse(self) -> str:
+        raise InvalidArgumentError(self.refusal, hint="connect to a running engine: pie top")

@@ -1,0 +1,68 @@
+"""What a source brought since the latest refresh, folded when it is looked at."""
+
+from collections import deque
+from collections.abc import Iterable
+
+from pie_mlx.tui.model import INITIAL, MonitorState, Record, advance, fold
+from pie_mlx.tui.model.facts import NO_FACTS, Facts
+from pie_mlx.tui.model.fold import with_losses
+from pie_mlx.tui.source.base import Link
+
+MOST_SEEN = 50_000
+"""Records kept to be saved as a recording; the oldest go first."""
+
+MOST_WAITING = 20_000
+"""Records that may wait for a look; more are folded at once, so that a paused view costs no memory."""
+
+
+class Inbox:
+    """The `Feed` of the application. `changed` says whether a look is worth it."""
+
+    def __init__(self) -> None:
+        self.changed = False
+        self.connection = Link("connecting")
+        self.known = NO_FACTS
+        self.seen: deque[Record] = deque(maxlen=MOST_SEEN)
+        self._state = INITIAL
+        self._waiting: list[Record] = []
+        self._seconds = 0.0
+
+    def extend(self, records: Iterable[Record]) -> None:
+        before = len(self._waiting)
+        self._waiting.extend(records)
+        self.seen.extend(self._waiting[before:])
+        self.changed = True
+        if len(self._waiting) > MOST_WAITING:
+            self.state()
+
+    def reset(self, state: MonitorState) -> None:
+        self._waiting = []
+        self.seen.clear()
+        self._state, self._seconds = state, state.seconds
+        self.changed = True
+
+    def advance(self, seconds: float) -> None:
+        self._seconds = max(self._seconds, seconds)
+        self.changed = True
+
+    def missed(self, *, lost: int = 0, unknown: int = 0) -> None:
+        if lost or unknown:
+            self._state = with_losses(self._state, lost=lost, unknown=unknown)
+            self.changed = True
+
+    def link(self, link: Link) -> None:
+        self.connection = link
+        self.changed = True
+
+    def facts(self, facts: Facts) -> None:
+        self.known = facts
+        self.changed = True
+
+    def state(self) -> MonitorState:
+        """Everything up to now."""
+        waiting, self._waiting = self._waiting, []
+        if waiting:
+            self._state = fold(self._state, waiting)
+        self._state = advance(self._state, self._seconds)
+        self.changed = False
+        return self._state

@@ -1,0 +1,32 @@
+"""Keys of the user's own, from a file: `kill = "x"`, one line for each action."""
+
+import tomllib
+from pathlib import Path
+
+from pie_mlx.tui.actions import BY_ID
+
+
+class Keymap:
+    """`keys` by name of action; `problems` are lines about what the file holds besides, which is left out."""
+
+    def __init__(self, keys: dict[str, str], problems: tuple[str, ...] = ()) -> None:
+        self.keys = keys
+        self.problems = problems
+
+
+def read_keymap(path: Path) -> Keymap:
+    """A file that cannot be read, or a line that means nothing, is a problem to be told, never an error."""
+    try:
+        lines = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        return Keymap({}, (f"{path}: {error}",))
+    keys: dict[str, str] = {}
+    problems: list[str] = []
+    for name, key in lines.items():
+        if name not in BY_ID:
+            problems.append(f"{path}: there is no action '{name}'")
+        elif not isinstance(key, str) or not key:
+            problems.append(f'{path}: {name}: write a key in quotes, e.g. "x" or "ctrl+k"')
+        else:
+            keys[name] = key
+    return Keymap(keys, tuple(problems))

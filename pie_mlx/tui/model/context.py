@@ -1,0 +1,71 @@
+"""A context: what it holds, what it bids, and where its time went."""
+
+from typing import Literal
+
+import msgspec
+
+Activity = Literal["running", "waiting", "suspended"]
+SpanKind = Literal["forward", "waiting", "suspended", "tool"]
+
+SPANS = 96
+IDLE_SECONDS = 1.0
+MERGE_SECONDS = 0.05
+"""Passes closer than this are one span of the timeline."""
+
+
+class Span(msgspec.Struct, frozen=True):
+    """What a context did from `start` to `end`, in seconds; between its spans its program ran code of its own."""
+
+    kind: SpanKind
+    start: float
+    end: float
+
+
+class ContextState(msgspec.Struct, frozen=True):
+    """`shared_pages` came from a fork, a snapshot or the prefix cache; the others it computed.
+
+    `since` is when `activity` began, `reason` why it waits, for people, `passed` when its latest pass completed.
+    """
+
+    id: int
+    process: str
+    account: int
+    created: float
+    parent: int = 0
+    shared_pages: int = 0
+    held_tokens: int = 0
+    bid: float = 0.0
+    passes: int = 0
+    activity: Activity = "running"
+    reason: str = ""
+    since: float = 0.0
+    passed: float = 0.0
+    released: float = 0.0
+    spans: tuple[Span, ...] = ()
+
+    def held_pages(self, page_size: int) -> int:
+        """Pages its tokens take, in the pool or out of it."""
+        return -(-self.held_tokens // page_size)
+
+    def pages(self, page_size: int) -> tuple[int, int]:
+        """Own and shared pages in the pool: none while it is suspended."""
+        if self.activity == "suspended":
+            return 0, 0
+        held = self.held_pages(page_size)
+        shared = min(self.shared_pages, held)
+        return held - shared, shared
+
+
+def activity(context: ContextState, seconds: float) -> Activity | Literal["idle"]:
+    """What a context does at `seconds`: idle when it neither waits nor had a pass for IDLE_SECONDS."""
+    if context.activity != "running" or seconds - context.passed < IDLE_SECONDS:
+        return context.activity
+    return "idle"
+
+
+def with_span(spans: tuple[Span, ...], span: Span) -> tuple[Span, ...]:
+    """The spans with one more, merged with the latest where nothing lies between them."""
+    latest = spans[-1] if spans else None
+    if latest is not None and latest.kind == span.kind and span.start - latest.end < MERGE_SECONDS:
+        return (*spans[:-1], Span(span.kind, min(latest.start, span.start), span.end))
+    return (*spans[1 - SPANS :], span)

@@ -1,0 +1,42 @@
+"""What a server is asked now and then, as no event tells it. Sources without a server have none of it."""
+
+import msgspec
+
+
+class Connection(msgspec.Struct, frozen=True):
+    """A client of the server, the processes it is attached to, and the names of the MCP servers it offers them."""
+
+    id: str
+    username: str
+    address: str = ""
+    attached: tuple[str, ...] = ()
+    mcp_servers: tuple[str, ...] = ()
+
+
+class Parameter(msgspec.Struct, frozen=True):
+    """A parameter of a program, as its manifest says."""
+
+    name: str
+    type: str = "string"
+    default: object = None
+    required: bool = False
+    description: str = ""
+
+
+class InstalledProgram(msgspec.Struct, frozen=True):
+    """A program that can be launched by name."""
+
+    name: str
+    version: str
+    description: str = ""
+    parameters: tuple[Parameter, ...] = ()
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """None where the source cannot know."""
+
+    connections: tuple[Connection, ...] | None = None
+    programs: tuple[InstalledProgram, ...] | None = None
+
+
+NO_FACTS = Facts()

@@ -1,0 +1,60 @@
+"""MCP servers, as the events tell them."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from pie_mlx.events import McpCalled, McpServerStarted, McpServerStopped
+from pie_mlx.tui.model.facts import Facts
+
+METHODS = 12
+
+
+class McpState(msgspec.Struct, frozen=True):
+    """`starts` counts connections; `methods` are the latest that were called, `duration_seconds` of the latest call."""
+
+    name: str
+    transport: str = ""
+    state: str = "client"
+    starts: int = 0
+    calls: int = 0
+    errors: int = 0
+    duration_seconds: float = 0.0
+    methods: tuple[str, ...] = ()
+    last_error: str = ""
+    stderr: tuple[str, ...] = ()
+
+
+McpServers = Mapping[str, McpState]
+
+
+def after_mcp(servers: McpServers, event: McpServerStarted | McpServerStopped | McpCalled) -> dict[str, McpState]:
+    """The servers after an event."""
+    known = servers.get(event.server, McpState(event.server))
+    match event:
+        case McpServerStarted(transport=transport, start=start):
+            now = msgspec.structs.replace(known, transport=transport, state="ready", starts=start)
+        case McpServerStopped(reason=reason, stderr=stderr):
+            now = msgspec.structs.replace(known, state="stopped", last_error=reason, stderr=stderr)
+        case McpCalled():
+            now = _called(known, event)
+    return {**servers, event.server: now}
+
+
+def _called(server: McpState, event: McpCalled) -> McpState:
+    others = [method for method in server.methods if method != event.method]
+    return msgspec.structs.replace(
+        server,
+        calls=server.calls + 1,
+        errors=server.errors + bool(event.error),
+        duration_seconds=event.duration_seconds,
+        methods=(event.method, *others)[:METHODS],
+        last_error=event.error or server.last_error,
+    )
+
+
+def mcp_servers(servers: McpServers, facts: Facts) -> list[McpState]:
+    """Those of the events, and those that clients announced and nobody has called yet."""
+    announced = {name: connection.username for connection in facts.connections or () for name in connection.mcp_servers}
+    uncalled = [McpState(name, f"of {user}") for name, user in announced.items() if name not in servers]
+    return [*servers.values(), *uncalled]

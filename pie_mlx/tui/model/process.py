@@ -1,0 +1,58 @@
+"""A launch of a program, and what it has given out."""
+
+from typing import Literal
+
+import msgspec
+
+from pie_mlx.tui.model.context import Span
+
+Outcome = Literal["", "returned", "failed", "killed"]
+Stream = Literal["message", "stdout", "stderr", "file", "sent"]
+
+OUTPUT_PIECES = 200
+PIECE_CHARACTERS = 2000
+
+
+class Output(msgspec.Struct, frozen=True):
+    """Text of one stream, as it came. `sent` is what this monitor's user sent to the program."""
+
+    stream: Stream
+    text: str
+    seconds: float
+
+
+class ProcessState(msgspec.Struct, frozen=True):
+    """`tokens` were computed for it, `recent_tokens` of them since the last sample, which `rate` (tokens/s) lags.
+
+    `tools` are its latest calls of MCP servers. `outcome` is empty while it lives; `result` is what it then returned,
+    or its error.
+    """
+
+    id: str
+    username: str
+    program: str
+    launched_seconds: float
+    token_budget: int | None = None
+    account: int = 0
+    tokens: int = 0
+    recent_tokens: int = 0
+    rate: float = 0.0
+    passes: int = 0
+    outcome: Outcome = ""
+    result: str = ""
+    ended_seconds: float = 0.0
+    output: tuple[Output, ...] = ()
+    tools: tuple[Span, ...] = ()
+
+    @property
+    def lives(self) -> bool:
+        return not self.outcome
+
+
+def with_output(process: ProcessState, stream: Stream, text: str, seconds: float) -> ProcessState:
+    """The process after it gave out `text`; what streams in pieces stays one piece."""
+    output = process.output
+    if output and output[-1].stream == stream != "file" and len(output[-1].text) < PIECE_CHARACTERS:
+        latest = Output(stream, output[-1].text + text, seconds)
+        return msgspec.structs.replace(process, output=(*output[:-1], latest))
+    return msgspec.structs.replace(process, output=(*output[1 - OUTPUT_PIECES :], Output(stream, text, seconds)))

@@ -1,0 +1,132 @@
+"""Everything the monitor shows, as one value."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from pie_mlx.events import EngineStarted, PageUsage
+from pie_mlx.tui.model.context import ContextState
+from pie_mlx.tui.model.mcp import McpServers
+from pie_mlx.tui.model.process import ProcessState
+
+SAMPLE_SECONDS = 0.25
+HISTORY_SAMPLES = 1440
+LATENCY_SAMPLES = 64
+LOG_LINES = 1000
+EVICTIONS = 200
+ENDED_PROCESSES = 200
+RELEASED_CONTEXTS = 512
+BALANCE_SAMPLES = 160
+
+Level = Literal["debug", "info", "warning", "error"]
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """The figures of one quarter of a second."""
+
+    tokens_per_second: float
+    used: int
+    shared: int
+    cached: int
+    price: float
+    running: int
+    waiting: int
+    suspended: int
+    latency_seconds: float
+
+
+class LogLine(msgspec.Struct, frozen=True):
+    """Something worth a line; `process` is empty where it concerns the engine."""
+
+    number: int
+    seconds: float
+    level: Level
+    process: str
+    source: str
+    text: str
+
+
+class Eviction(msgspec.Struct, frozen=True):
+    """A context gave its pages to another: names of programs, as contexts are soon gone."""
+
+    seconds: float
+    context: int
+    program: str
+    for_context: int
+    for_program: str
+    reason: str
+
+
+class AccountState(msgspec.Struct, frozen=True):
+    """The wallet of a launch root, in credits; `rent` and `dividend` are of the latest tick that moved it."""
+
+    id: int
+    endowment: float
+    balance: float
+    rent: float = 0.0
+    make_cost: float = 0.0
+    dividend: float = 0.0
+    defaulted: bool = False
+    balances: tuple[float, ...] = ()
+
+
+class MonitorState(msgspec.Struct, frozen=True):
+    """What is known after `events` events at `seconds`. The mappings are never changed in place.
+
+    `lost` counts events a slow connection dropped, `unknown` those of kinds this version does not know.
+    """
+
+    seconds: float = 0.0
+    started_seconds: float = 0.0
+    sampled_seconds: float = 0.0
+    events: int = 0
+    unknown: int = 0
+    lost: int = 0
+    engine: EngineStarted | None = None
+    ticks: int = 0
+    tokens: int = 0
+    recent_tokens: int = 0
+    tick_seconds: float = 0.0
+    batch_contexts: int = 0
+    batch_tokens: int = 0
+    pages: PageUsage = PageUsage(0, 0, 0, 0)
+    price: float = 0.0
+    treasury: float = 0.0
+    spilled_pages: int = 0
+    spill: str = ""
+    latencies: tuple[float, ...] = ()
+    processes: Mapping[str, ProcessState] = {}
+    contexts: Mapping[int, ContextState] = {}
+    released: Mapping[int, ContextState] = {}
+    accounts: Mapping[int, AccountState] = {}
+    history: tuple[Sample, ...] = ()
+    log: tuple[LogLine, ...] = ()
+    log_lines: int = 0
+    evictions: tuple[Eviction, ...] = ()
+    mcp: McpServers = {}
+
+    @property
+    def page_size(self) -> int:
+        """Tokens in a page."""
+        return self.engine.page_size if self.engine else 16
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Tokens computed per second, over the latest two seconds."""
+        recent = self.history[-round(2 / SAMPLE_SECONDS) :]
+        return sum(sample.tokens_per_second for sample in recent) / len(recent) if recent else 0.0
+
+    @property
+    def token_rates(self) -> list[float]:
+        """Tokens per second over time, each the mean of a second: prefills come in lumps."""
+        rates = [sample.tokens_per_second for sample in self.history]
+        return [sum(rates[max(0, n - 3) : n + 1]) / min(4, n + 1) for n in range(len(rates))]
+
+    @property
+    def latency_seconds(self) -> float:
+        """From a request to its answer: the median of the latest passes."""
+        return sorted(self.latencies)[len(self.latencies) // 2] if self.latencies else 0.0
+
+
+INITIAL = MonitorState()

@@ -1,0 +1,1 @@
+"""The screens, each with a stylesheet of its own."""

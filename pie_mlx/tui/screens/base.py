@@ -1,0 +1,224 @@
+"""What all screens share: the bars, the selected program, and what can be done to it."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.screen import Screen
+from textual.widget import Widget
+
+from pie_mlx.tui import commands
+from pie_mlx.tui.actions import TABS, bindings
+from pie_mlx.tui.model.text import clock, count, credits
+from pie_mlx.tui.screens.confirm import ConfirmScreen, Question
+from pie_mlx.tui.screens.prompt import PromptScreen
+from pie_mlx.tui.source.base import Link
+from pie_mlx.tui.view import View
+from pie_mlx.tui.widgets.bars import Heading, KeyBar, Place, ReplayBar, StatusBar, TabBar
+from pie_mlx.tui.widgets.canvas import Canvas, Line, Piece
+from pie_mlx.tui.widgets.table import Table
+
+if TYPE_CHECKING:
+    from pie_mlx.tui.app import MonitorApp
+
+TITLES = {"mcp": "MCP"}
+NAMES = [(tab, TITLES.get(tab, tab.capitalize())) for tab in TABS]
+LINK_TONES = {"connecting": "warn", "live": "good", "reconnecting": "bad", "replay": "main", "demo": "accent"}
+
+
+class TooSmall(Canvas):
+    """Takes the place of everything where there is no room."""
+
+    def paint(self, width: int, height: int) -> list[Line]:
+        size = self.app.size  # pyright: ignore[reportUnknownMemberType]
+        return [[Piece(f" {size.width}x{size.height} is too small: the monitor needs 80x24", "warn")]]
+
+
+class MonitorScreen(Screen[None]):
+    """Subclasses give `NAME`, compose `body` and draw a view in `show_body`."""
+
+    NAME: ClassVar[str] = ""
+    TAB: ClassVar[str] = ""
+    AUTO_FOCUS = "Table"
+    HORIZONTAL_BREAKPOINTS: ClassVar[Any] = [(0, "-tiny"), (80, "-narrow"), (110, "-normal"), (160, "-wide")]
+    VERTICAL_BREAKPOINTS: ClassVar[Any] = [(0, "-flat"), (24, "-low"), (36, "-high"), (50, "-tall")]
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Textual 8.2 reads all stylesheets again, twice, for every screen it has not seen: 0.15 s for nothing, as a
+        # change of theme has already had them read. To be looked at with the next version.
+        self._css_update_count = self.monitor._css_update_count  # pyright: ignore[reportPrivateUsage]
+        self._status_bar = StatusBar()
+        self._replay_bar = ReplayBar()
+        self._key_bar = KeyBar()
+
+    def compose(self) -> ComposeResult:
+        yield self._status_bar
+        yield TabBar(NAMES, self.TAB or self.NAME)
+        yield TooSmall(id="too-small")
+        with Container(id="body"):
+            yield from self.body()
+        if self.monitor.source.playback is not None:
+            yield self._replay_bar
+        yield self._key_bar
+
+    def body(self) -> Iterator[Widget]:
+        """The screen's own widgets."""
+        raise NotImplementedError
+
+    def show_body(self, view: View) -> None:
+        """Draw what the screen is about."""
+        raise NotImplementedError
+
+    @property
+    def monitor(self) -> "MonitorApp":
+        """The application."""
+        return cast("MonitorApp", self.app)  # pyright: ignore[reportUnknownMemberType]
+
+    def on_screen_resume(self) -> None:
+        self.call_after_refresh(self.show, self.monitor.view)
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.show, self.monitor.view)
+
+    def show(self, view: View) -> None:
+        """Draw a view."""
+        self._status_bar.show(_heading(view))
+        self._key_bar.show(self.monitor.key_labels(self.NAME))
+        if view.playback is not None:
+            self._replay_bar.show(_place(view))
+        self.show_body(view)
+
+    def selected_process(self) -> str:
+        """The program the keys act on; empty for none."""
+        return ""
+
+    def on_table_opened(self, message: Table.Opened) -> None:
+        self.action_open()
+
+    def on_tab_bar_chosen(self, message: TabBar.Chosen) -> None:
+        self.monitor.show_tab(message.tab)
+
+    def on_replay_bar_sought(self, message: ReplayBar.Sought) -> None:
+        self.monitor.seek_to(message.fraction)
+
+    def action_open(self) -> None:
+        if process := self.selected_process():
+            self.monitor.open_process(process)
+
+    def action_back(self) -> None:
+        """From a maximised panel to all of them, else to the overview."""
+        if self.maximized is not None:
+            self.minimize()
+        else:
+            self.monitor.show_tab(TABS[0])
+
+    def action_copy_command(self) -> None:
+        if process := self._chosen():
+            self.monitor.copy(commands.logs(process))
+
+    # What changes the engine: asked first, then done by the controller.
+
+    def action_kill(self) -> None:
+        if process := self._steerable():
+            text = f"End {self._title(process)}? Its contexts give back their pages."
+            question = Question("Kill", text, "end it", commands.kill(process))
+            self.monitor.confirm(ConfirmScreen(question), lambda: self.monitor.controller.kill(process))
+
+    def action_suspend(self) -> None:
+        if process := self._steerable():
+            text = f"Take the pages of {self._title(process)}? The market brings it back when it can pay for them."
+            question = Question("Suspend", text, "suspend it")
+            self.monitor.confirm(ConfirmScreen(question), lambda: self.monitor.controller.suspend(process))
+
+    def action_bid(self) -> None:
+        if process := self._steerable():
+            row = next((row for row in self.monitor.view.programs if row.id == process), None)
+            price = credits(self.monitor.view.state.price)
+            prompt = PromptScreen(
+                f"Bid of {self._title(process)}",
+                f"credits per page and tick, for all its contexts; the price is {price}",
+                credits(row.bid) if row else "",
+                _bid_problem,
+            )
+            self.monitor.prompt(prompt, lambda text: self.monitor.controller.set_bid(process, float(text)))
+
+    def action_message(self) -> None:
+        if process := self._steerable():
+            prompt = PromptScreen(f"Message to {self._title(process)}", "what session.receive gives the program", "")
+            self.monitor.prompt(prompt, lambda text: self.monitor.controller.send(process, text))
+
+    def action_file(self) -> None:
+        if process := self._steerable():
+            prompt = PromptScreen(f"File for {self._title(process)}", "path of the file", "", _file_problem)
+            self.monitor.prompt(prompt, lambda text: self.monitor.controller.send_file(process, text))
+
+    def action_attach(self) -> None:
+        if process := self._steerable():
+            self.monitor.steer(lambda: self.monitor.controller.attach(process), f"attached to {self._title(process)}")
+
+    def _chosen(self) -> str:
+        process = self.selected_process()
+        if not process:
+            self.monitor.say("no program is selected")
+        return process
+
+    def _steerable(self) -> str:
+        """The selected program, if it can be steered; says why not."""
+        if self.monitor.view.refusal:
+            self.monitor.say(self.monitor.view.refusal)
+            return ""
+        process = self._chosen()
+        known = self.monitor.view.state.processes.get(process)
+        if known is not None and not known.lives:
+            self.monitor.say(f"{known.program} has ended")
+            return ""
+        return process
+
+    def _title(self, process: str) -> str:
+        known = self.monitor.view.state.processes.get(process)
+        return f"{known.program} ({process[:8]}) of {known.username}" if known else process[:8]
+
+
+def place_bindings(name: str) -> list[BindingType]:
+    """The bindings of one screen."""
+    return bindings(name)
+
+
+def _heading(view: View) -> Heading:
+    state = view.state
+    engine = state.engine
+    figures = [
+        [Piece(f"{count(state.tokens_per_second)}", "bright!"), Piece(" tok/s", "muted")],
+        [Piece("price ", "muted"), Piece(credits(state.price), "bright!")],
+        [Piece(f"{state.pages.used}", "bright!"), Piece(f"/{state.pages.total} pages", "muted")],
+        [Piece(f"{engine.model} · {engine.policy}", "muted")] if engine else [],
+    ]
+    link = Link("live", "paused") if view.paused else view.link
+    tone = "warn" if view.paused else LINK_TONES[view.link.state]
+    word = "PAUSED" if view.paused else link.state.upper()
+    return Heading(word, tone, view.subject, [figure for figure in figures if figure], view.notice)
+
+
+def _place(view: View) -> Place:
+    playback = view.playback
+    if playback is None:
+        return Place(False, 0.0, "", "", "")
+    now, length = clock(playback.position_seconds), clock(playback.length_seconds)
+    return Place(playback.playing, playback.fraction, now, length, f"{playback.speed:g}x")
+
+
+def _bid_problem(text: str) -> str:
+    try:
+        bid = float(text)
+    except ValueError:
+        return "a bid is a number"
+    return "" if 0 <= bid < float("inf") else "a bid is 0 or more, and finite"
+
+
+def _file_problem(text: str) -> str:
+    from pathlib import Path
+
+    return "" if Path(text).expanduser().is_file() else "there is no such file"

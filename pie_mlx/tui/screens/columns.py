@@ -1,0 +1,79 @@
+"""How programs look in tables."""
+
+from pie_mlx.tui.model.program_row import ORDER, ProgramRow
+from pie_mlx.tui.model.text import age, credits, rate
+from pie_mlx.tui.widgets.canvas import Piece
+from pie_mlx.tui.widgets.palette import STATUS_TONES
+from pie_mlx.tui.widgets.table import Column
+
+MARKS = {
+    "running": "●",
+    "waiting": "◐",
+    "suspended": "◌",
+    "idle": "·",
+    "returned": "✓",
+    "failed": "✗",
+    "killed": "■",
+}
+LIVING = ORDER[:4]
+
+Programs = Column[ProgramRow]
+
+
+def tone_of(row: ProgramRow, tone: str = "") -> str:
+    """Ended programs step back."""
+    return tone if row.status in LIVING else "muted"
+
+
+def status(row: ProgramRow) -> list[Piece]:
+    tone = STATUS_TONES[row.status]
+    return [Piece(f"{MARKS[row.status]} ", tone), Piece(row.status, tone)]
+
+
+def mark(row: ProgramRow) -> Piece:
+    return Piece(MARKS[row.status], STATUS_TONES[row.status])
+
+
+def program(row: ProgramRow) -> list[Piece]:
+    name, _, version = row.program.partition("@")
+    return [Piece(name, tone_of(row, "bright")), Piece(f"@{version}" if version else "", "muted")]
+
+
+def pages(number: int, row: ProgramRow) -> Piece:
+    return Piece(f"{number}" if number else "·", tone_of(row) if number else "faint")
+
+
+def amount(text: str, row: ProgramRow) -> Piece:
+    return Piece(text if text != "0" else "·", tone_of(row) if text != "0" else "faint")
+
+
+ID = Programs("id", 8, lambda row: Piece(row.short_id, "muted"), show_from=100)
+PROGRAM = Programs("program", 20, program, lambda row: row.program)
+USER = Programs("user", 8, lambda row: Piece(row.username, tone_of(row)), lambda row: row.username, show_from=90)
+STATUS = Programs("state", 11, status, lambda row: ORDER.index(row.status))
+CONTEXTS = Programs(
+    "ctx", 4, lambda row: pages(row.contexts, row), lambda row: row.contexts, "right", show_from=110, descending=True
+)
+OWN = Programs("own", 5, lambda row: pages(row.own, row), lambda row: row.own, "right", descending=True)
+SHARED = Programs(
+    "shared", 6, lambda row: pages(row.shared, row), lambda row: row.shared, "right", show_from=90, descending=True
+)
+BALANCE = Programs(
+    "credits",
+    7,
+    lambda row: amount(credits(row.balance), row),
+    lambda row: row.balance,
+    "right",
+    show_from=100,
+    descending=True,
+)
+BID = Programs("bid", 6, lambda row: amount(credits(row.bid), row), lambda row: row.bid, "right", descending=True)
+RATE = Programs("tok/s", 6, lambda row: amount(rate(row.rate), row), lambda row: row.rate, "right", descending=True)
+AGE = Programs(
+    "age", 5, lambda row: Piece(age(row.age_seconds), "muted"), lambda row: row.age_seconds, "right", descending=True
+)
+REASON = Programs("reason", 0, lambda row: Piece(row.reason, "bad" if row.status == "failed" else "muted"))
+
+OVERVIEW = (PROGRAM, USER, STATUS, CONTEXTS, OWN, SHARED, BALANCE, BID, RATE, REASON)
+INFERLETS = (ID, PROGRAM, USER, STATUS, CONTEXTS, OWN, SHARED, BALANCE, BID, RATE, AGE, REASON)
+"""`reason` takes what the others leave."""

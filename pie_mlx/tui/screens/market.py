@@ -1,0 +1,181 @@
+"""What a page costs, who bids what for it, and who made way for whom."""
+
+from collections.abc import Iterator
+from typing import ClassVar, NamedTuple
+
+from textual.containers import Container
+from textual.widget import Widget
+
+from pie_mlx.tui.model import MonitorState
+from pie_mlx.tui.model.market_view import Demand, order_book
+from pie_mlx.tui.model.state import AccountState, Eviction
+from pie_mlx.tui.model.text import age, credits, one_line
+from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
+from pie_mlx.tui.view import View
+from pie_mlx.tui.widgets.canvas import Piece
+from pie_mlx.tui.widgets.chart import Chart, sparkline
+from pie_mlx.tui.widgets.palette import STATUS_TONES, owner_tone
+from pie_mlx.tui.widgets.table import Column, Table
+
+BAR_CELLS = 20
+TREND_CELLS = 20
+
+
+class BookRow(NamedTuple):
+    """A demand, or the line where the pool ends (`demand` None, `text` says what it means)."""
+
+    key: str
+    demand: Demand | None
+    account: int
+    text: str = ""
+    scale: int = 1
+
+
+def book_rows(state: MonitorState) -> list[BookRow]:
+    """The order book with the clearing line after the last page that fits."""
+    demands = order_book(state)
+    scale = max([state.pages.total, *(demand.until for demand in demands)], default=1) or 1
+    rows: list[BookRow] = []
+    line = BookRow("line", None, 0, f"price {credits(state.price)}")
+    for demand in demands:
+        if demand.filled < demand.pages and line not in rows:
+            rows.append(line)
+        context = state.contexts[demand.context]
+        rows.append(BookRow(str(demand.context), demand, context.account, scale=scale))
+    return rows
+
+
+def depth(row: BookRow) -> list[Piece]:
+    """Where its pages lie in the pool: filled ones solid, those left out hollow."""
+    if row.demand is None:
+        return [Piece("╌╌╌ the pool ends ╌╌╌"[:BAR_CELLS], "warn")]
+    start = (row.demand.until - row.demand.pages) * BAR_CELLS // row.scale
+    cells = max(1, round(row.demand.pages * BAR_CELLS / row.scale)) if row.demand.pages else 0
+    filled = round(cells * row.demand.filled / row.demand.pages) if row.demand.pages else 0
+    tone = owner_tone(row.account)
+    return [Piece(" " * start), Piece("█" * filled, tone), Piece("░" * (cells - filled), tone)]
+
+
+def named(program: str, context: int, tone: str = "") -> list[Piece]:
+    """A context under its program's name."""
+    return [Piece(program.partition("@")[0], tone), Piece(f" #{context}", "muted")]
+
+
+def _bid(row: BookRow) -> Piece:
+    return Piece(credits(row.demand.bid), "bright") if row.demand else Piece("╌╌╌╌╌╌", "warn")
+
+
+def _until(row: BookRow) -> Piece:
+    return Piece(f"{row.demand.until}" if row.demand else "", "muted")
+
+
+def _program(row: BookRow) -> list[Piece]:
+    if row.demand is None:
+        return [Piece(row.text, "warn")]
+    return named(row.demand.program, row.demand.context, "" if row.demand.filled else "muted")
+
+
+def _status(row: BookRow) -> Piece:
+    status = row.demand.status if row.demand else ""
+    return Piece(status, STATUS_TONES.get(status, ""))
+
+
+Book = Column[BookRow]
+BOOK = (
+    Book("bid", 6, _bid, align="right"),
+    Book("pages", 5, lambda row: f"{row.demand.pages}" if row.demand else "", align="right"),
+    Book("until", 5, _until, align="right", show_from=76),
+    Book("place in the pool", BAR_CELLS, depth, show_from=64),
+    Book("state", 9, _status, show_from=56),
+    Book("program", 0, _program),
+)
+
+
+class Wallet(NamedTuple):
+    account: AccountState
+    program: str
+
+
+Wallets = Column[Wallet]
+WALLETS = (
+    Wallets("program", 0, lambda row: Piece(row.program, owner_tone(row.account.id))),
+    Wallets(
+        "balance over time",
+        TREND_CELLS,
+        lambda row: _trend(row.account),
+        show_from=50,
+    ),
+    Wallets("credits", 7, lambda row: Piece(credits(row.account.balance), "bright"), align="right"),
+    Wallets("rent", 6, lambda row: Piece(credits(row.account.rent), "muted"), align="right"),
+    Wallets("gets", 6, lambda row: Piece(credits(row.account.dividend), "muted"), align="right", show_from=44),
+)
+Evictions = Column[Eviction]
+EVICTIONS = (
+    Evictions("suspended", 0, lambda row: named(row.program, row.context)),
+    Evictions("for", 0, lambda row: named(row.for_program, row.for_context, "good")),
+    Evictions("why", 0, lambda row: Piece(one_line(row.reason.removeprefix("suspended: ")), "muted"), show_from=64),
+)
+
+
+def _trend(account: AccountState) -> Piece:
+    """Every fourth sample, between the lowest and the highest: what matters is up or down."""
+    balances = account.balances[::-4][::-1][-TREND_CELLS:]
+    tone = owner_tone(account.id)
+    low, high = min(balances, default=0.0), max(balances, default=0.0)
+    if high - low < 0.01:
+        return Piece(("▄" * len(balances)).rjust(TREND_CELLS), tone)
+    return Piece(sparkline([balance - low + (high - low) / 8 for balance in balances], TREND_CELLS), tone)
+
+
+def wallets(state: MonitorState) -> list[Wallet]:
+    """Accounts, richest first, under the program that opened them."""
+    names: dict[int, str] = {}
+    for process in state.processes.values():
+        if process.account:
+            names.setdefault(process.account, process.program)
+    accounts = sorted(state.accounts.values(), key=lambda account: -account.balance)
+    return [Wallet(account, names.get(account.id, "no context yet")) for account in accounts]
+
+
+class MarketScreen(MonitorScreen):
+    NAME = "market"
+    BINDINGS: ClassVar = place_bindings("market")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.price = Chart("Clearing price", "warn", credits, id="price-history", unit=" cr per page and tick")
+        self.book = Table[BookRow](BOOK, lambda row: row.key, title="Order book", id="book", empty="nobody bids")
+        self.wallets = Table[Wallet](
+            WALLETS, lambda row: str(row.account.id), title="Balances", id="wallets", empty="no account"
+        )
+        self.evictions = Table[Eviction](
+            EVICTIONS, _eviction_key, title="Made way", id="evictions", empty="nobody had to make way"
+        )
+
+    def body(self) -> Iterator[Widget]:
+        yield Container(self.price, self.book, id="left")
+        yield Container(self.wallets, self.evictions, id="right")
+
+    def show_body(self, view: View) -> None:
+        state = view.state
+        self.price.show([sample.price for sample in state.history])
+        book = book_rows(state)
+        self.book.show(book)
+        wanted = sum(row.demand.pages for row in book if row.demand)
+        self.book.name_border(subtitle=f"{wanted} pages wanted of {state.pages.total}")
+        self.wallets.show(wallets(state))
+        self.wallets.name_border(subtitle=f"treasury {credits(state.treasury)}")
+        self.evictions.show(state.evictions[::-1])
+        self.evictions.name_border(subtitle=_latest(state))
+
+    def selected_process(self) -> str:
+        row = self.book.selected_item
+        return row.demand.process if row and row.demand else ""
+
+
+def _eviction_key(row: Eviction) -> str:
+    return f"{row.seconds} {row.context}"
+
+
+def _latest(state: MonitorState) -> str:
+    return f"latest {age(state.seconds - state.evictions[-1].seconds)} ago" if state.evictions else ""

@@ -1,0 +1,62 @@
+"""MCP servers: how they fare, what is called, and what went wrong."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from textual.widget import Widget
+
+from pie_mlx.tui.model.mcp import McpState, mcp_servers
+from pie_mlx.tui.model.process import Output
+from pie_mlx.tui.model.text import duration, one_line
+from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
+from pie_mlx.tui.view import View
+from pie_mlx.tui.widgets.canvas import Piece
+from pie_mlx.tui.widgets.table import Column, Table
+from pie_mlx.tui.widgets.transcript import Transcript
+
+TONES = {"ready": "good", "stopped": "bad", "client": "main"}
+
+Servers = Column[McpState]
+SERVERS = (
+    Servers("server", 16, lambda row: Piece(one_line(row.name), "bright")),
+    Servers("over", 8, lambda row: Piece(row.transport, "muted")),
+    Servers("state", 8, lambda row: Piece(row.state, TONES[row.state])),
+    Servers("starts", 6, lambda row: Piece(f"{row.starts or '·'}", "muted"), align="right", show_from=90),
+    Servers("calls", 6, lambda row: f"{row.calls}", align="right"),
+    Servers("failed", 6, lambda row: Piece(f"{row.errors}", "bad" if row.errors else "muted"), align="right"),
+    Servers("latest", 8, lambda row: Piece(duration(row.duration_seconds), "muted"), align="right", show_from=90),
+    Servers("latest error", 0, lambda row: Piece(one_line(row.last_error), "bad")),
+)
+
+
+class McpScreen(MonitorScreen):
+    NAME = "mcp"
+    BINDINGS: ClassVar = place_bindings("mcp")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tools = Transcript("Called", id="tools", empty="nothing was called")
+        self.errors = Transcript("Errors", id="errors", empty="nothing went wrong")
+        self.servers = Table[McpState](
+            SERVERS, lambda row: row.name, title="MCP servers", id="servers", empty="no MCP server has been heard of"
+        )
+
+    def body(self) -> Iterator[Widget]:
+        yield self.servers
+        yield self.tools
+        yield self.errors
+
+    def show_body(self, view: View) -> None:
+        self.servers.show(mcp_servers(view.state.mcp, view.facts))
+        self._show_selected()
+
+    def on_table_selected(self, message: Table.Selected) -> None:
+        self._show_selected()
+
+    def _show_selected(self) -> None:
+        server = self.servers.selected_item
+        self.tools.show([Output("message", "\n".join(server.methods), 0.0)] if server and server.methods else ())
+        errors = [Output("message", server.last_error, 0.0)] if server and server.last_error else []
+        if server and server.stderr:
+            errors.append(Output("stderr", "\n".join(server.stderr), 0.0))
+        self.errors.show(errors)

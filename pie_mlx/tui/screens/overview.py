@@ -1,0 +1,106 @@
+"""How the engine fares, on one screen."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from textual.containers import Container
+from textual.widget import Widget
+
+from pie_mlx.events import PageUsage
+from pie_mlx.tui.model import MonitorState
+from pie_mlx.tui.model.program_row import ProgramRow
+from pie_mlx.tui.model.text import count, credits, duration, rate
+from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
+from pie_mlx.tui.screens.columns import OVERVIEW
+from pie_mlx.tui.view import View
+from pie_mlx.tui.widgets.canvas import Piece
+from pie_mlx.tui.widgets.chart import Chart
+from pie_mlx.tui.widgets.share_bar import Share, ShareBar
+from pie_mlx.tui.widgets.stats import Stat, StatRow
+from pie_mlx.tui.widgets.table import Table
+
+TOP_PROGRAMS = 100
+
+
+def page_shares(pages: PageUsage) -> list[Share]:
+    """The pool by what its pages are."""
+    return [
+        Share("own", pages.used - pages.shared, "main"),
+        Share("shared", pages.shared, "accent"),
+        Share("cached", pages.cached, "main~40"),
+        Share("free", pages.free, "faint"),
+    ]
+
+
+class OverviewScreen(MonitorScreen):
+    NAME = "overview"
+    BINDINGS: ClassVar = place_bindings("overview")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.figures = StatRow(id="figures")
+        self.tokens = Chart("Tokens", "good", rate, id="tokens-chart", unit=" tok/s")
+        self.used = Chart("Pages used", "main", count, id="pages-chart")
+        self.price = Chart("Clearing price", "warn", credits, id="price-chart", unit=" cr")
+        self.latency = Chart("Pass latency", "accent", duration, id="latency-chart")
+        self.pool = ShareBar("Pool", id="pool")
+        self.top = Table[ProgramRow](
+            OVERVIEW, lambda row: row.id, title="Programs", id="top", empty="no program has been launched yet"
+        )
+
+    def body(self) -> Iterator[Widget]:
+        yield self.figures
+        yield Container(self.tokens, self.used, self.price, self.latency, id="charts")
+        yield self.pool
+        yield self.top
+
+    def show_body(self, view: View) -> None:
+        state = view.state
+        self.figures.show(figures(view))
+        history = state.history
+        self.tokens.show(state.token_rates)
+        self.used.show([sample.used for sample in history], top=max(1, state.pages.total))
+        self.price.show([sample.price for sample in history])
+        self.latency.show([sample.latency_seconds for sample in history])
+        self.pool.show(page_shares(state.pages))
+        self.top.show(view.programs[:TOP_PROGRAMS])
+        self.top.name_border(subtitle=f"{len(view.programs)}, most pages first")
+
+    def selected_process(self) -> str:
+        return self.top.selected
+
+
+def figures(view: View) -> tuple[Stat, ...]:
+    """The six figures at the top."""
+    state = view.state
+    counts = {status: sum(row.status == status for row in view.programs) for status in ("running", "waiting")}
+    suspended = sum(row.status == "suspended" for row in view.programs)
+    living = sum(process.lives for process in state.processes.values())
+    return (
+        Stat("tokens", rate(state.tokens_per_second), "tok/s", "good", _muted(f"{count(state.tokens)} in all")),
+        Stat("pages", f"{state.pages.used}", f"of {state.pages.total}", "main", _muted(_used(state))),
+        Stat("price", credits(state.price), "cr", "warn", _muted(_pressure(state))),
+        Stat("programs", f"{living}", "alive", "bright", _counts(counts["running"], counts["waiting"], suspended)),
+        Stat("batch", f"{state.batch_contexts}", "contexts", "owner4", _muted(f"{state.batch_tokens} tokens")),
+        Stat("pass", duration(state.latency_seconds), "", "accent", _muted(f"tick {duration(state.tick_seconds)}")),
+    )
+
+
+def _muted(text: str) -> tuple[Piece, ...]:
+    return (Piece(text, "muted"),)
+
+
+def _used(state: MonitorState) -> str:
+    return f"{state.pages.used / state.pages.total:.0%} used" if state.pages.total else ""
+
+
+def _pressure(state: MonitorState) -> str:
+    return "contested" if state.price else "all bids fit"
+
+
+def _counts(running: int, waiting: int, suspended: int) -> tuple[Piece, ...]:
+    return (
+        Piece(f"●{running} ", "good"),
+        Piece(f"◐{waiting} ", "warn" if waiting else "muted"),
+        Piece(f"◌{suspended}", "accent" if suspended else "muted"),
+    )

@@ -1,0 +1,132 @@
+"""One program: where its time went, what it says, what it holds."""
+
+from collections.abc import Iterator
+from typing import ClassVar, NamedTuple
+
+from textual.containers import Container
+from textual.widget import Widget
+
+from pie_mlx.tui.model import MonitorState
+from pie_mlx.tui.model.context import ContextState, activity
+from pie_mlx.tui.model.process import ProcessState
+from pie_mlx.tui.model.program_row import ProgramRow
+from pie_mlx.tui.model.text import age, count, credits, one_line, rate
+from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
+from pie_mlx.tui.screens.columns import MARKS
+from pie_mlx.tui.view import View
+from pie_mlx.tui.widgets.canvas import Piece
+from pie_mlx.tui.widgets.palette import STATUS_TONES, owner_tone
+from pie_mlx.tui.widgets.stats import Stat, StatRow
+from pie_mlx.tui.widgets.table import Column, Table
+from pie_mlx.tui.widgets.timeline import Lane, Timeline
+from pie_mlx.tui.widgets.transcript import Transcript
+
+WINDOW_SECONDS = 60.0
+LANES = 64
+
+
+class Held(NamedTuple):
+    """A context as the detail view lists it."""
+
+    context: ContextState
+    status: str
+    own: int
+    shared: int
+
+
+def _held(context: ContextState, state: MonitorState) -> Held:
+    return Held(context, activity(context, state.seconds), *context.pages(state.page_size))
+
+
+def _parent(row: Held) -> Piece:
+    return Piece(f"#{row.context.parent}" if row.context.parent else "", "muted")
+
+
+def _reason(row: Held) -> Piece:
+    return Piece(one_line(row.context.reason.removeprefix("waiting: ").removeprefix("suspended: ")), "muted")
+
+
+HELD: tuple[Column[Held], ...] = (
+    Column("ctx", 5, lambda row: Piece(f"#{row.context.id}", owner_tone(row.context.account)), align="right"),
+    Column("from", 5, _parent, align="right"),
+    Column("state", 9, lambda row: Piece(row.status, STATUS_TONES[row.status])),
+    Column("own", 4, lambda row: f"{row.own}", align="right"),
+    Column("shared", 6, lambda row: f"{row.shared}", align="right"),
+    Column("tokens", 6, lambda row: f"{row.context.held_tokens}", align="right", show_from=46),
+    Column("bid", 6, lambda row: credits(row.context.bid), align="right", show_from=52),
+    Column("reason", 0, _reason, show_from=64),
+)
+
+
+class ProcessScreen(MonitorScreen):
+    NAME = "process"
+    TAB = "inferlets"
+    BINDINGS: ClassVar = place_bindings("process")
+
+    def __init__(self, process: str) -> None:
+        super().__init__()
+        self.facts = StatRow(id="facts")
+        self.timeline = Timeline(id="timeline")
+        self.said = Transcript("Output", id="output", streams=("message", "stdout", "file", "sent"))
+        self.errors = Transcript("Standard error", id="errors", streams=("stderr",), empty="nothing")
+        self._process = process
+        self.contexts = Table[Held](
+            HELD,
+            lambda row: str(row.context.id),
+            title="Contexts",
+            id="contexts",
+            empty="it holds no context",
+        )
+
+    def body(self) -> Iterator[Widget]:
+        yield self.facts
+        yield self.timeline
+        yield Container(self.contexts, Container(self.said, self.errors, id="texts"), id="panels")
+
+    def show_body(self, view: View) -> None:
+        process = view.state.processes.get(self._process)
+        row = next((row for row in view.programs if row.id == self._process), None)
+        if process is None or row is None:
+            return
+        self.facts.show(_facts(process, row))
+        contexts = [context for context in view.state.contexts.values() if context.process == process.id]
+        gone = [context for context in view.state.released.values() if context.process == process.id]
+        self._show_timeline(view, process, [*gone, *contexts])
+        self.contexts.show([_held(context, view.state) for context in contexts])
+        self.contexts.name_border(subtitle=f"{len(contexts)} held, {len(gone)} released")
+        self.said.show(process.output)
+        self.errors.show(process.output)
+
+    def _show_timeline(self, view: View, process: ProcessState, contexts: list[ContextState]) -> None:
+        end = process.ended_seconds if process.outcome else view.state.seconds
+        start = max(process.launched_seconds, end - WINDOW_SECONDS)
+        lanes = [
+            Lane(f"#{context.id}", context.created, context.released or end, context.spans)
+            for context in contexts[-LANES:]
+            if not context.released or context.released > start
+        ]
+        if process.tools:
+            lanes.insert(0, Lane("tools", process.launched_seconds, end, process.tools))
+        self.timeline.styles.height = min(len(lanes) + 4, max(7, self.size.height // 3))
+        self.timeline.show(lanes, start, end)
+
+    def selected_process(self) -> str:
+        return self._process
+
+    def action_back(self) -> None:
+        if self.maximized is not None:
+            self.minimize()
+        else:
+            self.dismiss()
+
+
+def _facts(process: ProcessState, row: ProgramRow) -> tuple[Stat, ...]:
+    tone = STATUS_TONES[row.status]
+    budget = f"of {count(process.token_budget)}" if process.token_budget else "no budget"
+    return (
+        Stat(process.program, f"{MARKS[row.status]} {row.status}", "", tone, (Piece(one_line(row.reason), "muted"),)),
+        Stat("id", row.short_id, "", "main", (Piece(f"of {row.username}, {age(row.age_seconds)}", "muted"),)),
+        Stat("tokens", count(row.tokens), "", "good", (Piece(f"{rate(row.rate)} tok/s, {budget}", "muted"),)),
+        Stat("pages", f"{row.own}", "own", "main", (Piece(f"{row.shared} shared", "muted"),)),
+        Stat("credits", credits(row.balance), "", "warn", (Piece(f"bid {credits(row.bid)}", "muted"),)),
+    )

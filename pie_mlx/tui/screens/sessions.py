@@ -1,0 +1,98 @@
+"""Who is connected, what their programs say, and a line to talk to them."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from textual.containers import Container
+from textual.widget import Widget
+from textual.widgets import Input
+
+from pie_mlx.tui import commands
+from pie_mlx.tui.model.people import Person, people
+from pie_mlx.tui.model.program_row import ProgramRow
+from pie_mlx.tui.model.text import age, rate
+from pie_mlx.tui.screens import columns
+from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
+from pie_mlx.tui.view import View
+from pie_mlx.tui.widgets.canvas import Piece
+from pie_mlx.tui.widgets.table import Column, Table
+from pie_mlx.tui.widgets.transcript import Transcript
+
+People = Column[Person]
+PEOPLE = (
+    People("user", 9, lambda person: Piece(person.username, "bright")),
+    People("from", 0, lambda person: Piece(person.address or "not connected", "muted")),
+    People("run", 3, lambda person: f"{person.programs}", align="right"),
+    People("pages", 5, lambda person: f"{person.pages}", align="right"),
+    People("tok/s", 5, lambda person: rate(person.rate), align="right"),
+)
+PROGRAMS = (
+    columns.Programs("", 1, columns.mark),
+    columns.Programs("program", 0, columns.program),
+    columns.OWN,
+    columns.RATE,
+    columns.Programs("age", 5, lambda row: Piece(age(row.age_seconds), "muted"), align="right"),
+)
+
+
+class SessionsScreen(MonitorScreen):
+    NAME = "sessions"
+    BINDINGS: ClassVar = place_bindings("sessions")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conversation = Transcript("Conversation", id="conversation", empty="it has said nothing yet")
+        self.field = Input(placeholder="write to the program", id="say")
+        self.people = Table[Person](
+            PEOPLE, lambda person: person.key, title="Connections", id="people", empty="nobody yet"
+        )
+        self.programs = Table[ProgramRow](
+            PROGRAMS, lambda row: row.id, title="Programs", id="programs", empty="no program of theirs"
+        )
+
+    def body(self) -> Iterator[Widget]:
+        yield Container(self.people, self.programs, id="left")
+        yield Container(self.conversation, self.field, id="right")
+
+    def show_body(self, view: View) -> None:
+        open_connections = view.facts.connections
+        self.people.show(people(view.facts, view.programs))
+        self.people.name_border(subtitle="users" if open_connections is None else f"{len(open_connections)} open")
+        person = self.people.selected_item
+        self.programs.show([row for row in view.programs if person and row.username == person.username])
+        self.programs.name_border(f"Programs of {person.username}" if person else "Programs")
+        self._show_conversation(view)
+
+    def _show_conversation(self, view: View) -> None:
+        process = view.state.processes.get(self.selected_process())
+        self.conversation.name_border(f"{process.program} {process.id[:8]}" if process else "Conversation")
+        self.conversation.show(process.output if process else ())
+
+    def on_table_selected(self, message: Table.Selected) -> None:
+        self.show_body(self.monitor.view)
+
+    def selected_process(self) -> str:
+        item = self.programs.selected_item
+        return item.id if item else ""
+
+    def action_copy_command(self) -> None:
+        if process := self._chosen():
+            self.monitor.copy(commands.attach(process))
+
+    def action_message(self) -> None:
+        if self._steerable():
+            self.field.add_class("shown")
+            self.field.focus()
+
+    def action_back(self) -> None:
+        if self.field.has_class("shown"):
+            self.field.remove_class("shown")
+            self.programs.focus()
+        else:
+            super().action_back()
+
+    def on_input_submitted(self, message: Input.Submitted) -> None:
+        process, text = self._steerable(), message.value
+        if process and text:
+            message.input.value = ""
+            self.monitor.talk(process, text)

@@ -1,0 +1,102 @@
+"""The demo: a scripted engine that runs, and can be steered, without a model."""
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pie_mlx.events import Event, ProcessLaunched
+from pie_mlx.tui.model import Record
+from pie_mlx.tui.model.facts import Connection, Facts, InstalledProgram, Parameter
+from pie_mlx.tui.source.base import Feed, Link
+from pie_mlx.tui.source.playback import Playback
+from pie_mlx.tui.source.script import ROLES, USERS
+from pie_mlx.tui.source.scripted_engine import TICK_SECONDS, ScriptedEngine
+
+WARM_TICKS = 700
+"""Ticks that have happened when the curtain rises, so that the charts have something to show."""
+
+
+class DemoSource:
+    """A source and its own controller."""
+
+    label = "a scripted engine"
+    playback: Playback | None = None
+    refusal = ""
+
+    def __init__(self, engine: ScriptedEngine | None = None, *, warm_ticks: int = WARM_TICKS) -> None:
+        self._engine = engine or ScriptedEngine()
+        self._warm_ticks = warm_ticks
+        self._feed: Feed | None = None
+        self._seconds = 0.0
+
+    async def run(self, feed: Feed) -> None:
+        self.start(feed)
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            self.tick(feed)
+
+    def start(self, feed: Feed) -> None:
+        """What happened before anybody looked."""
+        self._feed = feed
+        feed.link(Link("demo"))
+        feed.facts(demo_facts())
+        feed.extend(self._records(self._engine.start()))
+        for _ in range(self._warm_ticks):
+            self.tick(feed)
+
+    def tick(self, feed: Feed) -> None:
+        """One tick of the engine."""
+        self._seconds += TICK_SECONDS
+        feed.extend(self._records(self._engine.tick()))
+
+    async def kill(self, process: str) -> None:
+        self._tell(self._engine.kill(process))
+
+    async def suspend(self, process: str) -> None:
+        self._tell(self._engine.suspend(process))
+
+    async def set_bid(self, process: str, bid: float) -> None:
+        self._tell(self._engine.set_bid(process, bid))
+
+    async def attach(self, process: str) -> None:
+        """The demo's programs are always heard."""
+
+    async def send(self, process: str, text: str) -> None:
+        self._tell(self._engine.send(process, text))
+
+    async def send_file(self, process: str, path: str) -> None:
+        self._tell(self._engine.send(process, Path(path).name))
+
+    async def launch(self, program: str, input: dict[str, Any], token_budget: int | None) -> str:
+        events = self._engine.launch(program)
+        self._tell(events)
+        return next(event.process for event in events if isinstance(event, ProcessLaunched))
+
+    def _tell(self, events: Iterable[Event]) -> None:
+        if self._feed is not None:
+            self._feed.extend(self._records(events))
+
+    def _records(self, events: Iterable[Event]) -> list[Record]:
+        return [Record(self._seconds, event) for event in events]
+
+
+def demo_facts() -> Facts:
+    """What the scripted engine would answer."""
+    connections = [Connection(str(number), user, f"127.0.0.1:{50210 + number}") for number, user in enumerate(USERS, 1)]
+    return Facts(tuple(connections), tuple(_installed(role.program) for role in ROLES))
+
+
+def _installed(identity: str) -> InstalledProgram:
+    name, _, version = identity.partition("@")
+    return InstalledProgram(
+        name,
+        version,
+        f"The demo's {name.replace('-', ' ')}",
+        (
+            Parameter("prompt", "string", required=True, description="What to ask"),
+            Parameter("max_tokens", "int", 256, description="Longest answer"),
+            Parameter("temperature", "float", 0.7, description="How freely to choose"),
+            Parameter("verbose", "bool", False, description="Say more"),
+        ),
+    )

@@ -1,0 +1,191 @@
+"""A running engine, over a client."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pie_mlx.client import Client, EngineEvent, Watch
+from pie_mlx.errors import InvalidArgumentError, PieError
+from pie_mlx.events import AnyEvent, Event
+from pie_mlx.tui.model import Record
+from pie_mlx.tui.model.facts import NO_FACTS, Facts
+from pie_mlx.tui.model.snapshot import snapshot_state
+from pie_mlx.tui.model.state import INITIAL
+from pie_mlx.tui.source.base import Feed, Link
+from pie_mlx.tui.source.live_facts import ask_facts
+from pie_mlx.tui.source.playback import Playback
+
+FACTS_SECONDS = 2.0
+CLOCK_SECONDS = 0.5
+RETRY_SECONDS = (0.5, 1.0, 2.0, 5.0)
+
+_decoder = msgspec.json.Decoder(AnyEvent)
+
+
+class LiveSource:
+    """A source and the controller of the same engine.
+
+    `open_client` connects and authenticates, and is asked again whenever the connection is lost: a server that was
+    restarted is found again, wherever it now is. It raises PieError.
+    """
+
+    playback: Playback | None = None
+
+    def __init__(
+        self,
+        label: str,
+        open_client: Callable[[], Awaitable[Client]],
+        *,
+        clock: Callable[[], float] = time.time,
+        retry_seconds: tuple[float, ...] = RETRY_SECONDS,
+    ) -> None:
+        self.label = label
+        self._open_client = open_client
+        self._clock = clock
+        self._retry_seconds = retry_seconds
+        self._client: Client | None = None
+        self._drains: set[asyncio.Task[None]] = set()
+
+    @property
+    def refusal(self) -> str:
+        """Why nothing can be steered now."""
+        return "" if self._client is not None else "there is no connection to an engine"
+
+    async def run(self, feed: Feed) -> None:
+        attempts = 0
+        feed.link(Link("connecting"))
+        while True:
+            trouble = "the connection ended"
+            try:
+                async with await self._open_client() as client:
+                    self._client = client
+                    attempts = 0
+                    await self._follow(client, feed)
+            except (PieError, OSError) as error:
+                trouble = str(error)
+            finally:
+                self._client = None
+            seconds = self._retry_seconds[min(attempts, len(self._retry_seconds) - 1)]
+            attempts += 1
+            feed.link(Link("reconnecting", f"{trouble}; trying again"))
+            await asyncio.sleep(seconds)
+
+    async def look(self, feed: Feed, seconds: float) -> None:
+        """Feed what is known of the engine, and what happens in so many seconds. Raises PieError."""
+        async with await self._open_client() as client:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._follow_events(await client.watch(since=0), feed)
+
+    async def _follow(self, client: Client, feed: Feed) -> None:
+        """Until the connection is lost, which is raised."""
+        watch = await client.watch(since=0)
+        feed.link(Link("live"))
+        helpers = [asyncio.create_task(self._keep_facts(client, feed)), asyncio.create_task(self._keep_time(feed))]
+        try:
+            await self._follow_events(watch, feed)
+        finally:
+            for helper in helpers:
+                helper.cancel()
+
+    async def _follow_events(self, watch: Watch, feed: Feed) -> None:
+        """Everything from the start, if the server has kept it; else the server's account of now, and what follows."""
+        reached = int(watch.snapshot["sequence"])
+        after = 0
+        feed.reset(INITIAL if reached else self._told(watch))
+        async for frame in watch.events:
+            if frame.kind == "gap" and not after and frame.sequence <= reached:
+                after = reached
+                feed.reset(self._told(watch))
+            elif frame.sequence > after:
+                self._take(frame, feed)
+
+    def _told(self, watch: Watch) -> Any:
+        try:
+            return snapshot_state(watch.snapshot["state"], self._clock())
+        except (msgspec.ValidationError, KeyError) as error:
+            raise InvalidArgumentError(f"the server's snapshot: {error}", hint="use the same version") from None
+
+    def _take(self, frame: EngineEvent, feed: Feed) -> None:
+        if frame.kind == "gap":
+            feed.missed(lost=int(msgspec.json.decode(frame.data).get("missed", 1)))
+            return
+        event = decoded(frame.data)
+        if event is None:
+            feed.missed(unknown=1)
+        else:
+            feed.extend([Record(frame.time, event)])
+
+    async def _keep_facts(self, client: Client, feed: Feed) -> None:
+        facts: Facts = NO_FACTS
+        with contextlib.suppress(PieError):  # a lost connection is told by the events' end
+            while True:
+                facts = await ask_facts(client, facts)
+                feed.facts(facts)
+                await asyncio.sleep(FACTS_SECONDS)
+
+    async def _keep_time(self, feed: Feed) -> None:
+        while True:
+            feed.advance(self._clock())
+            await asyncio.sleep(CLOCK_SECONDS)
+
+    # Steering.
+
+    async def kill(self, process: str) -> None:
+        await self._connected().terminate(process)
+
+    async def suspend(self, process: str) -> None:
+        await self._connected().suspend(process)
+
+    async def set_bid(self, process: str, bid: float) -> None:
+        await self._connected().set_bid(process, bid)
+
+    async def attach(self, process: str) -> None:
+        """What it gives out is seen by watching; attached, it has somebody to listen to."""
+        attached = await self._connected().attach(process)
+
+        async def drain() -> None:
+            async for _ in attached.events():
+                pass
+
+        task = asyncio.create_task(drain())
+        self._drains.add(task)
+        task.add_done_callback(self._forget)
+
+    def _forget(self, task: "asyncio.Task[None]") -> None:
+        self._drains.discard(task)
+        if not task.cancelled():
+            task.exception()  # that the connection was lost is on the screen already
+
+    async def send(self, process: str, text: str) -> None:
+        await self._connected().signal(process, text)
+
+    async def send_file(self, process: str, path: str) -> None:
+        data = await asyncio.to_thread(_contents, path)
+        await self._connected().send_file(process, data)
+
+    async def launch(self, program: str, input: dict[str, Any], token_budget: int | None) -> str:
+        started = await self._connected().launch(program, input, attach=False, token_budget=token_budget)
+        return started.id
+
+    def _connected(self) -> Client:
+        if self._client is None:
+            raise InvalidArgumentError(self.refusal, hint="wait until it is back")
+        return self._client
+
+
+def _contents(path: str) -> bytes:
+    return Path(path).expanduser().read_bytes()
+
+
+def decoded(data: str) -> Event | None:
+    """The event of a frame; None for a kind this version does not know, or one of another shape."""
+    try:
+        return _decoder.decode(data)
+    except msgspec.DecodeError:
+        return None

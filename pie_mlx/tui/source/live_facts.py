@@ -1,0 +1,59 @@
+"""What a server is asked now and then: connections, and programs with their parameters."""
+
+import tomllib
+from typing import Any, cast
+
+from pie_mlx.client import Client
+from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.tui.model.facts import Connection, Facts, InstalledProgram, Parameter
+
+
+async def ask_facts(client: Client, known: Facts) -> Facts:
+    """The facts anew; programs that are known already are not asked about again. Raises PieError."""
+    try:
+        sessions = (await client.query("sessions"))["sessions"]
+        listed = (await client.query("programs"))["programs"]
+    except InvalidArgumentError:
+        return known
+    programs = [await _program(client, entry, known) for entry in listed]
+    return Facts(tuple(_connection(session) for session in sessions), tuple(programs))
+
+
+def _connection(session: dict[str, Any]) -> Connection:
+    address = str(session.get("address", ""))
+    username = str(session.get("username", ""))
+    return Connection(
+        id=f"{username} {address} {session.get('since', 0)}",
+        username=username,
+        address=address,
+        attached=tuple(session.get("attached", ())),
+        mcp_servers=tuple(session.get("mcp_servers", ())),
+    )
+
+
+async def _program(client: Client, entry: dict[str, Any], known: Facts) -> InstalledProgram:
+    name, version = str(entry["name"]), str(entry["version"])
+    for program in known.programs or ():
+        if (program.name, program.version) == (name, version):
+            return program
+    versions = (await client.query("programs", name=name))["programs"]
+    nothing: dict[str, Any] = {}
+    told = next((each for each in versions if each.get("version") == version), nothing)
+    return InstalledProgram(
+        name, version, str(told.get("description") or ""), manifest_parameters(str(told.get("manifest", "")))
+    )
+
+
+def manifest_parameters(text: str) -> tuple[Parameter, ...]:
+    """The parameters of a manifest; none of one that cannot be read."""
+    try:
+        tables = tomllib.loads(text).get("parameters", {})
+    except tomllib.TOMLDecodeError:
+        return ()
+    return tuple(_parameter(name, table) for name, table in cast("dict[str, Any]", tables).items())
+
+
+def _parameter(name: str, told: dict[str, Any]) -> Parameter:
+    required = "default" not in told and not told.get("optional", False)
+    kind, description = str(told.get("type", "any")), str(told.get("description", ""))
+    return Parameter(name, kind, told.get("default"), required, description)

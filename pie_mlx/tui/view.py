@@ -1,0 +1,29 @@
+"""What a screen is shown at a refresh."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from pie_mlx.tui.model import MonitorState
+from pie_mlx.tui.model.facts import Facts
+from pie_mlx.tui.model.program_row import ProgramRow, busiest, program_rows
+from pie_mlx.tui.source.base import Link
+from pie_mlx.tui.source.playback import Playback
+
+
+@dataclass(frozen=True)
+class View:
+    """`subject` names the source, `refusal` says why nothing can be steered (empty: it can), `notice` what is wrong."""
+
+    state: MonitorState
+    link: Link
+    facts: Facts
+    subject: str
+    playback: Playback | None
+    paused: bool
+    refusal: str
+    notice: str
+
+    @cached_property
+    def programs(self) -> list[ProgramRow]:
+        """Those that live, biggest first, then those that ended."""
+        return busiest(program_rows(self.state))

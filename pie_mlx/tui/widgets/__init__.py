@@ -1,0 +1,1 @@
+"""Parts of screens. Each draws from values it is shown; none knows where they come from."""

@@ -1,0 +1,93 @@
+"""A filled line of braille dots: two samples to a column, four steps to a row."""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from pie_mlx.tui.widgets.canvas import Canvas, Line, Piece
+
+_LEFT = (0x00, 0x40, 0x44, 0x46, 0x47)
+_RIGHT = (0x00, 0x80, 0xA0, 0xB0, 0xB8)
+_BRAILLE = 0x2800
+_SPARKS = " ▁▂▃▄▅▆▇█"
+
+
+def braille_rows(values: Sequence[float], width: int, height: int, top: float) -> list[str]:
+    """Rows, uppermost first, of an area as high as `values` of which `top` fills it. The latest is on the right.
+
+    A value above 0 has at least one dot.
+    """
+    newest = list(values[-2 * width :])
+    levels = [0] * (2 * width - len(newest)) + [_level(value, top, 4 * height) for value in newest]
+    columns = [_column(left, right, height) for left, right in zip(levels[::2], levels[1::2], strict=True)]
+    return ["".join(cells) for cells in zip(*columns, strict=True)]
+
+
+def sparkline(values: Sequence[float], width: int, top: float = 0.0) -> str:
+    """One row of blocks, the latest on the right."""
+    newest = list(values[-width:])
+    highest = top or max(newest, default=0.0)
+    blocks = "".join(_SPARKS[_level(value, highest, 8)] for value in newest)
+    return blocks.rjust(width)
+
+
+def _level(value: float, top: float, steps: int) -> int:
+    if value <= 0 or top <= 0:
+        return 0
+    return max(1, min(steps, round(value / top * steps)))
+
+
+@lru_cache(4096)
+def _column(left: int, right: int, height: int) -> tuple[str, ...]:
+    """The cells of two samples, uppermost first."""
+    return tuple(_dots(_part(left, below), _part(right, below)) for below in range(4 * height - 4, -1, -4))
+
+
+def _dots(left: int, right: int) -> str:
+    return chr(_BRAILLE + _LEFT[left] + _RIGHT[right]) if left or right else " "
+
+
+def _part(level: int, below: int) -> int:
+    return min(4, max(0, level - below))
+
+
+def round_up(value: float) -> float:
+    """The next number of 1, 2 or 5 with zeros, for the top of an axis."""
+    if value <= 0:
+        return 1.0
+    size = 10.0 ** _exponent(value)
+    return next(step * size for step in (1, 2, 2.5, 5, 10) if step * size >= value * 0.999999)
+
+
+def _exponent(value: float) -> int:
+    digits = f"{value:e}"
+    return int(digits.partition("e")[2])
+
+
+class Chart(Canvas):
+    """A trend with its axis; the latest value stands in the border."""
+
+    def __init__(self, title: str, tone: str, text: Callable[[float], str], *, id: str, unit: str = "") -> None:
+        super().__init__(id=id, classes="panel")
+        self.name_border(title)
+        self._tone, self._text, self._unit = tone, text, unit
+        self._values: Sequence[float] = ()
+        self._top: float | None = None
+
+    def show(self, values: Sequence[float], *, top: float | None = None) -> None:
+        """`top` fixes the axis, which otherwise follows what is in view."""
+        self._values, self._top = values, top
+        self.name_border(subtitle=f"{self._text(values[-1])}{self._unit}" if values else "")
+        self.repaint()
+
+    def paint(self, width: int, height: int) -> list[Line]:
+        top = self._top or round_up(max(self._values[-2 * width :], default=0.0))
+        margin = max(len(self._text(top)), len(self._text(top / 2)))
+        columns = width - margin - 1
+        seen = self._values[-2 * columns :]
+        lines: list[Line] = []
+        for row, dots in enumerate(braille_rows(seen, columns, height, top)):
+            label = self._text(top) if row == 0 else "0" if row == height - 1 else ""
+            label = self._text(top / 2) if height >= 5 and row == height // 2 else label
+            strength = 100 - 45 * row // max(1, height - 1) if height > 1 else 100
+            lines.append([Piece(f"{label:>{margin}} ", "muted"), Piece(dots, f"{self._tone}~{strength}")])
+        return lines

@@ -1,0 +1,30 @@
+"""Built-in programs stand on the public SDK, so that their directories can be copied."""
+
+import ast
+import sys
+
+import pytest
+
+from pie_mlx.runtime.daemon.program import BUILTIN
+from pie_mlx.sdk import __all__ as public
+
+MODULES = sorted(BUILTIN.rglob("*.py"))
+
+
+def imported(module):
+    """Modules, and what is taken from them."""
+    for node in ast.walk(ast.parse(module.read_text())):
+        match node:
+            case ast.Import(names=names):
+                yield from ((alias.name, "") for alias in names)
+            case ast.ImportFrom(module=name, names=names):
+                yield from ((name, alias.name) for alias in names)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.stem)
+def test_only_the_sdk_and_the_standard_library_are_imported(module):
+    own = {other.stem for other in module.parent.glob("*.py")}
+    for name, taken in imported(module):
+        assert name.partition(".")[0] in own | {"inferlet", "msgspec"} | sys.stdlib_module_names
+        if name == "inferlet":
+            assert taken in public

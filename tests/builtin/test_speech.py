@@ -1,0 +1,44 @@
+"""What a model says is split into text, reasoning and calls."""
+
+import pytest
+
+from pie_mlx.runtime.embedding import Engine
+from pie_mlx.sdk import Model, runtime
+
+SCHEMA = '{"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}'
+CALL = '<tool_call>\n{"name": "weather", "arguments": {"city": "Paris"}}\n</tool_call>'
+
+
+@pytest.fixture
+def spoken(openai_module):
+    """Says a text with pie-tiny's tokenizer, token by token: text, reasoning and calls."""
+
+    async def say(text, schemas):
+        async def main(input):
+            model = Model.load(runtime.models()[0])
+            speech = openai_module("speech").Speech(model, schemas)
+            said = [speech.feed([token]) for token in model.tokenizer().encode(text)] + [speech.finish()]
+            calls = [list(call) for one in said for call in one.calls]
+            return ["".join(one.text for one in said), "".join(one.reasoning for one in said), calls]
+
+        async with Engine(dummy=True, total_pages=16) as engine:
+            return await engine.run(main)
+
+    return say
+
+
+async def test_reasoning_is_told_apart(spoken):
+    assert await spoken("<think>So.</think>Hello", []) == ["Hello", "So.", []]  # D6
+
+
+async def test_a_call_is_no_text(spoken):
+    assert await spoken(f"I see. {CALL}", [SCHEMA]) == ["I see. ", "", [["weather", '{"city":"Paris"}']]]
+
+
+async def test_a_call_nobody_offered_is_not_lost(spoken):
+    text, _, calls = await spoken(CALL, [])
+    assert (text, calls) == ('{"name": "weather", "arguments": {"city":"Paris"}}', [])
+
+
+async def test_what_was_cut_short_is_given_out_at_the_end(spoken):
+    assert (await spoken("Hello <tool", []))[0] == "Hello <tool"

@@ -1,0 +1,91 @@
+"""JSON Schemas of what listing verbs print with --json: the contract with scripts."""
+
+import json
+
+import jsonschema
+
+TEXT, COUNT, FLAG = {"type": "string"}, {"type": "integer", "minimum": 0}, {"type": "boolean"}
+DIGEST = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+TIME = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$"}
+VERSIONS = {"type": "object", "additionalProperties": TEXT}
+
+
+def row(**properties):
+    """An object with exactly these keys."""
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def rows(**properties):
+    return {"type": "array", "items": row(**properties)}
+
+
+PROGRAM = {
+    "program": {"type": "string", "pattern": r"^[a-zA-Z0-9][a-zA-Z0-9_-]*@\d+\.\d+\.\d+"},
+    "name": TEXT,
+    "version": TEXT,
+    "kind": {"enum": ["package", "module"]},
+    "owner": TEXT,
+    "program_hash": DIGEST,
+    "manifest_hash": DIGEST,
+    "size_bytes": COUNT,
+    "installed_at": TIME,
+    "dependencies": VERSIONS,
+}
+PARAMETER = {
+    "type": "object",
+    "properties": {
+        "name": TEXT,
+        "type": {"enum": ["string", "int", "float", "bool", "list", "object", "any"]},
+        "required": FLAG,
+        "description": TEXT,
+        "choices": {"type": "array"},
+        "min": {"type": "number"},
+        "max": {"type": "number"},
+        "default": {},
+    },
+    "required": ["name", "type", "required", "description"],
+    "additionalProperties": False,
+}
+MODEL = {
+    "name": TEXT,
+    "loads": FLAG,
+    "problem": TEXT,
+    "architecture": TEXT,
+    "tier": TEXT,
+    "quantization": TEXT,
+    "maximum_positions": COUNT,
+    "size_bytes": COUNT,
+    "weight_bytes": COUNT,
+    "modified_at": TIME,
+    "embedded": FLAG,
+    "revision": TEXT,
+    "path": TEXT,
+}
+
+SCHEMAS = {
+    "list": rows(**PROGRAM),
+    "install": row(**PROGRAM),
+    "show": row(
+        **PROGRAM, description=TEXT, parameters={"type": "array", "items": PARAMETER}, manifest=TEXT, path=TEXT
+    ),
+    "remove": row(removed={"type": "array", "items": TEXT}, scratch={"type": "array", "items": TEXT}),
+    "build": row(path=TEXT, program=TEXT, digest=DIGEST, size_bytes=COUNT),
+    "new": row(name=TEXT, path=TEXT, files={"type": "array", "items": TEXT}),
+    "check": rows(subject=TEXT, level={"enum": ["error", "warning"]}, finding=TEXT),
+    "model list": rows(**MODEL),
+    "model show": row(**MODEL),
+    "model download": row(name=TEXT, path=TEXT, problem=TEXT),
+    "model remove": row(removed=TEXT, freed_bytes=COUNT),
+    "auth list": rows(user=TEXT, key=TEXT, type=TEXT, fingerprint=TEXT),
+    "auth add": row(user=TEXT, key=TEXT, type=TEXT, fingerprint=TEXT),
+    "auth remove": row(user=TEXT, removed={"type": "array", "items": TEXT}),
+    "config show": rows(key=TEXT, value={}, origin=TEXT),
+    "version": {"type": "object", "additionalProperties": TEXT},
+}
+
+
+def parsed(verb, text):
+    """What a verb printed, found to be what its schema says."""
+    value = json.loads(text)
+    jsonschema.validate(value, {"$schema": "https://json-schema.org/draft/2020-12/schema", **SCHEMAS[verb]})
+    return value

@@ -1,0 +1,70 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
+from pie_mlx.cli.new import NAMES
+from tests.cli.schemas import parsed
+
+
+@pytest.mark.parametrize("template", NAMES)
+def test_a_new_program_holds(pie, tmp_path, template):
+    folder = tmp_path / "my-prog"
+    assert pie("new", "my-prog", "-o", folder, "--template", template).code == 0
+    assert pie("check", folder).out.startswith("my-prog@0.1.0\n  ok: ")
+
+
+def test_the_tests_of_new_programs_pass_offline(pie, tmp_path):
+    for template in NAMES:
+        pie("new", template, "-o", tmp_path / template, "--template", template)
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", str(tmp_path)],
+        cwd=tmp_path,
+        env={**os.environ, "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert f"{len(NAMES)} passed" in ended.stdout
+
+
+def test_it_is_written_into_a_directory_of_its_name(pie, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ended = pie("new", "demo")
+    assert ended.code == 0
+    assert ended.out.splitlines() == [
+        "demo/Pie.toml",
+        "demo/main.py",
+        "demo/tests/test_main.py",
+        "",
+        "run it:   pie run ./demo",
+        "test it:  python -m pytest demo",
+    ]
+    assert sorted(p.name for p in (tmp_path / "demo").rglob("*") if p.is_file()) == [
+        "Pie.toml",
+        "main.py",
+        "test_main.py",
+    ]
+
+
+def test_what_was_written_is_json_when_asked(pie, tmp_path):
+    written = parsed("new", pie("new", "demo", "--json", "-o", tmp_path / "x").out)
+    assert written["files"] == ["Pie.toml", "main.py", "tests/test_main.py"]
+
+
+def test_nothing_is_overwritten(pie, tmp_path):
+    (tmp_path / "mine.txt").write_text("")
+    ended = pie("new", "demo", "-o", tmp_path)
+    assert (ended.code, [p.name for p in tmp_path.iterdir()]) == (1, ["mine.txt"])
+    assert "not empty" in ended.err
+
+
+@pytest.mark.parametrize(
+    "words", [["a b"], ["../x"], ["demo", "--ts"], ["demo", "-t"], ["demo", "--template", "x"], []]
+)
+def test_a_wrong_command_line_writes_nothing(pie, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    assert pie("new", *words).code == 2
+    assert list(tmp_path.iterdir()) == []

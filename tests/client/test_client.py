@@ -1,0 +1,164 @@
+import json
+import sys
+
+import pytest
+
+from pie_mlx.client import connect, find_engine
+from pie_mlx.errors import AuthError, InvalidArgumentError, LaunchError, McpError, ProcessError, SessionClosedError
+from pie_mlx.events import ProcessFailed, ProcessFile, ProcessMessage, ProcessOutput, ProcessReturned
+from tests.server.running import MANIFEST, RunningServer
+from tests.server.test_published_client import MCP_SERVER, do
+
+pytestmark = pytest.mark.timeout(30)
+
+
+async def collect(process):
+    return [item async for item in process.events()]
+
+
+async def test_events_are_those_of_an_engine_in_the_same_process(client):
+    process = await client.launch("player", do("talk"))
+    events = [event for event, _ in await collect(process)]
+    assert ProcessOutput(process.id, "stdout", "out\n") in events
+    assert ProcessMessage(process.id, '{"a":1}', "json") in events
+    assert events[-1] == ProcessReturned(process.id, '{"done": true}', "json")
+
+
+@pytest.mark.parametrize("value", ["text", {"a": [1]}, None, 3])
+async def test_results_are_what_the_program_returned(client, value):
+    process = await client.launch("player", do("value", value=value))
+    assert await process.result() == value
+    assert await process.result() == value
+
+
+async def test_a_failure_is_raised(client):
+    with pytest.raises(ProcessError, match="ValueError: no"):
+        await (await client.launch("player", do("fail"))).result()
+
+
+async def test_messages_and_files(client):
+    process = await client.launch("player", do("echo"))
+    await process.send("hello")
+    assert (await collect(process))[0][0].text == "hello"
+    process = await client.launch("player", do("file"))
+    data = bytes(range(256)) * 3000
+    await process.send_file(data)
+    assert (await collect(process))[0] == (ProcessFile(process.id, "back.bin", len(data)), data[::-1])
+
+
+async def test_equal_files_of_two_processes(client):
+    processes = await client.launch_all("player", [do("files", n=2, size=600_000)] * 3)
+    for process in processes:
+        assert [data[:1] for _, data in await collect(process) if data] == [b"\0", b"\1"]
+
+
+async def test_an_empty_file(client):
+    process = await client.launch("player", do("file"))
+    await process.send_file(b"")
+    assert (await collect(process))[0] == (ProcessFile(process.id, "back.bin", 0), b"")
+
+
+async def test_detaching_and_attaching(client):
+    process = await client.launch("player", do("echo"))
+    await process.detach()
+    await client.signal(process.id, "kept")
+    again = await client.attach(process.id)
+    assert [event.text for event, _ in (await collect(again))[:-1]] == ["kept"]
+
+
+async def test_ending_a_process(client):
+    process = await client.launch("player", do("wait"))
+    await process.terminate()
+    assert (await collect(process))[-1][0] == ProcessFailed(process.id, "ProcessCancelledError", "Signal")
+    with pytest.raises(ProcessError, match="Process not found"):
+        await process.terminate()
+
+
+async def test_installing_and_removing(client):
+    await client.install(b"async def main(input): return 7\n", MANIFEST.format(name="seven", version="1.0.0"))
+    assert await (await client.launch("seven")).result() == 7
+    await client.remove("seven", "1.0.0")
+    with pytest.raises(LaunchError, match="is not installed"):
+        await client.launch("seven")
+
+
+async def test_refusals_keep_their_class_and_hint(client):
+    with pytest.raises(InvalidArgumentError, match="Unknown query subject") as refused:
+        await client.query("nonsense")
+    assert refused.value.code == "invalid_argument"
+    with pytest.raises(LaunchError) as refused:
+        await client.launch("nobody")
+    assert refused.value.hint
+
+
+async def test_all_pages_of_a_listing(client):
+    processes = await client.launch_all("player", [do("wait")] * 5, attach=False)
+    listed = [row["id"] for row in await client.processes()]
+    assert {process.id for process in processes} <= set(listed)
+    for process in processes:
+        await client.terminate(process.id)
+
+
+async def test_mcp_servers_run_here(client, tmp_path):
+    (tmp_path / "tools.py").write_text(MCP_SERVER.replace('str(arguments["a"] + arguments["b"])', '"x" * 200_000'))
+    await client.register_mcp_server("tools", sys.executable, [str(tmp_path / "tools.py")])
+    result = await (await client.launch("player", do("mcp"))).result()
+    assert len(json.loads(result)["content"][0]["text"]) == 200_000  # 1.10
+    with pytest.raises(McpError, match="No such file"):
+        await client.register_mcp_server("none", "/no/such/command")
+
+
+async def test_watching(client):
+    watch = await client.watch(kinds=["process_launched", "process_returned"])
+    process = await client.launch("player", do("value", value=1), attach=False)
+    first = await anext(watch.events)
+    second = await anext(watch.events)
+    assert (first.kind, second.kind) == ("process_launched", "process_returned")
+    assert json.loads(first.data)["process"] == process.id
+    assert first.sequence > watch.snapshot["sequence"]
+
+
+async def test_a_lost_connection_is_told_to_everybody(tmp_path):
+    running = RunningServer(tmp_path).start()
+    running.server.service.programs.install(
+        b"async def main(input): pass\n", MANIFEST.format(name="a", version="1.0.0")
+    )
+    async with await connect(running.url) as client:
+        running.stop()
+        with pytest.raises(SessionClosedError, match="1001"):
+            await client.ping()
+        with pytest.raises(SessionClosedError):
+            await client.launch("a")
+
+
+async def test_nobody_there():
+    with pytest.raises(SessionClosedError, match=r"no engine answers at ws://127\.0\.0\.1:1"):
+        await connect("ws://127.0.0.1:1")
+
+
+async def test_a_refused_handshake(server):
+    with pytest.raises(AuthError, match="refused with 404"):
+        await connect(f"{server.url}/elsewhere")
+
+
+async def test_engines_are_found_by_their_file(server):
+    address = find_engine(None, {}, server.home)
+    assert (address.url, address.unix_socket) == (server.url, server.server.socket_path)
+    async with await connect(address.url, unix_socket=address.unix_socket) as client:
+        await client.ping()
+    assert find_engine("ws://a", {"PIE_URL": "ws://b"}, server.home).url == "ws://a"
+    assert find_engine(None, {"PIE_URL": "ws://b"}, server.home).url == "ws://b"
+
+
+def test_dead_engines_are_not_found(tmp_path):
+    assert find_engine(None, {}, tmp_path) is None
+    (tmp_path / "run").mkdir()
+    file = tmp_path / "run" / "engine.json"
+    for content in (
+        "",
+        "{}",
+        '{"pid": 1, "url": "ws://a", "socket": "/no/such"}',
+        '{"pid": 99999999, "url": "", "socket": ""}',
+    ):
+        file.write_text(content)
+        assert find_engine(None, {}, tmp_path) is None

@@ -1,0 +1,155 @@
+"""`pie serve` as a process of its own: how it starts, how it ends, and what is left when it is killed."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from tests.server.programs import PLAYER
+
+pytestmark = pytest.mark.timeout(120)
+
+
+class Serving:
+    """A `pie serve` and the command line beside it."""
+
+    def __init__(self, home, *flags):
+        self.environment = {**os.environ, "PIE_HOME": str(home), "PIE_RUNTIME__WARM_WORKERS": "0"}
+        self.home = home
+        self.children = []
+        self.child = self.start("serve", "--dummy", "--json", *flags)
+
+    def start(self, *words):
+        command = [sys.executable, "-m", "pie_mlx.cli", *map(str, words)]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "stdin": subprocess.DEVNULL}
+        self.children.append(subprocess.Popen(command, env=self.environment, **pipes))
+        return self.children[-1]
+
+    def ready(self):
+        """What it says when clients may come."""
+        return json.loads(self.child.stdout.readline())
+
+    def pie(self, *words):
+        child = self.start(*words)
+        out, err = child.communicate()
+        return child.returncode, out, err
+
+    def end(self, number):
+        self.child.send_signal(number)
+        return self.child.wait()
+
+    def clean_up(self):
+        for child in self.children:
+            child.kill()
+            child.wait()
+            child.stdout.close()
+            child.stderr.close()
+
+
+@pytest.fixture
+def serving(tmp_path):
+    started = []
+
+    def serve(*flags, home=tmp_path / "home"):
+        started.append(Serving(home, *flags))
+        return started[-1]
+
+    yield serve
+    for one in started:
+        one.clean_up()
+
+
+@pytest.fixture
+def player(tmp_path):
+    path = tmp_path / "player.py"
+    path.write_text(PLAYER)
+    return path
+
+
+def test_a_server_from_start_to_end(serving, player):
+    engine = serving("--port", "0", "--record", player.with_name("events"))
+    info = engine.ready()
+    assert info["url"].startswith("ws://127.0.0.1:")
+    assert (engine.home / "run" / "engine.json").stat().st_mode & 0o777 == 0o600
+    assert (engine.home / "run" / "engine.sock").stat().st_mode & 0o777 == 0o600
+    assert (engine.home / "run").stat().st_mode & 0o777 == 0o700  # 8.4
+    assert engine.pie("run", player, "--", "--do", "talk") == (0, 'out\n{"a":1}\n{"done": true}\n', "err\n")
+    assert engine.pie("run", player, "--", "--do", "generate") == (0, "4\n", "")
+    following = engine.start("run", player, "--", "--do", "wait")
+    assert following.stdout.read(7) == "waiting"
+    assert engine.end(signal.SIGTERM) == 0  # 4.1
+    assert following.wait() == 1
+    assert "Engine stopped" in following.stderr.read()
+    assert list((engine.home / "run").iterdir()) == []
+    from pie_mlx.event_log import read_events
+
+    log = read_events(player.with_name("events"))
+    assert {"engine_started", "process_launched", "pass_completed", "process_failed"} <= {e.kind for e in log.events}
+
+
+def test_an_interrupted_run_ends_its_program(serving, player):
+    engine = serving("--port", "0")
+    engine.ready()
+    child = engine.start("run", player, "--", "--do", "wait")
+    assert child.stdout.read(7) == "waiting"
+    child.send_signal(signal.SIGINT)
+    assert child.wait() == 130
+    (row,) = json.loads(engine.pie("ps", "--all", "--json")[1])
+    assert row["state"] == "killed"
+    assert engine.end(signal.SIGINT) == 130
+
+
+def test_what_a_killed_server_leaves(serving, player):
+    first = serving("--port", "0")
+    first.ready()
+    assert first.pie("install", player)[0] == 0
+    assert first.pie("run", "player", "--", "--do", "talk")[0] == 0
+    (row,) = json.loads(first.pie("ps", "--all", "--json")[1])
+    first.end(signal.SIGKILL)
+    assert (first.home / "run" / "engine.json").exists()
+    code, _, err = first.pie("ps")
+    assert (code, err.startswith("pie: no engine is running")) == (1, True)
+    second = serving("--port", "0")
+    second.ready()
+    assert second.pie("run", "player", "--", "--do", "value", "--value", "again")[1] == "again\n"
+    assert second.pie("logs", row["id"])[1] == 'out\n{"a":1}\n{"done": true}\n'
+    assert second.end(signal.SIGTERM) == 0
+
+
+def test_a_busy_port_is_one_clear_line(serving):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        engine = serving("--port", port)
+        out, err = engine.child.communicate()
+    assert engine.child.returncode == 1
+    assert out == ""
+    assert json.loads(err)["error"]["message"] == f"port {port} on 127.0.0.1 is in use: another program listens there"
+
+
+def test_one_engine_per_home(serving):
+    serving("--port", "0").ready()
+    second = serving("--port", "0")
+    out, err = second.child.communicate()
+    assert (second.child.returncode, out) == (1, "")
+    assert "an engine is running on it already" in json.loads(err)["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (("--host", "0.0.0.0"), "refusing to listen on 0.0.0.0 without authentication"),
+        (("--host", "0.0.0.0", "--no-auth"), "refusing to listen on 0.0.0.0 without authentication"),
+        (("--port", "70000"), "70000"),
+        (("--url", "ws://a"), "--url names an engine that runs"),
+    ],
+)
+def test_what_cannot_be_served(serving, flags, message):
+    engine = serving(*flags)
+    out, err = engine.child.communicate()
+    assert engine.child.returncode in (1, 2)
+    assert out == ""
+    assert message in json.loads(err)["error"]["message"]

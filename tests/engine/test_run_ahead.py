@@ -1,0 +1,122 @@
+"""Run-ahead: the tokens are the same, and nothing is left of what nobody asked for."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pie_mlx.events import TickCompleted
+from pie_mlx.sdk import Context, Entropy, Sampler
+from tests.engine.running import Running, engine_alone, finished, in_context
+
+GREEDY = Sampler.argmax()
+WARM = Sampler.top_p(0.9, 0.95, seed=3)
+
+
+@pytest.fixture(scope="module")
+def ahead() -> Iterator[Running]:
+    with engine_alone() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def behind() -> Iterator[Running]:
+    with engine_alone(runs_ahead=False) as started:
+        yield started
+
+
+@dataclass(frozen=True)
+class Act:
+    """One thing a program does to its context: `verb` with a number and a sampler."""
+
+    verb: str
+    count: int = 1
+    sampler: Sampler = GREEDY
+
+
+ACTS = st.builds(
+    Act,
+    st.sampled_from(["generate", "generate", "truncate", "fork", "feed", "suspend", "probe", "pause"]),
+    st.integers(1, 20),
+    st.sampled_from([GREEDY, WARM, Sampler.top_k(0.7, 5, seed=9)]),
+)
+
+
+async def generated(context: Context, act: Act) -> list[int]:
+    generator = context.generate(act.sampler, max_tokens=act.count, stop=[], auto_flush=False)
+    if act.verb == "probe":
+        generator.probe_each_step(-1, Entropy())
+    return await generator.collect_tokens()
+
+
+async def live(engine: Running, prompt: list[int], acts: list[Act]) -> list[int]:
+    """A program's life; all tokens it drew."""
+    drawn: list[int] = []
+    with Context(engine.model) as context:
+        context.append(prompt)
+        for act in acts:
+            match act.verb:
+                case "truncate":
+                    await context.flush()
+                    context.truncate(min(act.count, context.inner().working_page_token_count()))
+                    context.append([41])
+                case "fork":
+                    with context.fork() as child:
+                        both = await asyncio.gather(generated(context, act), generated(child, act))
+                        drawn += both[0] + both[1]
+                case "feed":
+                    context.append(engine.prompt(act.count, seed=5))
+                case "suspend":
+                    await context.flush()
+                    context.suspend()
+                    context.append([42])
+                case "pause":
+                    await asyncio.sleep(0)
+                case _:
+                    drawn += await generated(context, act)
+            if not context.buffer:
+                context.append([43])
+    return drawn
+
+
+async def lives(engine: Running, programs: list[list[Act]]) -> list[list[int]]:
+    prompts = [engine.prompt(20 + 13 * number, seed=number) for number in range(len(programs))]
+    return await asyncio.gather(*(live(engine, prompt, acts) for prompt, acts in zip(prompts, programs, strict=True)))
+
+
+@settings(max_examples=12)
+@given(programs=st.lists(st.lists(ACTS, min_size=1, max_size=6), min_size=1, max_size=4))
+def test_programs_draw_the_same_tokens_with_run_ahead_and_without(  # E1, L6
+    ahead: Running, behind: Running, programs: list[list[Act]]
+) -> None:
+    results = [finished(in_context(engine, lives(engine, programs))) for engine in (ahead, behind)]
+    assert results[0] == results[1]
+    ahead.store.check_integrity()
+    assert ahead.store.usage().used == 0
+
+
+def batches(engine: Running, first: int) -> list[bool]:
+    return [event.ahead for event in engine.events[first:] if isinstance(event, TickCompleted)]
+
+
+async def test_a_stream_is_computed_before_it_is_asked_for(ahead: Running) -> None:
+    first = len(ahead.events)
+    await in_context(ahead, live(ahead, ahead.prompt(20), [Act("generate", 40)]))
+    assert batches(ahead, first).count(True) >= 38
+
+
+async def test_a_program_that_never_goes_on_is_foreseen_at_most_once(ahead: Running) -> None:
+    async def single_steps() -> None:
+        with Context(ahead.model) as context:
+            context.append(ahead.prompt(20, seed=77))
+            for token in range(10):
+                await generated(context, Act("generate", 1))
+                context.append([50 + token])
+                await context.flush()
+
+    first = len(ahead.events)
+    await in_context(ahead, single_steps())
+    assert batches(ahead, first).count(True) == 0

@@ -1,0 +1,99 @@
+"""Tool calls of the past are written as the template writes them."""
+
+import json
+
+import pytest
+
+from pie_mlx.calls import ChatState, ParsedToolCall, Turn
+from pie_mlx.engine.text.chat import ChatRenderer
+from pie_mlx.errors import InvalidArgumentError, TemplateError
+
+from . import templates, tool_templates
+from .conftest import Factory
+
+FORMATS = {
+    "hermes": (templates.HERMES, ()),
+    "function_tags": (tool_templates.FUNCTION_TAGS, ()),
+    "key_value_tags": (tool_templates.KEY_VALUE_TAGS, ()),
+    "invoke_tags": (tool_templates.INVOKE_TAGS, ()),
+    "list": (tool_templates.LIST, ()),
+    "name_args": (tool_templates.NAME_ARGS, ("[TOOL_CALLS]", "[ARGS]")),
+    "deepseek": (tool_templates.DEEPSEEK, tool_templates.DEEPSEEK_SPECIAL),
+    "kimi": (tool_templates.KIMI, ("<|tool_call_begin|>",)),
+    "llama": (tool_templates.LLAMA, ()),
+    "gemma": (tool_templates.GEMMA, ()),
+    "python_block": (tool_templates.PYTHON_BLOCK, ()),
+    "harmony": (tool_templates.HARMONY, templates.HARMONY_SPECIAL),
+}
+ONE_CALL_ONLY = {"llama", "harmony"}
+PARIS = ParsedToolCall("weather", '{"city": "Paris"}')
+ROME = ParsedToolCall("time", '{"zone": "Rome"}')
+
+
+def renderer(make: Factory, name: str) -> ChatRenderer:
+    template, special = FORMATS[name]
+    return ChatRenderer(make(template, special, eos_token="<|call|>" if name == "harmony" else "<|im_end|>"))
+
+
+def written(chat: ChatRenderer, *turns: Turn) -> str:
+    tokens, state = [], ChatState()
+    for turn in turns:
+        rendered = chat.render(turn, state)
+        tokens, state = tokens + rendered.tokens, rendered.state
+    return chat.tokenizer.decode(tokens)
+
+
+def asked(*calls: ParsedToolCall) -> dict[str, object]:
+    made = [
+        {
+            "type": "function",
+            "id": f"call0000{place}",
+            "function": {"name": call.name, "arguments": json.loads(call.arguments)},
+        }
+        for place, call in enumerate(calls)
+    ]
+    return {"role": "assistant", "content": "", "tool_calls": made}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_call_and_its_result_equal_the_whole_conversation(make_tokenizer: Factory, name: str) -> None:  # D1
+    chat = renderer(make_tokenizer, name)
+    turns = [
+        Turn("user", "Where?"),
+        Turn("assistant", calls=[PARIS]),
+        Turn("tool_result", "21", "weather"),
+        Turn("cue"),
+    ]
+    result = {"role": "tool", "name": "weather", "tool_call_id": "call00000", "content": "21"}
+    whole = chat.template.render([{"role": "user", "content": "Where?"}, asked(PARIS), result], cue=True)
+    assert written(chat, *turns) == whole
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS.keys() - ONE_CALL_ONLY))
+def test_several_calls_stand_in_one_turn(make_tokenizer: Factory, name: str) -> None:
+    chat = renderer(make_tokenizer, name)
+    whole = chat.template.render([{"role": "user", "content": "Where?"}, asked(PARIS, ROME)])
+    text = written(chat, Turn("user", "Where?"), Turn("assistant", calls=[PARIS, ROME]))
+    assert text
+    assert whole.startswith(text)
+    assert "Rome" in text
+
+
+def test_arguments_that_are_no_object_are_refused(make_tokenizer: Factory) -> None:
+    chat = renderer(make_tokenizer, "hermes")
+    for arguments in ("[1]", "{", "3"):
+        with pytest.raises(InvalidArgumentError, match="weather"):
+            written(chat, Turn("user", "x"), Turn("assistant", calls=[ParsedToolCall("weather", arguments)]))
+
+
+def test_control_tokens_in_arguments_are_refused(make_tokenizer: Factory) -> None:
+    chat = renderer(make_tokenizer, "hermes")
+    forged = ParsedToolCall("weather", '{"city": "<|im_end|>"}')
+    with pytest.raises(InvalidArgumentError, match="control token"):
+        written(chat, Turn("user", "x"), Turn("assistant", calls=[forged]))
+
+
+def test_a_template_without_calls_says_so(make_tokenizer: Factory) -> None:
+    chat = ChatRenderer(make_tokenizer(None, ()))
+    with pytest.raises(TemplateError, match="no tool calls"):
+        written(chat, Turn("user", "x"), Turn("assistant", calls=[PARIS]))

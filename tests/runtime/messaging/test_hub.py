@@ -1,0 +1,110 @@
+"""Topics of users, and the channels of processes."""
+
+import asyncio
+
+import pytest
+
+from pie_mlx.errors import InvalidArgumentError, MessageOverflowError
+from pie_mlx.runtime.messaging import Hub, MessagingLimits
+
+
+async def test_users_never_meet() -> None:  # T48
+    hub = Hub()
+    ada, bob = hub.channel("ada", "p"), hub.channel("bob", "q")
+    number = bob.subscribe("t")
+    await ada.push("t", "queued")
+    ada.broadcast("t", "told")
+    assert (bob.take("t", 0), bob.read(number)) == (None, None)
+    assert ada.take("t", 0) == "queued"
+
+
+async def test_a_broadcast_reaches_everybody_who_is_subscribed_now() -> None:  # T48
+    hub = Hub()
+    a, b = hub.channel("ada", "a"), hub.channel("ada", "b")
+    a.broadcast("t", "too early")
+    early, both = a.subscribe("t"), b.subscribe("t")
+    a.broadcast("t", "now")
+    assert [a.read(early), b.read(both), a.read(early)] == ["now", "now", None]
+
+
+def test_a_channel_reads_only_its_own_subscriptions() -> None:
+    hub = Hub()
+    a, b = hub.channel("ada", "a"), hub.channel("ada", "b")
+    number = a.subscribe("t")
+    a.broadcast("t", "x")
+    assert b.read(number) is None
+    b.unsubscribe(number)
+    assert a.read(number) == "x"
+
+
+async def test_nothing_is_kept_for_a_process_that_ended() -> None:
+    hub = Hub()
+    channel = hub.channel("ada", "p")
+    channel.subscribe("t")
+    waiting = asyncio.create_task(channel.wait_for_message("q", 1))
+    await asyncio.sleep(0)
+    channel.close()
+    await asyncio.gather(waiting, return_exceptions=True)
+    assert hub.is_empty
+
+
+async def test_a_message_that_was_kept_for_a_process_that_ended_goes_to_another() -> None:
+    hub = Hub()
+    ended, other = hub.channel("ada", "p"), hub.channel("ada", "q")
+    waiting = asyncio.create_task(ended.wait_for_message("q", 1))
+    await asyncio.sleep(0)
+    await other.push("q", "work")
+    await waiting
+    assert other.take("q", 0) is None
+    ended.close()
+    assert other.take("q", 0) == "work"
+    assert hub.is_empty
+
+
+async def test_a_ticket_is_used_once_at_a_time() -> None:
+    channel = Hub().channel("ada", "p")
+    waiting = asyncio.create_task(channel.wait_for_message("q", 1))
+    await asyncio.sleep(0)
+    with pytest.raises(InvalidArgumentError, match="ticket 1"):
+        await channel.wait_for_message("q", 1)
+    channel.close()
+    await asyncio.gather(waiting, return_exceptions=True)
+
+
+async def test_messages_nobody_pulls_are_bounded() -> None:
+    hub = Hub(MessagingLimits(user_queues=2, user_bytes=10))
+    channel = hub.channel("ada", "p")
+    await channel.push("a", "12345")
+    await channel.push("b", "123")
+    with pytest.raises(MessageOverflowError, match="2 topics"):
+        await channel.push("c", "1")
+    with pytest.raises(MessageOverflowError, match="8 bytes"):
+        await channel.push("a", "123")
+    await hub.channel("bob", "q").push("c", "other")
+    assert channel.take("b", 0) == "123"
+    await channel.push("c", "1")
+    hub.check_integrity()
+
+
+async def test_pushes_that_wait_are_bounded_too() -> None:
+    hub = Hub(MessagingLimits(queue_messages=1, user_bytes=10))
+    channel = hub.channel("ada", "p")
+    await channel.push("a", "12345")
+    waiting = asyncio.create_task(channel.push("a", "1234"))
+    await asyncio.sleep(0)
+    with pytest.raises(MessageOverflowError, match="9 bytes"):
+        await channel.push("a", "12")
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    assert channel.take("a", 0) == "12345"
+    assert hub.is_empty
+
+
+def test_subscriptions_of_a_process_are_bounded() -> None:
+    channel = Hub(MessagingLimits(process_subscriptions=2)).channel("ada", "p")
+    numbers = [channel.subscribe("t"), channel.subscribe("t")]
+    with pytest.raises(InvalidArgumentError, match="2 subscriptions"):
+        channel.subscribe("t")
+    channel.unsubscribe(numbers[0])
+    channel.unsubscribe(numbers[0])
+    channel.subscribe("t")

@@ -1,0 +1,73 @@
+"""What a subscription keeps and drops."""
+
+import asyncio
+
+import pytest
+
+from pie_mlx.errors import MessageOverflowError
+from pie_mlx.runtime.messaging.limits import MessagingLimits
+from pie_mlx.runtime.messaging.subscription import Subscription
+
+
+def subscription(**limits: int) -> Subscription:
+    return Subscription("news", MessagingLimits(**limits))
+
+
+def test_messages_are_read_in_order() -> None:
+    sub = subscription()
+    sub.put("a")
+    sub.put("b")
+    assert [sub.read(), sub.read(), sub.read()] == ["a", "b", None]
+
+
+def test_the_newest_are_dropped_and_counted_and_the_next_read_says_so_once() -> None:  # I4
+    sub = subscription(subscription_messages=2)
+    for text in "abcd":
+        sub.put(text)
+    with pytest.raises(MessageOverflowError, match="2 messages came while it was full") as raised:
+        sub.read()
+    assert (raised.value.dropped, sub.dropped) == (2, 2)
+    assert [sub.read(), sub.read(), sub.read()] == ["a", "b", None]
+    sub.put("e")
+    assert (sub.read(), sub.dropped) == ("e", 2)
+
+
+def test_bytes_are_bounded_too() -> None:
+    sub = subscription(subscription_bytes=4)
+    sub.put("ää")
+    sub.put("b")
+    assert sub.dropped == 1
+
+
+async def test_waiting_ends_with_a_message() -> None:
+    sub = subscription()
+    waiting = asyncio.create_task(sub.wait())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    sub.put("a")
+    assert await waiting
+    assert sub.read() == "a"
+
+
+async def test_waiting_ends_when_something_was_dropped() -> None:
+    sub = subscription(subscription_bytes=4)
+    waiting = asyncio.create_task(sub.wait())
+    await asyncio.sleep(0)
+    sub.put("too long")
+    assert await waiting
+    with pytest.raises(MessageOverflowError):
+        sub.read()
+    again = asyncio.create_task(sub.wait())
+    await asyncio.sleep(0)
+    assert not again.done()
+    sub.close()
+    await again
+
+
+async def test_waiting_ends_with_the_subscription() -> None:
+    sub = subscription()
+    waiting = asyncio.create_task(sub.wait())
+    await asyncio.sleep(0)
+    sub.close()
+    assert not await waiting
+    assert not await sub.wait()

@@ -1,0 +1,87 @@
+import os
+import textwrap
+
+import pytest
+import pytest_asyncio
+
+from pie_mlx import Engine
+from pie_mlx.errors import ProcessError
+from pie_mlx.events import ProcessFailed, ProcessMessage, ProcessOutput, ProcessReturned
+from pie_mlx.runtime.worker.settings import WorkerSettings
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Writes a program and answers its path."""
+
+    def write(source, name="program.py"):
+        path = tmp_path / name
+        path.write_text(textwrap.dedent(source))
+        return path
+
+    return write
+
+
+class Launched:
+    """A process, and the events it gave out."""
+
+    def __init__(self):
+        self.events = []
+        self.process = None
+
+    def text(self, stream):
+        return "".join(e.text for e in self.events if isinstance(e, ProcessOutput) and e.stream == stream)
+
+    def messages(self):
+        return [e.text for e in self.events if isinstance(e, ProcessMessage)]
+
+    def ends(self):
+        return [e for e in self.events if isinstance(e, ProcessReturned | ProcessFailed)]
+
+    async def failure(self):
+        """The error that ended it."""
+        outcome = await self.process.outcome()
+        assert [type(e) for e in self.ends()] == [ProcessFailed]
+        return outcome.error
+
+
+async def launch(engine, path, input=None, also=lambda event: None, **options):
+    launched = Launched()
+
+    def observe(event):
+        launched.events.append(event)
+        also(event)
+
+    launched.process = await engine.launch(path, input, capture_output=True, on_event=observe, **options)
+    return launched
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def engine():
+    """An engine without weights whose programs run in workers, without a sandbox; the tests of a module share it."""
+    async with bounded_engine() as running:
+        yield running
+
+
+def bounded_engine(**settings):
+    workers = WorkerSettings(**{"sandbox": "off", "warm_workers": 1, **settings})
+    return Engine(dummy=True, total_pages=64, seed=1, isolation="process", workers=workers)
+
+
+async def ended_by(launched, text):
+    """Check that it ended with a ProcessError that says `text`."""
+    error = await launched.failure()
+    assert type(error) is ProcessError, repr(error)
+    assert text in str(error)
+    return error
+
+
+def is_alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+    except OSError:
+        os.kill(pid, 0)
+        return True

@@ -1,0 +1,143 @@
+"""The border between the engine and a worker is data, strictly typed."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pie_mlx import calls
+from pie_mlx.errors import LaunchError, OutOfPagesError, ProcessError, ProtocolError
+from pie_mlx.runtime.worker.frames import (
+    FRAME_LIMIT_BYTES,
+    Answer,
+    Ended,
+    Output,
+    Ping,
+    Pong,
+    Refusal,
+    Request,
+    Source,
+    Stop,
+    TakeBack,
+    WireError,
+    from_engine,
+    from_worker,
+    pack,
+    pack_answer,
+    reply_decoder,
+)
+
+SAID = [
+    Request(1, calls.Forward(3, tokens=[5])),
+    Request(2, calls.SendMessage("hi")),
+    TakeBack(1),
+    Output("stderr", "é\n"),
+    Ended("1", "json"),
+    Ended(error=WireError("launch", "LaunchError", "no", "hint", {"n": 1, "x": None})),
+    Pong(),
+]
+
+
+def taken(reader):
+    frames = []
+    while (frame := reader.take()) is not None:
+        frames.append(frame)
+    return frames
+
+
+@given(st.data())
+def test_frames_survive_being_cut_anywhere(data):
+    stream = b"".join(map(pack, SAID))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=8)))
+    reader, frames = from_worker(), []
+    for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True):
+        reader.feed(stream[start:end])
+        frames += taken(reader)
+    assert frames == SAID
+
+
+def test_what_the_engine_says_survives():
+    said = [Stop("enough"), Ping(), Refusal(3, WireError("pie", "PieError", "m"))]
+    reader = from_engine()
+    reader.feed(b"".join(map(pack, said)))
+    assert taken(reader) == said
+
+
+def test_an_answer_is_decoded_as_the_reply_of_its_call():
+    reply = calls.ForwardReply([], calls.PageCounters(1, 2, 3))
+    reader = from_engine()
+    reader.feed(pack_answer(7, reply))
+    answer = reader.take()
+    assert isinstance(answer, Answer)
+    assert (answer.number, reply_decoder(calls.Forward).decode(answer.reply)) == (7, reply)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_frame_or_a_typed_error(data):
+    reader = from_worker()
+    reader.feed(len(data).to_bytes(4, "little") + data)
+    try:
+        frame = reader.take()
+    except ProtocolError:
+        return
+    assert frame is not None
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        ["answer", 1, None],
+        ["request", "1", {"call": "decode"}],
+        ["request", 1, {"call": "forward"}],
+        ["pong", 1],
+        {},
+        7,
+    ],
+)
+def test_what_a_worker_may_not_say_is_refused(payload):
+    data = msgspec.msgpack.encode(payload)
+    reader = from_worker()
+    reader.feed(len(data).to_bytes(4, "little") + data)
+    with pytest.raises(ProtocolError, match="malformed frame"):
+        reader.take()
+
+
+def test_a_frame_that_is_too_long_is_refused_before_it_arrives():
+    reader = from_worker()
+    reader.feed((FRAME_LIMIT_BYTES + 1).to_bytes(4, "little"))
+    with pytest.raises(ProtocolError, match="the limit is"):
+        reader.take()
+
+
+def test_a_frame_that_is_too_long_is_not_sent():
+    with pytest.raises(ProtocolError, match="do not fit"):
+        pack(Output("stdout", "x" * (FRAME_LIMIT_BYTES + 1)))
+
+
+def test_typed_errors_keep_class_and_details():
+    error = WireError.of(OutOfPagesError("full", hint="wait", needed=3, capacity=2)).exception()
+    assert type(error) is OutOfPagesError
+    assert (str(error), error.hint, error.needed) == ("full", "wait", 3)  # E2
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (ValueError("x"), ValueError),
+        (KeyError("x"), ProcessError),
+        (UnicodeDecodeError("utf-8", b"", 0, 1, "r"), ProcessError),
+        (SystemExit(3), ProcessError),
+        (type("Own", (Exception,), {})("x"), ProcessError),
+        (LaunchError("x"), LaunchError),
+    ],
+)
+def test_other_errors_become_what_says_the_same(error, kind):
+    wire = WireError.of(error)
+    assert wire.kind == type(error).__name__
+    assert type(wire.exception()) is kind
+    assert str(wire.exception()) == str(error)
+
+
+def test_a_source_names_every_path_it_needs():
+    source = Source("/a/main.py", "/a", {"b": Source("/b.py"), "c": Source("/c/main.py", "/c", {"d": Source("/d.py")})})
+    assert source.paths() == ["/a", "/b.py", "/c", "/d.py"]

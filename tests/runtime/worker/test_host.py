@@ -1,0 +1,154 @@
+"""The worker's end of the link, with the engine played by the test."""
+
+import asyncio
+import socket
+import threading
+
+import pytest
+
+from pie_mlx import calls
+from pie_mlx.errors import ContextReleasedError
+from pie_mlx.runtime.worker.frames import (
+    Output,
+    Ping,
+    Pong,
+    Refusal,
+    Request,
+    Stop,
+    TakeBack,
+    WireError,
+    from_worker,
+    pack,
+    pack_answer,
+)
+from pie_mlx.runtime.worker.host import WorkerHost
+
+INFO = calls.RuntimeInfo(models=["m"], version="1", instance_id="i", username="u")
+
+
+class Other:
+    """The engine's end, blocking."""
+
+    def __init__(self):
+        self.socket, theirs = socket.socketpair()
+        self.socket.settimeout(10)
+        self.host = WorkerHost(theirs)
+        self.theirs = theirs
+        self._frames = from_worker()
+
+    def take(self):
+        while (frame := self._frames.take()) is None:
+            self._frames.feed(self.socket.recv(65536))
+        return frame
+
+    def say(self, *data):
+        self.socket.sendall(b"".join(data))
+
+    def close(self):
+        self.socket.close()
+        self.theirs.close()
+
+
+@pytest.fixture
+def other():
+    other = Other()
+    yield other
+    other.close()
+
+
+def in_thread(function):
+    results = []
+    thread = threading.Thread(target=lambda: results.append(function()), daemon=True)
+    thread.start()
+
+    def result():
+        thread.join(10)
+        return results[0]
+
+    return result
+
+
+def test_a_blocking_call_is_answered(other):
+    result = in_thread(lambda: other.host.call(calls.DescribeRuntime()))
+    request = other.take()
+    assert request.message == calls.DescribeRuntime()
+    other.say(pack_answer(request.number, INFO))
+    assert result() == INFO
+
+
+def test_an_answer_read_by_another_thread_wakes_its_caller(other):
+    first = in_thread(lambda: other.host.call(calls.DescribeRuntime()))
+    first_request = other.take()
+    second = in_thread(lambda: other.host.call(calls.ReceiveMessage()))
+    second_request = other.take()
+    other.say(pack_answer(second_request.number, "hi"))  # whoever reads it, the second caller must not wait for more
+    assert second() == "hi"
+    other.say(pack_answer(first_request.number, INFO))
+    assert first() == INFO
+
+
+def test_a_ping_is_answered_while_a_call_blocks(other):
+    result = in_thread(lambda: other.host.call(calls.DescribeRuntime()))
+    request = other.take()
+    other.say(pack(Ping()))
+    assert other.take() == Pong()
+    other.say(pack_answer(request.number, INFO))
+    result()
+
+
+async def test_a_refusal_is_raised(other):
+    waiting = asyncio.create_task(other.host.submit(calls.ForkContext(1)))
+    await asyncio.sleep(0)
+    request = other.take()
+    other.say(pack(Refusal(request.number, WireError("context_released", "ContextReleasedError", "gone"))))
+    with pytest.raises(ContextReleasedError, match="gone"):
+        await waiting
+
+
+async def test_answers_find_their_calls_in_any_order(other):
+    waiting = [asyncio.create_task(other.host.submit(calls.ReceiveMessage())) for _ in range(3)]
+    await asyncio.sleep(0)
+    numbers = [other.take().number for _ in waiting]
+    other.say(*(pack_answer(number, str(number)) for number in reversed(numbers)))
+    assert await asyncio.gather(*waiting) == [str(number) for number in numbers]
+
+
+async def test_a_cancelled_call_is_taken_back_and_its_answer_ignored(other):
+    waiting = asyncio.create_task(other.host.submit(calls.ReceiveMessage()))
+    await asyncio.sleep(0)
+    number = other.take().number
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert other.take() == TakeBack(number)  # E5
+    again = asyncio.create_task(other.host.submit(calls.ReceiveMessage()))
+    await asyncio.sleep(0)
+    other.say(pack_answer(number, "late"), pack_answer(other.take().number, "mine"))
+    assert await again == "mine"
+
+
+async def test_a_stop_reaches_the_program_whoever_reads_it(other):
+    reasons = []
+    other.host.listen(reasons.append)
+    waiting = asyncio.create_task(other.host.submit(calls.ReceiveMessage()))
+    await asyncio.sleep(0)
+    other.say(pack(Stop("enough")), pack_answer(other.take().number, "x"))
+    await waiting
+    assert reasons == ["enough"]
+
+
+def test_output_goes_before_the_call_that_follows_it(other):
+    other.host.write("stdout", "a")
+    in_thread(lambda: other.host.call(calls.SendMessage("b")))
+    assert other.take() == Output("stdout", "a")
+    request = other.take()
+    assert isinstance(request, Request)
+    other.say(pack_answer(request.number, None))
+
+
+def test_long_output_is_sent_in_pieces(other):
+    in_thread(lambda: other.host.write("stdout", "\u20ac" * 200_000))
+    pieces = []
+    while sum(map(len, pieces)) < 200_000:
+        pieces.append(other.take().text)
+    assert all(len(piece.encode()) <= 256 << 10 for piece in pieces)

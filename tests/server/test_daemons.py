@@ -1,0 +1,184 @@
+"""Programs that answer HTTP on a port of their own."""
+
+import asyncio
+import json
+import socket
+
+import pytest
+from pie_client import PieClient
+
+from tests.server.running import RunningServer, write_program
+from tests.server.speaking import speak
+
+pytestmark = pytest.mark.timeout(30)
+
+SOURCE = """
+import asyncio
+from inferlet import session
+
+async def pieces(count):
+    for number in range(count):
+        yield f"piece {number}\\n"
+
+async def handle(request, input):
+    match request["path"]:
+        case "/echo":
+            return {"status": 201, "headers": {"X-Of": request["method"]}, "body": request["body"][::-1]}
+        case "/json":
+            return {"body": {"query": request["query"], "input": input}}
+        case "/stream":
+            return {"body": pieces(3), "headers": {"content-type": "text/event-stream"}}
+        case "/empty":
+            return {"status": 204}
+        case "/wait":
+            await asyncio.Event().wait()
+        case "/nothing":
+            return None
+        case "/fail":
+            raise ValueError("no")
+        case "/odd":
+            return {"status": 99}
+"""
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
+
+
+async def ask(port, path, *, method="GET", body=b"", **headers):
+    """Status, headers and body."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    lines = {"Host": f"localhost:{port}", "Connection": "close", "Content-Length": str(len(body)), **headers}
+    head = f"{method} {path} HTTP/1.1\r\n" + "".join(f"{k}: {v}\r\n" for k, v in lines.items()) + "\r\n"
+    writer.write(head.encode() + body)
+    answer = await reader.read()
+    writer.close()
+    head, _, rest = answer.partition(b"\r\n\r\n")
+    status, *fields = head.decode().split("\r\n")
+    found = dict(line.lower().split(": ", 1) for line in fields)
+    return int(status.split()[1]), found, _dechunked(rest) if "transfer-encoding" in found else rest
+
+
+def _dechunked(data):
+    found = b""
+    while data:
+        size, _, data = data.partition(b"\r\n")
+        found, data = found + data[: int(size, 16)], data[int(size, 16) + 2 :]
+    return found
+
+
+@pytest.fixture(scope="module")
+def port(server, tmp_path_factory):
+    """A daemon that has been launched with the published client."""
+    folder = tmp_path_factory.mktemp("web")
+    program, manifest = write_program(folder, "web", SOURCE, more='[runtime]\nentry = "handle"\n')
+    chosen = free_port()
+
+    async def launch():
+        async with PieClient(server.url) as client:
+            await client.authenticate("ada")
+            await client.install_program(program, manifest)
+            await client.launch_daemon("web@0.1.0", chosen, {"of": "ada"})
+
+    asyncio.run(launch())
+    return chosen
+
+
+async def test_a_body_goes_both_ways(port):
+    status, headers, body = await ask(port, "/echo", method="POST", body=bytes(range(256)) * 2000)
+    assert (status, headers["x-of"], headers["content-type"]) == (201, "post", "application/octet-stream")
+    assert body == (bytes(range(256)) * 2000)[::-1]  # 1.6
+
+
+async def test_values_are_json(port):
+    status, headers, body = await ask(port, "/json?a=1&b=x%20y")
+    assert (status, headers["content-type"]) == (200, "application/json")
+    assert json.loads(body) == {"query": {"a": "1", "b": "x y"}, "input": {"of": "ada"}}
+
+
+async def test_answers_can_be_streamed(port):
+    status, headers, body = await ask(port, "/stream")
+    assert (status, headers["content-type"], body) == (200, "text/event-stream", b"piece 0\npiece 1\npiece 2\n")
+
+
+async def test_an_empty_answer(port):
+    assert (await ask(port, "/empty"))[0] == 204
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("/fail", "ValueError: no"),
+        ("/nothing", "answered NoneType"),
+        ("/odd", "99 is no status of an answer"),
+    ],
+)
+async def test_a_failure_is_a_500_that_says_why(port, path, text):
+    status, _, body = await ask(port, path)
+    assert (status, text in body.decode()) == (500, True)
+
+
+async def test_foreign_pages_and_long_bodies_are_refused(port):
+    assert (await ask(port, "/json", Origin="https://evil.example"))[0] == 403
+    assert (await ask(port, "/json", Host="evil.example"))[0] == 403
+    assert (await ask(port, "/echo", method="POST", body=bytes((16 << 20) + 1)))[0] == 413
+
+
+async def test_a_request_that_is_given_up_ends_its_process(server, port):
+    async with await speak(server, "ada") as ada:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(f"GET /wait HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n".encode())
+        while not (
+            mine := [
+                row
+                for row in await ada.json("list_processes")
+                if row["program"] == "web@0.1.0" and row["kind"] == "process"
+            ]
+        ):
+            pass
+        writer.close()
+        while any(row["id"] == mine[0]["id"] for row in await ada.json("list_processes")):
+            pass
+
+
+async def test_a_daemon_is_listed_and_ended_like_a_process(server, port):
+    async with await speak(server, "ada") as ada:
+        (row,) = [row for row in await ada.json("list_processes") if row["kind"] == "daemon"]
+        assert (row["program"], row["state"]) == ("web@0.1.0", "running")
+        ok, result = await ada.ask("launch_daemon", port=port, inferlet="web", input="{}")
+        assert (ok, result) == (False, f"port {port} on 127.0.0.1 is in use: another program listens there")
+        assert await ada.ask("terminate_process", process_id=row["id"]) == (True, "Process terminated")
+        await ada.ask("ping")
+        with pytest.raises(ConnectionError):
+            await ask(port, "/json")
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"port": 0}, "port 0: must be 1 to 65535"),
+        ({"port": 70000}, "port 70000: must be 1 to 65535"),
+        ({"inferlet": "player"}, "no 'async def handle(request)'"),
+        ({"inferlet": "nobody"}, "is not installed"),
+        ({"input": "[1]"}, "expected object"),
+    ],
+)
+async def test_what_cannot_be_launched_is_refused(server, fields, reason):
+    async with await speak(server, "ada") as ada:
+        ok, result = await ada.ask("launch_daemon", **{"port": free_port(), "inferlet": "web", "input": "{}", **fields})
+        assert (ok, reason in result) == (False, True), result
+
+
+async def test_requests_are_answered_by_processes_of_their_own(tmp_path):
+    running = RunningServer(tmp_path / "home", isolation="process").start()
+    try:
+        program, manifest = write_program(tmp_path / "web", "web", SOURCE, more='[runtime]\nentry = "handle"\n')
+        running.server.service.programs.install(program.read_bytes(), manifest.read_text())
+        async with await speak(running, "ada") as ada:
+            chosen = free_port()
+            assert await ada.ask("launch_daemon", port=chosen, inferlet="web", input="{}") == (True, "server launched")
+            assert (await ask(chosen, "/echo", method="POST", body=b"abc"))[2] == b"cba"
+            assert (await ask(chosen, "/stream"))[2] == b"piece 0\npiece 1\npiece 2\n"
+    finally:
+        running.stop()

@@ -1,0 +1,159 @@
+import asyncio
+import json
+
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
+
+from pie_mlx.server import ServerSettings
+from pie_mlx.server.gate import FailureCount, check_host, host_name
+from tests.server.running import RunningServer
+from tests.server.speaking import speak
+
+pytestmark = pytest.mark.timeout(30)
+
+
+async def get(server, path, *, unix=False, **headers):
+    """Status, headers and body of a request."""
+    server = server.server
+    port = int(server.url.rpartition(":")[2])
+    opening = asyncio.open_unix_connection(server.socket_path) if unix else asyncio.open_connection("127.0.0.1", port)
+    reader, writer = await opening
+    lines = {"Host": f"127.0.0.1:{port}", "Connection": "close", **headers}
+    writer.write((f"GET {path} HTTP/1.1\r\n" + "".join(f"{k}: {v}\r\n" for k, v in lines.items()) + "\r\n").encode())
+    head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+    writer.close()
+    await writer.wait_closed()
+    status, *rest = head.decode().split("\r\n")
+    return int(status.split()[1]), dict(line.lower().split(": ", 1) for line in rest), body.decode()
+
+
+@pytest.fixture(scope="module")
+def locked(tmp_path_factory):
+    """A server with authentication and one allowed page."""
+    settings = ServerSettings(port=0, authentication=True, origins=("https://a.example",))
+    running = RunningServer(tmp_path_factory.mktemp("home"), settings).start()
+    yield running
+    running.stop()
+
+
+async def test_health(server):
+    status, _, body = await get(server, "/health")
+    assert status == 200
+    assert json.loads(body)["status"] == "ok"
+
+
+async def test_metrics_count(server):
+    async with await speak(server, "ada") as speaker:
+        await speaker.events(await speaker.launch({"do": "generate"}))
+    status, headers, body = await get(server, "/metrics")
+    values = dict(line.rsplit(" ", 1) for line in body.splitlines() if not line.startswith("#"))
+    assert status == 200
+    assert headers["content-type"].startswith("text/plain; version=0.0.4")
+    assert float(values["pie_tokens_total"]) >= 20
+    assert float(values["pie_processes_returned_total"]) >= 1
+    assert float(values['pie_pages{state="free"}']) > 0
+
+
+async def test_a_page_is_told_that_this_is_no_page(server):
+    status, _, body = await get(server, "/")
+    assert (status, body.count("\n")) == (426, 1)
+    assert (await get(server, "/nothing"))[0] == 404
+
+
+async def test_versions_of_programs(server):
+    status, _, body = await get(server, "/api/v1/inferlets/player")
+    assert (status, json.loads(body)) == (200, {"name": "player", "versions": [{"num": "0.1.0"}]})
+    assert (await get(server, "/api/v1/inferlets/nobody"))[0] == 404
+
+
+@pytest.mark.parametrize("path", ["/health", "/", "/metrics"])
+async def test_a_foreign_page_is_refused(server, path):
+    assert (await get(server, path, Origin="https://evil.example"))[0] == 403  # 8.2
+
+
+async def test_a_foreign_page_gets_no_websocket(server):
+    with pytest.raises(InvalidStatus) as refused:
+        await connect(server.url, origin="https://evil.example")
+    assert refused.value.response.status_code == 403
+
+
+@pytest.mark.parametrize(("host", "status"), [("evil.example", 403), ("localhost:9", 200), ("[::1]:1", 200), ("", 403)])
+async def test_a_rebound_name_is_refused(server, host, status):
+    assert (await get(server, "/health", Host=host))[0] == status
+
+
+async def test_a_rebound_name_gets_no_websocket(server):
+    rebound = server.url.replace("127.0.0.1", "evil.example")
+    with pytest.raises(InvalidStatus) as refused:
+        await connect(rebound, host="127.0.0.1", port=int(server.url.rpartition(":")[2]))
+    assert refused.value.response.status_code == 403
+
+
+async def test_the_websocket_is_at_one_path(server):
+    with pytest.raises(InvalidStatus) as refused:
+        await connect(f"{server.url}/v1/ws")
+    assert refused.value.response.status_code == 404
+
+
+async def test_an_allowed_page_may_read_the_answer(locked):
+    status, headers, _ = await get(locked, "/health", Origin="https://a.example")
+    assert (status, headers["access-control-allow-origin"]) == (200, "https://a.example")
+    async with await connect(locked.url, origin="https://a.example"):
+        pass
+
+
+async def test_with_authentication_only_health_needs_no_token(locked):
+    assert (await get(locked, "/health"))[0] == 200
+    assert (await get(locked, "/metrics"))[0] == 401
+    assert (await get(locked, "/metrics", Authorization="Bearer wrong"))[0] == 401
+    assert (await get(locked, "/metrics", Authorization=f"Bearer {locked.server.token}"))[0] == 200  # 1.11
+
+
+async def test_the_unix_socket_needs_no_token(locked):
+    assert (await get(locked, "/metrics", unix=True))[0] == 200
+
+
+async def test_compression_is_declined(server):
+    async with await connect(server.url) as socket:
+        assert socket.protocol.extensions == []  # 1.1
+
+
+async def test_connections_that_say_nothing_keep_nobody_out(server):
+    port = int(server.url.rpartition(":")[2])
+    silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(150)]
+    assert (await get(server, "/health"))[0] == 200
+    async with await speak(server, "ada") as speaker:
+        assert (await speaker.ask("ping"))[0]
+    assert await silent[0][0].read() == b""
+    for _, writer in silent:
+        writer.close()
+
+
+@pytest.mark.parametrize(
+    "line", [b"\x00\x01\x02\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n"]
+)
+async def test_what_is_no_http_is_refused(server, line):
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(server.url.rpartition(":")[2]))
+    writer.write(line)
+    assert (await reader.read()).startswith(b"HTTP/1.1 400")
+    writer.close()
+
+
+def test_hosts_are_read_without_port_and_brackets():
+    assert [host_name(text) for text in ("LocalHost:80", "[::1]:80", "::1", "a")] == ["localhost", "::1", "", "a"]
+
+
+def test_any_host_is_fine_off_loopback():
+    assert check_host("anything", "0.0.0.0") is None
+
+
+def test_failures_are_forgotten_after_a_minute():
+    now = [0.0]
+    failures = FailureCount(limit=2, clock=lambda: now[0])
+    failures.add("a")
+    failures.add("a")
+    assert failures.refuses("a").status == 429
+    assert failures.refuses("b") is None
+    now[0] = 61.0
+    assert failures.refuses("a") is None

@@ -1,0 +1,429 @@
+"""The official `openai` client against the endpoint that comes with the engine."""
+
+import asyncio
+import json
+import queue
+import socket
+from functools import partial
+
+import jsonschema
+import openai
+import pydantic
+import pytest
+
+from pie_mlx.events import PassCompleted, ProcessFailed, ProcessLaunched, ProcessReturned
+from pie_mlx.runtime.embedding import Engine
+from pie_mlx.server import Server, ServerSettings
+from tests.server.running import RunningServer
+
+pytestmark = pytest.mark.timeout(60)
+
+MODEL = "pie-tiny"
+HELPER = {"role": "system", "content": "You are a helpful assistant."}
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "description": "The weather",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+    },
+}
+IN_PARIS = [HELPER, {"role": "user", "content": "What is the weather in Paris?"}]
+PERSON = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "maxLength": 8}, "age": {"type": "integer", "minimum": 0, "maximum": 99}},
+    "required": ["name", "age"],
+    "additionalProperties": False,
+}
+
+
+def tiny_engine(on_event, resolve):
+    return Engine(MODEL, on_event=on_event, resolve=resolve, total_pages=512)
+
+
+class TinyServer(RunningServer):
+    """Serves pie-tiny and keeps the engine's events."""
+
+    def __init__(self, home):
+        super().__init__(home)
+        self.events = queue.Queue()
+        self._make = partial(
+            Server,
+            self.settings,
+            tiny_engine,
+            home=self.home,
+            model=MODEL,
+            observers=[self.events.put],
+            announces=False,
+        )
+
+    def seen(self):
+        """The events so far."""
+        found = []
+        while not self.events.empty():
+            found.append(self.events.get())
+        return found
+
+    def wait_for(self, kind):
+        while not isinstance(event := self.events.get(timeout=20), kind):
+            pass
+        return event
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    running = TinyServer(tmp_path_factory.mktemp("home")).start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def client(server):
+    with openai.OpenAI(base_url=f"{server.http}/v1", api_key="any", max_retries=0) as connected:
+        yield connected
+
+
+@pytest.fixture
+def ask(client):
+    """A greedy chat request."""
+
+    def create(messages="Say hello", **options):
+        if isinstance(messages, str):
+            messages = [{"role": "user", "content": messages}]
+        options = {"model": MODEL, "temperature": 0, "max_tokens": 60, **options}
+        return client.chat.completions.create(messages=messages, **options)
+
+    return create
+
+
+def test_models_are_listed_and_found_by_name(client):
+    assert [model.id for model in client.models.list()] == [MODEL]
+    assert client.models.retrieve(MODEL).owned_by == "pie"
+    with pytest.raises(openai.NotFoundError, match="there is pie-tiny"):
+        client.models.retrieve("gpt-4")
+
+
+def test_a_chat_is_answered_with_usage_and_timings(ask):
+    answer = ask("What is the capital of France?")
+    (choice,) = answer.choices
+    assert choice.message.role == "assistant"
+    assert choice.message.content
+    assert choice.finish_reason == "stop"
+    assert answer.usage.total_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens
+    assert answer.timings["prompt_n"] == answer.usage.prompt_tokens
+    assert answer.model == MODEL
+
+
+def test_a_stream_says_the_same_in_pieces(ask):
+    whole = ask("What is the capital of France?")
+    chunks = list(ask("What is the capital of France?", stream=True, stream_options={"include_usage": True}))
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks[:-1]) == whole.choices[0].message.content
+    assert len(chunks) > 3
+    assert chunks[0].choices[0].delta.role == "assistant"
+    assert chunks[-2].choices[0].finish_reason == "stop"
+    assert chunks[-1].choices == []
+    assert chunks[-1].usage.total_tokens == whole.usage.total_tokens
+
+
+def test_all_roles_are_written(ask):
+    parts = [{"type": "text", "text": "What is "}, {"type": "text", "text": "your name?"}]
+    turns = [
+        {"role": "developer", "content": "You are a helpful assistant."},
+        {"role": "user", "content": "Hello"},
+        {"role": "assistant", "content": "Hello!"},
+        {"role": "user", "content": parts},
+    ]
+    plain = [*turns[:3], {"role": "user", "content": "What is your name?"}]
+    assert ask(turns).choices[0].message.content == ask([HELPER, *plain[1:]]).choices[0].message.content
+
+
+def test_a_tool_is_called_and_its_result_told(ask):
+    called = ask(IN_PARIS, tools=[WEATHER]).choices[0]
+    assert called.finish_reason == "tool_calls"
+    (call,) = called.message.tool_calls
+    assert (call.function.name, json.loads(call.function.arguments)) == ("weather", {"city": "Paris"})
+    result = {"role": "tool", "tool_call_id": call.id, "content": '{"temp": 21}'}
+    told = ask([*IN_PARIS, called.message, result], tools=[WEATHER]).choices[0]
+    assert "21" in told.message.content
+
+
+def test_a_streamed_call_comes_as_a_delta(ask):
+    chunks = list(ask(IN_PARIS, tools=[WEATHER], stream=True))
+    (delta,) = [call for chunk in chunks for call in chunk.choices[0].delta.tool_calls or []]
+    assert (delta.index, delta.function.name, delta.function.arguments) == (0, "weather", '{"city":"Paris"}')
+    assert not any(chunk.choices[0].delta.content for chunk in chunks)
+    assert chunks[-1].choices[0].finish_reason == "tool_calls"
+
+
+@pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "weather"}}])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_required_call_is_made_whatever_is_drawn(ask, choice, seed):
+    other = {"type": "function", "function": {"name": "other"}}
+    tools = [WEATHER, other] if choice != "required" else [WEATHER]
+    options = {"temperature": 2, "seed": seed, "max_tokens": 200, "parallel_tool_calls": False}
+    drawn = ask("Hello", tools=tools, tool_choice=choice, **options).choices[0]
+    if drawn.finish_reason != "length":
+        (call,) = drawn.message.tool_calls
+        assert call.function.name == "weather"
+        jsonschema.validate(json.loads(call.function.arguments), WEATHER["function"]["parameters"])
+
+
+def test_without_tool_choice_none_no_call_is_made(ask):
+    assert ask(IN_PARIS, tools=[WEATHER], tool_choice="none").choices[0].message.tool_calls is None
+
+
+def test_a_strict_tool_is_held_to_its_schema_once_its_call_begins(ask):
+    city = {"type": "string", "enum": ["Oslo", "Rome"]}
+    parameters = {"type": "object", "properties": {"city": city}, "required": ["city"], "additionalProperties": False}
+    strict = {"type": "function", "function": {**WEATHER["function"], "strict": True, "parameters": parameters}}
+    (call,) = ask(IN_PARIS, tools=[strict]).choices[0].message.tool_calls
+    assert json.loads(call.function.arguments)["city"] in ("Oslo", "Rome")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_json_schema_is_enforced_whatever_is_drawn(ask, seed):
+    described = {"type": "json_schema", "json_schema": {"name": "person", "schema": PERSON}}
+    drawn = ask("Anything", response_format=described, temperature=2, seed=seed, max_tokens=100).choices[0]
+    assert drawn.finish_reason == "stop"
+    jsonschema.validate(json.loads(drawn.message.content), PERSON)
+
+
+def test_a_json_object_is_an_object(ask):
+    drawn = ask("Anything", response_format={"type": "json_object"}, temperature=1, seed=5, max_tokens=300).choices[0]
+    assert drawn.message.content.startswith("{")
+    if drawn.finish_reason == "stop":
+        assert isinstance(json.loads(drawn.message.content), dict)
+
+
+def test_the_client_parses_answers_into_its_own_types(client):
+    class Light(pydantic.BaseModel):
+        color: bool
+        level: int
+
+    messages = [{"role": "user", "content": "Switch on"}]
+    parsed = client.chat.completions.parse(model=MODEL, messages=messages, response_format=Light, temperature=0)
+    assert isinstance(parsed.choices[0].message.parsed, Light)
+
+
+def test_logprobs_are_those_of_the_drawn_tokens(ask):
+    answer = ask("Say hello", logprobs=True, top_logprobs=3)
+    read = answer.choices[0].logprobs.content
+    assert len(read) == answer.usage.completion_tokens
+    assert b"".join(bytes(entry.bytes) for entry in read).decode() == answer.choices[0].message.content
+    for entry in read:
+        assert len(entry.top_logprobs) == 3
+        assert entry.top_logprobs[0].token == entry.token
+        assert entry.logprob == max(top.logprob for top in entry.top_logprobs) <= 0
+
+
+def test_a_stop_string_ends_the_answer_before_it(ask):
+    whole = ask("What is the capital of France?").choices[0].message.content
+    stop = whole[3:6]
+    cut = ask("What is the capital of France?", stop=["never there", stop]).choices[0]
+    assert cut.message.content == whole[: whole.index(stop)]
+    assert cut.finish_reason == "stop"
+    streamed = ask("What is the capital of France?", stop=stop, stream=True)
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in streamed) == cut.message.content
+
+
+@pytest.mark.parametrize("field", ["max_tokens", "max_completion_tokens"])
+def test_a_limit_of_tokens_is_kept(client, field):
+    messages = [{"role": "user", "content": "What is the capital of France?"}]
+    answer = client.chat.completions.create(model=MODEL, messages=messages, temperature=0, **{field: 2})
+    assert (answer.usage.completion_tokens, answer.choices[0].finish_reason) == (2, "length")
+
+
+def test_a_seed_repeats_the_answer_and_another_one_does_not(ask):
+    def texts(seed):
+        answer = ask("Tell me a story", temperature=2, seed=seed, max_tokens=8, n=2)
+        return [choice.message.content for choice in answer.choices]
+
+    drawn = texts(7)
+    assert texts(7) == drawn
+    assert texts(8) != drawn
+    assert drawn[0] != drawn[1]
+
+
+def test_several_choices_compute_the_prompt_once(server, ask):
+    question = "Which of these words is a colour: " + " ".join(f"word{number}" for number in range(60))
+    server.seen()
+    answer = ask(question, n=3, temperature=1, seed=1, max_tokens=4)
+    computed = sum(event.computed_tokens for event in server.seen() if isinstance(event, PassCompleted))
+    assert len(answer.choices) == 3
+    assert computed < answer.usage.prompt_tokens + 3 * 20
+
+
+def test_streams_of_several_choices_are_told_apart(ask):
+    chunks = list(ask("Say hello", n=2, temperature=1, seed=3, max_tokens=5, stream=True))
+    ended = [choice.index for chunk in chunks for choice in chunk.choices if choice.finish_reason]
+    assert sorted(ended) == [0, 1]
+
+
+def test_a_second_request_with_the_same_system_prompt_computes_its_suffix_only(server, ask):
+    system = {"role": "system", "content": "Answer politely. " + " ".join(f"Rule {n}: be kind." for n in range(40))}
+    first = ask([system, {"role": "user", "content": "Hello"}], max_tokens=1)
+    server.seen()
+    second = ask([system, {"role": "user", "content": "What is your name?"}], max_tokens=1)
+    (passed,) = [event for event in server.seen() if isinstance(event, PassCompleted)]
+    assert first.usage.prompt_tokens > 200
+    assert passed.attached_tokens + passed.computed_tokens == second.usage.prompt_tokens
+    assert passed.computed_tokens < 40  # K5
+    assert second.usage.prompt_tokens_details.cached_tokens == passed.attached_tokens
+
+
+@pytest.mark.parametrize(
+    ("fields", "param"),
+    [
+        ({"logit_bias": {"5": 3}}, "logit_bias"),
+        ({"frequency_penalty": 0.5}, "frequency_penalty"),
+        ({"presence_penalty": 0.5}, "presence_penalty"),
+        ({"modalities": ["text", "audio"]}, "modalities"),
+        ({"audio": {"voice": "ash", "format": "mp3"}}, "audio"),
+        ({"store": True}, "store"),
+        ({"temperature": 3}, "temperature"),
+        ({"top_p": 1.5}, "top_p"),
+        ({"max_tokens": 0}, "max_tokens"),
+        ({"top_logprobs": 2}, "top_logprobs"),
+        ({"tool_choice": "required"}, "tool_choice"),
+        ({"tools": [WEATHER], "response_format": {"type": "json_object"}}, "response_format"),
+        ({"messages": []}, "messages"),
+        ({"messages": [{"role": "robot", "content": "x"}]}, "messages[0].role"),
+        ({"messages": [{"role": "tool", "content": "x", "tool_call_id": "1"}]}, "messages[0].tool_call_id"),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]},
+            "messages[0].content[0].type",
+        ),
+        ({"extra_body": {"wish": 1}}, "wish"),
+        ({"extra_body": {"min_p": 2}}, "min_p"),
+    ],
+)
+def test_what_is_not_supported_is_refused_by_name(ask, fields, param):
+    with pytest.raises(openai.BadRequestError) as refused:
+        ask(**fields)
+    assert refused.value.body["param"] == param
+    assert refused.value.body["type"] == "invalid_request_error"
+
+
+def test_fields_that_ask_for_nothing_are_accepted(ask):
+    neutral = {"frequency_penalty": 0, "logit_bias": {}, "modalities": ["text"], "store": False, "user": "ada"}
+    assert ask(**neutral, extra_body={"top_k": 1, "min_p": 0.1, "metadata": None}).choices
+
+
+def test_a_schema_that_cannot_be_enforced_is_refused(ask):
+    described = {"name": "odd", "schema": {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}}
+    with pytest.raises(openai.BadRequestError, match="uniqueItems"):
+        ask(response_format={"type": "json_schema", "json_schema": described})
+
+
+def test_an_unknown_model_is_not_found(ask):
+    with pytest.raises(openai.NotFoundError, match="there is pie-tiny") as refused:
+        ask(model="gpt-4")
+    assert refused.value.code == "model_not_found"
+
+
+def test_a_prompt_longer_than_the_context_is_refused(ask):
+    with pytest.raises(openai.BadRequestError, match="maximum context length is 4096 tokens") as refused:
+        ask("word " * 5000)
+    assert refused.value.code == "context_length_exceeded"
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b'{"model": "pie-tiny"}', b"\xff"])
+async def test_a_body_that_is_no_request_is_refused(server, body):
+    status, answer = await raw(server, b"POST", b"/v1/chat/completions", body)
+    assert status == 400
+    assert json.loads(answer)["error"]["type"] == "invalid_request_error"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [(b"GET", b"/v1/chat/completions", 405), (b"POST", b"/v1/models", 405), (b"POST", b"/v1/embeddings", 404)],
+)
+async def test_other_paths_and_methods_are_refused(server, method, path, status):
+    found, answer = await raw(server, method, path, b"{}")
+    assert found == status
+    assert json.loads(answer)["error"]["message"]
+
+
+async def test_a_client_that_goes_away_ends_its_process(server):
+    server.seen()
+    body = {"model": MODEL, "prompt": "a", "max_tokens": 4000, "temperature": 2, "seed": 1, "stream": True}
+    reader, writer = await send(server, b"POST", b"/v1/completions", json.dumps(body).encode())
+    await reader.readuntil(b"data: ")
+    writer.transport.abort()
+    failed = await asyncio.to_thread(server.wait_for, ProcessFailed | ProcessReturned)
+    assert isinstance(failed, ProcessFailed)
+    assert failed.message == "the client has gone"
+
+
+async def test_requests_run_at_once_each_in_a_process_of_its_own(server):
+    server.seen()
+    async with openai.AsyncOpenAI(base_url=f"{server.http}/v1", api_key="any", max_retries=0) as client:
+        messages = [{"role": "user", "content": "Say hello"}]
+        create = partial(client.chat.completions.create, model=MODEL, messages=messages, temperature=0, max_tokens=8)
+        answers = await asyncio.gather(*(create() for _ in range(8)))
+    assert len({answer.choices[0].message.content for answer in answers}) == 1
+    launched = {event.process for event in server.seen() if isinstance(event, ProcessLaunched)}
+    assert len(launched) == 8
+
+
+def test_text_goes_on(client):
+    create = partial(client.completions.create, model=MODEL, temperature=0, max_tokens=6)
+    plain = create(prompt="Once upon a time")
+    assert plain.usage.completion_tokens == 6
+    assert plain.choices[0].finish_reason == "length"
+    assert create(prompt="Once upon a time", echo=True).choices[0].text == "Once upon a time" + plain.choices[0].text
+    streamed = create(prompt="Once upon a time", stream=True)
+    assert "".join(chunk.choices[0].text for chunk in streamed) == plain.choices[0].text
+
+
+def test_prompts_are_texts_or_tokens_one_or_many(client):
+    create = partial(client.completions.create, model=MODEL, temperature=0, max_tokens=3)
+    two = create(prompt=["Once upon", "The sun"], n=2)
+    assert [choice.index for choice in two.choices] == [0, 1, 2, 3]
+    assert two.choices[0].text == two.choices[1].text == create(prompt="Once upon").choices[0].text
+    assert create(prompt=[5, 6, 7]).choices[0].text == create(prompt=[[5, 6, 7]]).choices[0].text
+    with pytest.raises(openai.BadRequestError):
+        create(prompt=[5, "six"])
+    with pytest.raises(openai.BadRequestError, match="empty"):
+        create(prompt="")
+    with pytest.raises(openai.BadRequestError, match="outside the vocabulary"):
+        create(prompt=[10**6])
+
+
+def test_logprobs_of_text_are_lists(client):
+    answer = client.completions.create(model=MODEL, prompt="Once", temperature=0, max_tokens=4, logprobs=2)
+    read = answer.choices[0].logprobs
+    assert "".join(read.tokens) == answer.choices[0].text
+    for token, top in zip(read.tokens, read.top_logprobs, strict=True):
+        assert len(top) == 2
+        assert top[token] == max(top.values())
+    assert read.text_offset[0] == 0
+
+
+def test_with_authentication_on_the_token_is_the_key(tmp_path):
+    locked = RunningServer(tmp_path, ServerSettings(port=0, authentication=True), announces=False).start()
+    try:
+        options = {"base_url": f"{locked.http}/v1", "max_retries": 0}
+        with openai.OpenAI(api_key=locked.server.token, **options) as client:
+            assert [model.id for model in client.models.list()] == ["dummy"]
+        with openai.OpenAI(api_key="wrong", **options) as client, pytest.raises(openai.AuthenticationError):
+            client.models.list()
+    finally:
+        locked.stop()
+
+
+async def send(server, method, path, body):
+    host, port = server.url.removeprefix("ws://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port), family=socket.AF_INET)
+    head = b"%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+    writer.write(head % (method, path, len(body)) + body)
+    return reader, writer
+
+
+async def raw(server, method, path, body):
+    """Status and body of an answer."""
+    reader, writer = await send(server, method, path, body)
+    answer = await reader.read()
+    writer.close()
+    head, _, rest = answer.partition(b"\r\n\r\n")
+    return int(head.split()[1]), rest

@@ -1,0 +1,94 @@
+"""`pie top` from outside."""
+
+import json
+import os
+import pty
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from fcntl import ioctl
+
+import pytest
+
+from pie_mlx.cli.main import execute
+from pie_mlx.event_log import HEADER
+from tests.tui.harness import RECORDING
+
+
+def top(capsys, *arguments):
+    code = execute(["top", *arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_the_state_at_the_end_of_a_recording_is_printed_as_json(capsys):
+    code, out, _ = top(capsys, "--replay", str(RECORDING), "--json")
+    state = json.loads(out)
+    assert (code, state["model"], state["policy"], state["pages"]["total"]) == (0, "pie-tiny", "market", 80)
+    assert {"id", "program", "status", "reason", "own", "shared", "balance", "bid"} <= set(state["programs"][0])
+
+
+def test_the_demo_prints_a_state_too(capsys):
+    code, out, _ = top(capsys, "--demo", "--json")
+    assert (code, len(json.loads(out)["programs"]) > 10) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"), [(b"PNG", "not an event log"), (HEADER, "holds no events"), (None, "No such file")]
+)
+def test_what_is_no_recording_is_refused_in_one_line(capsys, tmp_path, content, problem):
+    file = tmp_path / "x.events"
+    if content is not None:
+        file.write_bytes(content)
+    code, out, err = top(capsys, "--replay", str(file))
+    assert (code in (1, 2), out) == (True, "")
+    assert problem in err.splitlines()[0]
+
+
+def test_demo_and_replay_exclude_each_other(capsys):
+    code, _, err = top(capsys, "--demo", "--replay", str(RECORDING))
+    assert (code, "exclude each other" in err) == (2, True)
+
+
+def test_without_a_terminal_it_says_what_to_do(capsys):
+    code, _, err = top(capsys, "--demo")
+    assert (code, "--json" in err) == (2, True)
+
+
+def test_json_without_an_engine_says_so(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("PIE_HOME", str(tmp_path))
+    monkeypatch.delenv("PIE_URL", raising=False)
+    code, _, err = top(capsys, "--json")
+    assert (code, "no engine is running" in err) == (1, True)
+
+
+def test_in_a_terminal_it_draws_takes_keys_and_leaves(tmp_path):
+    us, them = pty.openpty()
+    ioctl(them, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    environment = {**os.environ, "TERM": "xterm-256color", "PIE_HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "pie_mlx.cli", "top", "--replay", str(RECORDING)]
+    child = subprocess.Popen(command, stdin=them, stdout=them, stderr=them, env=environment, start_new_session=True)
+    os.close(them)
+    try:
+        read_until(us, "contention.events")
+        os.write(us, b"4")
+        read_until(us, "Order book")
+        os.write(us, b"q")
+        read_until(us, "\x1b[?1049l")
+        assert child.wait(20) == 0
+    finally:
+        child.kill()
+        child.wait()
+        os.close(us)
+
+
+def read_until(terminal, text):
+    """Take what is written until `text` is in it."""
+    seen, deadline = "", time.monotonic() + 40
+    while text not in seen:
+        ready, _, _ = select.select([terminal], [], [], max(0.0, deadline - time.monotonic()))
+        assert ready, f"{text!r} was never drawn"
+        seen += os.read(terminal, 65536).decode(errors="replace")

@@ -1,0 +1,1 @@
+"""The recording and the picture of the monitor."""
