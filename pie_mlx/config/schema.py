@@ -127,7 +127,7 @@ class SchedulerConfig(Section, frozen=True):
         float, Meta(gt=0, le=1, description="share of pages in use above which nothing is restored", extra=FIXED)
     ] = 0.85
     speculation_depth: Annotated[
-        int, Meta(ge=0, le=64, description="steps of run-ahead: 0 is off, more than 1 counts as 1")
+        int, Meta(ge=0, le=64, description="steps of run-ahead on a GPU: 0 is off, more than 1 counts as 1")
     ] = 1
     max_chunk_tokens: Annotated[int, Meta(gt=0, description="tokens; longest piece of a prompt per tick")] = 512
 

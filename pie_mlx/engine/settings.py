@@ -8,9 +8,9 @@ class EngineSettings:
     """One model on one pool.
 
     `model` is a directory, a repo id or `pie-tiny`; `name` is what programs call it. `total_pages` None sizes the pool
-    from the memory there is. `runs_ahead`: streams are computed one token ahead of their programs. `seed` None draws
-    the engine's own seed at start (L6). `dummy` replaces the weights by pseudo-random logits. Without `spill_directory`
-    or with `spill_max_bytes` 0, pages that fall out of the pool are computed again.
+    from the memory there is. `runs_ahead`: streams are computed one token ahead of their programs; None does so where
+    there is a GPU. `seed` None draws the engine's own seed at start (L6). `dummy` replaces the weights by pseudo-random
+    logits. Without `spill_directory` or with `spill_max_bytes` 0, pages that fall out of the pool are computed again.
     """
 
     model: str = "pie-tiny"
@@ -27,7 +27,7 @@ class EngineSettings:
     max_batch_contexts: int = 64
     prefill_chunk_tokens: int = 512
     aging_window_ticks: int = 64
-    runs_ahead: bool = True
+    runs_ahead: bool | None = None
     default_endowment_pages: int = 64
     default_token_limit: int | None = None
     allow_download: bool = False

@@ -30,7 +30,7 @@ def engine_settings(model: ModelConfig, home: Path) -> EngineSettings:
         max_batch_tokens=model.engine.max_forward_tokens,
         max_batch_contexts=model.engine.max_forward_requests,
         prefill_chunk_tokens=model.scheduler.max_chunk_tokens,
-        runs_ahead=model.scheduler.speculation_depth > 0,
+        runs_ahead=None if model.scheduler.speculation_depth else False,
         default_endowment_pages=model.scheduler.default_endowment_pages,
         default_token_limit=model.scheduler.default_token_limit,
     )

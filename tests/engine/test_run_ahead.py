@@ -18,7 +18,7 @@ WARM = Sampler.top_p(0.9, 0.95, seed=3)
 
 @pytest.fixture(scope="module")
 def ahead() -> Iterator[Running]:
-    with engine_alone() as started:
+    with engine_alone(runs_ahead=True) as started:
         yield started
 
 
