@@ -68,7 +68,17 @@ class Bench:
         limits = Limits(max_batch_tokens=4096, max_batch_contexts=contexts)
         clock = time.monotonic
         self.loop = TickLoop(
-            self.state, runner, self.bank, self.policy, limits, self._emit, clock, mover, restorer, reports
+            self.state,
+            runner,
+            self.bank,
+            self.policy,
+            limits,
+            self._emit,
+            clock,
+            mover,
+            restorer,
+            reports,
+            runs_ahead=False,
         )
         for number in range(contexts):
             self._add(number, context_pages)
