@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from pie_mlx.calls import SampledTokens, Sampler
-from pie_mlx.engine.model.batch import RowRead, Work, WorkResult
+from pie_mlx.calls import Sampler
+from pie_mlx.engine.model.batch import RowRead, Work, WorkResult, last_drawn
 from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.passes import Pass
 from pie_mlx.engine.tick_state import TickState
@@ -61,18 +61,18 @@ class RunAhead:
         """The predecessors are computed: which tokens they drew."""
         foreseen = self._state.foreseen
         for work, result in zip(works, results, strict=True):
-            if work.context in foreseen and isinstance(result, list):
-                drawn = [value.tokens[-1] for value in result if isinstance(value, SampledTokens)]
-                foreseen[work.context] = replace(foreseen[work.context], tokens=drawn)
+            if work.context in foreseen:
+                foreseen[work.context] = replace(foreseen[work.context], tokens=last_drawn(result))
 
     def claim(self, works: Sequence[Work]) -> "Claim | None":
         """Decides the next batch: which of `works` are being computed already. What is not claimed now is dropped."""
         task, self._task = self._task, None
-        mine = [self._is_foreseen(work) and task is not None for work in works]
-        if task is None:
+        if task is not None:
+            task.add_done_callback(_look_at)
+        if not self._state.foreseen:
             return None
-        task.add_done_callback(_look_at)
-        return Claim(mine, task) if any(mine) else None
+        mine = [self._is_foreseen(work) for work in works]
+        return Claim(mine, task) if task is not None and any(mine) else None
 
     def _is_foreseen(self, work: Work) -> bool:
         """Whether `work` is in the batch that runs ahead. Notes what it says about the next one."""

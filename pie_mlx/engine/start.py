@@ -43,14 +43,7 @@ async def start_services(
     store = PageStore(pages=model.pool.pages, page_size=settings.page_size, identity=model.identity)
     tokenizer = Tokenizer(model.tokenizer)
     chat = ChatRenderer(tokenizer, model.eos_token_ids)
-    bank = Bank(
-        page_size=settings.page_size,
-        capacity_pages=store.capacity,
-        default_endowment_pages=settings.default_endowment_pages,
-        default_token_limit=settings.default_token_limit,
-        sells_pages=settings.policy == "market",
-        emit=emit,
-    )
+    bank = _open_bank(settings, store.capacity, emit)
     spill = await open_spill(
         settings.spill_directory,
         page_bytes=model.pool.bytes() // model.pool.pages,
@@ -73,6 +66,17 @@ async def start_services(
         chat=chat,
         emit=emit,
         grammars=GrammarService(tokenizer, model.vocabulary_size, chat.stop_tokens, NativeToolGrammars(chat)),
+    )
+
+
+def _open_bank(settings: EngineSettings, capacity_pages: int, emit: Callable[[Event], None]) -> Bank:
+    return Bank(
+        page_size=settings.page_size,
+        capacity_pages=capacity_pages,
+        default_endowment_pages=settings.default_endowment_pages,
+        default_token_limit=settings.default_token_limit,
+        sells_pages=settings.policy == "market",
+        emit=emit,
     )
 
 

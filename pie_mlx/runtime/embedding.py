@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, get_args
 
 from pie_mlx.engine.engine import EngineCore
+from pie_mlx.engine.host import ProcessHost
 from pie_mlx.engine.ports import HttpPort
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
@@ -21,6 +22,7 @@ from pie_mlx.runtime.children import ChildRequest, Household, LaunchLimits, Memb
 from pie_mlx.runtime.children.finding import paths_only
 from pie_mlx.runtime.children.tree import LaunchTree
 from pie_mlx.runtime.entry import Entry, Main, function_entry, program_entry
+from pie_mlx.runtime.executor import Executor
 from pie_mlx.runtime.findings import nearest
 from pie_mlx.runtime.inputs import fitting_input, plain_input
 from pie_mlx.runtime.listener import Listener
@@ -28,8 +30,10 @@ from pie_mlx.runtime.local_session import LocalSession
 from pie_mlx.runtime.mcp import McpRelay, McpServer, McpServers, McpServerState
 from pie_mlx.runtime.mcp.servers import DEFAULT_TIMEOUT_SECONDS
 from pie_mlx.runtime.outlet import Outlet
+from pie_mlx.runtime.output import Write
 from pie_mlx.runtime.outside import Outside
-from pie_mlx.runtime.process import Process
+from pie_mlx.runtime.parameters import Input
+from pie_mlx.runtime.process import Process, Report
 from pie_mlx.runtime.program import Program, find_program
 from pie_mlx.runtime.program_thread import ProgramThread
 from pie_mlx.runtime.worker.pool import WorkerPool, check_sandbox, find_route
@@ -185,12 +189,10 @@ class Engine:
         self._processes.add(process)
         outlet.deliver(ProcessLaunched(process.id, username, entry.identity, token_budget, parent or ""))
         write = outlet.write if capture_output else None
-        if entry.executor is not None:
-            make = partial(entry.executor, partial(entry.run, value), host)
-        elif entry.program is not None and self._workers is not None:
+        if entry.program is not None and entry.executor is None and self._workers is not None:
             make = partial(self._workers.executor, entry.program, value, username, host, outlet, write)
         else:
-            make = partial(ProgramThread, partial(entry.run, value), host, f"pie-{process.id[:8]}", write)
+            make = _inline_executor(entry, value, host, write)
         process.start(make, release=partial(self._release, process))
         self._outside.attend(process)
         return process
@@ -272,6 +274,16 @@ async def _run_once(program: Launchable, input: Any, model: str | Path, options:
 
 
 _LAUNCH_OPTIONS = frozenset(inspect.signature(Engine.launch).parameters) - {"self", "program", "input", "on_event"}
+
+
+def _inline_executor(
+    entry: Entry, value: Input, host: ProcessHost, write: Write | None
+) -> Callable[[Report], Executor]:
+    """What runs an entry in this interpreter: its own executor, or a thread."""
+    body = partial(entry.run, value)
+    if entry.executor is not None:
+        return partial(entry.executor, body, host)
+    return partial(ProgramThread, body, host, f"pie-{host.process_id[:8]}", write)
 
 
 def _checked_isolation(isolation: Isolation) -> Isolation:

@@ -98,8 +98,8 @@ class PageStore:
 
     def pages_of(self, context: int) -> int:
         """Committed and working pages, wherever the content is."""
-        found = self._get(context)
-        return len(found.block_table) if found.image is None else found.counters().committed + found.counters().working
+        counters = self._get(context).counters()
+        return counters.committed + counters.working
 
     def sequence_length(self, context: int) -> int:
         """Tokens whose KV the context has."""

@@ -7,7 +7,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from pie_mlx.calls import AnyResult, Distribution, Entropy, Logits, Logprob, Logprobs, Sampler
+from pie_mlx.calls import AnyResult, Distribution, Entropy, Logits, Logprob, Logprobs, SampledTokens, Sampler
 from pie_mlx.engine.kv import PageCopy
 from pie_mlx.errors import BatchFailedError
 
@@ -60,3 +60,10 @@ class Batch:
 
 WorkResult = list[AnyResult] | BatchFailedError
 """Results in the order of `Work.reads`, or why this work alone failed."""
+
+
+def last_drawn(result: WorkResult) -> list[int]:
+    """The last token that a work drew, if it drew any."""
+    if isinstance(result, BatchFailedError):
+        return []
+    return [value.tokens[-1] for value in result if isinstance(value, SampledTokens)][-1:]

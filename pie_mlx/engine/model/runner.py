@@ -9,8 +9,7 @@ from typing import TypeVar
 import mlx.core as mx
 from msgspec.structs import replace
 
-from pie_mlx.calls import SampledTokens
-from pie_mlx.engine.model.batch import Batch, RowRead, Work, WorkResult
+from pie_mlx.engine.model.batch import Batch, RowRead, Work, WorkResult, last_drawn
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.reading import Reading
 from pie_mlx.engine.model.step import Segment, StepInput
@@ -42,13 +41,6 @@ def step_input(works: Sequence[Work]) -> tuple[StepInput, list[list[tuple[int, R
         logit_rows=logit_rows,
     )
     return step, reads
-
-
-def _drawn(result: WorkResult) -> list[int]:
-    """The last token that a work drew, if it drew any."""
-    if isinstance(result, BatchFailedError):
-        return []
-    return [value.tokens[-1] for value in result if isinstance(value, SampledTokens)][-1:]
 
 
 class Runner:
@@ -111,7 +103,9 @@ class Runner:
                 cause=str(error),
             ) from error
         self._drawn = {
-            work.context: drawn for work, result in zip(batch.works, results, strict=True) for drawn in _drawn(result)
+            work.context: drawn
+            for work, result in zip(batch.works, results, strict=True)
+            for drawn in last_drawn(result)
         }
         return results, time.perf_counter() - started
 

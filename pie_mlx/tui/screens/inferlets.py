@@ -1,14 +1,11 @@
 """Every program, and why it waits."""
 
-from collections.abc import Iterator
 from typing import ClassVar
 
-from textual.widget import Widget
-from textual.widgets import Input
-
 from pie_mlx.tui.model.program_row import ProgramRow
-from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
+from pie_mlx.tui.screens.base import place_bindings
 from pie_mlx.tui.screens.columns import INFERLETS, LIVING
+from pie_mlx.tui.screens.filtered import FilteredScreen
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.table import Table
 
@@ -18,14 +15,12 @@ def searched(row: ProgramRow) -> str:
     return f"{row.id} {row.program} {row.username} {row.status} {row.reason}"
 
 
-class InferletsScreen(MonitorScreen):
+class InferletsScreen(FilteredScreen[ProgramRow]):
     NAME = "inferlets"
     BINDINGS: ClassVar = place_bindings("inferlets")
 
     def __init__(self) -> None:
-        super().__init__()
-        self.field = Input(placeholder="part of a name, user, state or reason", id="filter")
-        self.table = Table[ProgramRow](
+        table = Table[ProgramRow](
             INFERLETS,
             lambda row: row.id,
             title="Inferlets",
@@ -33,10 +28,7 @@ class InferletsScreen(MonitorScreen):
             empty="no program has been launched yet",
             matches=searched,
         )
-
-    def body(self) -> Iterator[Widget]:
-        yield self.field
-        yield self.table
+        super().__init__(table, placeholder="part of a name, user, state or reason")
 
     def show_body(self, view: View) -> None:
         self.table.show(view.programs)
@@ -55,25 +47,6 @@ class InferletsScreen(MonitorScreen):
 
     def selected_process(self) -> str:
         return self.table.selected
-
-    def action_filter(self) -> None:
-        self.field.add_class("shown")
-        self.field.focus()
-
-    def action_back(self) -> None:
-        if self.field.has_class("shown"):
-            self.field.value = ""
-            self.field.remove_class("shown")
-            self.table.focus()
-        else:
-            super().action_back()
-
-    def on_input_changed(self, message: Input.Changed) -> None:
-        self.table.set_filter(message.value)
-        self.show_body(self.monitor.view)
-
-    def on_input_submitted(self, message: Input.Submitted) -> None:
-        self.table.focus()
 
     def action_sort_next(self) -> None:
         self.table.sort_by(1)

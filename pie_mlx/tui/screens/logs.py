@@ -1,14 +1,11 @@
 """What happened, line by line."""
 
-from collections.abc import Iterator
 from typing import ClassVar, get_args
-
-from textual.widget import Widget
-from textual.widgets import Input
 
 from pie_mlx.tui.model.state import Level, LogLine
 from pie_mlx.tui.model.text import clock, one_line
-from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
+from pie_mlx.tui.screens.base import place_bindings
+from pie_mlx.tui.screens.filtered import FilteredScreen
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece
 from pie_mlx.tui.widgets.table import Column, Table
@@ -20,16 +17,14 @@ TEXT_TONES = {"debug": "muted", "info": "", "warning": "", "error": "bad"}
 Lines = Column[LogLine]
 
 
-class LogsScreen(MonitorScreen):
+class LogsScreen(FilteredScreen[LogLine]):
     NAME = "logs"
     BINDINGS: ClassVar = place_bindings("logs")
 
     def __init__(self) -> None:
-        super().__init__()
-        self.field = Input(placeholder="part of a line", id="filter")
         self._started = 0.0
         self._least: Level = "info"
-        self.table = Table[LogLine](
+        table = Table[LogLine](
             (
                 Lines("time", 7, lambda line: Piece(clock(line.seconds - self._started), "muted"), align="right"),
                 Lines("level", 7, lambda line: Piece(line.level, TONES[line.level])),
@@ -43,11 +38,8 @@ class LogsScreen(MonitorScreen):
             empty="nothing of this level has happened",
             matches=lambda line: f"{line.source} {line.process} {line.level} {line.text}",
         )
-        self.table.follow = True
-
-    def body(self) -> Iterator[Widget]:
-        yield self.field
-        yield self.table
+        table.follow = True
+        super().__init__(table, placeholder="part of a line")
 
     def show_body(self, view: View) -> None:
         self._started = view.state.started_seconds
@@ -59,25 +51,6 @@ class LogsScreen(MonitorScreen):
     def selected_process(self) -> str:
         line = self.table.selected_item
         return line.process if line else ""
-
-    def action_filter(self) -> None:
-        self.field.add_class("shown")
-        self.field.focus()
-
-    def action_back(self) -> None:
-        if self.field.has_class("shown"):
-            self.field.value = ""
-            self.field.remove_class("shown")
-            self.table.focus()
-        else:
-            super().action_back()
-
-    def on_input_changed(self, message: Input.Changed) -> None:
-        self.table.set_filter(message.value)
-        self.show_body(self.monitor.view)
-
-    def on_input_submitted(self, message: Input.Submitted) -> None:
-        self.table.focus()
 
     def action_level(self) -> None:
         self._least = LEVELS[(LEVELS.index(self._least) + 1) % len(LEVELS)]

@@ -80,14 +80,6 @@ class Matcher:
             self._is_fresh = True
         return self._mask
 
-    def mask_into(self, row: PackedMask) -> bool:
-        """Write the mask into a row of the caller's; False, and nothing written, when everything is allowed."""
-        mask = self.packed_mask()
-        if mask is None:
-            return False
-        row[:] = mask.view(row.dtype)
-        return True
-
     def brle_mask(self) -> Brle:
         """The mask as run lengths; [] when everything is allowed."""
         mask = self.packed_mask()
