@@ -24,6 +24,11 @@ def integers(values: npt.ArrayLike) -> mx.array:
     return from_host(np.asarray(values, np.int32))
 
 
+def host_view(array: mx.array) -> npt.NDArray[Any]:
+    """The memory of an evaluated array, to read and write while nothing computes with it; bfloat16 as uint16."""
+    return np.asarray(cast("Any", array.view(mx.uint16) if array.dtype == mx.bfloat16 else array))
+
+
 def to_host(array: mx.array) -> npt.NDArray[Any]:
     """A copy on the host; bfloat16, which numpy lacks, as its uint16 bits."""
     return np.array(cast("Any", array.view(mx.uint16) if array.dtype == mx.bfloat16 else array))

@@ -7,7 +7,7 @@ longer run by itself. A group reads one or two parts: the shared pages once for 
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import mlx.core as mx
 import numpy as np
@@ -16,7 +16,7 @@ from pie_mlx.metal.arrays import from_host, integers
 from pie_mlx.metal.kernel_attention import KernelPlan
 from pie_mlx.metal.kernel_pool import KernelPool
 from pie_mlx.metal.memory import PageMemory
-from pie_mlx.metal.mirror import Stored
+from pie_mlx.metal.mirror import IDLE, Ask, HostViews
 from pie_mlx.metal.pool import KvPool, SlotWrite
 from pie_mlx.metal.sharing import Shared, shared_groups
 from pie_mlx.metal.visibility import BoolArray, Run, blank_rows, first_visible, visible
@@ -47,6 +47,8 @@ class Part:
 class Group:
     """Rows of the step that are computed together: `rows` of `tokens` each, in the order of the step's rows `order`.
 
+    Where `order` is IDLE, any row is computed and thrown away.
+
     `blank` bool [rows * tokens, 1, 1] marks tokens that see nothing and contribute zeros.
     """
 
@@ -66,6 +68,16 @@ class Layout:
     back: mx.array | None
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What the groups of a step read: the memory, what its `rows` rows store by layer, the pool before them."""
+
+    memory: PageMemory
+    rows: int
+    before: HostViews
+    stored: dict[int, tuple[mx.array, mx.array]] = field(default_factory=dict[int, tuple[mx.array, mx.array]])
+
+
 class AttentionPlan:
     """How the token rows of one step see the pages; built once per step, shared by all layers.
 
@@ -73,22 +85,22 @@ class AttentionPlan:
     """
 
     def __init__(self, runs: Sequence[Run], slots: Sequence[int], memory: PageMemory) -> None:
-        self._write = SlotWrite(slots)
-        self._runs, self._memory = runs, memory
+        self._write, self._runs = SlotWrite(slots), runs
         memory.pool.begin_write(self._write)
         self.kernels = KernelPlan(runs, memory.pool) if isinstance(memory.pool, KernelPool) else None
+        several = self.kernels is None and sum(run.count == 1 for run in runs) > 1
+        self._step = Step(memory, len(slots), memory.pool.host_views() if several else [])
         self._layouts: dict[int | None, Layout] = {}
-        self._stored: dict[int, tuple[mx.array, mx.array]] = {}
 
     def store(self, layer: int, keys: mx.array, values: mx.array) -> None:
         """Write the step's K and V of a layer, [rows, kv_heads, head_dim], to the pool."""
-        self._memory.pool.write(layer, keys, values, self._write)
-        self._stored[layer] = keys, values
+        self._step.memory.pool.write(layer, keys, values, self._write)
+        self._step.stored[layer] = keys, values
 
     def layout(self, window: int | None) -> Layout:
         """The groups for layers that see at most `window` slots back."""
         if window not in self._layouts:
-            self._layouts[window] = _layout(_groups(self._runs, window, self._memory, self._stored))
+            self._layouts[window] = _layout(_groups(self._runs, window, self._step), self._step.rows)
         return self._layouts[window]
 
 
@@ -209,37 +221,46 @@ def _sink_logits(sinks: mx.array, heads: int, tokens: int) -> mx.array:
     return mx.broadcast_to(logits, (heads, tokens, logits.shape[2])).flatten(1, 2)[None, :, :, None]
 
 
-def _layout(groups: list[Group]) -> Layout:
+def _layout(groups: list[Group], rows: int) -> Layout:
     order = [row for group in groups for row in group.order]
-    if order == list(range(len(order))):
+    if order == list(range(rows)):
         return Layout(groups, None, None)
-    return Layout(groups, integers(order), integers(np.argsort(order)))
+    places = np.empty(rows, np.int32)
+    for place, row in enumerate(order):
+        if row != IDLE:
+            places[row] = place
+    return Layout(groups, integers(np.maximum(order, 0)), integers(places))
 
 
-def _groups(runs: Sequence[Run], window: int | None, memory: PageMemory, stored: Stored) -> list[Group]:
-    pool = memory.pool
+def _groups(runs: Sequence[Run], window: int | None, step: Step) -> list[Group]:
+    pool = step.memory.pool
     singles = [run for run in runs if run.count == 1]
     shared, rest = shared_groups(singles, pool.page_size) if window is None else ([], singles)
-    groups = [_shared_group(group, memory, stored) for group in shared]
+    groups = [_shared_group(group, step) for group in shared]
     if rest:
-        groups.append(_single(rest[0], window, pool) if len(rest) == 1 else _batch(rest, window, memory, stored))
+        groups.append(_single(rest[0], window, pool) if len(rest) == 1 else _batch(rest, window, step))
     return groups + [block for run in runs if run.count > 1 for block in _blocks(run, window, pool)]
 
 
-def _shared_group(group: Shared, memory: PageMemory, stored: Stored) -> Group:
-    pool = memory.pool
-    tails = memory.mirrors.read(group.runs, [group.pages] * len(group.runs), None, stored)
-    prefix = Part(_run_source(group.runs[0], 0, group.pages * pool.page_size, pool), common=True)
-    return Group(
-        len(group.runs), 1, [run.start for run in group.runs], (prefix, Part(tails.read, _bias(tails.visible)))
-    )
+def _shared_group(group: Shared, step: Step) -> Group:
+    pool, runs = step.memory.pool, group.runs
+    ask = Ask(runs, [group.pages] * len(runs), None, runs[0].block_table[0], step.rows, step.before)
+    tails = step.memory.mirrors.read(ask, step.stored)
+    prefix = Part(_run_source(runs[0], 0, group.pages * pool.page_size, pool), common=True)
+    order = _starts(runs, tails.order)
+    return Group(len(order), 1, order, (prefix, Part(tails.read, _bias(tails.visible))))
 
 
-def _batch(runs: Sequence[Run], window: int | None, memory: PageMemory, stored: Stored) -> Group:
-    first = [first_visible(run, window) // memory.pool.page_size for run in runs]
-    batch = memory.mirrors.read(runs, first, window, stored)
+def _batch(runs: Sequence[Run], window: int | None, step: Step) -> Group:
+    first = [first_visible(run, window) // step.memory.pool.page_size for run in runs]
+    batch = step.memory.mirrors.read(Ask(runs, first, window, None, step.rows, step.before), step.stored)
     part = Part(batch.read, _bias(batch.visible))
-    return Group(len(runs), 1, [run.start for run in runs], (part,), _blank(batch.visible))
+    order = _starts(runs, batch.order)
+    return Group(len(order), 1, order, (part,), _blank(batch.visible))
+
+
+def _starts(runs: Sequence[Run], order: Sequence[int]) -> list[int]:
+    return [IDLE if index == IDLE else runs[index].start for index in order]
 
 
 def _single(run: Run, window: int | None, pool: KvPool) -> Group:
@@ -262,6 +283,7 @@ class _Slice:
 
     def __init__(self, run: Run, begin: int, count: int) -> None:
         self.start, self.count = run.start + begin, count
+        self.context = run.context
         self.block_table = run.block_table
         self.kv_length = run.kv_length - (run.count - begin - count)
         self.masks = None if run.masks is None else run.masks[begin : begin + count]

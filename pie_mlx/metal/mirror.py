@@ -1,21 +1,22 @@
-"""Batches of rows over different pages: gathered, and kept between steps so that only new slots are gathered again.
+"""Batches of rows over different pages: copied side by side once, and kept, so that a step appends one slot per row.
 
-A mirror is a cache: it is used only if every page it was made of is unchanged but for the slots the step itself
-appends, so no owner of pages has to know of it.
+A mirror is a cache: it believes a row only as far as the row's pages are unchanged since it was copied, so no owner of
+pages has to know of it. Rows come and go one by one; what is missing is copied by the host, never by the device.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import mlx.core as mx
 import numpy as np
+import numpy.typing as npt
 
-from pie_mlx.metal.arrays import integers
-from pie_mlx.metal.pool import KvPool, page_bytes
+from pie_mlx.metal.arrays import evaluate, host_view, integers
+from pie_mlx.metal.pool import HostPages, KvPool, page_bytes
 from pie_mlx.metal.visibility import BoolArray, Run, visible
 
 GROWTH = 256
-"""Slots a mirror has room for beyond what it holds; it is gathered anew once per so many steps."""
+"""Slots a mirror has room for beyond what it holds; it is made anew once per so many steps."""
 
 MIRROR_BYTES = 512 << 20
 """Most bytes of all mirrors of a pool; larger batches are gathered at every step."""
@@ -23,31 +24,77 @@ MIRROR_BYTES = 512 << 20
 IDLE_CHANGES = 8
 """Changes of the pool after which an unused mirror is dropped."""
 
+MOST_IDLE = 0.25
+"""Share of a mirror's rows that may lie idle in case their runs come back; beyond it others move up."""
+
+IDLE = -1
+"""In place of the index of a row's run: nobody's."""
+
 KeysAndValues = tuple[mx.array, mx.array]
+HostViews = Sequence[tuple[HostPages, HostPages]]
 Read = Callable[[int], KeysAndValues]
 Stored = Mapping[int, KeysAndValues]
 """K and V of the step's rows by layer, [rows, kv_heads, head_dim]."""
 
 
 @dataclass(frozen=True, slots=True)
+class Ask:
+    """Single-token `runs` of a step of `step_rows`, each from page `first` of its table on.
+
+    `prefix` is the first page of a common part that is read elsewhere; `before` is the pool before the step.
+    """
+
+    runs: Sequence[Run]
+    first: Sequence[int]
+    window: int | None
+    prefix: int | None
+    step_rows: int
+    before: HostViews
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
-    """K and V of some runs by layer, padded to the longest, and which slots each run sees: [runs, 1, keys]."""
+    """K and V of some runs by layer, padded to the longest, and which slots each row sees: [rows, 1, keys].
+
+    `order` gives the index of each row's run, IDLE for an idle row, which sees everything.
+    """
 
     read: Read
     visible: BoolArray
+    order: list[int]
+
+
+@dataclass(slots=True)
+class Row:
+    """What a row holds: `valid` slots of `table`, which begins with page `first`, as of the pool's clock `used_at`."""
+
+    context: int
+    first: int = 0
+    table: list[int] = field(default_factory=list[int])
+    valid: int = 0
+    used_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """Slots `start` .. `stop` of a row, from the pages `table` that begin with the row's first slot."""
+
+    row: int
+    table: Sequence[int]
+    start: int
+    stop: int
 
 
 @dataclass(slots=True)
 class Mirror:
-    """Gathered K and V by layer, [rows, kv_heads, capacity, head_dim], of `tables` from page `first` on."""
+    """K and V by layer, [room, kv_heads, capacity, head_dim], of runs that share `key`; `rows` are in use."""
 
-    window: int | None
-    first: list[int]
-    tables: list[list[int]]
-    lengths: list[int]
+    key: tuple[int | None, int | None]
+    room: int
     capacity: int
     bytes: int
-    used_at: int
+    used_at: int = 0
+    rows: list[Row] = field(default_factory=list[Row])
     layers: dict[int, KeysAndValues] = field(default_factory=dict[int, KeysAndValues])
 
 
@@ -66,90 +113,82 @@ class Mirrors:
         """Bytes the mirrors take."""
         return sum(mirror.bytes for mirror in self._kept)
 
-    def read(self, runs: Sequence[Run], first: Sequence[int], window: int | None, stored: Stored) -> Batch:
-        """Single-token `runs`, each from page `first` of its table on.
+    def read(self, ask: Ask, stored: Stored) -> Batch:
+        """The batch asked for. When a layer is read, `stored` holds what the step writes to it."""
+        seating = self.seat(ask)
+        if seating is None:
+            return self._gathered(ask)
+        cut = _cut(len(seating.order), seating.width)
+        return Batch(_once(lambda layer: cut(seating.read(layer, stored[layer]))), seating.visible(), seating.order)
 
-        When a layer is read, the pool and `stored` hold what the step writes to it.
-        """
-        mirror = next((kept for kept in self._kept if self._continues(kept, runs, first, window)), None)
-        if mirror is not None:
-            read = self._appending(mirror, runs, stored)
-        else:
-            mirror, read = self._gathering(runs, first, window)
-        width = max(run.kv_length - start * self._pool.page_size for run, start in zip(runs, mirror.first, strict=True))
-        seen = [
-            visible(run, window, start * self._pool.page_size, width)
-            for run, start in zip(runs, mirror.first, strict=True)
+    def seat(self, ask: Ask) -> "Seating | None":
+        """Rows for the runs asked for, as of this step; None where they would take too much memory."""
+        size = self._pool.page_size
+        pairs = zip(ask.runs, ask.first, strict=True)
+        mirror = self._mirror(ask, max(run.kv_length - start * size for run, start in pairs))
+        if mirror is None:
+            return None
+        seats = _seats(mirror, ask.runs)
+        known = self._known(mirror)
+        fills = [
+            self._continued(mirror, seat, run, start, known[seat])
+            for seat, run, start in zip(seats, ask.runs, ask.first, strict=True)
         ]
-        return Batch(_once(read, width), np.stack(seen))
+        mirror.used_at = self._pool.clock
+        return Seating(mirror, self._pool, ask, seats, fills)
 
-    def _continues(self, mirror: Mirror, runs: Sequence[Run], first: Sequence[int], window: int | None) -> bool:
-        """Whether the mirror lacks exactly the last slot of each run."""
-        if mirror.window != window or len(mirror.lengths) != len(runs):
-            return False
+    def _mirror(self, ask: Ask, longest: int) -> Mirror | None:
+        key, rows = (ask.window, ask.prefix), len(ask.runs)
+        old = next((kept for kept in self._kept if kept.key == key), None)
+        if old is not None and longest <= old.capacity and rows <= old.room:
+            return old
+        if old is not None:
+            self._kept.remove(old)
+        room = rows if old is None else max(old.room, rows + rows // 4)
+        pages = -(-(longest + GROWTH) // self._pool.page_size)
+        total = page_bytes(self._pool.shapes, self._pool.page_size, self._pool.dtype) * pages * room
+        if not self._make_room(total):
+            return None
+        self._kept.append(Mirror(key, room, pages * self._pool.page_size, total))
+        return self._kept[-1]
+
+    def _known(self, mirror: Mirror) -> list[int]:
+        """How many leading pages of each row are as they were when it was last used."""
+        counts = [len(row.table) for row in mirror.rows]
+        pages = np.concatenate([np.asarray(row.table, np.int64) for row in mirror.rows])
+        used_at = np.repeat(np.asarray([row.used_at for row in mirror.rows], np.int64), counts)
+        changed = self._pool.changed_before(pages) > used_at
+        if not changed.any():
+            return counts
+        parts = np.split(changed, np.cumsum(counts)[:-1])
+        return [int(part.argmax()) if part.any() else len(part) for part in parts]
+
+    def _continued(self, mirror: Mirror, seat: int, run: Run, first: int, known: int) -> Fill:
+        """Record that the row holds the run from this step on; answers what it lacks besides the step's own slot."""
+        size, row = self._pool.page_size, mirror.rows[seat]
+        beyond = run.kv_length - row.first * size > mirror.capacity
+        if beyond or row.first > first or (mirror.key[0] is None and row.first != first):
+            row.first, row.valid = first, 0
+        table = list(run.block_table[row.first : -(-run.kv_length // size)])
+        same = known if row.table[:known] == table[:known] else _common(row.table[:known], table)
+        own = run.kv_length - 1 - row.first * size
+        fill = Fill(seat, table, min(row.valid, own, same * size), own)
+        row.table, row.valid, row.used_at = table, own + 1, self._pool.clock
+        return fill
+
+    def _gathered(self, ask: Ask) -> Batch:
+        """The runs gathered by the device, kept by nobody."""
         size = self._pool.page_size
-        for row, run in enumerate(runs):
-            start, table = mirror.first[row], mirror.tables[row]
-            fits = start <= first[row] and run.kv_length - start * size <= mirror.capacity
-            if window is None:
-                fits = fits and start == first[row]
-            if not fits or run.kv_length != mirror.lengths[row] + 1:
-                return False
-            if list(run.block_table[start : start + len(table)]) != table:
-                return False
-        pages = np.concatenate([np.asarray(table, np.int64) for table in mirror.tables])
-        return bool(np.all(self._pool.changed_before(pages) <= mirror.used_at))
-
-    def _appending(self, mirror: Mirror, runs: Sequence[Run], stored: Stored) -> Read:
-        size = self._pool.page_size
-        taken = integers([run.start for run in runs])
-        rows = integers(np.arange(len(runs))[:, None])
-        places = integers(
-            [[run.kv_length - 1 - start * size] for run, start in zip(runs, mirror.first, strict=True)],
-        )
-        heads = mx.arange(max(shape.kv_heads for shape in self._pool.shapes), dtype=mx.int32)
-        self._record(mirror, runs)
-
-        def read(layer: int) -> KeysAndValues:
-            kept = mirror.layers.get(layer)
-            if kept is None:
-                return self._gathered(mirror, layer)
-            for array, new in zip(kept, stored[layer], strict=True):
-                array[rows, heads[: array.shape[1]], places] = new if len(runs) == new.shape[0] else new[taken]
-            return kept
-
-        return read
-
-    def _gathering(self, runs: Sequence[Run], first: Sequence[int], window: int | None) -> tuple[Mirror, Read]:
-        size = self._pool.page_size
-        longest = max(run.kv_length - start * size for run, start in zip(runs, first, strict=True))
-        pages = -(-(longest + GROWTH) // size)
-        total = page_bytes(self._pool.shapes, size, self._pool.dtype) * pages * len(runs)
-        keep = self._make_room(total)
-        capacity = pages * size if keep else -(-longest // size) * size
-        mirror = Mirror(window, list(first), [], [], capacity, total, 0)
-        self._record(mirror, runs)
-        if keep:
-            self._kept.append(mirror)
-        return mirror, lambda layer: self._gathered(mirror, layer)
-
-    def _gathered(self, mirror: Mirror, layer: int) -> KeysAndValues:
-        pages = np.empty((len(mirror.tables), mirror.capacity // self._pool.page_size), np.int32)
-        for row, table in enumerate(mirror.tables):
+        pairs = list(zip(ask.runs, ask.first, strict=True))
+        tables = [run.block_table[start : -(-run.kv_length // size)] for run, start in pairs]
+        pages = np.empty((len(tables), max(map(len, tables))), np.int32)
+        for row, table in enumerate(tables):
             pages[row, : len(table)] = table
             # Padding repeats a page of the run itself: what others hold must not reach it, not even times zero.
             pages[row, len(table) :] = table[-1]
-        mirror.layers[layer] = self._pool.gather(layer, integers(pages))
-        return mirror.layers[layer]
-
-    def _record(self, mirror: Mirror, runs: Sequence[Run]) -> None:
-        size = self._pool.page_size
-        mirror.lengths = [run.kv_length for run in runs]
-        mirror.tables = [
-            list(run.block_table[start : -(-run.kv_length // size)])
-            for run, start in zip(runs, mirror.first, strict=True)
-        ]
-        mirror.used_at = self._pool.clock
+        index, width = integers(pages), pages.shape[1] * size
+        seen = [visible(run, ask.window, start * size, width) for run, start in pairs]
+        return Batch(_once(lambda layer: self._pool.gather(layer, index)), np.stack(seen), list(range(len(tables))))
 
     def _make_room(self, wanted: int) -> bool:
         """Drop idle mirrors, and others that this step has not used if need be; whether `wanted` bytes fit then."""
@@ -161,14 +200,138 @@ class Mirrors:
         return self.bytes() + wanted <= self._limit
 
 
-def _once(read: Read, width: int) -> Read:
-    """`read` cut to `width` slots; a layer that is read again in the same step gets the same arrays."""
+class Seating:
+    """One step's use of a mirror: what its rows lack is filled in by the host, what the step stores is appended.
+
+    `order` gives the index of each row's run or IDLE; `width` slots hold everything the runs see.
+    """
+
+    def __init__(self, mirror: Mirror, pool: KvPool, ask: Ask, seats: Sequence[int], fills: list[Fill]) -> None:
+        self.mirror, self._pool, self._ask, self._fills = mirror, pool, ask, fills
+        self._seats = np.asarray(seats, np.int64)
+        self._starts = [mirror.rows[seat].first * pool.page_size for seat in seats]
+        self._places = np.asarray([run.kv_length - 1 for run in ask.runs], np.int64) - np.asarray(self._starts)
+        self.width = int(self._places.max()) + 1
+        self.order = [IDLE] * len(mirror.rows)
+        for index, seat in enumerate(seats):
+            self.order[seat] = index
+        self._index: dict[int, mx.array] = {}
+        rows = [run.start for run in ask.runs]
+        self.taken = None if rows == list(range(ask.step_rows)) else integers(rows)
+
+    def visible(self, width: int | None = None) -> BoolArray:
+        """Which of the first `width` slots each row sees, [rows, 1, width]; everything for an idle one."""
+        width = width or self.width
+        seen = np.ones((len(self.order), 1, width), np.bool_)
+        for seat, run, start in zip(self._seats, self._ask.runs, self._starts, strict=True):
+            seen[seat] = visible(run, self._ask.window, start, width)
+        return seen
+
+    def index(self, heads: int) -> mx.array:
+        """Where the runs' new slots go in arrays of `heads` KV heads, int32 [runs * heads]."""
+        if heads not in self._index:
+            head = self._seats[:, None] * heads + np.arange(heads)
+            self._index[heads] = integers((head * self.mirror.capacity + self._places[:, None]).reshape(-1))
+        return self._index[heads]
+
+    def filled(self, layer: int) -> KeysAndValues:
+        """The arrays of a layer, flat [rows * heads * capacity, head_dim], with all but the runs' new slots."""
+        fills = self._fills
+        if layer not in self.mirror.layers:
+            self.mirror.layers[layer] = self._room(layer)
+            fills = [replace(fill, start=0) for fill in fills]
+        shape = (self.mirror.room, self._pool.shapes[layer].kv_heads, self.mirror.capacity)
+        kept = self.mirror.layers[layer]
+        if any(fill.start < fill.stop for fill in fills):
+            for array, source in zip(kept, self._ask.before[layer], strict=True):
+                self._fill(host_view(array).reshape(*shape, -1), source, fills)
+        return kept
+
+    def read(self, layer: int, stored: KeysAndValues) -> KeysAndValues:
+        """K and V of all rows, [rows, kv_heads, capacity, head_dim], with what the step stores."""
+        heads = self._pool.shapes[layer].kv_heads
+        kept = self.filled(layer)
+        for array, new in zip(kept, stored, strict=True):
+            append(array, new, self.index(heads), self.taken)
+        shape = (self.mirror.room, heads, self.mirror.capacity)
+        return mx.unflatten(kept[0], 0, shape), mx.unflatten(kept[1], 0, shape)
+
+    def _room(self, layer: int) -> KeysAndValues:
+        """Zeros for a layer of every row; flat, because one index per row scatters several times faster than three."""
+        shape = self._pool.shapes[layer]
+        rows = self.mirror.room * shape.kv_heads * self.mirror.capacity
+        pair = mx.zeros((rows, shape.key_dim), self._pool.dtype), mx.zeros((rows, shape.value_dim), self._pool.dtype)
+        evaluate(pair)
+        for row, run in zip(self.mirror.rows, self.order, strict=True):
+            row.valid = 0 if run == IDLE else row.valid
+        return pair
+
+    def _fill(self, target: HostPages, source: HostPages, fills: Sequence[Fill]) -> None:
+        for fill in fills:
+            if fill.start == 0:
+                # What the row held for another run must not reach this one, not even times zero.
+                target[fill.row, :, fill.stop :] = 0
+            if fill.start < fill.stop:
+                target[fill.row, :, fill.start : fill.stop] = source[:, _slots(fill, self._pool.page_size)]
+
+
+def append(array: mx.array, rows: mx.array, index: mx.array, taken: mx.array | None) -> None:
+    """Put `rows` [step rows, heads, dim], those at `taken` if not all, at the flat `index` of a mirror's array."""
+    chosen = rows if taken is None else rows[taken]
+    array[index] = chosen.flatten(0, 1).astype(array.dtype)
+
+
+def _slots(fill: Fill, page_size: int) -> slice | npt.NDArray[np.int64]:
+    """The pool's slots of a fill: a slice where its pages are neighbours."""
+    places = np.arange(fill.start, fill.stop)
+    slots = np.asarray(fill.table, np.int64)[places // page_size] * page_size + places % page_size
+    if slots[-1] - slots[0] == len(slots) - 1 and (np.diff(slots) == 1).all():
+        return slice(int(slots[0]), int(slots[-1]) + 1)
+    return slots
+
+
+def _seats(mirror: Mirror, runs: Sequence[Run]) -> list[int]:
+    """The row of each run: the one it had, an idle one, or another at the end; idle ones at most a share of all."""
+    rows = mirror.rows
+    held = {row.context: seat for seat, row in enumerate(rows)}
+    taken = {held[run.context] for run in runs if run.context in held}
+    idle = [seat for seat in range(len(rows)) if seat not in taken]
+    for run in runs:
+        if run.context in held:
+            continue
+        if idle:
+            held[run.context] = idle.pop(0)
+            rows[held[run.context]] = Row(run.context)
+        else:
+            held[run.context] = len(rows)
+            rows.append(Row(run.context))
+    if len(idle) > MOST_IDLE * len(rows):
+        kept = [seat for seat in range(len(rows)) if seat not in idle]
+        mirror.rows = [
+            row if seat == new else Row(row.context) for new, seat in enumerate(kept) for row in [rows[seat]]
+        ]
+        held = {row.context: seat for seat, row in enumerate(mirror.rows)}
+    return [held[run.context] for run in runs]
+
+
+def _common(left: Sequence[int], right: Sequence[int]) -> int:
+    """How many leading elements are the same."""
+    return next(
+        (index for index, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right))
+    )
+
+
+def _cut(rows: int, width: int) -> Callable[[KeysAndValues], KeysAndValues]:
+    return lambda pair: (pair[0][:rows, :, :width], pair[1][:rows, :, :width])
+
+
+def _once(read: Read) -> Read:
+    """`read`, whose arrays are the same when a layer is read again in the same step."""
     done: dict[int, KeysAndValues] = {}
 
-    def cut(layer: int) -> KeysAndValues:
+    def once(layer: int) -> KeysAndValues:
         if layer not in done:
-            keys, values = read(layer)
-            done[layer] = keys[:, :, :width], values[:, :, :width]
+            done[layer] = read(layer)
         return done[layer]
 
-    return cut
+    return once

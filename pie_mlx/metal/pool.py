@@ -127,6 +127,14 @@ class KvPool:
         size = self.page_size
         return self.storage.pages(self._keys[layer], pages, size), self.storage.pages(self._values[layer], pages, size)
 
+    def host_views(self) -> list[tuple[HostPages, HostPages]]:
+        """K and V of every slot by layer, [kv_heads, slots, head_dim], to read until the step's end: not a copy.
+
+        Only between steps; what the step then writes shows up in them once it is computed.
+        """
+        pairs = zip(self._keys, self._values, strict=True)
+        return [(self.storage.host(keys), self.storage.host(values)) for keys, values in pairs]
+
     def copy_pages(self, copies: Sequence[tuple[int, int, int]]) -> None:
         """Copy the first `rows` slots of page `source` to page `target` for each (source, target, rows), in order."""
         for independent in _rounds(copies):

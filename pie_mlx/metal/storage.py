@@ -1,8 +1,13 @@
 """How K or V of one layer lie in memory: what each backend reads fastest."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import mlx.core as mx
+import numpy.typing as npt
+
+from pie_mlx.metal.arrays import host_view
+
+HostArray = npt.NDArray[Any]
 
 
 class Storage(Protocol):
@@ -13,6 +18,7 @@ class Storage(Protocol):
     def rows(self, array: mx.array, index: mx.array) -> mx.array: ...
     def span(self, array: mx.array, start: int, stop: int) -> mx.array: ...
     def pages(self, array: mx.array, pages: mx.array, page_size: int) -> mx.array: ...
+    def host(self, array: mx.array) -> HostArray: ...
 
 
 class HeadMajor:
@@ -43,6 +49,10 @@ class HeadMajor:
         taken = mx.unflatten(array.flatten(), 0, (heads * count, page_size * dim))[index]
         return mx.unflatten(taken.flatten(2), 2, (-1, dim))
 
+    def host(self, array: mx.array) -> HostArray:
+        """The evaluated array as [heads, slots, dim], without a copy."""
+        return host_view(array)
+
 
 class SlotMajor:
     """`[slots, heads, dim]`, which is `[pages, page_size, heads, dim]`: what the Metal kernels read."""
@@ -67,6 +77,10 @@ class SlotMajor:
         """`pages` [b, n] as [b, heads, n * page_size, dim]."""
         paged = mx.unflatten(array, 0, (-1, page_size))
         return paged[pages].flatten(1, 2).swapaxes(1, 2)
+
+    def host(self, array: mx.array) -> HostArray:
+        """The evaluated array as [heads, slots, dim], without a copy."""
+        return host_view(array).swapaxes(0, 1)
 
 
 def fastest_storage() -> Storage:

@@ -13,9 +13,11 @@ class Run(Protocol):
     """Consecutive token rows `start` .. `start + count` that read one block table of `kv_length` slots.
 
     The rows occupy the last `count` of these slots. `masks` has one row of alternating run lengths over the slots per
-    token row, the first run hidden; None is causal.
+    token row, the first run hidden; None is causal. Runs of one `context` in different steps tend to share pages.
     """
 
+    @property
+    def context(self) -> int: ...
     @property
     def start(self) -> int: ...
     @property

@@ -1,5 +1,6 @@
 """Attention over pages against the definition, written down row by row."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -25,10 +26,12 @@ class Tokens:
     pages: list[int] = field(default_factory=list[int])
     keys: list[np.ndarray] = field(default_factory=list[np.ndarray])
     values: list[np.ndarray] = field(default_factory=list[np.ndarray])
+    name: int = field(default_factory=itertools.count().__next__)
 
 
 @dataclass
 class RowRun:
+    context: int
     start: int
     count: int
     block_table: list[int]
@@ -77,7 +80,7 @@ class World:
             while len(sequence.pages) * PAGE_SIZE < len(sequence.keys):
                 sequence.pages.append(self.free.pop())
             masked = masks[index] if masks else None
-            runs.append(RowRun(len(slots), count, list(sequence.pages), len(sequence.keys), masked))
+            runs.append(RowRun(sequence.name, len(slots), count, list(sequence.pages), len(sequence.keys), masked))
             slots += [sequence.pages[s // PAGE_SIZE] * PAGE_SIZE + s % PAGE_SIZE for s in range(start, start + count)]
         queries = self.draw(len(slots), HEADS, KEY_DIM)
         plan = AttentionPlan(runs, slots, self.memory)
@@ -209,6 +212,37 @@ def test_decoding_moves_no_array() -> None:
 
 def addresses(world: World) -> list[int]:
     return [np.asarray(array).__array_interface__["data"][0] for array in world.memory.arrays()]
+
+
+@settings(max_examples=40)
+@given(st.lists(st.sets(st.integers(0, 8), min_size=1), min_size=4, max_size=12), windows)
+def test_rows_come_and_go(steps: list[set[int]], window: int | None) -> None:
+    world = World(pages=96)
+    sequences = [Tokens() for _ in range(9)]
+    world.step([(sequence, 3 + index) for index, sequence in enumerate(sequences)])
+    for chosen in steps:
+        assert_close(world.step([(sequences[index], 1) for index in sorted(chosen)], window=window))
+
+
+def test_rows_come_back_without_moving_an_array() -> None:
+    world = World()
+    staying, coming = [Tokens() for _ in range(4)], Tokens()
+    world.step([(sequence, 6) for sequence in [*staying, coming]])
+    world.step([(sequence, 1) for sequence in [*staying, coming]])
+    before = addresses(world)
+    world.step([(sequence, 1) for sequence in staying])
+    assert_close(world.step([(sequence, 1) for sequence in [*staying, coming]]))
+    assert addresses(world) == before
+
+
+def test_a_seat_keeps_nothing_of_who_sat_there() -> None:
+    world = World()
+    broken, healthy, later = Tokens(), Tokens(), Tokens()
+    world.step([(broken, 14), (healthy, 3), (later, 3)])
+    content = world.memory.pool.read_pages(broken.pages)
+    world.memory.pool.write_pages(broken.pages, [(keys * np.nan, values * np.nan) for keys, values in content])
+    world.step([(broken, 1), (healthy, 1)])
+    assert_close(world.step([(later, 1), (healthy, 1)]))
 
 
 def test_batches_beyond_the_mirrors_limit_are_gathered_each_time() -> None:
