@@ -88,8 +88,8 @@ class AttentionPlan:
         self._write, self._runs = SlotWrite(slots), runs
         memory.pool.begin_write(self._write)
         self.kernels = KernelPlan(runs, memory.pool) if isinstance(memory.pool, KernelPool) else None
-        several = self.kernels is None and sum(run.count == 1 for run in runs) > 1
-        self._step = Step(memory, len(slots), memory.pool.host_views() if several else [])
+        decodes = self.kernels is None and any(run.count == 1 for run in runs)
+        self._step = Step(memory, len(slots), memory.pool.host_views() if decodes else [])
         self._layouts: dict[int | None, Layout] = {}
 
     def store(self, layer: int, keys: mx.array, values: mx.array) -> None:
@@ -238,7 +238,9 @@ def _groups(runs: Sequence[Run], window: int | None, step: Step) -> list[Group]:
     shared, rest = shared_groups(singles, pool.page_size) if window is None else ([], singles)
     groups = [_shared_group(group, step) for group in shared]
     if rest:
-        groups.append(_single(rest[0], window, pool) if len(rest) == 1 else _batch(rest, window, step))
+        # One run whose pages are neighbours is read where it lies; scattered ones cost a copy at every step.
+        in_place = len(rest) == 1 and _neighbours(_pages_of(rest[0], window, pool))
+        groups.append(_single(rest[0], window, pool) if in_place else _batch(rest, window, step))
     return groups + [block for run in runs if run.count > 1 for block in _blocks(run, window, pool)]
 
 
@@ -294,7 +296,7 @@ def _run_source(run: Run, start: int, stop: int, pool: KvPool) -> Source:
     size = pool.page_size
     first = start // size
     pages = list(run.block_table[first : -(-stop // size)])
-    if pages == list(range(pages[0], pages[0] + len(pages))):
+    if _neighbours(pages):
         base = (pages[0] - first) * size
         return lambda layer: pool.span(layer, base + start, base + stop)
     index = integers([pages])
@@ -305,6 +307,15 @@ def _run_source(run: Run, start: int, stop: int, pool: KvPool) -> Source:
         return keys[:, :, cut], values[:, :, cut]
 
     return gathered
+
+
+def _pages_of(run: Run, window: int | None, pool: KvPool) -> Sequence[int]:
+    """The pages a decoding run sees."""
+    return run.block_table[first_visible(run, window) // pool.page_size : -(-run.kv_length // pool.page_size)]
+
+
+def _neighbours(pages: Sequence[int]) -> bool:
+    return list(pages) == list(range(pages[0], pages[0] + len(pages)))
 
 
 def _bias(seen: BoolArray) -> mx.array | None:
