@@ -81,7 +81,7 @@ class TickLoop:
             self._quiet_since = now
         else:
             self._runnable_since = now
-        self._wait_seconds = self._seconds_to_wait(len(view.passes), now)
+        self._wait_seconds = self._seconds_to_wait(view, now)
         if self._wait_seconds:
             return Plan()
         plan = self._policy.plan(view)
@@ -93,12 +93,17 @@ class TickLoop:
     def _view(self, *, stalled: bool = False) -> View:
         return tick_view(self._state, self._bank, self._limits, stalled=stalled)
 
-    def _seconds_to_wait(self, runnable: int, now: float) -> float:
-        if not runnable:
+    def _seconds_to_wait(self, view: View, now: float) -> float:
+        if not view.passes:
             return 0.0
+        runnable = [item.context for item in view.passes]
         limit = self._limits.max_batch_contexts
-        answer = when_to_fire(self._firing, runnable, limit, now - self._runnable_since)
+        answer = when_to_fire(self._firing, runnable, self._may_return, limit, now - self._runnable_since)
         return answer.seconds if isinstance(answer, WaitSeconds) else 0.0
+
+    def _may_return(self, context: int) -> bool:
+        state = self._state
+        return context in state.contexts and context not in state.requests and state.store.is_resident(context)
 
     def _stalled_plan(self, now: float) -> Plan | None:
         """Nothing moves: after one batch time of grace the first that waits gets its way (Q2), or is refused."""
@@ -207,7 +212,7 @@ class TickLoop:
         """The passes are in the batch; their contexts are pinned until its end."""
         for item, _ in chunks:
             item.context.pinned = item.in_batch = True
-        self._firing = self._firing.fired(len(chunks))
+        self._firing = self._firing.fired(item.context.id for item, _ in chunks)
 
     def commit(self, chunks: Chunks, results: Sequence[WorkResult], seconds: float, *, ahead: bool = False) -> None:
         """The batch is computed: pages, money, replies, events."""
