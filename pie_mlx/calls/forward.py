@@ -5,6 +5,20 @@ from pie_mlx.calls.context import PageCounters
 from pie_mlx.calls.reading import AnyResult, Slot
 
 
+class Speculation(Record, frozen=True):
+    """Guesses at the tokens behind a pass's last input, verified in that pass (V2).
+
+    At most `limit` of them count. `drafts` None lets the engine guess. `parents` makes a tree of the drafts: each
+    names the draft it follows, -1 the last input; None is a chain. Of what was right, a token of `stop_tokens` and all
+    behind it leave KV (V6).
+    """
+
+    limit: int
+    drafts: list[int] | None = None
+    parents: list[int] | None = None
+    stop_tokens: list[int] = []
+
+
 class Forward(Call["ForwardReply"], frozen=True):
     """One pass over a context: a decode step is one of these.
 
@@ -12,7 +26,9 @@ class Forward(Call["ForwardReply"], frozen=True):
     their slot numbers. `attention_masks` has one row per own token over KV slots (F7). `logit_mask` and `matchers`
     restrict every sampled row (F9, G13); matchers are advanced by the token of `advance_slot` when that is not None.
     `reserve` and `commit` are P10's automatic page handling. `horizon` (expected remaining tokens, squared coefficient
-    of variation) renews the automatic bid before the pass (B4).
+    of variation) renews the automatic bid before the pass (B4). With `speculation`, the one sampler of the pass, at the
+    last own input, answers every token that was verified, and matchers are advanced up to the first stop token.
+    `adapter` and the noise of `zo_seed` are for `tokens`, not for `pending` (F1, F10); 0 is none.
     """
 
     context: int
@@ -27,15 +43,21 @@ class Forward(Call["ForwardReply"], frozen=True):
     reserve: bool = True
     commit: bool = True
     horizon: tuple[float, float] | None = None
+    speculation: Speculation | None = None
+    adapter: int = 0
+    zo_seed: int = 0
 
 
 class ForwardReply(Record, frozen=True):
     """Slot results in slot order, the page counters after the pass, and whether a matcher has terminated.
 
-    `attached` of its inputs were not computed: their pages were cached.
+    `attached` of its inputs were not computed: their pages were cached. `drafted` guesses were run behind them; the
+    first `kept` of these are in KV.
     """
 
     results: list[AnyResult]
     counters: PageCounters
     grammar_terminated: bool = False
     attached: int = 0
+    drafted: int = 0
+    kept: int = 0

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pie_mlx.calls import Distribution, Forward, Logprob, Logprobs, ModelInfo, Slot
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row, is_empty, row_runs
+from pie_mlx.engine.model.step import AdapterUse
 from pie_mlx.errors import ContextLengthError, InvalidArgumentError
 
 
@@ -30,8 +31,9 @@ def check_tokens(tokens: Sequence[int], vocabulary_size: int) -> None:
             )
 
 
-def read_request(call: Forward, length: int, model: ModelInfo) -> ForwardRequest:
-    """Check a call on a context that holds `length` tokens.
+def read_request(call: Forward, length: int, model: ModelInfo, use: AdapterUse) -> ForwardRequest:
+    """Check a call on a context that holds `length` tokens; its own input is computed with `use`, what was pending
+    without (F1, F10).
 
     Raises InvalidArgumentError for empty input, ids, positions, masks or slots out of range (F3-F7, L4), and
     ContextLengthError for a position the model cannot reach (F4).
@@ -49,7 +51,7 @@ def read_request(call: Forward, length: int, model: ModelInfo) -> ForwardRequest
     inputs = [WorkingToken(token, length + index) for index, token in enumerate(call.pending)]
     for index, (token, position) in enumerate(zip(call.tokens, positions, strict=True)):
         row = canonical_row(call.attention_masks[index], first_slot + index) if call.attention_masks else None
-        inputs.append(WorkingToken(token, position, row))
+        inputs.append(WorkingToken(token, position, row, *use))
     own_plain = call.attention_masks is None and positions == list(range(first_slot, first_slot + len(positions)))
     return ForwardRequest(inputs, own_start, len(inputs) if own_plain else own_start)
 

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pie_mlx.calls import AnyResult
+from pie_mlx.calls import AnyResult, SampledTokens
+from pie_mlx.engine.drafting import Window
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.model.batch import RowRead
@@ -18,7 +19,8 @@ class Pass:
     `inputs` are what has to be computed (cache hits are attached already); `reads` index them. `cursor` counts the
     inputs already in KV. `commits`: full pages are committed when all are (P10). A `replay` pass rebuilds KV that was
     lost: it writes slots the context already counts, from `first_slot` on, and reads nothing (R6). `in_batch` while
-    some of it is on the device.
+    some of it is on the device. The last inputs may be drafts, those of `window`; `abandoned` when nobody waits for
+    what is drawn any more.
     """
 
     context: LiveContext
@@ -31,11 +33,18 @@ class Pass:
     first_slot: int = 0
     cursor: int = 0
     in_batch: bool = False
+    window: Window | None = None
+    abandoned: bool = False
     results: dict[int, AnyResult] = field(default_factory=dict[int, AnyResult])
 
     @property
     def remaining(self) -> int:
         return len(self.inputs) - self.cursor
+
+    @property
+    def drafts(self) -> int:
+        """How many of the inputs are drafts."""
+        return 0 if self.window is None else len(self.window.tree)
 
     @property
     def is_over(self) -> bool:
@@ -48,6 +57,13 @@ class Pass:
         if end - len(self.inputs) == self.cursor == 0:
             return list(enumerate(self.reads))
         return [(place, read) for place, read in enumerate(self.reads) if self.cursor <= read.index < end]
+
+    def rejected(self) -> int:
+        """How many of the last inputs leave KV, now that all results are there."""
+        if self.window is None:
+            return 0
+        drawn = [result.tokens[0] for result in self.in_order() if isinstance(result, SampledTokens)]
+        return self.window.judge(drawn, wanted=not self.abandoned)
 
     def finish(self) -> None:
         if not self.done.done():

@@ -84,7 +84,7 @@ class RunAhead:
 
     def _successor(self, item: Pass, work: Work) -> Work | None:
         """The row that goes on with what `work` draws; None where that cannot be told."""
-        if not item.commits or item.replay or item.context.leaving:
+        if not item.commits or item.replay or item.context.leaving or item.drafts:
             return None
         reads = _successor_reads(item, work)
         table = self._state.store.table_for(work.context, work.kv_length + 1) if reads else None
@@ -99,6 +99,7 @@ class RunAhead:
             block_table=table,
             kv_length=work.kv_length + 1,
             reads=reads,
+            adapters=None if work.adapters is None else [work.adapters[-1]],
         )
 
 
@@ -123,6 +124,7 @@ def _is_same(row: Work, work: Work) -> bool:
         and list(work.slots) == list(row.slots)
         and work.kv_length == row.kv_length
         and work.masks is None
+        and work.adapters == row.adapters
         and all(read.mask is None for read in work.reads)
         and work.reads == row.reads
     )

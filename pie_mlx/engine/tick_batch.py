@@ -3,9 +3,12 @@
 from collections.abc import Iterable, Sequence
 
 from pie_mlx.calls import Brle
+from pie_mlx.engine.drafting import Window
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.kv.masks import row_runs
+from pie_mlx.engine.kv.working import pages_for
 from pie_mlx.engine.model.batch import RowRead, Work, WorkResult
+from pie_mlx.engine.model.step import AdapterUse
 from pie_mlx.engine.passes import Pass
 from pie_mlx.errors import BatchFailedError
 
@@ -30,6 +33,7 @@ def chunk_work(store: PageStore, item: Pass, count: int) -> Work:
         kv_length=first + count,
         masks=_chunk_masks(chunk, first),
         reads=reads,
+        adapters=_chunk_adapters(item, chunk),
     )
 
 
@@ -37,6 +41,13 @@ def _within(read: RowRead, start: int) -> RowRead:
     if not start:
         return read
     return RowRead(read.index - start, read.read, read.stream, read.counter, read.mask)
+
+
+def _chunk_adapters(item: Pass, chunk: Sequence[WorkingToken]) -> list[AdapterUse] | None:
+    """What the tokens of a chunk are computed with. The last input tells: only what was pending before has none."""
+    if not item.inputs[-1].adapter:
+        return None
+    return [(record.adapter, record.adapter_version, record.zo_seed) for record in chunk]
 
 
 def _chunk_masks(chunk: Sequence[WorkingToken], first_slot: int) -> list[Brle] | None:
@@ -61,9 +72,20 @@ def take_result(store: PageStore, item: Pass, count: int, result: WorkResult) ->
     item.cursor += count
     if item.remaining:
         return 0
+    if item.window is not None:
+        _take_back(store, item, item.window)
     made = store.commit_full(item.context.id).computed if item.commits else 0
     item.finish()
     return made
+
+
+def _take_back(store: PageStore, item: Pass, window: Window) -> None:
+    """Rejected drafts leave KV, and their pages the context, before anything is committed (V3)."""
+    context = item.context.id
+    store.truncate(context, item.rejected())
+    counters = store.counters(context)
+    unused = counters.working - pages_for(counters.working_tokens, store.page_size)
+    store.release_working(context, min(window.extra_pages, unused))
 
 
 def fail_all(items: Iterable[Pass], error: BatchFailedError) -> None:

@@ -6,16 +6,17 @@ from typing import Any, Literal, Self, cast
 
 from pie_mlx import calls
 from pie_mlx.calls import Probe, SampledTokens, Sampler, Turn
-from pie_mlx.errors import ContextBusyError, EmptyMaskError, InvalidArgumentError
+from pie_mlx.errors import ContextBusyError, EmptyMaskError, InvalidArgumentError, SpeculationError
 from pie_mlx.sdk._acceptance import Cut, cut
 from pie_mlx.sdk._bidding import UNKNOWN_HORIZON, Horizon
 from pie_mlx.sdk._constraints import ConstraintSet
+from pie_mlx.sdk._drafting import NO_LIMIT, Drafting
 from pie_mlx.sdk._handle import ContextHandle
-from pie_mlx.sdk._options import refuse
 from pie_mlx.sdk._pending import PendingBuffer
 from pie_mlx.sdk._readings import Readings
 from pie_mlx.sdk._structured import Parse, parse_text, plan_structure
 from pie_mlx.sdk._tokens import integers, token_list
+from pie_mlx.sdk.adapter import Adapter, adapter_number, checked_adapter, checked_seed
 from pie_mlx.sdk.constraint import Constraint, Schema
 from pie_mlx.sdk.forward import checked_probe, checked_sampler
 from pie_mlx.sdk.grammar import Grammar
@@ -44,6 +45,9 @@ class Generator:
         stop: Iterable[int] | None,
         constrain: Constraints | None,
         logit_mask: Sequence[int] | None,
+        drafting: Drafting,
+        adapter: Adapter | None,
+        zo_seed: int | None,
         horizon: int | None,
         rebid_each_step: bool,
         auto_flush: bool,
@@ -55,6 +59,9 @@ class Generator:
         self._max_tokens = _at_least_zero("max_tokens", max_tokens)
         self._horizon = _at_least_zero("horizon", horizon)
         self._rebid_each_step = rebid_each_step
+        self._drafting = drafting
+        self._adapter = checked_adapter(adapter)
+        self._zo_seed = checked_seed(zo_seed)
         self._stops = self._initial_stops(stop, auto_flush=auto_flush)
         self._constraints = ConstraintSet(handle.model, logit_mask)
         if constrain is not None:
@@ -64,8 +71,14 @@ class Generator:
         self._ended: FinishReason | None = None
         self._step_waits = False
         self._step_runs = False
+        before = pending.snapshot()
         if auto_flush:
             pending.render(Turn("cue"))
+        try:
+            drafting.attach()
+        except SpeculationError:
+            pending.restore(before)
+            raise
         handle.bidding.prime(self._prospect(UNKNOWN_HORIZON))
 
     def max_tokens(self, n: int | None) -> Self:
@@ -93,14 +106,14 @@ class Generator:
         self._constraints.attach(constraint, self._stops)
         return self
 
-    def adapter(self, adapter: object) -> Self:
-        """Apply a LoRA adapter. Raises InvalidArgumentError: not supported yet."""
-        refuse(adapter=adapter)
+    def adapter(self, adapter: Adapter | None) -> Self:
+        """Compute every step with an adapter, with none for None. Raises InvalidTypeError for anything else."""
+        self._adapter = checked_adapter(adapter)
         return self
 
     def zo_seed(self, seed: int | None) -> Self:
-        """Apply evolution-strategy noise. Raises InvalidArgumentError: not supported yet."""
-        refuse(zo_seed=seed)
+        """Compute every step with the noise of a seed on the adapter; 0 and None are no noise (Z2)."""
+        self._zo_seed = checked_seed(seed)
         return self
 
     def probe_each_step(self, index: int, probe: Probe) -> ProbeHandle:
@@ -136,9 +149,10 @@ class Generator:
         self._handle.check()
         if self.is_done:
             return []
-        result = self._cut(chosen)
+        result = self._cut(chosen, self._remaining)
         if result.fed:
             self._keep(result, grammar_ended=self._constraints.feed_matchers(result.fed))
+            self._drafting.accept(chosen)
         return result.kept
 
     def __aiter__(self) -> Self:
@@ -149,6 +163,7 @@ class Generator:
             # A loop that executes no step would otherwise never let anything else run.
             await _Pause()
         self._handle.resolve()
+        self._drafting.check()
         if self.is_done or not self._has_input():
             raise StopAsyncIteration
         self._step_waits = True
@@ -186,12 +201,15 @@ class Generator:
             return Output(None, {})
         readings, drawn = self._readings(step, len(self._pending.tokens))
         request = self._request(readings, samples=drawn is not None)
+        remaining = self._remaining
         reply = await self._send(request)
         self._handle.bidding.step_done()
         if drawn is None:
             return Output(reply, readings.spans)
-        result = self._cut(cast("SampledTokens", reply.results[0]).tokens)
-        self._keep(result, grammar_ended=reply.grammar_terminated)
+        produced = cast("SampledTokens", reply.results[0]).tokens
+        result = self._cut(produced, remaining)
+        self._keep(result, grammar_ended=reply.grammar_terminated, in_kv=reply.kept)
+        self._drafting.accept(produced)
         return Output(reply, readings.spans, tokens=result.kept, auto_sampler=drawn)
 
     def _request(self, readings: Readings, *, samples: bool) -> calls.Forward:
@@ -203,8 +221,19 @@ class Generator:
             logit_mask=mask if samples else [],
             matchers=self._constraints.matchers if samples else [],
             advance_slot=0 if samples and self._constraints.matchers else None,
+            speculation=self._speculation() if samples else None,
+            adapter=adapter_number(self._adapter),
+            zo_seed=self._zo_seed,
             horizon=self._handle.bidding.for_step(self._prospect(None), rebid=self._rebid_each_step),
         )
+
+    def _speculation(self) -> calls.Speculation | None:
+        """Drafts for this step: none when one token remains (V5), or when a constraint cannot look ahead (V7)."""
+        limit = NO_LIMIT if self._remaining is None else self._remaining - 1
+        if limit < 1 or self._constraints.looks_back:
+            return None
+        position = self._handle.next_slot + len(self._pending.tokens)
+        return self._drafting.draft(position, limit, self._stops | self._constraints.end_tokens)
 
     async def _send(self, request: calls.Forward) -> calls.ForwardReply:
         pending = self._pending
@@ -245,14 +274,18 @@ class Generator:
             self._ended = "length"
         return self._ended is None
 
-    def _cut(self, tokens: Sequence[int]) -> Cut:
-        remaining = None if self._max_tokens is None else self._max_tokens - self._generated
+    @property
+    def _remaining(self) -> int | None:
+        """Tokens that may still be emitted; None without a limit."""
+        return None if self._max_tokens is None else self._max_tokens - self._generated
+
+    def _cut(self, tokens: Sequence[int], remaining: int | None) -> Cut:
         return cut(tokens, self._stops | self._constraints.end_tokens, remaining)
 
-    def _keep(self, result: Cut, *, grammar_ended: bool) -> None:
+    def _keep(self, result: Cut, *, grammar_ended: bool, in_kv: int = 0) -> None:
         self._constraints.accept(result.fed)
         self._generated += len(result.kept)
-        self._pending.tokens += result.kept
+        self._pending.tokens += result.kept[in_kv:]
         if grammar_ended:
             self._ended = "grammar"
         elif result.stopped:

@@ -2,13 +2,21 @@
 
 from typing import Protocol, runtime_checkable
 
+Drafts = tuple[list[int], list[int]] | tuple[list[int], list[int], list[int]]
+"""Guessed tokens and their absolute positions; the third list, if there is one, makes a tree of them."""
+
 
 @runtime_checkable
 class Speculator(Protocol):
     """Guesses the next tokens so that several can be verified in one pass (V4)."""
 
-    def draft(self) -> tuple[list[int], list[int]]:
-        """Guessed tokens and their absolute positions; two empty lists for a plain step."""
+    def draft(self) -> Drafts:
+        """Guessed tokens and their absolute positions; two empty lists for a plain step.
+
+        The first draft's position is the number of tokens in the context, buffer included; each further one comes
+        next. With a third list, several guesses at one position can be verified at once: for each draft the index of
+        the earlier draft it follows, -1 for none, and its position is the next after that draft's.
+        """
         ...
 
     def accept(self, tokens: list[int]) -> None:
@@ -16,7 +24,7 @@ class Speculator(Protocol):
         ...
 
     def rollback(self, n: int) -> None:
-        """The last `n` drafted tokens were wrong."""
+        """`n` of the drafted tokens were wrong, or were not looked at."""
         ...
 
     def reset(self) -> None:

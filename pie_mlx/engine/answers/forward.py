@@ -6,13 +6,16 @@ from typing import Any, TypeVar
 from pie_mlx import calls
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.answers.base import answers
+from pie_mlx.engine.drafting import Row
 from pie_mlx.engine.forward_request import ForwardRequest, read_request
 from pie_mlx.engine.live_context import LiveContext
-from pie_mlx.engine.logit_mask import intersect, pack_runs
+from pie_mlx.engine.logit_mask import allowed_next, pack_runs
 from pie_mlx.engine.market import Horizon
+from pie_mlx.engine.model.adapters import NO_ADAPTER, AdapterUse
 from pie_mlx.engine.model.batch import PackedMask, RowRead
 from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
+from pie_mlx.engine.speculating import DraftedPass, plan_drafts
 from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.errors import TokenBudgetError
 from pie_mlx.events import PassCompleted
@@ -25,6 +28,13 @@ NO_HORIZON = Horizon(0.0, 1.0)
 
 @answers(calls.Forward)
 async def forward(services: Services, process: Process, call: calls.Forward) -> calls.ForwardReply:
+    if not (call.adapter or call.zo_seed):
+        return await _forward(services, process, call, NO_ADAPTER)
+    with services.adapters.used(process.username, call.adapter, call.zo_seed) as use:
+        return await _forward(services, process, call, use)
+
+
+async def _forward(services: Services, process: Process, call: calls.Forward, use: AdapterUse) -> calls.ForwardReply:
     context = process.context(call.context)
     matchers = [process.matcher(number) for number in call.matchers]
     async with context.turn:
@@ -34,45 +44,47 @@ async def forward(services: Services, process: Process, call: calls.Forward) -> 
         if call.horizon is not None:
             services.rebid(process, context, Horizon(*call.horizon))
         length = services.store.sequence_length(context.id)
-        request = read_request(call, length, services.model_info)
-        mask = _logit_mask(services, call, matchers)
+        request = read_request(call, length, services.model_info, use)
+        fixed = pack_runs(call.logit_mask, services.model_info.vocabulary_size) if call.logit_mask else None
+        mask = allowed_next(matchers, fixed)
+        drafted = None
+        if call.speculation is not None:
+            row = Row(matchers, mask)
+            drafted = plan_drafts(services, context, call, call.speculation, request, row, fixed)
         reads = _reads(context, call.slots, mask)
-        results, computed = await _paid(
-            services, process, len(request.inputs), _run(services, context, call, request, reads)
-        )
+        work = _run(services, context, call, request, reads, drafted)
+        results, computed = await _paid(services, process, len(request.inputs), drafted, work)
         attached = len(request.inputs) - computed
         counts = (length, attached, computed, len(reads))
-        _tell(services, process, context, counts, requested_seconds)
+        _tell(services, process, context, counts, drafted, requested_seconds)
+        if drafted is not None:
+            return _verified(services, context, call, matchers, drafted, results, attached)
         context.sampled += sum(isinstance(slot.read, Sampler) for slot in call.slots)
         terminated = _advance(call, matchers, results)
         return calls.ForwardReply(results, services.store.counters(context.id), terminated, attached)
 
 
-async def _paid(services: Services, process: Process, tokens: int, work: Coroutine[Any, Any, T]) -> T:
-    """Run a pass of `tokens` inputs on the process's token wallet; a failed one costs nothing (M3)."""
+async def _paid(
+    services: Services, process: Process, tokens: int, drafted: DraftedPass | None, work: Coroutine[Any, Any, T]
+) -> T:
+    """Run a pass of `tokens` inputs, and the drafts there are tokens for, on the process's token wallet.
+
+    A failed one costs nothing, and neither do rejected drafts (M3).
+    """
     try:
-        reservation = services.bank.reserve_tokens(process.account, tokens)
+        reservation = services.bank.reserve_tokens(process.account, tokens, 0 if drafted is None else drafted.count)
     except TokenBudgetError:
         work.close()
         raise
+    if drafted is not None:
+        drafted.trim(reservation.drafts)
     appended = 0
     try:
         results = await work
-        appended = tokens
+        appended = tokens if drafted is None else tokens + drafted.verdict.kept
         return results
     finally:
         services.bank.settle_tokens(process.account, reservation, appended)
-
-
-def _logit_mask(services: Services, call: calls.Forward, matchers: Sequence[Matcher]) -> PackedMask | None:
-    """What every mask of the pass allows, None for everything. Raises EmptyMaskError before anything runs (F9)."""
-    vocabulary = services.model_info.vocabulary_size
-    masks = [mask for matcher in matchers if (mask := matcher.packed_mask()) is not None]
-    names = [f"grammar {number}" for number in range(len(masks))]
-    if call.logit_mask:
-        masks.append(pack_runs(call.logit_mask, vocabulary))
-        names.append("the logit mask")
-    return intersect(masks, names=names)
 
 
 def _reads(context: LiveContext, slots: Sequence[calls.Slot], mask: PackedMask | None) -> list[RowRead]:
@@ -95,10 +107,11 @@ async def _run(
     call: calls.Forward,
     request: ForwardRequest,
     reads: Sequence[RowRead],
+    drafted: DraftedPass | None,
 ) -> tuple[list[calls.AnyResult], int]:
     """Attach, reserve, compute and commit; on any error the context is as it was (E3, E6).
 
-    Answers the results and how many of the inputs were computed.
+    Answers the results, without those of drafts, and how many of the inputs were computed.
     """
     store = services.store
     mark = store.mark(context.id)
@@ -110,13 +123,45 @@ async def _run(
             if call.reserve:
                 lacking = store.pages_lacking(context.id, len(inputs))
                 await services.ticker.take(context, lacking, lambda: store.reserve(context.id, lacking))
-            store.next_slots(context.id, len(inputs))  # raises KvCapacityError before anything is computed
             shifted = [_shift(read, request.own_start - attached) for read in reads]
-            results = await services.ticker.run(context, inputs, shifted, commits=call.commit)
+            window = None
+            if drafted is not None and drafted.count:
+                if call.reserve:
+                    drafted.reserve(store, context.id, len(inputs), services.ticker.spare_pages())
+                slot = store.sequence_length(context.id) + len(inputs)
+                window = drafted.window
+                shifted += drafted.reads(shifted[drafted.slot])
+                inputs = [*inputs, *drafted.inputs(inputs[-1], slot)]
+            store.next_slots(context.id, len(inputs))  # raises KvCapacityError before anything is computed
+            results = await services.ticker.run(context, inputs, shifted, commits=call.commit, window=window)
+            if drafted is not None and window is None:
+                drafted.find_nothing(results)
     except BaseException:
         services.ticker.rollback(context, mark)
         raise
-    return results, len(inputs)
+    return results[: len(reads)], len(request.inputs) - attached
+
+
+def _verified(
+    services: Services,
+    context: LiveContext,
+    call: calls.Forward,
+    matchers: Sequence[Matcher],
+    drafted: DraftedPass,
+    results: list[calls.AnyResult],
+    attached: int,
+) -> calls.ForwardReply:
+    """The reply of a pass that verified drafts: the sampler answers all that was drawn, before stops cut it (V2)."""
+    verdict, emitted = drafted.verdict, drafted.emitted()
+    results[drafted.slot] = calls.SampledTokens(verdict.tokens)
+    context.sampled += len(emitted)
+    if call.advance_slot is not None:
+        for matcher in matchers:
+            matcher.accept(emitted)
+    drafted.tell(services.ticker.batch_contexts)
+    terminated = any(matcher.is_terminated for matcher in matchers)
+    counters = services.store.counters(context.id)
+    return calls.ForwardReply(results, counters, terminated, attached, drafted.count, verdict.kept)
 
 
 def _tell(
@@ -124,11 +169,13 @@ def _tell(
     process: Process,
     context: LiveContext,
     counts: tuple[int, int, int, int],
+    drafted: DraftedPass | None,
     requested_seconds: float,
 ) -> None:
     """`counts`: tokens held before the pass, attached and computed by it, and rows read."""
     held, attached, computed, read = counts
     expected = context.expected or NO_HORIZON
+    guessed, right = (0, 0) if drafted is None else drafted.guesses()
     services.emit(
         PassCompleted(
             process=process.id,
@@ -142,6 +189,8 @@ def _tell(
             bid=context.bid,
             remaining_tokens=expected.remaining_tokens,
             variation=expected.cv2,
+            guessed_tokens=guessed,
+            guessed_right=right,
         )
     )
 
@@ -152,6 +201,8 @@ def _attach(services: Services, context: LiveContext, call: calls.Forward, reque
         return 0
     first_read = min((slot.index for slot in call.slots), default=None)
     limit = None if first_read is None else request.own_start + first_read
+    if call.adapter:
+        return services.store.attach_records(context.id, request.inputs[: request.plain], limit=limit)
     tokens = [record.token for record in request.inputs[: request.plain]]
     return services.store.attach_cached(context.id, tokens, limit=limit)
 

@@ -1,0 +1,183 @@
+"""Speculation beside plain decoding, in one run: tokens per pass and time per token.
+
+    python -m benchmarks.speculation [--new-tokens 128] [--repeats 3] [--streams 1 8]
+
+Copy-heavy text is what a model writes greedily behind records that repeat; free text is drawn at temperature 1, and a
+drafter that finds nothing to copy must not slow it down. Rounds of both kinds alternate and medians are compared;
+`processor` is the ratio of processor time, which other programs on the machine disturb less. The models are pie-tiny,
+which has learned to write, and a random Llama of 9.4 million parameters, which has not but costs more. Below: mlx-lm
+on the same weights, and its own speculation, which needs a draft model (here the first layers of the model itself),
+one stream and greedy decoding.
+"""
+
+import argparse
+import asyncio
+import statistics
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+from mlx_lm import load as load_peer
+from mlx_lm.generate import generate_step, speculative_generate_step
+
+from benchmarks.random_llama import EMBEDDED, write_random_llama
+from pie_mlx import Engine
+from pie_mlx.engine.model.blas import use_fast_blas
+from pie_mlx.sdk import Context, Model, Sampler, runtime
+
+NAMES = ["Anna", "Bert", "Carl", "Dora", "Emil", "Fred", "Gina", "Hans"]
+DRAFT_LAYERS, PEER_DRAFTS = 2, 4
+
+
+def records(stream: int) -> str:
+    """Records that repeat, another set for each stream."""
+    lines = [f'{{"name": "{NAMES[(stream + place) % 8]}", "age": {20 + 3 * place + stream}}}\n' for place in range(3)]
+    return "".join(lines * 3)
+
+
+def story(stream: int) -> str:
+    return f"Once upon a time {NAMES[stream]} lived in a small house near the forest. One day"
+
+
+@dataclass(frozen=True)
+class Text:
+    """What is written: prompts by stream, and how tokens are chosen."""
+
+    name: str
+    prompt: Any
+    sampler: Any
+
+
+TEXTS = (
+    Text("copy-heavy", records, lambda stream: Sampler.argmax()),
+    Text("free", story, lambda stream: Sampler.multinomial(1.0, seed=100 + stream)),
+)
+
+
+@dataclass
+class Tally:
+    """One round: seconds, those of the processor, and what its passes were."""
+
+    seconds: float = 0.0
+    processor_seconds: float = 0.0
+    tokens: int = 0
+    passes: int = 0
+    drafted: int = 0
+    kept: int = 0
+
+
+async def write(text: Text, stream: int, new_tokens: int, tally: Tally, *, speculate: bool) -> list[int]:
+    model = Model.load(runtime.models()[0])
+    written: list[int] = []
+    with Context(model) as context:
+        context.append(model.tokenizer().encode(text.prompt(stream)))
+        generator = context.generate(
+            text.sampler(stream), max_tokens=new_tokens, stop=[], auto_flush=False, system_speculation=speculate
+        )
+        async for step in generator:
+            output = await step.execute()
+            written += output.tokens
+            tally.passes += 1
+            if output.raw is not None:
+                tally.drafted += output.raw.drafted
+                tally.kept += output.raw.kept
+    tally.tokens += len(written)
+    return written
+
+
+async def round_of(engine: Engine, text: Text, streams: int, new_tokens: int, *, speculate: bool) -> tuple[Tally, Any]:
+    tally = Tally()
+
+    async def main(input: dict[str, object]) -> list[list[int]]:
+        started, worked = time.perf_counter(), time.process_time()
+        work = (write(text, stream, new_tokens, tally, speculate=speculate) for stream in range(streams))
+        written = await asyncio.gather(*work)
+        tally.seconds, tally.processor_seconds = time.perf_counter() - started, time.process_time() - worked
+        return list(written)
+
+    return tally, await engine.run(main, {})
+
+
+async def compare(engine: Engine, text: Text, streams: int, new_tokens: int, repeats: int) -> str:
+    plain: list[Tally] = []
+    guided: list[Tally] = []
+    for number in range(repeats + 1):
+        one, expected = await round_of(engine, text, streams, new_tokens, speculate=False)
+        other, written = await round_of(engine, text, streams, new_tokens, speculate=True)
+        if written != expected:
+            print(f"  {text.name}: the tokens differ (logits that are nearly equal)")
+        if number:  # the first round warms up
+            plain.append(one)
+            guided.append(other)
+    before, after = milliseconds(plain), milliseconds(guided)
+    last = guided[-1]
+    work = sum(tally.processor_seconds for tally in plain) / sum(tally.processor_seconds for tally in guided)
+    return (
+        f"{text.name:12}{streams:8}{before:10.2f}{after:10.2f}{before / after:9.2f}x{work:11.2f}x"
+        f"{last.tokens / last.passes:14.2f}{last.drafted:9}{last.kept / max(last.drafted, 1):8.0%}"
+    )
+
+
+def milliseconds(rounds: Sequence[Tally]) -> float:
+    """Per token, at the median round."""
+    return 1e3 * statistics.median(tally.seconds / tally.tokens for tally in rounds)
+
+
+def peer(directory: Path, new_tokens: int, repeats: int) -> str:
+    """mlx-lm's plain and speculative decoding of the copy-heavy text, one stream."""
+    model, tokenizer, *_ = load_peer(str(directory))
+    draft, *_ = load_peer(str(directory))
+    draft.model.layers = draft.model.layers[:DRAFT_LAYERS]
+    prompt = mx.array(tokenizer.encode(records(0), add_special_tokens=False))
+    plain: list[float] = []
+    guided: list[float] = []
+    for number in range(repeats + 1):
+        seconds = timed(generate_step(prompt, model, max_tokens=new_tokens))
+        other = timed(
+            speculative_generate_step(prompt, model, draft, max_tokens=new_tokens, num_draft_tokens=PEER_DRAFTS)
+        )
+        if number:
+            plain.append(1e3 * seconds / new_tokens)
+            guided.append(1e3 * other / new_tokens)
+    before, after = statistics.median(plain), statistics.median(guided)
+    return f"{'mlx-lm, copy':12}{1:8}{before:10.2f}{after:10.2f}{before / after:9.2f}x"
+
+
+def timed(steps: Any) -> float:
+    started = time.perf_counter()
+    for _ in steps:
+        pass
+    return time.perf_counter() - started
+
+
+async def measure(name: str, reference: str, directory: Path, options: argparse.Namespace) -> None:
+    print(f"\n{name}, milliseconds per token")
+    print(
+        f"{'text':12}{'streams':>8}{'plain':>10}{'drafted':>10}{'ratio':>10}{'processor':>12}{'tokens/pass':>14}{'drafts':>9}{'right':>8}"
+    )
+    async with Engine(reference, total_pages=2048) as engine:
+        for text in TEXTS:
+            for streams in options.streams:
+                print(await compare(engine, text, streams, options.new_tokens, options.repeats), flush=True)
+    print(peer(directory, options.new_tokens, options.repeats), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--new-tokens", type=int, default=128)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--streams", type=int, nargs="+", default=[1, 8])
+    options = parser.parse_args()
+    print(f"BLAS for both: {use_fast_blas()}")
+    asyncio.run(measure("pie-tiny", "pie-tiny", EMBEDDED, options))
+    with tempfile.TemporaryDirectory() as directory:
+        write_random_llama(Path(directory))
+        asyncio.run(measure("random Llama, 9.4M", directory, Path(directory), options))
+
+
+if __name__ == "__main__":
+    main()

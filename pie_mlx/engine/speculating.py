@@ -1,0 +1,164 @@
+"""Speculation of one pass: which drafts it verifies, and what is known when it is over."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pie_mlx.calls import AnyResult, Forward, SampledTokens, Sampler, Speculation
+from pie_mlx.engine.drafting import (
+    LONGEST,
+    MaskedDrafts,
+    NgramDrafter,
+    Row,
+    Verdict,
+    Window,
+    admitted,
+    checked_tree,
+    completed,
+    window_cost,
+)
+from pie_mlx.engine.forward_request import ForwardRequest
+from pie_mlx.engine.kv import PageStore, WorkingToken
+from pie_mlx.engine.kv.masks import canonical_row
+from pie_mlx.engine.live_context import LiveContext
+from pie_mlx.engine.model.batch import PackedMask, RowRead
+from pie_mlx.engine.services import Services
+from pie_mlx.errors import InvalidArgumentError
+
+MOST_DRAFTS = 256
+"""Drafts of one pass that count: each has a row of logits and a mask."""
+
+
+@dataclass(slots=True)
+class DraftedPass:
+    """The window of a pass with the masks of its rows. `slot` is the place of the sampler among the pass's slots.
+
+    `drafter` is who guessed, None when the program did.
+    """
+
+    window: Window
+    drafts: MaskedDrafts
+    slot: int
+    drafter: NgramDrafter | None = None
+
+    @property
+    def count(self) -> int:
+        """Drafts to be verified."""
+        return len(self.window.tree)
+
+    def trim(self, count: int) -> None:
+        """Verify no more than the first `count` drafts."""
+        if count < self.count:
+            self.window.tree = self.window.tree.first(max(count, 0))
+
+    def reserve(self, store: PageStore, context: int, inputs: int, spare_pages: int) -> None:
+        """Take pages for the drafts, of those that are spare; drafts beyond them are given up."""
+        counters = store.counters(context)
+        lacking = store.pages_lacking(context, inputs + self.count)
+        if lacking > spare_pages:
+            self.trim((counters.working + spare_pages) * store.page_size - counters.working_tokens - inputs)
+            lacking = store.pages_lacking(context, inputs + self.count)
+        store.reserve(context, lacking)
+        self.window.extra_pages = lacking
+
+    def inputs(self, last: WorkingToken, slot: int) -> list[WorkingToken]:
+        """The drafts as inputs behind `last`; the first of them lies at `slot`."""
+        tree = self.window.tree
+        masks: list[bytes | None] = [None] * len(tree)
+        if not tree.is_chain:
+            masks = [canonical_row(tree.visible(place, slot), slot + place) for place in range(len(tree))]
+        return [
+            last._replace(token=token, position=last.position + depth, mask=mask)
+            for token, depth, mask in zip(tree.tokens, tree.depths(), masks, strict=True)
+        ]
+
+    def reads(self, drawn: RowRead) -> list[RowRead]:
+        """What is drawn at the drafts, when `drawn` is at the last input: with the counters of plain decoding (L6)."""
+        return [
+            RowRead(drawn.index + 1 + place, drawn.read, drawn.stream, drawn.counter + depth, self.drafts.masks[place])
+            for place, depth in enumerate(self.window.tree.depths())
+        ]
+
+    def find_nothing(self, results: Sequence[AnyResult]) -> None:
+        """The pass is over and verified no drafts."""
+        drawn = results[self.slot]
+        self.window.judge(drawn.tokens if isinstance(drawn, SampledTokens) else [], wanted=True)
+
+    @property
+    def verdict(self) -> Verdict:
+        """What became of the drafts. Raises RuntimeError before the pass is over."""
+        if self.window.verdict is None:
+            raise RuntimeError("speculation: the pass is not over")
+        return self.window.verdict
+
+    def emitted(self) -> list[int]:
+        """What was drawn, up to and including the first stop token."""
+        tokens = self.verdict.tokens
+        stops = (place for place, token in enumerate(tokens) if token in self.window.stop_tokens)
+        return tokens[: next(stops, len(tokens) - 1) + 1]
+
+    def guesses(self) -> tuple[int, int]:
+        """Drafts that the engine guessed, and how many were right: forced ones say nothing about its guessing."""
+        if self.drafter is None:
+            return 0, 0
+        tried = self.drafts.guessed[: self.count]
+        return sum(tried), sum(tried[: self.verdict.accepted])
+
+    def tell(self, streams: int) -> None:
+        """Tell the drafter what was written, what was right, and what that took in a batch of `streams`."""
+        if self.drafter is not None:
+            tokens = self.emitted()
+            ended = tokens[-1] in self.window.stop_tokens
+            self.drafter.learn(tokens[:-1] if ended else tokens, *self.guesses(), window_cost(self.count, streams))
+
+
+def plan_drafts(
+    services: Services,
+    context: LiveContext,
+    call: Forward,
+    speculation: Speculation,
+    request: ForwardRequest,
+    first: Row,
+    fixed: PackedMask | None,
+) -> DraftedPass:
+    """The drafts of a pass, as far as limits and masks let them be right; `first` is the row of the last input.
+
+    Raises SpeculationError for malformed drafts, InvalidArgumentError where nothing can be drafted.
+    """
+    slot = _drawing_slot(call)
+    if services.runner.model.recurrent:
+        raise InvalidArgumentError(
+            f"speculation: {services.model_name} has recurrent layers, whose state cannot take tokens back",
+            hint="generate without it",
+        )
+    model, held = services.model_info, services.store.sequence_length(context.id)
+    room = max(0, min(speculation.limit, MOST_DRAFTS, model.maximum_positions - held - len(request.inputs)))
+    drafter = None
+    if speculation.drafts is None:
+        drafter = context.drafter = context.drafter or NgramDrafter()
+        inputs = [record.token for record in request.inputs]
+        guesses = drafter.draft(held, inputs, room, lambda count: services.store.last_tokens(context.id, count))
+        drafts = completed(guesses, first, fixed, speculation.stop_tokens, min(room, LONGEST))
+    else:
+        tree = checked_tree(speculation.drafts, speculation.parents, model.vocabulary_size).first(MOST_DRAFTS)
+        if services.runner.model.window is not None:
+            # Windows count slots: a branch that lies further on would not see as far back as in plain decoding.
+            tree = tree.first(tree.trunk)
+        drafts = admitted(tree.up_to_depth(room), first, fixed)
+    return DraftedPass(Window(drafts.tree, frozenset(speculation.stop_tokens)), drafts, slot, drafter)
+
+
+def _drawing_slot(call: Forward) -> int:
+    """The one sampler of the pass: what it draws is what drafts are compared with."""
+    drawing = [place for place, slot in enumerate(call.slots) if isinstance(slot.read, Sampler)]
+    if call.positions is not None or call.attention_masks is not None:
+        raise InvalidArgumentError(
+            "speculation: the pass has positions or attention masks of its own",
+            hint="draft behind plain input, or build the pass by hand: masks, samplers at each draft, truncate",
+        )
+    if len(drawing) == 1:
+        slot = call.slots[drawing[0]]
+        if isinstance(slot.read, Sampler) and slot.read.draws == 1 and slot.index == len(call.tokens) - 1:
+            return drawing[0]
+    raise InvalidArgumentError(
+        f"speculation: {len(drawing)} samplers", hint="draw one token, at the last input of the pass, and nothing else"
+    )
