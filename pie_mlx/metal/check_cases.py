@@ -30,7 +30,7 @@ from pie_mlx.metal.kernels.kv_quantised import (
     kv_write_quantised,
 )
 from pie_mlx.metal.kernels.kv_write import kv_write
-from pie_mlx.metal.kernels.lora_batched import lora_batched
+from pie_mlx.metal.kernels.lora_batched import group_rows, lora_batched
 from pie_mlx.metal.kernels.paged_attention import AttentionOptions, Pool, paged_attention
 from pie_mlx.metal.kernels.paged_prefill import paged_prefill
 from pie_mlx.metal.kernels.requirements import first_fence
@@ -300,7 +300,7 @@ def _lora_pairs(dtype: mx.Dtype, rank: int, out: int, backend: Backend) -> Pairs
     a_stack, b_stack = _normal(random, (4, 48, rank), dtype), _normal(random, (4, rank, out), dtype)
     scale = _normal(random, (4,), mx.float32)
     slots = [0, *([1] * 9), 3]
-    actual = lora_batched(backend, rows, a_stack, b_stack, scale, slots)
+    actual = lora_batched(backend, rows, a_stack, b_stack, scale, group_rows(slots))
     wide_rows, wide_a, wide_b = (array.astype(mx.float32) for array in (rows, a_stack, b_stack))
     return [(actual, lora_batched_reference.lora_batched(wide_rows, wide_a, wide_b, scale, slots))]
 

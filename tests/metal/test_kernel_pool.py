@@ -26,6 +26,10 @@ class Rows:
     kv_length: int
     masks: Sequence[Sequence[int]] | None = None
 
+    @property
+    def context(self) -> int:
+        return self.start
+
 
 def normal(seed: int, *shape: int) -> mx.array:
     return mx.array(np.random.default_rng(seed).standard_normal(shape).astype(np.float32))
@@ -106,12 +110,24 @@ BATCHES = {
 }
 
 
+def planned(runs: Sequence[Rows], pool: KvPool) -> AttentionPlan:
+    """A step that stores what its slots hold already."""
+    places = [(run.block_table, slot) for run in runs for slot in range(run.kv_length - run.count, run.kv_length)]
+    slots = [table[slot // PAGE_SIZE] * PAGE_SIZE + slot % PAGE_SIZE for table, slot in places]
+    stored = [pool.rows(layer, mx.array(slots, dtype=mx.int32)) for layer in range(len(SHAPES))]
+    mx.eval(stored)
+    plan = AttentionPlan(runs, slots, PageMemory(pool))
+    for layer, (keys, values) in enumerate(stored):
+        plan.store(layer, keys, values)
+    return plan
+
+
 @pytest.mark.parametrize(("batch", "window"), [*((name, None) for name in BATCHES), ("mixed", 7), ("masked", 7)])
 def test_attention_agrees_with_mlx_operations(backend: Backend, batch: str, window: int | None) -> None:
     plain, kernels = both(backend)
     runs = BATCHES[batch]
     rows = sum(run.count for run in runs)
-    plan = AttentionPlan(runs, list(range(280, 280 + rows)), PageMemory(plain))
+    plan = planned(runs, plain)
     for layer, (query_heads, key_dim) in enumerate(((4, 64), (2, 32))):
         queries = normal(5, rows, query_heads, key_dim)
         sinks = normal(6, query_heads)
@@ -124,7 +140,7 @@ def test_attention_agrees_with_mlx_operations(backend: Backend, batch: str, wind
 def test_long_chunks_gather_their_pages(backend: Backend, window: int | None) -> None:
     plain, kernels = both(replace(backend, gather_rows=10))
     runs = [*BATCHES["chunk"], Rows(30, 1, [7], 5)]
-    plan = AttentionPlan(runs, list(range(280, 311)), PageMemory(plain))
+    plan = planned(runs, plain)
     queries, sinks = normal(5, 31, 4, 64), normal(6, 4)
     ours = KernelPlan(runs, kernels).attend(queries, 0, scale=0.2, window=window, sinks=sinks)
     theirs = attend(queries, 0, plan, scale=0.2, window=window, sinks=sinks)

@@ -11,7 +11,7 @@ from pie_mlx.metal.kernels.attention_rows import attention_rows, window_bounds
 from pie_mlx.metal.kernels.kv_quantised import Quantisation, empty_quantised_pool
 from pie_mlx.metal.kernels.kv_quantised_reference import quantise
 from pie_mlx.metal.kernels.kv_write import kv_write
-from pie_mlx.metal.kernels.lora_batched import adapter_segments, lora_batched
+from pie_mlx.metal.kernels.lora_batched import adapter_segments, group_rows, lora_batched
 from pie_mlx.metal.kernels.page_moves import page_copy
 from pie_mlx.metal.kernels.paged_attention import PoolShape, paged_attention, split_threadgroup
 from pie_mlx.metal.kernels.paged_prefill import paged_prefill, tile_bytes, tile_size
@@ -105,12 +105,16 @@ def test_every_head_size_has_a_tile(size: int, element_bytes: int) -> None:
 @pytest.mark.parametrize("rank", [3, 128])
 def test_ranks_that_are_not_padded(backend: Backend, rank: int) -> None:
     with pytest.raises(InvalidArgumentError, match=f"rank {rank}"):
-        lora_batched(backend, mx.zeros((1, 8)), mx.zeros((2, 8, rank)), mx.zeros((2, rank, 8)), mx.ones((2,)), [1])
+        lora_batched(
+            backend, mx.zeros((1, 8)), mx.zeros((2, 8, rank)), mx.zeros((2, rank, 8)), mx.ones((2,)), group_rows([1])
+        )
 
 
 def test_adapter_slots_out_of_range(backend: Backend) -> None:
     with pytest.raises(InvalidArgumentError, match="a slot outside"):
-        lora_batched(backend, mx.zeros((1, 8)), mx.zeros((2, 8, 4)), mx.zeros((2, 4, 8)), mx.ones((2,)), [2])
+        lora_batched(
+            backend, mx.zeros((1, 8)), mx.zeros((2, 8, 4)), mx.zeros((2, 4, 8)), mx.ones((2,)), group_rows([2])
+        )
 
 
 def test_rows_are_grouped_by_adapter() -> None:

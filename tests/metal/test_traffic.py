@@ -11,7 +11,7 @@ from pie_mlx.metal.floors import attention_floor, kv_write_floor, lora_floor, pa
 from pie_mlx.metal.kernels.attention_rows import attention_rows
 from pie_mlx.metal.kernels.kv_quantised import Quantisation
 from pie_mlx.metal.kernels.kv_write import kv_write
-from pie_mlx.metal.kernels.lora_batched import lora_batched
+from pie_mlx.metal.kernels.lora_batched import group_rows, lora_batched
 from pie_mlx.metal.kernels.page_moves import page_copy
 from pie_mlx.metal.kernels.paged_attention import AttentionOptions, PoolShape, paged_attention, pool_shape
 from pie_mlx.metal.kernels.requirements import first_fence
@@ -121,6 +121,6 @@ def test_page_copy_moves_the_valid_rows_only(backend: Backend, reports: list[Lau
 
 def test_adapters_are_read_once_per_group_of_rows(backend: Backend, reports: list[LaunchReport]) -> None:
     a_stack, b_stack = zeros(5, 256, 16), zeros(5, 16, 256)
-    lora_batched(backend, zeros(8, 256), a_stack, b_stack, mx.ones((5,)), [1, 1, 1, 1, 3, 3, 3, 3])
+    lora_batched(backend, zeros(8, 256), a_stack, b_stack, mx.ones((5,)), group_rows([1, 1, 1, 1, 3, 3, 3, 3]))
     floor = lora_floor(8, 2, 256, 16, 256, 2)
     assert floor <= reports[0].bytes_moved <= 1.02 * floor

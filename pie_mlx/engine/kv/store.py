@@ -16,7 +16,7 @@ from pie_mlx.engine.kv.rollback import Undoer, mark
 from pie_mlx.engine.kv.sharing import freed_by_suspending, share_out
 from pie_mlx.engine.kv.snapshots import SnapshotShelf
 from pie_mlx.engine.kv.suspension import Suspender
-from pie_mlx.engine.kv.trie import PrefixTrie
+from pie_mlx.engine.kv.trie import PrefixTrie, chain_of
 from pie_mlx.engine.kv.values import (
     CommitResult,
     Fork,
@@ -31,7 +31,7 @@ from pie_mlx.engine.kv.values import (
     Suspension,
     WorkingToken,
 )
-from pie_mlx.engine.kv.working import PlainInput, WorkingPages, pages_for
+from pie_mlx.engine.kv.working import PlainInput, RecordedInput, WorkingPages, pages_for
 from pie_mlx.errors import ContextReleasedError, InvalidArgumentError
 
 
@@ -169,6 +169,15 @@ class PageStore:
         """The working tokens, not copied: read them before the next call."""
         return self._resident(context).working
 
+    def last_tokens(self, context: int, count: int) -> list[int]:
+        """Ids of the last `count` tokens, all of them if there are not as many. Copies them."""
+        found = self._resident(context)
+        ids = [record.token for record in found.working]
+        if count > len(ids):
+            pages = chain_of(found.leaf)[-pages_for(count - len(ids), self.page_size) :]
+            ids = [record.token for page in pages for record in page.tokens] + ids
+        return ids[max(0, len(ids) - count) :]
+
     def attach_cached(
         self,
         context: int,
@@ -188,6 +197,11 @@ class PageStore:
         start = found.committed * self.page_size + len(found.working)
         plain = PlainInput(tokens, start, adapter, adapter_version, zo_seed)
         return self._working.attach_cached(found, plain, limit)
+
+    def attach_records(self, context: int, tokens: Sequence[WorkingToken], *, limit: int | None = None) -> int:
+        """`attach_cached` for tokens that are not all computed with the same adapter and seed; `tokens` are causal, at
+        the positions of their slots."""
+        return self._working.attach_cached(self._resident(context), RecordedInput(tokens), limit)
 
     def mark(self, context: int) -> Mark:
         """The context as it is now, to be given to `rollback` if the pass that begins fails."""

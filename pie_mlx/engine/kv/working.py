@@ -33,6 +33,16 @@ class PlainInput(NamedTuple):
         return cast("Iterator[WorkingToken]", zip(tokens[start:end], positions, *same, strict=False))
 
 
+class RecordedInput(NamedTuple):
+    """Causal input at the positions of its slots, each token with what it is computed with."""
+
+    tokens: Sequence[WorkingToken]
+
+    def between(self, start: int, end: int) -> Iterator[WorkingToken]:
+        """Tokens `start` to `end` (not included)."""
+        return iter(self.tokens[start:end])
+
+
 class _Cached(NamedTuple):
     """Pages in the pool that continue a context: where they end, which they are, their highest position."""
 
@@ -136,7 +146,7 @@ class WorkingPages:
         full = len(context.working) // self._page_size
         return self._commit(context, self._increasing_pages(context, full)) if full else NOTHING_COMMITTED
 
-    def attach_cached(self, context: Context, plain: PlainInput, limit: int | None) -> int:
+    def attach_cached(self, context: Context, plain: PlainInput | RecordedInput, limit: int | None) -> int:
         """Attaches the pages already in the pool that the sequence continues with (K5-K7).
 
         Returns how many of the `plain` tokens they cover; at most the first `limit` of them.
@@ -164,7 +174,7 @@ class WorkingPages:
             place = self._publish(context, place, record)
         self._settle(context, place)
 
-    def _follow(self, context: Context, plain: PlainInput, pages: int) -> _Cached:
+    def _follow(self, context: Context, plain: PlainInput | RecordedInput, pages: int) -> _Cached:
         size, lowest = self._page_size, context.highest_position
         place, key, highest = _end(context), last_key(context.leaf), lowest
         attached: list[int] = []
@@ -251,7 +261,9 @@ def _drop_leading_tokens(context: Context, tokens: int) -> None:
     context.inherited_tokens = max(0, context.inherited_tokens - tokens)
 
 
-def _page_tokens(working: list[WorkingToken], plain: PlainInput, start: int, size: int) -> tuple[WorkingToken, ...]:
+def _page_tokens(
+    working: list[WorkingToken], plain: PlainInput | RecordedInput, start: int, size: int
+) -> tuple[WorkingToken, ...]:
     end, held = start + size, len(working)
     return (*working[start:end], *plain.between(max(0, start - held), max(0, end - held)))
 

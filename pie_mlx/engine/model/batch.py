@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from pie_mlx.calls import AnyResult, Distribution, Entropy, Logits, Logprob, Logprobs, SampledTokens, Sampler
 from pie_mlx.engine.kv import PageCopy
+from pie_mlx.engine.model.step import AdapterUse
 from pie_mlx.errors import BatchFailedError
 
 PackedMask = npt.NDArray[np.uint32]
@@ -33,7 +34,8 @@ class Work(msgspec.Struct, frozen=True):
     """One context's tokens of this tick.
 
     `slots` are physical (page * page size + offset); `kv_length` counts the slots held after these tokens are written;
-    `masks` has one BRLE row per token over KV slots, None for causal.
+    `masks` has one BRLE row per token over KV slots, None for causal. `adapters` has what each token is computed with;
+    None when no token has any.
     """
 
     context: int
@@ -44,6 +46,7 @@ class Work(msgspec.Struct, frozen=True):
     kv_length: int
     masks: Sequence[Sequence[int]] | None = None
     reads: tuple[RowRead, ...] = ()
+    adapters: Sequence[AdapterUse] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 import mlx.core as mx
 
+from pie_mlx.engine.model.adapters import AdapterBank
 from pie_mlx.engine.model.memory import pool_pages
 from pie_mlx.engine.model.network import Network
 from pie_mlx.engine.model.step import StepInput
@@ -47,9 +48,14 @@ class LoadedModel:
         self.maximum_positions = card.maximum_positions
         self.tokenizer, self.eos_token_ids, self.config = card.tokenizer, card.eos_token_ids, card.config
         self.vocabulary_size = network.vocabulary_size
-        self.recurrent, self.tier = network.recurrent, network.tier
+        self.recurrent, self.tier, self.window = network.recurrent, network.tier, network.window
         self._network = network
         self._memory: PageMemory | None = None
+
+    @property
+    def adapters(self) -> AdapterBank:
+        """The adapters in memory."""
+        return self._network.adapters
 
     @property
     def layers(self) -> Sequence[LayerShape]:

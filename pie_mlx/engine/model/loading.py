@@ -11,7 +11,7 @@ import mlx.core as mx
 from pie_mlx.engine.model import hook
 from pie_mlx.engine.model.blas import use_fast_blas
 from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
-from pie_mlx.engine.model.memory import bound_buffer_cache
+from pie_mlx.engine.model.memory import BUFFER_CACHE_BYTES, bound_buffer_cache
 from pie_mlx.engine.model.modules import Module, load_config, load_weights, renamed_architectures
 from pie_mlx.engine.model.null_network import NullNetwork
 from pie_mlx.engine.model.paged_network import PagedNetwork
@@ -36,17 +36,19 @@ def load_model(
     dtype: str = "auto",
     progress: Callable[[str], None] | None = None,
     allow_download: bool = False,
+    git_revision: str | None = None,
+    buffer_cache_bytes: int = BUFFER_CACHE_BYTES,
 ) -> LoadedModel:
     """Load weights and tokenizer; call `allocate` on the result before the first step.
 
     `reference` is a directory, a repo id of the local Hugging Face cache (downloaded only with `allow_download`) or
     `pie-tiny`. `dtype` is auto, float32, float16 or bfloat16; auto is float32 without a GPU and the checkpoint's own
-    with one. Raises ModelNotFoundError and ModelLoadError.
+    with one. `git_revision` is that of a repo id. Raises ModelNotFoundError and ModelLoadError.
     """
     report = progress or _silent
-    directory = find_model(reference, allow_download=allow_download, progress=report)
+    directory = find_model(reference, allow_download=allow_download, progress=report, revision=git_revision)
     report(f"matrix products: {use_fast_blas()}")
-    bound_buffer_cache()
+    bound_buffer_cache(buffer_cache_bytes)
     config = read_config(directory)
     files = weight_files(directory)
     model = load_network(directory, files, config)

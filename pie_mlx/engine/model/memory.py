@@ -15,7 +15,7 @@ CONTEXTS = 32
 CPU_POOL_BYTES = 1 << 30
 """Largest automatically sized pool without a GPU, where the memory is not ours alone."""
 
-CACHE_BYTES = 1 << 30
+BUFFER_CACHE_BYTES = 512 << 20
 
 
 class Footprint(Protocol):
@@ -74,9 +74,9 @@ def memory_bytes() -> int:
     raise OutOfPagesError("page pool: /proc/meminfo names no available memory", needed=1, capacity=0)
 
 
-def bound_buffer_cache() -> None:
+def bound_buffer_cache(limit_bytes: int) -> None:
     """Keep freed buffers within bounds; unbounded, the cache competes with the pool."""
-    mx.set_cache_limit(min(CACHE_BYTES, memory_bytes() // 16))
+    mx.set_cache_limit(min(limit_bytes, memory_bytes() // 16))
 
 
 def _gib(size: int) -> str:

@@ -6,12 +6,16 @@ from typing import Any, Protocol, cast
 import mlx.core as mx
 from mlx import nn, utils  # pyright: ignore[reportMissingTypeStubs, reportAttributeAccessIssue]
 from mlx_lm import utils as mlx_lm_utils
-from mlx_lm.models import cache
+from mlx_lm.models import cache, switch_layers
 
 _nn, _utils, _mlx_lm = cast("Any", nn), cast("Any", utils), cast("Any", mlx_lm_utils)
+_switch = cast("Any", switch_layers)
 
 LINEAR: tuple[type, ...] = (_nn.Linear, _nn.QuantizedLinear)
 """Projections."""
+
+SWITCH: tuple[type, ...] = (_switch.SwitchLinear, _switch.QuantizedSwitchLinear)
+"""Projections of experts, one of which each token goes through."""
 
 load_config = cast("Callable[..., dict[str, Any]]", _mlx_lm.load_config)
 """config.json of a directory, with the end-of-sequence ids of generation_config.json."""

@@ -5,6 +5,7 @@ from typing import Protocol
 
 import mlx.core as mx
 
+from pie_mlx.engine.model.adapters import AdapterBank
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.metal import LayerShape, PageMemory
 
@@ -13,13 +14,18 @@ class Network(Protocol):
     """Computes logits over a page pool. One thread calls it.
 
     `forward` builds logits [R, vocabulary] float32 lazily and writes the step's K and V to the pool; `settle` keeps
-    the running states of recurrent layers once they are evaluated.
+    the running states of recurrent layers once they are evaluated. `window` is the smallest number of slots that a
+    layer looks back, None when all see everything.
     """
 
+    @property
+    def adapters(self) -> AdapterBank: ...
     @property
     def shapes(self) -> Sequence[LayerShape]: ...
     @property
     def recurrent(self) -> bool: ...
+    @property
+    def window(self) -> int | None: ...
     @property
     def tier(self) -> str: ...
     @property

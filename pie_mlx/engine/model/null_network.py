@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import mlx.core as mx
 
+from pie_mlx.engine.model.adapters import AdapterBank
+from pie_mlx.engine.model.head import RowSelection
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.metal import LayerShape, PageMemory
 
@@ -12,11 +14,13 @@ class NullNetwork:
     """Implements Network: logits are a hash of (token, position, vocabulary entry), so batches do not matter."""
 
     recurrent = False
+    window: int | None = None
     tier = "null"
 
     def __init__(self, vocabulary_size: int) -> None:
         self.vocabulary_size = vocabulary_size
         self.shapes: Sequence[LayerShape] = ()
+        self.adapters = AdapterBank(dict, RowSelection())
 
     def forward(self, step: StepInput, memory: PageMemory) -> mx.array:
         """Logits [R, vocabulary] float32 in [-8, 8)."""

@@ -6,6 +6,7 @@ from typing import Any
 import mlx.core as mx
 
 from pie_mlx.engine.model import hook
+from pie_mlx.engine.model.adapters import AdapterBank, Target, find_targets
 from pie_mlx.engine.model.bindings import DenseBinding, PagedBinding
 from pie_mlx.engine.model.caches import Binding, paged_caches
 from pie_mlx.engine.model.head import RowSelection, restore, select_before_head
@@ -29,6 +30,7 @@ class PagedNetwork:
         self.model = model
         self._caches = paged_caches(make_prompt_cache(model))
         self.recurrent = bool(self._caches.recurrent)
+        self.window = min((cache.window for cache in self._caches.paged if cache.window), default=None)
         self._tier, shapes, output = first_working(
             candidates(architecture, self.recurrent), lambda tier: trace(model, self._caches, tier), architecture
         )
@@ -36,7 +38,9 @@ class PagedNetwork:
         self.shapes = [shapes.get(cache.layer, LayerShape(0, 0, 0)) for cache in self._caches.paged]
         self._states = RecurrentStates(self._caches.recurrent)
         self._selection = RowSelection()
-        self._selects = self._wrap_head()
+        self._heads = self._wrap_head()
+        self._selects = bool(self._heads)
+        self.adapters = AdapterBank(self._adapter_targets, self._selection)
 
     @property
     def tier(self) -> str:
@@ -87,7 +91,7 @@ class PagedNetwork:
         rows = integers(wave.logit_rows)
         self._selection.rows = rows if self._selects else None
         try:
-            output = self.model(mx.unflatten(integers(wave.tokens), 0, wave.shape), cache=self._caches.tree)
+            output = self._output(wave, memory)
         finally:
             self._caches.bind(None)
             self._selection.rows = None
@@ -101,8 +105,8 @@ class PagedNetwork:
             return PagedBinding(offset, AttentionPlan(wave.segments, wave.slots, memory))
         return DenseBinding(offset, wave.segments, wave.slots, memory.pool, self._tier.mask_dimensions)
 
-    def _wrap_head(self) -> bool:
-        """Project only wanted rows, if the model's head can be found: one of two rows must come out."""
+    def _wrap_head(self) -> list[Module]:
+        """Project only wanted rows, if the model's head can be found: one of two rows must come out. Answers heads."""
         heads = select_before_head(self.model, self.vocabulary_size, self._selection)
         self._selection.rows = mx.array([1], dtype=mx.int32)
         try:
@@ -113,4 +117,14 @@ class PagedNetwork:
         self._selection.rows = None
         if not found:
             restore(heads)
-        return found
+        return heads if found else []
+
+    def _adapter_targets(self) -> dict[str, Target]:
+        return find_targets(self.model, self._heads, lambda: trace(self.model, self._caches, self._tier))
+
+    def _output(self, wave: Wave, memory: PageMemory) -> mx.array:
+        tokens = mx.unflatten(integers(wave.tokens), 0, wave.shape)
+        if wave.adapters is None:
+            return self.model(tokens, cache=self._caches.tree)
+        with self.adapters.applied(wave.adapters, getattr(memory.pool, "backend", None), memory.pool.dtype):
+            return self.model(tokens, cache=self._caches.tree)

@@ -12,10 +12,12 @@ from msgspec.structs import replace
 from pie_mlx.engine.model.batch import Batch, RowRead, Work, WorkResult, last_drawn
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.reading import Reading
-from pie_mlx.engine.model.step import Segment, StepInput
+from pie_mlx.engine.model.step import AdapterUse, Segment, StepInput
 from pie_mlx.errors import BatchFailedError
 
 T = TypeVar("T")
+
+_NO_ADAPTER: AdapterUse = (0, 0, 0)
 
 
 def step_input(works: Sequence[Work]) -> tuple[StepInput, list[list[tuple[int, RowRead]]]]:
@@ -39,8 +41,15 @@ def step_input(works: Sequence[Work]) -> tuple[StepInput, list[list[tuple[int, R
         slots=[slot for work in works for slot in work.slots],
         segments=tuple(segments),
         logit_rows=logit_rows,
+        adapters=_adapters(works),
     )
     return step, reads
+
+
+def _adapters(works: Sequence[Work]) -> list[AdapterUse] | None:
+    if all(work.adapters is None for work in works):
+        return None
+    return [use for work in works for use in work.adapters or [_NO_ADAPTER] * len(work.tokens)]
 
 
 class Runner:
@@ -63,18 +72,19 @@ class Runner:
             raise RuntimeError("runner: load() comes first")
         return self._model
 
-    async def call(self, work: Callable[[], T]) -> T:
-        """Run `work` on the MLX thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+    def call(self, work: Callable[[], T]) -> asyncio.Future[T]:
+        """Begin `work` on the MLX thread."""
+        return asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     async def load(self, load_model: Callable[[], LoadedModel]) -> LoadedModel:
         """Load the model on its thread. Raises what `load_model` raises."""
-        self._model = await self.call(load_model)
-        return self._model
+        model = await self.call(load_model)
+        self._model = model
+        return model
 
-    async def run(self, batch: Batch) -> tuple[list[WorkResult], float]:
-        """Results of every work in order, and the seconds the device took. Raises BatchFailedError."""
-        return await self.call(lambda: self._run(batch))
+    def run(self, batch: Batch) -> asyncio.Future[tuple[list[WorkResult], float]]:
+        """Begin a batch: results of every work in order, and the seconds the device took. Raises BatchFailedError."""
+        return self.call(lambda: self._run(batch))
 
     async def run_ahead(self, works: Sequence[Work]) -> tuple[dict[int, WorkResult], float]:
         """Run works of one token each, the one their context has drawn last: results by context, and the seconds.

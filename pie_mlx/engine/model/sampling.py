@@ -29,18 +29,34 @@ class Draw:
 
 def apply_masks(logits: mx.array, masks: Sequence[PackedMask | None]) -> mx.array:
     """`logits` [rows, vocabulary] with forbidden tokens at -inf; rows whose mask is None are not touched."""
-    masked = [row for row, mask in enumerate(masks) if mask is not None]
-    if not masked:
+    present = [mask for mask in masks if mask is not None]
+    if not present:
         return logits
-    words = mx.array(np.stack([mask for mask in masks if mask is not None]))
-    bits = (words[..., None] >> mx.arange(32, dtype=mx.uint32)) & 1
-    allowed = bits.flatten(-2)[:, : logits.shape[-1]].astype(mx.bool_)
-    if len(masked) == len(masks):
-        return mx.where(allowed, logits, -mx.inf)
-    rows = mx.array(masked)
+    forbid = _forbid_by_limits if mx.default_device() == mx.cpu else _forbid_by_bits
+    if len(present) == len(masks):
+        return forbid(logits, np.stack(present))
+    rows = mx.array([row for row, mask in enumerate(masks) if mask is not None])
     logits = logits + 0  # the caller's rows stay as they are: probes read them unmasked
-    logits[rows] = mx.where(allowed, logits[rows], -mx.inf)
+    logits[rows] = forbid(logits[rows], np.stack(present))
     return logits
+
+
+def _forbid_by_bits(logits: mx.array, masks: PackedMask) -> mx.array:
+    """Uploads a bit per token, and takes the bits apart on the device."""
+    bits = (mx.array(masks)[..., None] >> mx.arange(32, dtype=mx.uint32)) & 1
+    allowed = bits.flatten(-2)[:, : logits.shape[-1]].astype(mx.bool_)
+    return mx.where(allowed, logits, -mx.inf)
+
+
+_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+_LIMITS = np.where(_BITS, np.float32(np.inf), np.float32(-np.inf))
+"""[256, 8] the upper limits of eight logits, by the byte of their mask."""
+
+
+def _forbid_by_limits(logits: mx.array, masks: PackedMask) -> mx.array:
+    """On a CPU a table and one vectorised minimum take a fifth of the time of `where` on bits."""
+    limits = np.take(_LIMITS, masks.view(np.uint8), axis=0).reshape(len(masks), -1)
+    return mx.minimum(logits, mx.array(limits[:, : logits.shape[-1]]))
 
 
 def _column(values: Sequence[float]) -> mx.array:

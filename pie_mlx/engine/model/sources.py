@@ -13,7 +13,9 @@ WHOLE_BYTES = 256 << 20
 SAMPLES, SAMPLE_BYTES = 256, 1 << 16
 
 
-def find_model(reference: str, *, allow_download: bool, progress: Callable[[str], None]) -> Path:
+def find_model(
+    reference: str, *, allow_download: bool, progress: Callable[[str], None], revision: str | None = None
+) -> Path:
     """The directory of `reference`: a directory, the name of an embedded model, or a repo id in the local cache.
 
     A repo id that is not cached is downloaded only with `allow_download`. Raises ModelNotFoundError.
@@ -28,29 +30,33 @@ def find_model(reference: str, *, allow_download: bool, progress: Callable[[str]
             f"model: {reference!r} is neither a directory, nor an embedded model, nor a repo id (owner/name)",
             hint="pie-tiny needs no download; any other model is a directory or a Hugging Face repo id",
         )
-    return _snapshot(reference, allow_download, progress)
+    return _snapshot(reference, revision, allow_download, progress)
 
 
-def _snapshot(repo: str, allow_download: bool, progress: Callable[[str], None]) -> Path:
+def _snapshot(repo: str, revision: str | None, allow_download: bool, progress: Callable[[str], None]) -> Path:
     import huggingface_hub
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
     snapshot_download = cast("Callable[..., str]", getattr(huggingface_hub, "snapshot_download"))  # noqa: B009 - its stub lacks types
     try:
-        return Path(snapshot_download(repo, local_files_only=True, allow_patterns=PATTERNS))
+        return Path(snapshot_download(repo, revision=revision, local_files_only=True, allow_patterns=PATTERNS))
     except HFValidationError as error:
         raise ModelNotFoundError(f"model: {repo!r} is no repo id: {error}") from error
     except LocalEntryNotFoundError as error:
         if not allow_download:
             raise ModelNotFoundError(
-                f"model: {repo} is not in the Hugging Face cache, and downloading was not asked for",
+                f"model: {_at(repo, revision)} is not in the Hugging Face cache, and downloading was not asked for",
                 hint=f"fetch it once with: pie model download {repo}",
             ) from error
     progress(f"downloading {repo}")
     try:
-        return Path(snapshot_download(repo, allow_patterns=PATTERNS))
+        return Path(snapshot_download(repo, revision=revision, allow_patterns=PATTERNS))
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         raise ModelNotFoundError(f"model: {repo} could not be downloaded: {error}") from error
+
+
+def _at(repo: str, revision: str | None) -> str:
+    return repo if revision is None else f"{repo} at revision {revision}"
 
 
 def weight_files(directory: Path) -> list[Path]:

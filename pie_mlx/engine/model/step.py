@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+AdapterUse = tuple[int, int, int]
+"""An adapter, its version and a noise seed; adapter 0 is none, seed 0 no noise."""
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:
@@ -23,10 +26,14 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class StepInput:
-    """A ragged batch of T token rows. `slots` are physical: page * page_size + offset."""
+    """A ragged batch of T token rows. `slots` are physical: page * page_size + offset.
+
+    `adapters` has what each row is computed with, (adapter, version, noise seed); None when no row has any.
+    """
 
     tokens: Sequence[int]
     positions: Sequence[int]
     slots: Sequence[int]
     segments: tuple[Segment, ...]
     logit_rows: Sequence[int]
+    adapters: Sequence[AdapterUse] | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pie_mlx.engine.model.step import Segment, StepInput
+from pie_mlx.engine.model.step import AdapterUse, Segment, StepInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,7 +11,7 @@ class Wave:
     """One forward pass over `shape` (rows, tokens per row).
 
     `offsets` are the first positions of the rows; `logit_rows` index the flattened tokens, `logit_order` says which
-    of the step's logits each is; `fresh` marks contexts that begin here.
+    of the step's logits each is; `fresh` marks contexts that begin here. `adapters` as in StepInput.
     """
 
     shape: tuple[int, int]
@@ -23,6 +23,7 @@ class Wave:
     fresh: Sequence[bool]
     logit_rows: Sequence[int]
     logit_order: Sequence[int]
+    adapters: Sequence[AdapterUse] | None = None
 
 
 def token_rows(step: StepInput) -> Wave:
@@ -44,6 +45,7 @@ def token_rows(step: StepInput) -> Wave:
         fresh=(),
         logit_rows=[place[row] for row in step.logit_rows],
         logit_order=range(len(step.logit_rows)),
+        adapters=None if step.adapters is None else [step.adapters[row] for row in rows],
     )
 
 
@@ -98,6 +100,7 @@ def _wave(step: StepInput, pieces: Sequence[_Piece]) -> Wave:
         fresh=[segment.kv_length == segment.count for segment in segments],
         logit_rows=[row for row, _ in wanted],
         logit_order=[order for _, order in wanted],
+        adapters=None if step.adapters is None else [step.adapters[row] for row in rows],
     )
 
 

@@ -1,6 +1,7 @@
 """Low-rank additions, every row with its own adapter slot, in one launch."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import mlx.core as mx
 
@@ -26,14 +27,33 @@ def adapter_segments(slots: Sequence[int]) -> tuple[list[list[int]], list[int]]:
     return rows, owners
 
 
+@dataclass(frozen=True, slots=True)
+class RowGroups:
+    """What every launch of one forward pass shares: the slots of its rows, and those rows grouped by slot."""
+
+    slots: Sequence[int]
+    rows: mx.array
+    owners: mx.array
+
+
+def group_rows(slots: Sequence[int]) -> RowGroups:
+    """The groups of rows with these adapter slots."""
+    rows, owners = adapter_segments(slots)
+    return RowGroups(slots, mx.array(rows, dtype=mx.int32), padded(owners))
+
+
+def takes_rank(rank: int) -> bool:
+    """Whether the kernel can multiply matrices of this rank."""
+    return 1 <= rank <= MAX_RANK and rank & (rank - 1) == 0
+
+
 def _check(rows: mx.array, a_stack: mx.array, b_stack: mx.array, slots: Sequence[int]) -> None:
     name = "lora_batched"
     require_float(name, rows.dtype)
     adapters, width, rank = a_stack.shape
     require(rows.shape[1] == width, name, f"rows of {rows.shape[1]} for adapters of {width}")
     require(b_stack.shape[:2] == (adapters, rank), name, f"stacks {a_stack.shape} and {b_stack.shape} differ")
-    power = 1 <= rank <= MAX_RANK and rank & (rank - 1) == 0
-    require(power, name, f"rank {rank}", f"pad adapters with zeros to a power of two up to {MAX_RANK}")
+    require(takes_rank(rank), name, f"rank {rank}", f"pad adapters with zeros to a power of two up to {MAX_RANK}")
     require(len(slots) == rows.shape[0], name, f"{len(slots)} slots for {rows.shape[0]} rows")
     require(all(0 <= slot < adapters for slot in slots), name, f"a slot outside 0..{adapters - 1}")
 
@@ -44,16 +64,15 @@ def lora_batched(
     a_stack: mx.array,
     b_stack: mx.array,
     adapter_scale: mx.array,
-    slots: Sequence[int],
+    groups: RowGroups,
 ) -> mx.array:
     """rows [tokens, in] times A and B of every row's slot, times its scale: [tokens, out].
 
     a_stack [adapters, in, rank], b_stack [adapters, rank, out], adapter_scale float32 [adapters]; slot 0 adds nothing.
     Raises InvalidArgumentError for shapes that do not fit or a rank that is no power of two up to 64.
     """
-    _check(rows, a_stack, b_stack, slots)
+    _check(rows, a_stack, b_stack, groups.slots)
     width, rank, out = a_stack.shape[1], a_stack.shape[2], b_stack.shape[2]
-    segment_rows, segment_slot = adapter_segments(slots)
     (delta,) = backend.launch(
         "lora_batched",
         inputs={
@@ -61,8 +80,8 @@ def lora_batched(
             "a_stack": a_stack,
             "b_stack": b_stack,
             "adapter_scale": adapter_scale,
-            "segment_rows": mx.array(segment_rows, dtype=mx.int32),
-            "segment_slot": padded(segment_slot),
+            "segment_rows": groups.rows,
+            "segment_slot": groups.owners,
         },
         template={
             "T": rows.dtype,
@@ -72,7 +91,7 @@ def lora_batched(
             "ROWS": SEGMENT_ROWS,
             "OUT_BLOCK": OUT_BLOCK,
         },
-        grid=(len(segment_slot) * THREADS, -(-out // OUT_BLOCK), 1),
+        grid=(groups.rows.shape[0] * THREADS, -(-out // OUT_BLOCK), 1),
         threadgroup=(THREADS, 1, 1),
         outputs={"delta": ((rows.shape[0], out), rows.dtype)},
     )

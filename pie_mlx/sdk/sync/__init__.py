@@ -4,6 +4,7 @@ Everything waits until it is done, no `async` anywhere. The engine behind it and
 asynchronous SDK; what never waits is the very same object in both.
 """
 
+from pie_mlx import errors
 from pie_mlx.sdk import brle, chat, mcp, reasoning, scheduling, tools
 from pie_mlx.sdk.arguments import Arguments, parse_args
 from pie_mlx.sdk.constraint import AnyJson, Ebnf, GrammarConstraint, JsonSchema, Regex
@@ -40,6 +41,7 @@ __all__ = [
     "Tokenizer",
     "brle",
     "chat",
+    "errors",
     "mcp",
     "messaging",
     "parse_args",

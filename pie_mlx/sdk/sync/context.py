@@ -169,7 +169,9 @@ class Context:
         Further options are those of the asynchronous `generate`.
         """
         if auto_flush:
-            wait(flush_except_last(self._context.cue()))
+            self._context.cue()
+            if options.get("adapter") is None:  # the prompt is computed with the adapter, in the first step
+                wait(flush_except_last(self._context))
             stop = chat.stop_tokens(self.model) if stop is None else stop
         generator = self._context.generate(
             sampler,

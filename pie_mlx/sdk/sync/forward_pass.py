@@ -5,7 +5,8 @@ from typing import Self
 
 from pie_mlx import calls
 from pie_mlx.calls import Brle
-from pie_mlx.errors import InvalidArgumentError, StepConsumedError
+from pie_mlx.errors import InvalidArgumentError, SpeculationError, StepConsumedError
+from pie_mlx.sdk.adapter import Adapter, adapter_number, checked_adapter, checked_seed
 from pie_mlx.sdk.model import Model
 from pie_mlx.sdk.sync._blocking import wait
 from pie_mlx.sdk.sync.context import Context
@@ -25,6 +26,9 @@ class ForwardPass:
         self._masks: list[Brle] | None = None
         self._logit_mask: Brle = []
         self._slots: list[calls.Slot] = []
+        self._drafts: list[int] = []
+        self._adapter: Adapter | None = None
+        self._zo_seed = 0
         self._executed = False
 
     def context(self, context: Context) -> Self:
@@ -42,6 +46,19 @@ class ForwardPass:
         self._positions += positions
         return self
 
+    def input_speculative_tokens(self, tokens: Sequence[int], positions: Sequence[int]) -> Self:
+        """Add drafts behind the input. The one sampler, at the last input, answers every token that was verified; the
+        drafts among these stay in KV (V2, V3). Raises SpeculationError for positions that do not follow the input's.
+        """
+        first = self._positions[-1] + 1 if self._positions else 0
+        if not self._positions or list(positions) != list(range(first, first + len(tokens))):
+            raise SpeculationError(
+                f"input_speculative_tokens: {len(tokens)} drafts at {list(positions)[:8]}",
+                hint="add the input first, and give one position for each draft, behind that of the last input",
+            )
+        self._drafts = list(tokens)
+        return self
+
     def attention_mask(self, rows: Sequence[Brle]) -> Self:
         """One BRLE row per input token over KV slots."""
         self._masks = [list(row) for row in rows]
@@ -57,6 +74,16 @@ class ForwardPass:
         self._slots += [calls.Slot(index, sampler) for index in indices]
         return self
 
+    def adapter(self, adapter: Adapter | None) -> Self:
+        """Compute the input with an adapter."""
+        self._adapter = checked_adapter(adapter)
+        return self
+
+    def zo_seed(self, seed: int | None) -> Self:
+        """Add the noise of a seed to the adapter; 0 and None are no noise (Z2)."""
+        self._zo_seed = checked_seed(seed)
+        return self
+
     def execute(self) -> list[calls.AnyResult]:
         """Run the pass; one result per index, in the order they were asked for.
 
@@ -67,15 +94,20 @@ class ForwardPass:
         if self._context is None:
             raise InvalidArgumentError("ForwardPass: no context", hint="call context() first")
         self._executed = True
+        handle = self._context.asynchronous._handle  # pyright: ignore[reportPrivateUsage]
+        # Drafts follow plain input: at the positions of its slots.
+        plain = self._positions == list(range(handle.next_slot, handle.next_slot + len(self._tokens)))
         request = calls.Forward(
             self._context.id,
             self._tokens,
-            positions=self._positions,
+            positions=None if plain and self._drafts else self._positions,
+            speculation=calls.Speculation(len(self._drafts), self._drafts) if self._drafts else None,
             attention_masks=self._masks,
             slots=self._slots,
             logit_mask=self._logit_mask,
             reserve=False,
             commit=False,
+            adapter=adapter_number(self._adapter),
+            zo_seed=self._zo_seed,
         )
-        handle = self._context.asynchronous._handle  # pyright: ignore[reportPrivateUsage]
         return list(wait(handle.run(request)).results)

@@ -1,13 +1,11 @@
-"""Evolution strategies, which the engine has no call for yet: any use of this module raises InvalidArgumentError."""
+"""Zero-order optimisation, with noise set on a `ForwardPass`."""
 
-from typing import NoReturn
+from pie_mlx.sdk.sync.forward_pass import ForwardPass
+from pie_mlx.sdk.zo import initialize, update
 
-from pie_mlx.errors import InvalidArgumentError
+__all__ = ["adapter_seed", "initialize", "update"]
 
 
-def __getattr__(name: str) -> NoReturn:
-    if name.startswith("__"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    raise InvalidArgumentError(
-        f"zo.{name}: not supported yet: the engine has no call for it", hint="run without evolution strategies"
-    )
+def adapter_seed(forward_pass: ForwardPass, seed: int) -> None:
+    """Compute the pass with the noise of `seed` on its adapter (Z2)."""
+    forward_pass.zo_seed(seed)

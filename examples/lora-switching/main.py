@@ -1,0 +1,39 @@
+"""One question, three manners, one batch: without an adapter, and with the two that lie beside this file.
+
+Adapters are chosen pass by pass, so streams with different ones share every batch and none waits for another. Both were
+trained with mlx-lm (`tools/example_adapters.py` of the repository); folders of PEFT load in the same way.
+
+    pie run examples/lora-switching -- --question "Who made you?"
+"""
+
+import asyncio
+from pathlib import Path
+
+from inferlet import Adapter, Context, Model, Sampler, runtime, session
+
+HERE = Path(__file__).parent
+
+
+async def main(input):
+    model = Model.load(runtime.models()[0])
+    adapters = [adapter(model, name) for name in ("polite", "pirate")]
+    uses = [None, *adapters]
+    answers = await asyncio.gather(*(answer(model, input["question"], use, input["max_tokens"]) for use in uses))
+    for use, text in zip(uses, answers, strict=True):
+        session.send(f"{use.name if use else 'plain':8}{text.strip()}\n")
+    return answers
+
+
+def adapter(model, name):
+    """The adapter of that name: from an earlier run of this user, or loaded now."""
+    found = Adapter.open(model, name)
+    if found is None:
+        found = Adapter.create(model, name)
+        found.load(HERE / name)
+    return found
+
+
+async def answer(model, question, adapter, max_tokens):
+    with Context(model) as context:
+        context.user(question)
+        return await context.generate(Sampler.argmax(), max_tokens=max_tokens, adapter=adapter).collect_text()

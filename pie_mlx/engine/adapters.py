@@ -1,0 +1,202 @@
+"""The adapters of all users: names, versions, and which of those somebody still needs."""
+
+import asyncio
+import itertools
+from collections import Counter
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from pie_mlx.calls import AdapterState
+from pie_mlx.engine.kv import PageStore
+from pie_mlx.engine.model.adapters import AdapterBank, AdapterContent, AdapterUse, Version
+from pie_mlx.engine.model.runner import Runner
+from pie_mlx.errors import AdapterError, AdapterExistsError, AdapterNotFoundError, InvalidArgumentError
+from pie_mlx.events import AdapterChanged, AdapterDestroyed, Event
+
+NAME_LIMIT = 256
+
+
+@dataclass(slots=True, eq=False)
+class Adapter:
+    """An adapter of a user. `version` counts the changes of its weights; `turn` orders them."""
+
+    id: int
+    username: str
+    name: str
+    version: int = 0
+    size_bytes: int = 0
+    evolves: bool = False
+    destroyed: bool = False
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def current(self) -> Version:
+        return self.id, self.version
+
+    def state(self) -> AdapterState:
+        """What programs are told."""
+        return AdapterState(self.id, self.name, self.version, self.size_bytes)
+
+
+class AdapterRegistry:
+    """Adapters by user and name; their contents are in the runner's bank. It belongs to the engine's loop.
+
+    A version is in memory as long as it is the newest one, a pass computes with it, or a fill of a context or snapshot
+    refers to it (R5). A call that raises changed nothing.
+    """
+
+    def __init__(self, runner: Runner, store: PageStore, *, limit: int, emit: Callable[[Event], None]) -> None:
+        """At most `limit` adapters at once."""
+        self._runner, self._store, self._limit, self._emit = runner, store, limit, emit
+        self._by_name: dict[tuple[str, str], Adapter] = {}
+        self._by_id: dict[int, Adapter] = {}
+        self._ids = itertools.count(1)
+        self._known: dict[Version, int] = {}
+        self._leases: Counter[Version] = Counter()
+
+    # Names.
+
+    async def create(self, username: str, name: str) -> Adapter:
+        """An adapter that changes nothing yet. Raises AdapterExistsError, InvalidArgumentError for a bad name,
+        AdapterError when there are too many."""
+        return await self._begin(username, name, AdapterContent)
+
+    async def fork(self, source: Adapter, name: str) -> Adapter:
+        """An independent copy under another name; contents are immutable, so both share one until either changes."""
+        version = source.current
+        with self._leased(version):
+            made = await self._begin(source.username, name, lambda: self._bank.get(version))
+        made.size_bytes, made.evolves = source.size_bytes, source.evolves
+        self._tell(made)
+        return made
+
+    def open(self, username: str, name: str) -> Adapter | None:
+        """The user's adapter of that name."""
+        return self._by_name.get((username, name))
+
+    def find(self, username: str, adapter: int) -> Adapter:
+        """An adapter by its number. Raises AdapterNotFoundError for one that is destroyed or another user's."""
+        found = self._by_id.get(adapter)
+        if found is None or found.username != username:
+            raise AdapterNotFoundError(f"adapter {adapter}: it was destroyed", hint="create, fork or open another one")
+        return found
+
+    def all(self) -> Sequence[Adapter]:
+        """Every adapter, oldest first."""
+        return list(self._by_id.values())
+
+    @property
+    def size_bytes(self) -> int:
+        """What all versions in memory take, without the stacks made of those in use."""
+        return sum(self._known.values())
+
+    async def destroy(self, adapter: Adapter) -> None:
+        """Free the name now, and the weights once nobody needs them (A1)."""
+        self._forget(adapter)
+        self._emit(AdapterDestroyed(adapter.id, adapter.username, adapter.name))
+        await self.sweep()
+
+    # Weights.
+
+    async def change(self, adapter: Adapter, make: Callable[[AdapterContent], AdapterContent]) -> AdapterState:
+        """Replace the content by what `make` makes of it, on the MLX thread; a new version (A4). Raises what it raises,
+        and AdapterNotFoundError when the adapter was destroyed meanwhile."""
+        async with adapter.turn:
+            self.find(adapter.username, adapter.id)
+            before = adapter.current
+            after = (adapter.id, adapter.version + 1)
+            content = await self._runner.call(lambda: self._put(after, make(self._bank.get(before))))
+            self._known[after] = content.size_bytes
+            if not adapter.destroyed:
+                adapter.version, adapter.size_bytes = after[1], content.size_bytes
+                adapter.evolves = content.evolution is not None
+                self._tell(adapter)
+        await self.sweep()
+        self.find(adapter.username, adapter.id)
+        return adapter.state()
+
+    async def read(self, adapter: Adapter) -> AdapterContent:
+        """The content as it is now."""
+        version = adapter.current
+        with self._leased(version):
+            return await self._runner.call(lambda: self._bank.get(version))
+
+    # Use.
+
+    @contextmanager
+    def used(self, username: str, adapter: int, zo_seed: int) -> Generator[AdapterUse, None, None]:
+        """What the tokens of a pass are computed with; the weights stay as they are inside (A1).
+
+        Raises AdapterNotFoundError, and InvalidArgumentError for a seed without an adapter that evolves (Z2).
+        """
+        if not adapter:
+            raise InvalidArgumentError("zo_seed: the pass has no adapter", hint="noise is added to an adapter: set one")
+        found = self.find(username, adapter)
+        if zo_seed and not found.evolves:
+            raise InvalidArgumentError(
+                f"zo_seed: the adapter {found.name!r} is not initialised for it", hint="call zo.initialize() first"
+            )
+        with self._leased(found.current):
+            yield AdapterUse(*found.current, zo_seed)
+
+    async def sweep(self) -> None:
+        """Drop the versions that nobody needs any more."""
+        dead = self._known.keys() - {adapter.current for adapter in self._by_id.values()} - set(+self._leases)
+        if not dead:
+            return
+        dead -= self._store.adapters_in_use()
+        for version in dead:
+            del self._known[version]
+        if dead:
+            await self._runner.call(lambda: self._bank.drop(dead))
+
+    @property
+    def _bank(self) -> AdapterBank:
+        return self._runner.model.adapters
+
+    def _put(self, version: Version, content: AdapterContent) -> AdapterContent:
+        self._bank.put(version, content)
+        return content
+
+    async def _begin(self, username: str, name: str, make: Callable[[], AdapterContent]) -> Adapter:
+        self._check(username, name)
+        adapter = Adapter(next(self._ids), username, name)
+        self._by_name[username, name] = self._by_id[adapter.id] = adapter
+        self._known[adapter.current] = 0
+        try:
+            content = await self._runner.call(lambda: self._put((adapter.id, 0), make()))
+        except BaseException:
+            self._forget(adapter)
+            raise
+        self._known[adapter.current] = content.size_bytes
+        return adapter
+
+    def _check(self, username: str, name: str) -> None:
+        if not 1 <= len(name) <= NAME_LIMIT:
+            raise InvalidArgumentError(
+                f"adapter name: {len(name)} characters long", hint=f"use 1 to {NAME_LIMIT} characters"
+            )
+        if (username, name) in self._by_name:
+            raise AdapterExistsError(f"adapter {name!r}: it exists", hint="open it, or choose another name")
+        if len(self._by_id) >= self._limit:
+            raise AdapterError(
+                f"adapter {name!r}: there are {len(self._by_id)} adapters, and no more are allowed",
+                hint="destroy one, or raise max_adapters in [model.engine]",
+            )
+
+    def _forget(self, adapter: Adapter) -> None:
+        adapter.destroyed = True
+        self._by_id.pop(adapter.id, None)
+        self._by_name.pop((adapter.username, adapter.name), None)
+
+    @contextmanager
+    def _leased(self, version: Version) -> Generator[None, None, None]:
+        self._leases[version] += 1
+        try:
+            yield
+        finally:
+            self._leases[version] -= 1
+
+    def _tell(self, adapter: Adapter) -> None:
+        self._emit(AdapterChanged(adapter.id, adapter.username, adapter.name, adapter.version, adapter.size_bytes))

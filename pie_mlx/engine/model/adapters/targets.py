@@ -1,0 +1,99 @@
+"""The projections of a model that adapters can add to."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import mlx.core as mx
+
+from pie_mlx.engine.model.modules import LINEAR, SWITCH, Module
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A projection from `width` to `out`; `experts` is 0 for one that is no layer of experts.
+
+    `layer` is the number of the block it belongs to, None outside of blocks. `number` tells the projections of a block
+    apart. `is_head`: it sees only the rows whose logits are wanted.
+    """
+
+    path: str
+    module: Module
+    width: int
+    out: int
+    experts: int
+    layer: int | None
+    number: int
+    is_head: bool
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition(".")[2]
+
+    def down_shape(self, rank: int) -> tuple[int, ...]:
+        return (self.experts, self.width, rank) if self.experts else (self.width, rank)
+
+    def up_shape(self, rank: int) -> tuple[int, ...]:
+        return (self.experts, rank, self.out) if self.experts else (rank, self.out)
+
+
+def find_targets(
+    model: Module, heads: Sequence[Module], trace: Callable[[], tuple[Any, tuple[int, ...]]]
+) -> dict[str, Target]:
+    """Projections by path, in the order of paths: those that see every token row once in a pass, which `trace` builds.
+
+    `heads` are those that see selected rows. `trace` answers, besides, the shape of the output.
+    """
+    candidates: list[Target] = []
+    numbers: dict[int | None, int] = {}
+    for path, module in sorted(model.named_modules(), key=lambda entry: entry[0]):
+        sizes = _sizes(module)
+        if sizes is None:
+            continue
+        layer = next((int(part) for part in path.split(".") if part.isdigit()), None)
+        number = numbers[layer] = numbers.get(layer, -1) + 1
+        width, out, experts = sizes
+        head = any(module is one for one in heads)
+        candidates.append(Target(path, module, width, out, experts, layer, number, head))
+    rows, seen = _rows_seen(candidates, trace)
+    return {target.path: target for target in candidates if set(seen[target.path]) == {rows}}
+
+
+def _rows_seen(
+    candidates: Sequence[Target], trace: Callable[[], tuple[Any, tuple[int, ...]]]
+) -> tuple[int, dict[str, list[int]]]:
+    """The token rows of a traced pass, and how many rows each call of a projection had."""
+    seen: dict[str, list[int]] = {target.path: [] for target in candidates}
+    originals = [type(target.module) for target in candidates]
+    for target in candidates:
+        cast("Any", target.module).__class__ = _counting(target, seen[target.path])
+    try:
+        _, output = trace()
+    finally:
+        for target, original in zip(candidates, originals, strict=True):
+            cast("Any", target.module).__class__ = original
+    return math.prod(output[:-1]), seen
+
+
+def _counting(target: Target, seen: list[int]) -> type:
+    original: Any = type(target.module)
+
+    def call(module: Any, *arguments: Any, **options: Any) -> mx.array:
+        rows: mx.array = arguments[1] if target.experts else arguments[0]
+        seen.append(math.prod(rows.shape[:-1]))
+        return original.__call__(module, *arguments, **options)
+
+    return type(original.__name__, (original,), {"__call__": call})
+
+
+def _sizes(module: Any) -> tuple[int, int, int] | None:
+    """In, out, experts."""
+    if isinstance(module, SWITCH):
+        switch: Any = module
+        return switch.input_dims, switch.output_dims, switch.num_experts
+    if not isinstance(module, LINEAR):
+        return None
+    linear: Any = module
+    out, width = linear.weight.shape
+    return width * 32 // linear.bits if hasattr(linear, "bits") else width, out, 0

@@ -1,0 +1,116 @@
+"""LoRA adapters: overlays on the model's weights, chosen pass by pass."""
+
+from os import PathLike
+from typing import Self
+
+from pie_mlx.calls import AdapterState, CreateAdapter, DestroyAdapter, ForkAdapter, OpenAdapter
+from pie_mlx.errors import AdapterNotFoundError, InvalidArgumentError, InvalidTypeError
+from pie_mlx.sdk import _adapter_files
+from pie_mlx.sdk._tokens import checked_text, integers
+from pie_mlx.sdk.model import Model
+
+SMALLEST_SEED, LARGEST_SEED = -(1 << 63), (1 << 63) - 1
+
+
+class Adapter:
+    """An adapter of this user on a model. It lives in the engine until it is destroyed, longer than this program.
+
+    Leaving `with` gives up this handle, not the adapter. Use of what was destroyed raises AdapterNotFoundError.
+    """
+
+    def __init__(self, model: Model, state: AdapterState) -> None:
+        """What `create`, `open` and `fork` answer."""
+        self._model, self._state = model, state
+        self._closed = False
+
+    @classmethod
+    def create(cls, model: Model, name: str) -> "Adapter":
+        """An adapter that changes nothing until it is loaded. Raises AdapterExistsError for a name that is taken,
+        AdapterError when there are `max_adapters`, InvalidArgumentError for an empty or overlong name."""
+        return cls(model, model.host.call(CreateAdapter(model.name, checked_text(name, "adapter name"))))
+
+    @classmethod
+    def open(cls, model: Model, name: str) -> "Adapter | None":
+        """The adapter of that name; None when there is none."""
+        state = model.host.call(OpenAdapter(model.name, checked_text(name, "adapter name")))
+        return None if state is None else cls(model, state)
+
+    def fork(self, new_name: str) -> "Adapter":
+        """An independent copy of weights and evolution state. Raises AdapterExistsError."""
+        state = self._model.host.call(ForkAdapter(self.id, checked_text(new_name, "adapter name")))
+        return Adapter(self._model, state)
+
+    def load(self, path: "str | PathLike[str]") -> None:
+        """Take the weights of a folder as PEFT or mlx-lm writes it: adapter_config.json and a safetensors file.
+
+        Passes in flight finish with the weights they began with. When it raises, nothing has changed: OSError,
+        AdapterFormatError for what is damaged or unsupported, AdapterShapeError for another model's.
+        """
+        config, weights = _adapter_files.read_folder(path)
+        self.learn(_adapter_files.send(self._model.host, self.id, config, weights))
+
+    def save(self, path: "str | PathLike[str]") -> None:
+        """Write the weights to a folder, as mlx-lm reads it; the state of an evolution is not written. Raises
+        OSError."""
+        _adapter_files.write_folder(path, *_adapter_files.fetch(self._model.host, self.id))
+
+    def destroy(self) -> None:
+        """Free the name and the weights."""
+        self._model.host.call(DestroyAdapter(self.id))
+
+    @property
+    def name(self) -> str:
+        """The name it was made under."""
+        return self._state.name
+
+    @property
+    def model(self) -> Model:
+        """The bound model."""
+        return self._model
+
+    @property
+    def id(self) -> int:
+        """The engine's number of it. Raises AdapterNotFoundError once the handle is given up."""
+        if self._closed:
+            raise AdapterNotFoundError(f"adapter {self.name!r}: this handle was given up", hint="open it again")
+        return self._state.adapter
+
+    @property
+    def size_bytes(self) -> int:
+        """What its weights took in memory when this handle last changed them."""
+        return self._state.size_bytes
+
+    def learn(self, state: AdapterState) -> None:
+        """Take note of what the engine says it is now."""
+        self._state = state
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._closed = True
+
+    def __repr__(self) -> str:
+        return f"Adapter({self.name!r})"
+
+
+def checked_adapter(adapter: object) -> Adapter | None:
+    """The adapter itself. Raises InvalidTypeError for anything else."""
+    if adapter is not None and not isinstance(adapter, Adapter):
+        raise InvalidTypeError(f"adapter: got {type(adapter).__name__}", hint="use Adapter.create() or Adapter.open()")
+    return adapter
+
+
+def adapter_number(adapter: Adapter | None) -> int:
+    """The engine's number of an adapter, 0 for None. Raises AdapterNotFoundError for a handle that was given up."""
+    return 0 if adapter is None else adapter.id
+
+
+def checked_seed(seed: int | None) -> int:
+    """A noise seed, 0 for None. Raises InvalidTypeError, and InvalidArgumentError for more than 64 bits."""
+    if seed is None:
+        return 0
+    number = integers([seed], "zo_seed")[0]
+    if not SMALLEST_SEED <= number <= LARGEST_SEED:
+        raise InvalidArgumentError(f"zo_seed: {number} has more than 64 bits", hint="use a signed 64-bit integer")
+    return number

@@ -1,0 +1,67 @@
+"""Zero-order optimisation of adapters: evolution strategies, which need forward passes and scores, no gradients.
+
+    zo.initialize(adapter, population_size=16)
+    for generation in range(20):
+        seeds = [...]                                   # distinct, none of them 0
+        scores = [await score(adapter, zo_seed=seed) for seed in seeds]
+        zo.update(adapter, scores, seeds, max_sigma=0.1)
+
+The noise of a seed is a pure function of the seed: the engine makes it again for the update.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from pie_mlx.calls import InitializeEvolution, UpdateEvolution
+from pie_mlx.errors import InvalidTypeError
+from pie_mlx.sdk._tokens import checked_text, integers
+from pie_mlx.sdk.adapter import Adapter, checked_seed
+
+__all__ = ["initialize", "update"]
+
+
+def initialize(
+    adapter: Adapter,
+    rank: int = 8,
+    alpha: float = 16.0,
+    population_size: int = 16,
+    mu_fraction: float = 0.5,
+    initial_sigma: float = 0.01,
+    targets: Iterable[str] = ("q_proj", "k_proj", "v_proj"),
+) -> None:
+    """Fresh weights, which change nothing yet, and a strategy around them (Z1).
+
+    `targets` are names of projections in every block. The best `mu_fraction` of a population are recombined. Raises
+    InvalidArgumentError for numbers out of range and for targets the model does not have.
+    """
+    state = adapter.model.host.call(
+        InitializeEvolution(
+            adapter.id,
+            integers([rank], "rank")[0],
+            _number(alpha, "alpha"),
+            integers([population_size], "population_size")[0],
+            _number(mu_fraction, "mu_fraction"),
+            _number(initial_sigma, "initial_sigma"),
+            [checked_text(target, "target") for target in targets],
+        )
+    )
+    adapter.learn(state)
+
+
+def update(adapter: Adapter, scores: Sequence[float], seeds: Sequence[int], max_sigma: float) -> None:
+    """One generation: the scores of the population by seed, higher is better (Z4).
+
+    Raises InvalidArgumentError when their numbers are not the population's, a score is not finite, seeds repeat or one
+    is 0.
+    """
+    checked = [_number(score, "score") for score in scores]
+    numbers = [checked_seed(seed) for seed in seeds]
+    message = UpdateEvolution(adapter.id, checked, numbers, _number(max_sigma, "max_sigma"))
+    adapter.learn(adapter.model.host.call(message))
+
+
+def _number(value: object, what: str) -> float:
+    """A float, also from numpy's. Raises InvalidTypeError."""
+    try:
+        return float(value)  # pyright: ignore[reportArgumentType]
+    except (TypeError, ValueError) as error:
+        raise InvalidTypeError(f"{what}: got {type(value).__name__}", hint="pass a number") from error
