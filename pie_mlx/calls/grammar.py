@@ -8,7 +8,8 @@ from pie_mlx.calls.base import Brle, Call, Record
 class GrammarSource(Record, frozen=True):
     """What a matcher enforces. `text` is a JSON Schema, a regular expression or a grammar; `tools` has `schemas`.
 
-    `strict` closes objects (G13); `lenient` compiles a schema of which parts cannot be enforced, and says which.
+    `strict` closes objects (G13); `lenient` compiles a schema of which parts cannot be enforced, and says which;
+    `every_spelling` allows more than one spelling of a schema's values.
     """
 
     kind: Literal["json", "json_schema", "regex", "ebnf", "tools"]
@@ -16,6 +17,7 @@ class GrammarSource(Record, frozen=True):
     strict: bool = True
     schemas: list[str] = []
     lenient: bool = False
+    every_spelling: bool = False
 
 
 class MatcherState(Record, frozen=True):

@@ -1,6 +1,7 @@
 """Logit masks as packed bits: bit i of word i // 32 allows token i."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -35,3 +36,35 @@ def intersect(masks: Sequence[PackedMask], *, names: Sequence[str]) -> PackedMas
             hint="loosen one of the constraints",
         )
     return allowed
+
+
+class RowMatcher(Protocol):
+    """A grammar that tells which tokens may come next. Where that is none it raises GrammarError."""
+
+    def packed_mask(self) -> PackedMask | None: ...
+
+
+def allowed_next(matchers: Sequence[RowMatcher], fixed: PackedMask | None) -> PackedMask | None:
+    """What every grammar and the fixed mask allow; None for everything. Raises EmptyMaskError (F9)."""
+    masks = [mask for matcher in matchers if (mask := matcher.packed_mask()) is not None]
+    if fixed is None and len(masks) == 1:
+        return masks[0]  # a grammar never answers that nothing is allowed
+    names = [f"grammar {number}" for number in range(len(masks))]
+    if fixed is not None:
+        masks.append(fixed)
+        names.append("the logit mask")
+    return intersect(masks, names=names)
+
+
+def allows(mask: PackedMask | None, token: int) -> bool:
+    """Whether a token is allowed."""
+    return mask is None or bool(int(mask[token >> 5]) >> (token & 31) & 1)
+
+
+def only_token(mask: PackedMask | None) -> int | None:
+    """The token of a mask that allows no other."""
+    words = () if mask is None else np.flatnonzero(mask)
+    if mask is None or len(words) != 1:
+        return None
+    bits = int(mask[words[0]])
+    return None if bits & (bits - 1) else 32 * int(words[0]) + bits.bit_length() - 1

@@ -64,19 +64,13 @@ class Decoder(QueueDecoder[AnyEvent]):
     def _take(self, item: Item) -> None:
         match item:
             case VisibleText(text):
-                self._add(text)
+                self._add_text(Delta, text)
             case Control(token):
                 self._queue.append(Interrupt(token))
             case TurnEnd():
                 self._end_turn()
             case _:
                 pass
-
-    def _add(self, text: str) -> None:
-        if self._queue and isinstance(last := self._queue[-1], Delta):
-            self._queue[-1] = Delta(last.text + text)
-        else:
-            self._queue.append(Delta(text))
 
     def _end_turn(self) -> None:
         """Replace the turn's waiting Deltas by the end of the turn, which carries their text."""

@@ -55,10 +55,16 @@ class GrammarConstraint:
 
     @classmethod
     def from_json_schema(
-        cls, schema: str | dict[str, object], model: Model, *, strict: bool = True, lenient: bool = False
+        cls,
+        schema: str | dict[str, object],
+        model: Model,
+        *,
+        strict: bool = True,
+        lenient: bool = False,
+        every_spelling: bool = False,
     ) -> "GrammarConstraint":
-        """JSON obeying a schema; `strict` and `lenient` as for `Grammar.from_json_schema`. Raises GrammarError."""
-        return cls.from_grammar(Grammar.from_json_schema(schema, strict=strict, lenient=lenient), model)
+        """JSON obeying a schema; options as for `Grammar.from_json_schema`. Raises GrammarError."""
+        return cls.from_grammar(JsonSchema(schema, strict, lenient, every_spelling), model)
 
     @classmethod
     def from_regex(cls, pattern: str, model: Model) -> "GrammarConstraint":
@@ -99,14 +105,17 @@ class AnyJson(GrammarSchema):
 
 @dataclass(frozen=True)
 class JsonSchema(GrammarSchema):
-    """JSON obeying a schema, given as JSON text or a dict; `strict` and `lenient` as for `Grammar.from_json_schema`."""
+    """JSON obeying a schema, given as JSON text or a dict; options as for `Grammar.from_json_schema`."""
 
     schema: str | dict[str, object]
     strict: bool = True
     lenient: bool = False
+    every_spelling: bool = False
 
     def grammar(self) -> Grammar:
-        return Grammar.from_json_schema(self.schema, strict=self.strict, lenient=self.lenient)
+        return Grammar.from_json_schema(
+            self.schema, strict=self.strict, lenient=self.lenient, every_spelling=self.every_spelling
+        )
 
 
 @dataclass(frozen=True)

@@ -19,16 +19,25 @@ class Grammar:
 
     @classmethod
     def from_json_schema(
-        cls, schema: str | dict[str, object], *, strict: bool = True, lenient: bool = False
+        cls,
+        schema: str | dict[str, object],
+        *,
+        strict: bool = True,
+        lenient: bool = False,
+        every_spelling: bool = False,
     ) -> "Grammar":
         """JSON obeying a schema, given as JSON text or a dict.
 
         With `strict`, an object that declares properties and says nothing of others is closed (G13) and a `format` must
         be kept; without, the schema is taken as JSON Schema defines it, where formats restrict nothing. What cannot be
         enforced is refused when it compiles; with `lenient` it is ignored and told in `Matcher.warnings`.
+
+        Properties come in the schema's order, and constants as the schema spells them. With `every_spelling`, up to
+        four properties of an object may come in any order, and a whole number among constants may end in `.0`.
         Raises GrammarError for text that is no JSON.
         """
-        return cls(GrammarSource("json_schema", schema_text(schema), strict=strict, lenient=lenient))
+        text = schema_text(schema)
+        return cls(GrammarSource("json_schema", text, strict=strict, lenient=lenient, every_spelling=every_spelling))
 
     @classmethod
     def from_regex(cls, pattern: str) -> "Grammar":

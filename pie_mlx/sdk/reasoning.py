@@ -59,15 +59,9 @@ class Decoder(QueueDecoder[AnyEvent]):
                 self._block = []
                 self._queue.append(Start())
             case ReasoningText(text):
-                self._add(text)
+                self._block.append(text)
+                self._add_text(Delta, text)
             case ReasoningEnd():
                 self._queue.append(End("".join(self._block)))
             case _:
                 pass
-
-    def _add(self, text: str) -> None:
-        self._block.append(text)
-        if self._queue and isinstance(last := self._queue[-1], Delta):
-            self._queue[-1] = Delta(last.text + text)
-        else:
-            self._queue.append(Delta(text))

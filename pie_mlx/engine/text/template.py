@@ -37,6 +37,17 @@ class _GenerationTag(Extension):
         return parser.parse_statements(("name:endgeneration",), drop_needle=True)
 
 
+class _Unknown(jinja2.Undefined):
+    """A name nobody gave the template. It may ask whether it is there; written out, it would leave a hole in a prompt.
+    Fields that a message lacks and special tokens that a tokenizer lacks are written as nothing, as everywhere."""
+
+    def __str__(self) -> str:
+        name = str(self._undefined_name)
+        if self._undefined_obj is jinja2.utils.missing and not name.endswith("_token"):
+            raise jinja2.UndefinedError(f"it writes {name!r}, which is not among its variables")
+        return ""
+
+
 def _refuse(message: str) -> str:
     raise jinja2.TemplateError(message)
 
@@ -54,7 +65,10 @@ def _to_json(
 
 def _environment() -> ImmutableSandboxedEnvironment:
     environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[_GenerationTag, "jinja2.ext.loopcontrols"]
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=_Unknown,
+        extensions=[_GenerationTag, "jinja2.ext.loopcontrols"],
     )
     filters, names = cast("tuple[dict[str, Any], dict[str, Any]]", (environment.filters, environment.globals))  # pyright: ignore[reportUnknownMemberType]
     filters["tojson"] = _to_json

@@ -103,6 +103,34 @@ ENDS_WITH_EOS = """
 {%- for m in messages %}{{- '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' }}{% endfor %}
 {%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{% else %}{{- '<|endoftext|>' }}{% endif %}"""
 
+TURN_TAGS_AND_EOS = """
+{%- for m in messages %}{{- '<|' + m.role + '|>\\n' + m.content + '<|end|>\\n' }}{% endfor %}
+{%- if add_generation_prompt %}{{- '<|assistant|>\\n' }}{% else %}{{- eos_token }}{% endif %}"""
+TURN_TAGS_SPECIAL = ("<|system|>", "<|user|>", "<|assistant|>", "<|end|>")
+
+SEPARATED_ROLES = """
+{%- for m in messages %}{{- '<|im_start|>' + m.role + '<|im_sep|>' + m.content + '<|im_end|>' }}{% endfor %}
+{%- if add_generation_prompt %}{{- '<|im_start|>assistant<|im_sep|>' }}{% endif %}"""
+
+METADATA = """
+{%- if messages[0].role == 'system' %}{% set s = messages[0].content | trim %}{% set messages = messages[1:] %}
+{%- else %}{% set s = 'You help.' %}{% endif %}
+{{- '<|im_start|>system\\n## Metadata\\n\\nToday: ' + strftime_now('%d %B %Y') + '\\nReasoning: ' }}
+{{- '/think' if enable_thinking is not defined or enable_thinking else '/no_think' }}
+{{- '\\n\\n## Instructions\\n\\n' + s + '\\n\\n<|im_end|>\\n' }}
+{%- for m in messages %}
+{%- if m.role == 'assistant' %}{{- '<|im_start|>assistant\\n' + m.content.lstrip('\\n') + '<|im_end|>\\n' }}
+{%- else %}{{- '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' }}{% endif %}{% endfor %}
+{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{% endif %}"""
+
+NO_SYSTEM = """
+{{- bos_token }}{%- if messages[0].role == 'system' %}{{- raise_exception('no system role') }}{% endif %}
+{%- for m in messages %}
+{%- if (m.role == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('roles must alternate') }}{% endif %}
+{{- '<|turn|>' + ('model' if m.role == 'assistant' else m.role) + '\\n' + m.content | trim + '<|/turn|>\\n' }}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '<|turn|>model\\n' }}{% endif %}"""
+
 CONTENT_PARTS = """
 {%- for m in messages %}{{- '<|im_start|>' + m.role + '\\n' }}
 {%- for part in m.content %}{% if part.type == 'text' %}{{- part.text }}{% endif %}{% endfor %}

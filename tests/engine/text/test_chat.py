@@ -14,6 +14,9 @@ from pie_mlx.errors import InvalidArgumentError, TemplateError
 from . import templates
 from .conftest import Factory
 
+# Qwen2.5: default_system, hermes. Qwen3: thinking; Qwen3.5: cue_opens_thinking. Llama 3.x: llama. Gemma 2: no_system,
+# Gemma 3: gemma. Mistral: old_mistral, mistral. Phi-3: turn_tags_and_eos, Phi-4: separated_roles. gpt-oss: harmony.
+# SmolLM3: metadata. GLM-4: glm.
 FAMILIES = {
     "chatml": (None, ()),
     "default_system": (templates.CHATML_DEFAULT_SYSTEM, ()),
@@ -29,11 +32,16 @@ FAMILIES = {
     "plain_words": (templates.PLAIN_WORDS, ()),
     "ends_with_eos": (templates.ENDS_WITH_EOS, ()),
     "content_parts": (templates.CONTENT_PARTS, ()),
+    "turn_tags_and_eos": (templates.TURN_TAGS_AND_EOS, templates.TURN_TAGS_SPECIAL),
+    "separated_roles": (templates.SEPARATED_ROLES, ("<|im_sep|>",)),
+    "metadata": (templates.METADATA, ()),
+    "no_system": (templates.NO_SYSTEM, templates.GEMMA_SPECIAL),
     "hermes": (templates.HERMES, ()),
 }
 END_TOKENS = {"old_mistral": "</s>", "mistral": "</s>", "plain_words": "</s>", "deepseek": "<|eos|>"}
+END_TOKENS |= {"turn_tags_and_eos": "<|endoftext|>", "no_system": "<|/turn|>"}
 MOVES_SYSTEM_TO_LAST_USER = {"mistral"}
-HAS_NO_SYSTEM = {"old_mistral"}
+HAS_NO_SYSTEM = {"old_mistral", "no_system"}
 TOOL = '{"name": "f", "parameters": {"type": "object", "properties": {"x": {"type": "integer"}}}}'
 
 
@@ -104,7 +112,7 @@ def test_a_template_that_moves_the_system_text_has_it_once_with_the_first_questi
 def test_any_chat_equals_its_whole_rendering(make_tokenizer: Factory, name: str, contents: list[str]) -> None:  # D1
     chat = _cached(make_tokenizer, name)
     turns = conversation(contents)
-    if name == "thinking":  # its template strips leading line breaks of replies
+    if name in ("thinking", "metadata"):  # their templates strip leading line breaks of replies
         turns = [(role, text.lstrip("\n") or "x") for role, text in turns]
     assert text_of(chat, as_turns(turns)) == whole(chat, turns)
 
@@ -145,6 +153,18 @@ def test_a_template_that_rewrites_contents_is_refused_with_the_place(make_tokeni
 def test_a_template_with_a_syntax_error_is_refused_with_its_line(make_tokenizer: Factory) -> None:
     with pytest.raises(TemplateError, match="line 2"):
         ChatRenderer(make_tokenizer("a\n{% if %}"))
+
+
+def test_a_template_that_writes_an_unknown_variable_is_refused_by_its_name(make_tokenizer: Factory) -> None:
+    chat = ChatRenderer(make_tokenizer(templates.CHATML_DEFAULT_SYSTEM + "{{ nobody }}"))
+    with pytest.raises(TemplateError, match="nobody"):
+        chat.render(Turn("user", "x"), ChatState())
+
+
+def test_a_template_may_ask_for_what_is_not_there(make_tokenizer: Factory) -> None:
+    asks = "{% if nobody is defined or nobody %}{{ nobody }}{% endif %}{{ unk_token }}{{ messages[0].name }}"
+    chat = ChatRenderer(make_tokenizer(asks + templates.CHATML_DEFAULT_SYSTEM))
+    assert text_of(chat, [Turn("user", "x"), Turn("cue")]).endswith("x<|im_end|>\n<|im_start|>assistant\n")
 
 
 def test_seal_is_the_end_of_the_turn_only(make_tokenizer: Factory) -> None:  # D1

@@ -13,13 +13,22 @@ import numpy as np
 
 from pie_mlx.calls import Brle
 from pie_mlx.engine.text.grammar.masks import PackedMask, mask_to_brle, pack_tokens, words_for
-from pie_mlx.errors import GrammarRejectedError, InvalidArgumentError
+from pie_mlx.errors import GrammarError, GrammarRejectedError, InvalidArgumentError
+
+
+def no_token_fits() -> GrammarError:
+    """The error for a place in a grammar that the model cannot get past."""
+    return GrammarError(
+        "grammar: allows no text that the vocabulary can spell from here",
+        hint="look for contradictions, endless recursion, and characters that the model has no tokens for",
+    )
 
 
 class Walk(ABC):
     """An engine's walk over the text of a grammar, without stop tokens.
 
-    `fill` and `push` are called only while something may follow. What an engine raises here is a GrammarError.
+    `fill` and `push` are called only while something may follow. What an engine raises here is a GrammarError; one that
+    finds no token to allow raises `no_token_fits()`.
     """
 
     @abstractmethod

@@ -11,24 +11,35 @@ _SAMPLE = 8
 _LIMIT_SECONDS = 5e-3
 
 Rebuild = Callable[[], Walk]
+Notify = Callable[[float], None]
+"""Told the mean seconds of a mask when a walk moves."""
+
+
+def ignore(mask_seconds: float) -> None:
+    """Tell nobody."""
 
 
 class GuardedWalk(Walk):
     """A walk that moves to the other engine if the first masks take more than 5 ms each. The text allowed is the same.
 
-    `clock` gives seconds; `has_moved` tells whether the other engine has taken over.
+    `notify` is told when the other engine has taken over; `clock` gives seconds.
     """
 
     def __init__(
-        self, walk: Walk, rebuild: Rebuild, tokens: Sequence[int] = (), clock: Callable[[], float] = time.perf_counter
+        self,
+        walk: Walk,
+        rebuild: Rebuild,
+        notify: Notify = ignore,
+        tokens: Sequence[int] = (),
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._walk = walk
         self._rebuild: Rebuild | None = rebuild
+        self._notify = notify
         self._tokens = list(tokens)
         self._clock = clock
         self._masks = 0
         self._seconds = 0.0
-        self.has_moved = False
 
     def fill(self, row: PackedMask) -> bool:
         if self._rebuild is None:
@@ -51,9 +62,8 @@ class GuardedWalk(Walk):
         del self._tokens[len(self._tokens) - count :]
 
     def fork(self) -> "Walk":
-        copy = GuardedWalk(self._walk.fork(), _never, self._tokens, self._clock)
+        copy = GuardedWalk(self._walk.fork(), _never, self._notify, self._tokens, self._clock)
         copy._rebuild, copy._masks, copy._seconds = self._rebuild, self._masks, self._seconds
-        copy.has_moved = self.has_moved
         return copy
 
     @property
@@ -66,14 +76,16 @@ class GuardedWalk(Walk):
 
     def _judge(self, rebuild: Rebuild) -> None:
         self._rebuild = None
-        if self._seconds / self._masks <= _LIMIT_SECONDS:
+        mask_seconds = self._seconds / self._masks
+        if mask_seconds <= _LIMIT_SECONDS:
             return
         try:
             other = rebuild()
         except GrammarError:
             return
         if other.push(self._tokens) == len(self._tokens):
-            self._walk, self.has_moved = other, True
+            self._walk = other
+            self._notify(mask_seconds)
 
 
 def _never() -> Walk:

@@ -1,7 +1,6 @@
 """Grammars on llguidance: JSON Schema, regular expressions and Lark.
 
-It refuses what it cannot enforce, and its matcher never recovers from an error, so that no token is ever fed to it
-before it was validated.
+It refuses what it cannot enforce, and its matcher never recovers from an error, so that tokens are only ever tried.
 """
 
 import json
@@ -9,7 +8,7 @@ from collections.abc import Sequence
 
 import llguidance
 
-from pie_mlx.engine.text.grammar.base import Walk
+from pie_mlx.engine.text.grammar.base import Walk, no_token_fits
 from pie_mlx.engine.text.grammar.masks import PackedMask
 from pie_mlx.engine.text.grammar.views import View, tokenizer_json
 from pie_mlx.engine.text.tokenizer import Tokenizer
@@ -26,17 +25,14 @@ class LlguidanceWalk(Walk):
         self._matcher = matcher
 
     def fill(self, row: PackedMask) -> bool:
-        self._matcher.unsafe_compute_mask_ptr(row.ctypes.data, row.nbytes)
+        self._matcher.unsafe_compute_mask_ptr(row.__array_interface__["data"][0], row.nbytes)
         self._check()
         return True
 
     def push(self, tokens: Sequence[int]) -> int:
-        given = list(tokens)
-        valid = 0 if self._matcher.is_stopped() else self._matcher.validate_tokens(given)
-        if valid:
-            self._matcher.consume_tokens(given[:valid])
-            self._check()
-        return valid
+        taken = 0 if self._matcher.is_stopped() else self._matcher.try_consume_tokens(list(tokens))
+        self._check()
+        return taken
 
     def pop(self, count: int) -> None:
         self._matcher.rollback(count)
@@ -56,19 +52,25 @@ class LlguidanceWalk(Walk):
     def _check(self) -> None:
         if self._matcher.is_error():
             reason = self._matcher.get_error().partition("\n")[0]
+            if reason.startswith("NoExtension"):
+                raise no_token_fits()
             raise GrammarError(f"grammar: too complex: {reason}", hint="simplify the grammar or the schema")
 
 
 class LlguidanceEngine:
     """Compiles for one view of a tokenizer and one stop set. `compile_*` raise GrammarError with the engine's words,
-    may take seconds, and do not hold the interpreter lock meanwhile."""
-
-    name = "llguidance"
+    may take seconds, and do not hold the interpreter lock meanwhile. Raises GrammarError for a tokenizer whose tokens
+    it cannot tell as bytes."""
 
     def __init__(self, tokenizer: Tokenizer, view: View, vocabulary_size: int, stop_tokens: Sequence[int]) -> None:
-        self._tokenizer = llguidance.LLTokenizer(
-            tokenizer_json(tokenizer, view), n_vocab=vocabulary_size, eos_token=list(stop_tokens)
-        )
+        try:
+            self._tokenizer = llguidance.LLTokenizer(
+                tokenizer_json(tokenizer, view), n_vocab=vocabulary_size, eos_token=list(stop_tokens)
+            )
+        except ValueError as error:
+            raise GrammarError(
+                f"grammar: not possible with this model's tokenizer: {error}", hint="generate freely and parse"
+            ) from error
 
     def compile_schema(self, schema: object, *, lenient: bool = False) -> tuple[Walk, list[str]]:
         """JSON of a schema, and what of it is not enforced."""

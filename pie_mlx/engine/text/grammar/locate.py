@@ -1,12 +1,14 @@
 """Where in a schema lies what an engine refuses."""
 
 import re
+import time
 from collections.abc import Callable
 
 from pie_mlx.engine.text.grammar.schema import Schema, step, subschemas
 
 _UNIMPLEMENTED = re.compile(r"Unimplemented keys: \[(.*)\]")
 _MAXIMUM_PROBES = 300
+_MAXIMUM_SECONDS = 3.0
 
 Probe = Callable[[object], str]
 """Why a schema is refused, "" when it is not."""
@@ -15,7 +17,8 @@ Probe = Callable[[object], str]
 def locate(schema: Schema, message: str, refusal: Probe) -> list[tuple[str, str]]:
     """Path and reason of each part of `schema` that made the engine say `message`.
 
-    A keyword the engine names is looked up; anything else is narrowed down by compiling ever smaller parts.
+    A keyword the engine names is looked up; anything else is narrowed down by compiling ever smaller parts, for a few
+    seconds.
     """
     found = _UNIMPLEMENTED.search(message)
     if found:
@@ -37,10 +40,11 @@ def keyword_paths(schema: Schema, keyword: str, path: str = "$") -> list[str]:
 def _narrow(schema: Schema, message: str, refusal: Probe) -> str:
     definitions = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
     path, current, probes = "$", schema, 0
+    end = time.monotonic() + _MAXIMUM_SECONDS
     while True:
         for place, inner, _ in subschemas(current, path):
             probes += 1
-            if probes > _MAXIMUM_PROBES:
+            if probes > _MAXIMUM_PROBES or time.monotonic() > end:
                 return path
             if refusal({**definitions, **inner}) == message:
                 path, current = place, inner

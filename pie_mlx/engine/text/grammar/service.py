@@ -12,16 +12,18 @@ from pie_mlx.calls import GrammarSource
 from pie_mlx.engine.text.grammar.as_defined import as_defined
 from pie_mlx.engine.text.grammar.base import Matcher, Walk
 from pie_mlx.engine.text.grammar.cache import CompileCache
+from pie_mlx.engine.text.grammar.deadline import Deadline
 from pie_mlx.engine.text.grammar.dialect import dialect_of, gbnf_to_lark, prepare_lark
 from pie_mlx.engine.text.grammar.engines import Engines
 from pie_mlx.engine.text.grammar.formats import with_exact_formats
-from pie_mlx.engine.text.grammar.guard import GuardedWalk
+from pie_mlx.engine.text.grammar.guard import GuardedWalk, Notify, ignore
 from pie_mlx.engine.text.grammar.llguidance_engine import LlguidanceEngine
 from pie_mlx.engine.text.grammar.locate import keyword_paths, locate
 from pie_mlx.engine.text.grammar.masks import words_for
 from pie_mlx.engine.text.grammar.numbers import check_divisors
 from pie_mlx.engine.text.grammar.refusals import refuse_grammar, refuse_regex, refuse_schema
 from pie_mlx.engine.text.grammar.schema import Schema, close_objects, read_schema
+from pie_mlx.engine.text.grammar.spellings import with_every_spelling
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.errors import GrammarError
 
@@ -30,6 +32,9 @@ _CACHE_CHARACTERS = 4_000_000
 _OVERHEAD_CHARACTERS = 4_000
 _MAXIMUM_CHARACTERS = 2_000_000
 _STOP_SETS = 8
+_COMPILE_SECONDS = 30.0
+"""Longer than an engine may take that another one stands in for."""
+_COMPILING_AT_ONCE = 8
 
 
 class ToolGrammars(Protocol):
@@ -55,7 +60,9 @@ class Compiled:
 
 
 class GrammarService:
-    """Safe to use from any thread. `stop_tokens` are the model's own; `tools` is None for a model without tools."""
+    """Safe to use from any thread. `stop_tokens` are the model's own; `tools` is None for a model without tools.
+    `notify` is told, on the thread that reads masks, when a matcher left an engine that was too slow on its grammar.
+    """
 
     def __init__(
         self,
@@ -63,11 +70,16 @@ class GrammarService:
         vocabulary_size: int,
         stop_tokens: Sequence[int],
         tools: ToolGrammars | None = None,
+        *,
+        notify: Notify = ignore,
+        compile_seconds: float = _COMPILE_SECONDS,
     ) -> None:
         self._tokenizer = tokenizer
         self._vocabulary_size = vocabulary_size
         self._stop_tokens = tuple(stop_tokens)
         self._tools = tools
+        self._notify = notify
+        self._deadline = Deadline(compile_seconds, _COMPILING_AT_ONCE)
         self._engines = CompileCache[Engines](_STOP_SETS)
         self._compiled = CompileCache["Compiled | None"](_CACHE_CHARACTERS)
 
@@ -75,7 +87,8 @@ class GrammarService:
         """A fresh matcher; None for tools of a model whose calls cannot be enforced (D7).
 
         May take seconds, without holding the interpreter lock: call it off the engine's loop. No `stop_tokens` means
-        the model's own. Raises GrammarError for a grammar that does not compile, cannot be enforced or allows nothing.
+        the model's own. Raises GrammarError for a grammar that does not compile, cannot be enforced, allows nothing or
+        takes longer than `compile_seconds`.
         """
         stops = tuple(sorted({*stop_tokens})) or self._stop_tokens
         size = len(source.text) + sum(map(len, source.schemas))
@@ -84,8 +97,17 @@ class GrammarService:
                 f"grammar: {size} characters, at most {_MAXIMUM_CHARACTERS} are compiled", hint="make it smaller"
             )
         key = (stops, msgspec.json.encode(source))
-        compiled = self._compiled.get(key, size + _OVERHEAD_CHARACTERS, lambda: self._compile(source, stops))
+        compiled = self._compiled.get(key, size + _OVERHEAD_CHARACTERS, lambda: self._compile_in_time(source, stops))
         return None if compiled is None else compiled.start(stops, self._vocabulary_size)
+
+    def _compile_in_time(self, source: GrammarSource, stops: Sequence[int]) -> "Compiled | None":
+        done = self._deadline.run(lambda: (self._compile(source, stops),))
+        if done is None:
+            raise GrammarError(
+                f"grammar: does not compile in {self._deadline.seconds:g} seconds",
+                hint="make it smaller: fewer alternatives, shorter repetitions",
+            )
+        return done[0]
 
     def _compile(self, source: GrammarSource, stops: Sequence[int]) -> Compiled | None:
         engines = self._engines.get(stops, 1, lambda: Engines(self._tokenizer, self._vocabulary_size, stops))
@@ -101,7 +123,7 @@ class GrammarService:
                     lambda message: refuse_regex(source.text, message),
                 )
             case "ebnf":
-                walk = _compile_ebnf(source.text, engines)
+                walk = _compile_ebnf(source.text, engines, self._notify)
             case "tools":
                 walk = self._tools.compile(source.schemas, engines) if self._tools else None
         if walk is None:
@@ -110,9 +132,9 @@ class GrammarService:
         return Compiled(walk, warnings)
 
     def _check_satisfiable(self, walk: Walk) -> None:
-        row = np.zeros(words_for(self._vocabulary_size), np.uint32)
-        if not walk.is_complete and walk.fork().fill(row) and not row.any():
-            raise GrammarError("grammar: allows no text at all", hint="look for contradictions and endless recursion")
+        """Raises GrammarError where not even a first token is allowed."""
+        if not walk.is_complete:
+            walk.fork().fill(np.zeros(words_for(self._vocabulary_size), np.uint32))
 
 
 def _translated(compile_: Callable[[], Walk], refuse: Callable[[str], GrammarError]) -> Walk:
@@ -130,13 +152,24 @@ def _compile_schema(source: GrammarSource, engines: Engines) -> tuple[Walk, list
     engine = engines.llguidance("user")
     refusal = engine.schema_error(schema)
     if not refusal:
-        walk, warnings = engine.compile_schema(schema)
-        return walk, [*annotations, *warnings]
+        spelled, kept = _spelled(source, schema, engine)
+        walk, warnings = engine.compile_schema(spelled)
+        return walk, [*annotations, *kept, *warnings]
     places = locate(schema, refusal, engine.schema_error)
     if not source.lenient:
         raise refuse_schema(places)
     walk, warnings = _compile_leniently(engine, schema, places)
     return walk, [*annotations, *warnings]
+
+
+def _spelled(source: GrammarSource, schema: Schema, engine: LlguidanceEngine) -> tuple[Schema, list[str]]:
+    """The schema in the spellings asked for, and what of them is not to be had."""
+    if not source.every_spelling:
+        return schema, []
+    spelled = with_every_spelling(schema)
+    if spelled is None or engine.schema_error(spelled):
+        return schema, ["$: allows one spelling of its values: their alternatives are too many or cannot be told apart"]
+    return spelled, []
 
 
 def _compile_leniently(
@@ -150,7 +183,7 @@ def _compile_leniently(
     return walk, [*named, *(warning for warning in warnings if "Unimplemented keys" not in warning)]
 
 
-def _compile_ebnf(text: str, engines: Engines) -> Walk:
+def _compile_ebnf(text: str, engines: Engines, notify: Notify) -> Walk:
     llguidance = engines.llguidance("user")
 
     def as_lark(lark: str) -> Walk:
@@ -159,6 +192,7 @@ def _compile_ebnf(text: str, engines: Engines) -> Walk:
     if dialect_of(text) == "lark":
         return as_lark(prepare_lark(text))
     xgrammar = engines.xgrammar("user")
-    if xgrammar is None:
+    walk = None if xgrammar is None else xgrammar.compile_gbnf(text)
+    if walk is None:
         return as_lark(gbnf_to_lark(text))
-    return GuardedWalk(xgrammar.compile_gbnf(text), lambda: as_lark(gbnf_to_lark(text)))
+    return GuardedWalk(walk, lambda: as_lark(gbnf_to_lark(text)), notify)

@@ -20,6 +20,7 @@ from pie_mlx.engine.text.grammar.schema import Schema, close_objects, read_schem
 from pie_mlx.engine.text.tool_families import BY_STYLE, ToolFamily
 from pie_mlx.engine.text.tool_fragments import CallFragments, derive_call
 from pie_mlx.engine.text.writing import tool_schemas
+from pie_mlx.errors import GrammarError
 
 _NO_ARGUMENTS: Schema = {"type": "object", "properties": {}, "additionalProperties": False}
 _XML_FRAMES: Mapping[str, tuple[str, str]] = {
@@ -121,7 +122,10 @@ class NativeToolGrammars:
             for name, schema in arguments.items()
         ]
         calls = {"type": "tags_with_separator", "tags": tags, "separator": "\n", "at_least_one": True}
-        return engine.compile_structural_tag(json.dumps({"type": "structural_tag", "format": calls}))
+        walk = engine.compile_structural_tag(json.dumps({"type": "structural_tag", "format": calls}))
+        if walk is None:
+            raise GrammarError("tools: their schemas do not compile in time", hint="offer fewer or simpler tools")
+        return walk
 
 
 def _schema_text(schema: Schema) -> str:

@@ -7,13 +7,17 @@ from typing import Any
 import numpy as np
 
 from pie_mlx.engine.text.grammar import xgrammar_library
-from pie_mlx.engine.text.grammar.base import Walk
+from pie_mlx.engine.text.grammar.base import Walk, no_token_fits
+from pie_mlx.engine.text.grammar.deadline import Deadline
 from pie_mlx.engine.text.grammar.masks import PackedMask
 from pie_mlx.engine.text.grammar.views import View, token_texts
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.errors import GrammarError
 
 _RAW, _BYTE_FALLBACK, _BYTE_LEVEL = 0, 1, 2
+_COMPILE_SECONDS = 10.0
+"""A long repetition takes minutes with a large vocabulary: a mask is prepared for each of its states."""
+_COMPILING_AT_ONCE = 2
 _PLACE = re.compile(r"at line (\d+), column (\d+): (.*)", re.DOTALL)
 
 
@@ -22,7 +26,10 @@ class XgrammarWalk(Walk):
         self._matcher = matcher
 
     def fill(self, row: PackedMask) -> bool:
-        return bool(self._matcher.fill_next_token_bitmask(row.view(np.int32).reshape(1, -1), 0, False))
+        restricts = bool(self._matcher.fill_next_token_bitmask(row.view(np.int32).reshape(1, -1), 0, False))
+        if restricts and not row.any():
+            raise no_token_fits()
+        return restricts
 
     def push(self, tokens: Sequence[int]) -> int:
         for taken, token in enumerate(tokens):
@@ -47,12 +54,19 @@ class XgrammarWalk(Walk):
 
 
 class XgrammarEngine:
-    """Compiles for one view of a tokenizer and one stop set. `compile_*` raise GrammarError with line and column, may
-    take seconds, and do not hold the interpreter lock meanwhile. Raises GrammarError where xgrammar is unavailable."""
+    """Compiles for one view of a tokenizer and one stop set. `compile_*` give None after `compile_seconds`, raise
+    GrammarError with line and column, and do not hold the interpreter lock meanwhile. Raises GrammarError where
+    xgrammar is unavailable."""
 
-    name = "xgrammar"
-
-    def __init__(self, tokenizer: Tokenizer, view: View, vocabulary_size: int, stop_tokens: Sequence[int]) -> None:
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        view: View,
+        vocabulary_size: int,
+        stop_tokens: Sequence[int],
+        compile_seconds: float = _COMPILE_SECONDS,
+    ) -> None:
+        self._deadline = Deadline(compile_seconds, _COMPILING_AT_ONCE)
         self._classes = xgrammar_library.load()
         vocabulary = tokenizer.bytes_by_id
         kind = _BYTE_LEVEL if vocabulary.is_byte_level else _BYTE_FALLBACK if vocabulary.has_byte_fallback else _RAW
@@ -61,20 +75,20 @@ class XgrammarEngine:
         )
         self._compiler = self._classes.GrammarCompiler(info, 2, True, -1)
 
-    def compile_gbnf(self, source: str) -> Walk:
+    def compile_gbnf(self, source: str) -> Walk | None:
         """Text of the rule `root`."""
         return self._start(self._compiler.compile_grammar_from_strings, source, "root")
 
-    def compile_structural_tag(self, tag: str) -> Walk:
+    def compile_structural_tag(self, tag: str) -> Walk | None:
         """Text of a structural tag, given as JSON."""
         return self._start(self._compiler.compile_structural_tag, tag)
 
-    def _start(self, compile_: Any, *arguments: Any) -> Walk:
+    def _start(self, compile_: Any, *arguments: Any) -> Walk | None:
         try:
-            compiled = compile_(*arguments)
+            compiled = self._deadline.run(lambda: compile_(*arguments))
         except (RuntimeError, ValueError, TypeError) as error:
             raise GrammarError(_readable(str(error)), hint="correct the grammar") from error
-        return XgrammarWalk(self._classes.GrammarMatcher(compiled, None, False, -1, None))
+        return None if compiled is None else XgrammarWalk(self._classes.GrammarMatcher(compiled, None, False, -1, None))
 
 
 def _readable(message: str) -> str:

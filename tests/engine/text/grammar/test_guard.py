@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from pie_mlx.engine.text.grammar.base import Walk
-from pie_mlx.engine.text.grammar.guard import GuardedWalk
+from pie_mlx.engine.text.grammar.guard import GuardedWalk, ignore
 from pie_mlx.engine.text.grammar.masks import PackedMask
 from pie_mlx.errors import GrammarError
 
@@ -36,7 +37,8 @@ class Counting(Walk):
     is_complete = is_exhausted = False  # type: ignore[assignment]
 
 
-def guarded(seconds: float, other: Walk | None) -> tuple[GuardedWalk, Counting]:
+def guarded(seconds: float, other: Walk | None, moves: list[float] | None = None) -> tuple[GuardedWalk, Counting]:
+    """`moves` gets the seconds of a mask of every walk that moves."""
     clock = [0.0]
     walk = Counting(clock, seconds)
 
@@ -45,7 +47,8 @@ def guarded(seconds: float, other: Walk | None) -> tuple[GuardedWalk, Counting]:
             raise GrammarError("no")
         return other
 
-    return GuardedWalk(walk, rebuild, clock=lambda: clock[0]), walk
+    notify = ignore if moves is None else moves.append
+    return GuardedWalk(walk, rebuild, notify, clock=lambda: clock[0]), walk
 
 
 def fill(walk: Walk, times: int) -> None:
@@ -55,39 +58,41 @@ def fill(walk: Walk, times: int) -> None:
 
 def test_a_fast_engine_is_kept() -> None:
     other = Counting([0.0], 0)
-    walk, first = guarded(0.004, other)
+    moves: list[float] = []
+    walk, first = guarded(0.004, other, moves)
     fill(walk, 20)
     walk.push([1])
     assert (first.taken, other.taken) == ([1], [])
-    assert not walk.has_moved
+    assert moves == []
 
 
 def test_a_slow_engine_is_left_with_the_tokens_taken_so_far() -> None:
     other = Counting([0.0], 0)
-    walk, _ = guarded(0.006, other)
+    moves: list[float] = []
+    walk, _ = guarded(0.006, other, moves)
     walk.push([1, 2, 3])
     walk.pop(1)
     fill(walk, 8)
-    assert walk.has_moved
+    assert moves == pytest.approx([0.006])
     assert other.taken == [1, 2]
     walk.push([4])
     assert other.taken == [1, 2, 4]
 
 
 def test_a_slow_engine_is_kept_when_the_other_cannot_take_the_grammar() -> None:
-    walk, first = guarded(1.0, None)
+    moves: list[float] = []
+    walk, first = guarded(1.0, None, moves)
     fill(walk, 9)
     walk.push([5])
-    assert first.taken == [5]
-    assert not walk.has_moved
+    assert (first.taken, moves) == ([5], [])
 
 
 def test_a_fork_judges_for_itself() -> None:
     other = Counting([0.0], 0)
-    walk, _ = guarded(1.0, other)
+    walk, first = guarded(1.0, other)
     fill(walk, 7)
     fork = walk.fork()
     fill(fork, 1)
-    assert isinstance(fork, GuardedWalk)
-    assert fork.has_moved
-    assert not walk.has_moved
+    fork.push([1])
+    walk.push([2])
+    assert (first.taken, other.taken) == ([2], [1])

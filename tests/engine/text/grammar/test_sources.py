@@ -4,8 +4,13 @@ import json
 import threading
 
 import pytest
+import tokenizers
+from tokenizers import decoders, models
+from transformers import PreTrainedTokenizerFast
 
 from pie_mlx.calls import GrammarSource
+from pie_mlx.engine.text.grammar import GrammarService
+from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.errors import GrammarError
 
 from .conftest import Language
@@ -180,6 +185,27 @@ def test_the_notation_is_told_by_rules_not_by_strings(language: Language) -> Non
 def test_a_bad_grammar_is_refused_with_its_place(language: Language, source: str, words: str) -> None:
     with pytest.raises(GrammarError, match=words):
         language.compile("ebnf", source)
+
+
+def two_letters(decoder: object) -> GrammarService:
+    """Grammars over a vocabulary of two letters and an end."""
+    backend = tokenizers.Tokenizer(models.BPE({"a": 0, "b": 1}, []))
+    backend.decoder = decoder
+    tokenizer = Tokenizer(PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<end>"))
+    return GrammarService(tokenizer, tokenizer.size, tokenizer.eos_ids)
+
+
+def test_a_tokenizer_whose_tokens_cannot_be_told_as_bytes_is_refused() -> None:
+    with pytest.raises(GrammarError, match="tokenizer"):
+        two_letters(None).compile(GrammarSource("json"))
+
+
+@pytest.mark.parametrize("source", [GrammarSource("regex", "é+"), GrammarSource("ebnf", 'root ::= "é"')])
+def test_text_that_the_vocabulary_cannot_spell_is_refused(source: GrammarSource) -> None:
+    grammars = two_letters(decoders.ByteLevel())
+    assert grammars.compile(GrammarSource(source.kind, source.text.replace("é", "a"))) is not None
+    with pytest.raises(GrammarError, match="allows no text"):
+        grammars.compile(source)
 
 
 def test_tools_of_a_model_without_them_are_none(language: Language) -> None:  # D7

@@ -1,0 +1,96 @@
+"""Compiling ends in time, whatever it is that compiles."""
+
+import json
+import threading
+
+import pytest
+
+from pie_mlx.calls import GrammarSource
+from pie_mlx.engine.text.grammar import GrammarService, xgrammar_library
+from pie_mlx.engine.text.grammar.deadline import Deadline
+from pie_mlx.engine.text.grammar.xgrammar_engine import XgrammarEngine
+from pie_mlx.errors import GrammarError
+
+from .conftest import PADDED_SIZE, Language
+
+SHORT_SECONDS = 0.01
+LARGE_SCHEMA = json.dumps(
+    {"type": "object", "properties": {f"property_{i}": {"pattern": f"^[a-z]{{1,{i % 50 + 1}}}$"} for i in range(4400)}}
+)
+LONG_REPETITION = 'root ::= ([a-z]{1,1000} " "){1,1000}'
+
+
+def impatient(language: Language) -> GrammarService:
+    return GrammarService(language.tokenizer, PADDED_SIZE, (language.stop,), compile_seconds=0)
+
+
+def test_work_that_is_done_in_time_gives_its_result() -> None:
+    assert Deadline(60, 1).run(lambda: 7) == 7
+
+
+def test_work_that_fails_in_time_raises_what_it_raised() -> None:
+    def fail() -> int:
+        raise GrammarError("no")
+
+    with pytest.raises(GrammarError, match="no"):
+        Deadline(60, 1).run(fail)
+
+
+def test_nobody_waits_longer_than_the_deadline() -> None:
+    released = threading.Event()
+    deadline = Deadline(SHORT_SECONDS, 1)
+    try:
+        assert deadline.run(released.wait) is None
+        assert deadline.run(lambda: 7) is None  # the turn is still taken
+    finally:
+        released.set()
+
+
+def test_a_turn_comes_back_when_its_work_ends() -> None:
+    released, ended = threading.Event(), threading.Event()
+    deadline = Deadline(60, 1)
+    deadline._turns.acquire()
+    threading.Thread(target=lambda: (released.wait(), deadline._turns.release(), ended.set())).start()
+    released.set()
+    assert deadline.run(lambda: 7) == 7
+    assert ended.wait(60)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        GrammarSource("json_schema", LARGE_SCHEMA),
+        GrammarSource("regex", "(a{1000}){1000}"),
+        GrammarSource("ebnf", LONG_REPETITION),
+    ],
+)
+def test_a_grammar_that_takes_too_long_is_refused(language: Language, source: GrammarSource) -> None:
+    assert len(LARGE_SCHEMA) > 200_000
+    with pytest.raises(GrammarError, match="does not compile in 0 seconds"):
+        impatient(language).compile(source)
+
+
+def test_a_grammar_that_grows_without_bounds_is_refused(language: Language) -> None:
+    with pytest.raises(GrammarError, match="too complex"):
+        language.compile("regex", "(a?){3000}a{3000}").packed_mask()
+
+
+@pytest.mark.skipif(bool(xgrammar_library.unavailable_because()), reason="xgrammar is not installed")
+def test_gbnf_that_takes_one_engine_too_long_goes_to_the_other(
+    language: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(engine: XgrammarEngine, source: str) -> None:
+        del engine, source
+
+    monkeypatch.setattr(XgrammarEngine, "compile_gbnf", never)
+    matcher = GrammarService(language.tokenizer, PADDED_SIZE, (language.stop,)).compile(
+        GrammarSource("ebnf", LONG_REPETITION)
+    )
+    assert matcher is not None
+    assert language.accepts(matcher, "some words ")
+
+
+@pytest.mark.skipif(bool(xgrammar_library.unavailable_because()), reason="xgrammar is not installed")
+def test_xgrammar_gives_up_after_its_time(language: Language) -> None:
+    engine = XgrammarEngine(language.tokenizer, "user", PADDED_SIZE, (language.stop,), compile_seconds=0)
+    assert engine.compile_gbnf(LONG_REPETITION) is None
