@@ -1,4 +1,9 @@
-"""A prefix is computed once; two forks share its pages, write only what differs, and pay only for that."""
+"""A prefix is computed once; two forks share its pages, write only what differs, and pay only for that.
+
+One fork streams an answer, the other calls a tool and reads what it gave. The table in the end counts pages.
+
+    pie run examples/fork-and-tool -- --city Lima
+"""
 
 import weather
 from inferlet import Context, Model, Sampler, chat, runtime, session, tools

@@ -1,4 +1,9 @@
-"""The smallest program with a conversation: one question, one streamed answer."""
+"""The smallest program with a conversation: one question, one streamed answer.
+
+A decoder turns tokens into text, and leaves out what is not meant to be read.
+
+    pie run examples/hello -- --prompt "What can you do?"
+"""
 
 from inferlet import Context, Model, Sampler, chat, runtime, session
 

@@ -1,4 +1,9 @@
-"""A swarm: workers on one wallet take questions from a queue, whoever is free the next one."""
+"""A swarm: workers on one wallet take questions from a queue, whoever is free the next one.
+
+They and their launcher know only topics: a queue, of which each message goes to one, and a broadcast that all hear.
+
+    pie run examples/swarm -- --workers 3
+"""
 
 import asyncio
 import json
@@ -9,12 +14,13 @@ from inferlet import messaging, runtime, session
 async def main(input):
     questions = input["questions"]
     with messaging.subscribe("swarm/progress") as progress:
-        workers = [runtime.launch("worker.py", {"max_tokens": input["max_tokens"]}) for _ in range(input["workers"])]
+        numbers = range(1, input["workers"] + 1)
+        workers = [runtime.launch("worker.py", {"number": n, "max_tokens": input["max_tokens"]}) for n in numbers]
         for question in questions:
             messaging.push("swarm/questions", question)
-        answered = [json.loads(await progress.next()) for _ in questions]
-    for answer in answered:
-        session.send(f"{answer['question']}  {answer['text'].strip()}\n")
+        for _ in questions:
+            answer = json.loads(await progress.next())
+            session.send(f"worker {answer['worker']}: {answer['question']} {answer['text'].strip()}\n")
     for _ in workers:
         messaging.push("swarm/questions", "")
     counts = await asyncio.gather(*(worker.result() for worker in workers))

@@ -10,6 +10,6 @@ async def main(input):
         with Context(model) as context:
             context.user(question)
             text = await context.generate(Sampler.argmax(), max_tokens=input["max_tokens"]).collect_text()
-        messaging.broadcast("swarm/progress", {"question": question, "text": text})
+        messaging.broadcast("swarm/progress", {"worker": input["number"], "question": question, "text": text})
         count += 1
     return count

@@ -1,0 +1,34 @@
+"""Memory in files: notes are kept under /scratch, a directory of this user and this program that outlives every run.
+
+Programs have no files unless the configuration allows it, hence the variable.
+
+    PIE_RUNTIME__ALLOW_FS=true pie run examples/file-memory -- --remember "Tom works as a cook." --ask "Who is Tom?"
+"""
+
+from pathlib import Path
+
+from inferlet import Context, Model, Sampler, runtime, session
+
+NOTES = Path("/scratch/notes.txt")
+
+
+async def main(input):
+    notes = remember(input["remember"])
+    session.send(f"[notes: {len(notes)}]\n")
+    return await answer(notes, input) if input["ask"] else None
+
+
+def remember(note):
+    """All notes, with this one, if there is one and it is new."""
+    notes = NOTES.read_text().splitlines() if NOTES.exists() else []
+    if note and note not in notes:
+        notes.append(note)
+        NOTES.write_text("\n".join(notes))
+    return notes
+
+
+async def answer(notes, input):
+    """What the notes say."""
+    with Context(Model.load(runtime.models()[0])) as context:
+        context.system(f"Use these notes: {' '.join(notes)}").user(input["ask"])
+        return await context.generate(Sampler.argmax(), max_tokens=input["max_tokens"]).collect_text()

@@ -1,0 +1,22 @@
+"""A conversation that outlives the program: it is saved under a name, with its pages, and the next run goes on with it.
+
+Snapshots live as long as the engine, so this needs one that stays. Nothing is computed again.
+
+    pie serve &
+    pie run examples/snapshots -- --say "My name is Anna."
+    pie run examples/snapshots -- --say "What is my name?"
+"""
+
+from inferlet import Context, Model, Sampler, runtime, session
+
+
+async def main(input):
+    model = Model.load(runtime.models()[0])
+    kept = None if input["forget"] else Context.open(model, input["name"])
+    with kept or Context(model) as context:
+        before = context.seq_len
+        context.user(input["say"])
+        answer = await context.generate(Sampler.argmax(), max_tokens=input["max_tokens"]).collect_text()
+        context.seal().save(input["name"])
+        session.send(f"[{before} tokens were kept, {context.seq_len - before} are new]\n")
+    return answer
