@@ -10,6 +10,7 @@ import click
 from pie_mlx.cli.main import SECTIONS, pie
 from pie_mlx.config.schema import KEYS, Key
 from pie_mlx.config.values import rule
+from tools.sdk_reference import sdk_lines
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
 _GENERATED = "<!-- Written by `python -m tools.docs`. Change the code, then run it. -->"
@@ -17,7 +18,11 @@ _GENERATED = "<!-- Written by `python -m tools.docs`. Change the code, then run 
 
 def pages() -> dict[str, str]:
     """Every page by the name of its file."""
-    return {"cli.md": _page("Command line", cli_lines()), "config.md": _page("config.toml", config_lines())}
+    return {
+        "cli.md": _page("Command line", cli_lines()),
+        "config.md": _page("config.toml", config_lines()),
+        "sdk.md": _page("What programs import", sdk_lines()),
+    }
 
 
 def config_lines() -> Iterator[str]:

@@ -1,0 +1,154 @@
+"""The comparisons: the same work by mlx-lm and by programs of an engine, in turns."""
+
+import itertools
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from pie_mlx.bench import programs
+from pie_mlx.bench.conditions import PROBE, Conditions, dtype_name, require_alike
+from pie_mlx.bench.peak_pages import PeakPages
+from pie_mlx.bench.peer import MlxLm
+from pie_mlx.bench.prompts import prompt, ragged
+from pie_mlx.bench.rounds import alternating
+from pie_mlx.bench.row import Row
+from pie_mlx.engine.model.blas import use_fast_blas
+from pie_mlx.engine.services import Services
+from pie_mlx.runtime.embedding import Engine
+
+Answer = TypeVar("Answer")
+
+CONTINUATIONS = 16
+CANDIDATES = 8
+TURNS, OBSERVATION_TOKENS = 8, 24
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much is computed; prompts in tokens."""
+
+    new_tokens: int = 64
+    repeats: int = 3
+    shared_prompt: int = 1024
+
+
+class Contest:
+    """A running engine and mlx-lm on one model. `pages` sees the engine's events."""
+
+    def __init__(self, engine: Engine, peer: MlxLm, pages: PeakPages, sizes: Sizes) -> None:
+        self._engine, self._peer, self._pages, self._sizes = engine, peer, pages, sizes
+        self._seeds = itertools.count(2000)
+
+    async def check(self) -> tuple[str, str]:
+        """Number format and BLAS of both. Raises InvalidArgumentError when the two sides differ in anything."""
+        ours = await self._engine.consult(lambda services: dtype_name(services.runner.model.card.dtype))
+        logits = await self.inside(lambda: programs.last_logits(PROBE))
+        mine = Conditions("pie-mlx", ours, use_fast_blas(), np.frombuffer(logits, np.float32))
+        theirs = self._peer.last_logits(PROBE)
+        require_alike(mine, Conditions("mlx-lm", self._peer.dtype, use_fast_blas(), theirs))
+        return mine.dtype, mine.blas
+
+    async def decode(self) -> list[Row]:
+        """One stream."""
+        one, new_tokens = prompt(64, 1), self._sizes.new_tokens
+        await self.inside(lambda: programs.stream(one, 8))
+        self._peer.stream(one, 8)
+        values = await self._turns(lambda: self._peer.stream(one, new_tokens), lambda: programs.stream(one, new_tokens))
+        return [Row("1 stream, decode", *values, "tok/s")]
+
+    async def batch(self, streams: int) -> list[Row]:
+        """Many streams of different lengths."""
+        many, new_tokens = ragged(streams), self._sizes.new_tokens
+        theirs, mine = await self._turns(
+            lambda: self._peer.batch(many, new_tokens)[0], lambda: programs.batch(many, new_tokens)
+        )
+        total = streams * new_tokens
+        return [Row(f"{streams} ragged streams, prefill included", total / theirs, total / mine, "tok/s")]
+
+    async def continuations(self) -> list[Row]:
+        """Continuations of one prompt. Every round has a new prompt, so that nothing is known of it."""
+        sizes, tails = self._sizes, _tails()
+        bytes_: list[tuple[int, int]] = []
+        page_bytes = await self._engine.consult(_page_bytes)
+
+        def theirs() -> float:
+            root = prompt(sizes.shared_prompt, next(self._seeds))
+            seconds, kv_bytes = self._peer.batch([root + tail for tail in tails], sizes.new_tokens)
+            bytes_.append((kv_bytes, 0))
+            return seconds
+
+        async def mine() -> float:
+            self._pages.used = 0
+            root = prompt(sizes.shared_prompt, next(self._seeds))
+            seconds = await self.inside(lambda: programs.continuations(root, tails, sizes.new_tokens))
+            bytes_[-1] = (bytes_[-1][0], self._pages.used * page_bytes)
+            return seconds
+
+        values = await alternating(theirs, mine, sizes.repeats)
+        last = bytes_[-1]
+        return [
+            Row(f"{CONTINUATIONS} continuations of {sizes.shared_prompt} tokens", *values, "s", True),
+            Row("  their KV", last[0] / 2**20, last[1] / 2**20, "MiB", True),
+        ]
+
+    async def copied_cache(self) -> list[Row]:
+        """The same with mlx-lm's prompt computed once and its cache copied by hand."""
+        sizes, tails = self._sizes, _tails()
+        roots = (prompt(sizes.shared_prompt, seed) for seed in self._seeds)
+        values = await self._turns(
+            lambda: self._peer.continuations(next(roots), tails, sizes.new_tokens),
+            lambda: programs.continuations(next(roots), tails, sizes.new_tokens),
+        )
+        return [Row("  the same, mlx-lm's cache copied by hand", *values, "s", True)]
+
+    async def equal_prompt(self) -> list[Row]:
+        """The first token of a prompt that was there before."""
+        again = prompt(self._sizes.shared_prompt, 4000)
+        await self.inside(lambda: programs.first_token(again))
+        values = await self._turns(lambda: self._peer.first_token(again), lambda: programs.first_token(again))
+        return [Row(f"first token of a second equal prompt of {self._sizes.shared_prompt}", *values, "s", True)]
+
+    async def best_of(self) -> list[Row]:
+        """Several drawn answers to one prompt, each with its score."""
+        sizes = self._sizes
+        questions = (prompt(sizes.shared_prompt // 4, seed) for seed in self._seeds)
+        values = await self._turns(
+            lambda: self._peer.best_of(next(questions), CANDIDATES, sizes.new_tokens),
+            lambda: programs.best_of(next(questions), CANDIDATES, sizes.new_tokens),
+        )
+        return [Row(f"best of {CANDIDATES}, prompt of {sizes.shared_prompt // 4}, scored", *values, "s", True)]
+
+    async def agent(self) -> list[Row]:
+        """One agent: it says something, hears something, and so on, on KV that is kept."""
+        sizes, said = self._sizes, max(1, self._sizes.new_tokens // 4)
+        tasks = (prompt(sizes.shared_prompt // 4, seed) for seed in self._seeds)
+        heard = [prompt(OBSERVATION_TOKENS, 1000 + turn) for turn in range(TURNS)]
+        values = await self._turns(
+            lambda: self._peer.agent(next(tasks), heard, said), lambda: programs.agent(next(tasks), heard, said)
+        )
+        return [Row(f"agent, {TURNS} turns of {OBSERVATION_TOKENS} heard, {said} said", *values, "s", True)]
+
+    async def inside(self, work: Callable[[], Awaitable[Answer]]) -> Answer:
+        """What `work` answers as a program of the engine."""
+        answers: list[Answer] = []
+
+        async def main(input: dict[str, object]) -> None:
+            del input
+            answers.append(await work())
+
+        await self._engine.run(main, {})
+        return answers[0]
+
+    async def _turns(self, peer: Callable[[], float], ours: Callable[[], Awaitable[float]]) -> tuple[float, float]:
+        return await alternating(peer, lambda: self.inside(ours), self._sizes.repeats)
+
+
+def _tails() -> list[list[int]]:
+    return [prompt(4, 1000 + tail) for tail in range(CONTINUATIONS)]
+
+
+def _page_bytes(services: Services) -> int:
+    pool = services.runner.model.pool
+    return pool.bytes() // pool.pages

@@ -1,0 +1,48 @@
+"""What a table of figures has to say besides: where they come from."""
+
+import os
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+import mlx.core as mx
+
+LIBRARIES = ("pie-mlx", "mlx", "mlx-lm", "llguidance")
+
+
+def machine() -> str:
+    """Chip, cores, memory and system in one line."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    device = "GPU" if mx.default_device() == mx.gpu else "CPU"
+    return f"{_chip()}, {os.cpu_count()} cores, {memory:.0f} GiB, {_system()}, on the {device}"
+
+
+def versions() -> dict[str, str]:
+    """Of both sides, by name, and of Python."""
+    import pie_mlx
+
+    found = {name: pie_mlx.__version__ if name == "pie-mlx" else metadata.version(name) for name in LIBRARIES}
+    return {**found, "python": platform.python_version()}
+
+
+def today() -> str:
+    """The date in UTC."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def _chip() -> str:
+    if sys.platform == "darwin":
+        asked = subprocess.run(
+            ["sysctl", "-n", "machdep.cpu.brand_string"], capture_output=True, text=True, check=False
+        )
+        return asked.stdout.strip() or platform.machine()
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return next(iter(names), platform.machine())
+
+
+def _system() -> str:
+    return f"macOS {platform.mac_ver()[0]}" if sys.platform == "darwin" else f"{platform.system()} {platform.release()}"

@@ -1,0 +1,149 @@
+"""Where the time of a decode step goes."""
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import mlx.core as mx
+
+from pie_mlx.bench import programs
+from pie_mlx.bench.prompts import ragged
+from pie_mlx.engine.model import runner
+from pie_mlx.engine.model.loaded import LoadedModel
+from pie_mlx.engine.model.reading import Reading
+from pie_mlx.engine.tick_loop import TickLoop
+from pie_mlx.metal.arrays import evaluate
+from pie_mlx.runtime.embedding import Engine
+
+PLAN, BATCH, GRAPH = "plan", "batch build", "graph"
+EVALUATION, SAMPLING, COMMIT = "evaluation", "sampling", "commit"
+REPLIES = "replies and programs"
+PHASES = (PLAN, BATCH, GRAPH, EVALUATION, SAMPLING, COMMIT, REPLIES)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Milliseconds per step of each phase, in order, while so many streams decode."""
+
+    streams: int
+    steps: int
+    milliseconds: dict[str, float]
+
+
+class PhaseClock:
+    """Adds up the time of phases. One phase runs at a time: engine and device thread take turns."""
+
+    def __init__(self) -> None:
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget what has been."""
+        self.seconds: dict[str, float] = dict.fromkeys(PHASES, 0.0)
+        self.steps = 0
+        self._started = time.perf_counter()
+
+    @contextmanager
+    def phase(self, name: str) -> Generator[None]:
+        """Count the time of the block."""
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] += time.perf_counter() - started
+
+    def profile(self, streams: int) -> Profile:
+        """What has been since the start; what no phase counted went to replies, programs and changes of threads."""
+        wall = time.perf_counter() - self._started
+        seconds = {**self.seconds, REPLIES: wall - sum(self.seconds.values())}
+        steps = max(self.steps, 1)
+        return Profile(streams, self.steps, {name: 1000 * seconds[name] / steps for name in PHASES})
+
+
+async def profile(engine: Engine, streams: Sequence[int], new_tokens: int) -> list[Profile]:
+    """One profile for each number of streams. `engine` must not run ahead: then phases would overlap.
+
+    The model's evaluation is waited for before sampling begins, to tell them apart; a normal step evaluates both at
+    once, so these steps are somewhat slower. Layers that begin to be evaluated while later ones are still being built
+    run beside the graph, and compete with it for the cores of a CPU: what they take there counts as graph.
+    """
+    return [await _profile(engine, count, new_tokens) for count in streams]
+
+
+async def _profile(engine: Engine, streams: int, new_tokens: int) -> Profile:
+    found: list[Profile] = []
+
+    async def main(input: dict[str, object]) -> None:
+        del input
+        with measured() as clock:
+            await programs.decode_together(ragged(streams), new_tokens, clock.restart)
+            found.append(clock.profile(streams))
+
+    await engine.run(main, {})
+    return found[0]
+
+
+@contextmanager
+def measured() -> Generator[PhaseClock]:
+    """Time the phases of every engine of this process while the block runs."""
+    clock = PhaseClock()
+    with ExitStack() as stack:
+        for owner, name, phase in _PARTS:
+            stack.enter_context(_replaced(owner, name, _timed(getattr(owner, name), clock, phase)))
+        stack.enter_context(_replaced(LoadedModel, "forward", _forward(LoadedModel.forward, clock)))
+        stack.enter_context(_replaced(TickLoop, "commit", _commit(TickLoop.commit, clock)))
+        yield clock
+
+
+_PARTS: Sequence[tuple[Any, str, str]] = (
+    (TickLoop, "plan", PLAN),
+    (TickLoop, "chunks", BATCH),
+    (TickLoop, "build", BATCH),
+    (TickLoop, "pin", BATCH),
+    (runner, "step_input", BATCH),
+    (Reading, "__init__", SAMPLING),
+    (LoadedModel, "settle", SAMPLING),
+    (Reading, "collect", SAMPLING),
+)
+
+
+def _timed(function: Callable[..., Any], clock: PhaseClock, phase: str) -> Callable[..., Any]:
+    def timed(*arguments: Any, **options: Any) -> Any:
+        with clock.phase(phase):
+            return function(*arguments, **options)
+
+    return timed
+
+
+def _forward(forward: Callable[..., mx.array], clock: PhaseClock) -> Callable[..., mx.array]:
+    """The graph, then its evaluation."""
+
+    def timed(*arguments: Any) -> mx.array:
+        with clock.phase(GRAPH):
+            logits = forward(*arguments)
+        with clock.phase(EVALUATION):
+            evaluate(logits)
+        return logits
+
+    return timed
+
+
+def _commit(commit: Callable[..., None], clock: PhaseClock) -> Callable[..., None]:
+    timed = _timed(commit, clock, COMMIT)
+
+    def counted(*arguments: Any, **options: Any) -> None:
+        timed(*arguments, **options)
+        clock.steps += 1
+
+    return counted
+
+
+@contextmanager
+def _replaced(owner: Any, name: str, by: Callable[..., Any]) -> Generator[None]:
+    original = getattr(owner, name)
+    setattr(owner, name, by)
+    try:
+        yield
+    finally:
+        setattr(owner, name, original)

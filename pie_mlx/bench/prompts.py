@@ -1,0 +1,13 @@
+"""Prompts of given lengths. They are token ids, so that no tokenizer decides how much is computed."""
+
+_SMALLEST_VOCABULARY = 1900
+
+
+def prompt(length: int, seed: int) -> list[int]:
+    """A prompt that shares no beginning with those of other seeds."""
+    return [1 + (seed * 7919 + place * 104729) % _SMALLEST_VOCABULARY for place in range(length)]
+
+
+def ragged(streams: int) -> list[list[int]]:
+    """Prompts of 32 to 96 tokens."""
+    return [prompt(32 + (seed * 37) % 65, seed) for seed in range(streams)]
