@@ -1,10 +1,14 @@
 """Chat completions over HTTP, and an agent loop, beside `mlx_lm.server`, on one random Llama in one run.
 
-    python -m benchmarks.serving [--new-tokens 64] [--requests 4] [--repeats 3] [--clients 1 8 32]
+    python -m benchmarks.serving [--new-tokens 64] [--turns 4] [--repeats 3] [--clients 1 8 32] [--agents 1 16]
 
-Both servers use the same weights in float32 and the same BLAS. Only one of them is asked at a time; rounds alternate
-and medians are compared. The agent loop makes 8 tool calls after a system prompt of about 1,000 tokens: as a program
-beside the model, and as a loop of a client that sends the conversation each time.
+Both servers use the same weights in float32, the same BLAS and as many of its threads, and keep their defaults,
+mlx-lm's cache of 10 prompts among them. Only one of them is asked at a time; rounds alternate and medians are compared.
+
+A client asks unrelated questions, or goes on with one conversation, as chat clients do: each request carries all that
+was said. The agent loop makes 8 tool calls after a system prompt of about 1,000 tokens: as a program beside the model,
+and as a loop of a client that sends the conversation each time. A program may also write by itself what every call
+begins and ends with, and let the model write only what is between; nobody can do that over HTTP.
 """
 
 import argparse
@@ -34,6 +38,9 @@ PEER = "from pie_mlx.engine.model.blas import use_fast_blas; use_fast_blas(); fr
 READY_SECONDS = 120
 TOOL_CALLS = 8
 CALL_TOKENS = 24
+OPENING, CLOSING = '<tool_call>{"name": "weather", "arguments": {"city": "', '"}}</tool_call>'
+"""Of a call: about 14 of its tokens."""
+CITY_TOKENS = 10
 SYSTEM = "You are a careful agent. " + " ".join(f"Rule {number}: check result {number} twice." for number in range(75))
 RESULT = "The tool answers: 21 degrees, light wind from the west, no rain before the evening."
 
@@ -110,14 +117,21 @@ def question(client: int, number: int) -> list[dict[str, str]]:
     return [{"role": "user", "content": f"Repeat these numbers: {words}"}]
 
 
-async def load(server: Server, clients: int, requests: int, new_tokens: int, round: int, *, stream: bool) -> float:
-    """Generated tokens per second with so many clients at once, each asking again when it has its answer."""
+async def load(
+    server: Server, clients: int, turns: int, new_tokens: int, round: int, *, stream: bool, talks: bool = False
+) -> float:
+    """Generated tokens per second with so many clients at once, each asking again when it has its answer.
+
+    With `talks` what it asks goes on with what was said.
+    """
 
     async def one(client: int) -> int:
-        tokens = 0
-        for number in range(requests):
-            answer = await server.ask(question(client + 100 * round, number), new_tokens, stream=stream)
+        tokens, said = 0, list[dict[str, str]]()
+        for turn in range(turns):
+            asked = [*said, *question(client + 100 * round, turn)]
+            answer = await server.ask(asked, new_tokens, stream=stream and not talks)
             tokens += answer["usage"]["completion_tokens"]
+            said = [*asked, spoken(answer)] if talks else []
         return tokens
 
     started = time.perf_counter()
@@ -125,33 +139,61 @@ async def load(server: Server, clients: int, requests: int, new_tokens: int, rou
     return tokens / (time.perf_counter() - started)
 
 
-async def client_loop(server: Server, round: int) -> tuple[float, int]:
+def spoken(answer: dict[str, Any]) -> dict[str, str]:
+    """What the model said, as the next request tells it."""
+    return {"role": "assistant", "content": answer["choices"][0]["message"]["content"] or ""}
+
+
+async def client_loop(server: Server, agents: int, round: int) -> tuple[float, int]:
     """Seconds, and tokens the server had to prefill."""
-    messages = [{"role": "system", "content": f"Round {round}. {SYSTEM}"}, {"role": "user", "content": "Begin."}]
-    started, prefilled = time.perf_counter(), 0
+    started = time.perf_counter()
+    prefilled = await asyncio.gather(*(client_agent(server, agent, round) for agent in range(agents)))
+    return time.perf_counter() - started, sum(prefilled)
+
+
+async def client_agent(server: Server, agent: int, round: int) -> int:
+    messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": task(agent, round)}]
+    prefilled = 0
     for _ in range(TOOL_CALLS):
         answer = await server.ask(messages, CALL_TOKENS)
         usage = answer["usage"]
         prefilled += usage["prompt_tokens"] - (usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0)
-        messages.append({"role": "assistant", "content": answer["choices"][0]["message"]["content"] or ""})
-        messages.append({"role": "user", "content": RESULT})
-    return time.perf_counter() - started, prefilled
+        messages += [spoken(answer), {"role": "user", "content": RESULT}]
+    return prefilled
 
 
-async def agent(input: dict[str, Any]) -> None:
+def task(agent: int, round: int) -> str:
+    return f"Task {agent} of round {round}: begin."
+
+
+async def agent_program(input: dict[str, Any]) -> None:
     """The same loop as a program: it keeps its context, so that only what is new is computed."""
     model = Model.load(runtime.models()[0])
     with Context(model) as context:
-        context.system(f"Round {input['round']}. {SYSTEM}").user("Begin.")
+        context.system(SYSTEM).user(input["task"])
         for _ in range(TOOL_CALLS):
-            await context.generate(Sampler.argmax(), max_tokens=CALL_TOKENS).collect_tokens()
+            if input["frames"]:
+                await framed_call(context)
+            else:
+                await context.generate(Sampler.argmax(), max_tokens=CALL_TOKENS, stop=[]).collect_tokens()
             context.seal().user(RESULT)
 
 
-async def program_loop(engine: Engine, passes: list[PassCompleted], round: int) -> tuple[float, int]:
+async def framed_call(context: Context) -> None:
+    """What is the same in every call is read in one step, not written token by token."""
+    encode = context.model.tokenizer().encode
+    context.cue().append(encode(OPENING))
+    await context.generate(Sampler.argmax(), max_tokens=CITY_TOKENS, stop=[], auto_flush=False).collect_tokens()
+    context.append(encode(CLOSING))
+
+
+async def program_loop(
+    engine: Engine, passes: list[PassCompleted], agents: int, round: int, *, frames: bool
+) -> tuple[float, int]:
     passes.clear()
     started = time.perf_counter()
-    await engine.run(agent, {"round": round})
+    inputs = ({"task": task(agent, round), "frames": frames} for agent in range(agents))
+    await asyncio.gather(*(engine.run(agent_program, input) for input in inputs))
     # One of the computed tokens of a pass that reads is the token drawn before it, unless a turn was written.
     prefilled = sum(event.computed_tokens for event in passes if event.computed_tokens > 1)
     return time.perf_counter() - started, prefilled
@@ -177,40 +219,53 @@ def row(name: str, theirs: Sequence[float], ours: Sequence[float], *, lower: boo
 async def compare(directory: Path, ports: tuple[int, int], arguments: argparse.Namespace) -> None:
     peer, mine = await ready(ports[0], str(directory)), await ready(ports[1])
     print(f"{'9.4M-parameter random Llama, float32, greedy':44} {'mlx-lm':>12} {'pie-mlx':>12}")
+    kinds = {
+        "questions": {"stream": False},
+        "questions, streamed": {"stream": True},
+        "conversations": {"stream": False, "talks": True},
+    }
     for clients in arguments.clients:
-        for stream in (False, True):
-            share = (clients, arguments.requests, arguments.new_tokens)
+        for name, kind in kinds.items():
+            share = (clients, arguments.turns, arguments.new_tokens)
             found = await alternating(
-                lambda round, share=share, stream=stream: load(peer, *share, round, stream=stream),
-                lambda round, share=share, stream=stream: load(mine, *share, round, stream=stream),
+                lambda round, share=share, kind=kind: load(peer, *share, round, **kind),
+                lambda round, share=share, kind=kind: load(mine, *share, round, **kind),
                 arguments.repeats,
             )
-            row(f"{clients} clients, {'streamed' if stream else 'whole'}, tok/s", *found)
-    await compare_agents(directory, peer, arguments.repeats)
+            row(f"{clients} clients, {name}, tok/s", *found)
+    for agents in arguments.agents:
+        await compare_agents(directory, peer, agents, arguments.repeats)
 
 
-async def compare_agents(directory: Path, peer: Server, repeats: int) -> None:
+async def compare_agents(directory: Path, peer: Server, agents: int, repeats: int) -> None:
     passes: list[PassCompleted] = []
 
     def note(event: Event) -> None:
         if isinstance(event, PassCompleted):
             passes.append(event)
 
-    async with Engine(directory, total_pages=512, on_event=note) as engine:
-        found = await alternating(
-            lambda round: client_loop(peer, round), lambda round: program_loop(engine, passes, round), repeats
-        )
-    theirs, ours = found
-    row(f"agent loop, {TOOL_CALLS} calls, s", [one[0] for one in theirs], [one[0] for one in ours], lower=True)
-    row("  tokens prefilled", [one[1] for one in theirs], [one[1] for one in ours], lower=True)
+    async with Engine(directory, total_pages=2048, on_event=note) as engine:
+        for frames in (False, True):
+            first = 1000 * frames  # no task twice
+            theirs, ours = await alternating(
+                lambda round, first=first: client_loop(peer, agents, first + round),
+                lambda round, first=first, frames=frames: program_loop(
+                    engine, passes, agents, first + round, frames=frames
+                ),
+                repeats,
+            )
+            name = "the same, calls framed by it" if frames else f"{agents} agents of {TOOL_CALLS} calls"
+            row(f"{name}, s", [one[0] for one in theirs], [one[0] for one in ours], lower=True)
+            row("  tokens prefilled", [one[1] for one in theirs], [one[1] for one in ours], lower=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--new-tokens", type=int, default=64)
-    parser.add_argument("--requests", type=int, default=4)
+    parser.add_argument("--turns", type=int, default=4)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 8, 32])
+    parser.add_argument("--agents", type=int, nargs="+", default=[1, 16])
     arguments = parser.parse_args()
     print(f"BLAS for both: {use_fast_blas()}")
     with tempfile.TemporaryDirectory() as root:

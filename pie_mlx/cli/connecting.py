@@ -3,6 +3,7 @@
 import getpass
 import os
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -11,8 +12,11 @@ from pie_mlx.cli.interrupts import Protect, run_interruptible
 from pie_mlx.cli.options import Common
 from pie_mlx.client import Address, Client, connect, find_engine
 from pie_mlx.config import pie_home
-from pie_mlx.errors import InvalidArgumentError, SessionClosedError
+from pie_mlx.errors import AuthError, InvalidArgumentError, SessionClosedError
 
+CREDENTIALS = ("PIE_USER", "PIE_KEY", "PIE_TOKEN")
+"""For an engine at an address: whom to be, the file of that user's private key, the engine's token. Not on the command
+line, where others of this machine could read it."""
 PREFIX_CHARACTERS = 4
 ID_CHARACTERS = 36
 
@@ -20,15 +24,25 @@ Result = TypeVar("Result")
 
 
 async def open_client(address: Address) -> Client:
-    """Connected as the user who runs this command. Raises SessionClosedError and AuthError."""
+    """Connected as the user who runs this command, or as the environment says. Raises SessionClosedError, AuthError."""
     if address.unix_socket is not None:
         return await connect(address.url, unix_socket=address.unix_socket)
-    return await connect(address.url, username=getpass.getuser())
+    user, key, token = (os.environ.get(name) or None for name in CREDENTIALS)
+    user, key = address.username or user, address.key_file or key
+    if token is not None and address.username is None:
+        return await connect(address.url, token=token, username=user)
+    try:
+        return await connect(address.url, username=user or getpass.getuser(), key_file=Path(key) if key else None)
+    except AuthError as error:
+        hint = "set PIE_USER and PIE_KEY (a private key's file), or PIE_TOKEN"
+        raise AuthError(
+            error.message, hint=hint if address.username is None else "--username, --private-key-path"
+        ) from None
 
 
 def engine_address(common: Common) -> Address:
     """Raises SessionClosedError when no engine runs."""
-    address = find_engine(common.url, os.environ, pie_home(os.environ))
+    address = common.address or find_engine(common.url, os.environ, pie_home(os.environ))
     if address is None:
         raise SessionClosedError("no engine is running", hint="start one with 'pie serve'")
     return address

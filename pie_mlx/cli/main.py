@@ -41,8 +41,12 @@ SECTIONS = {
         "config": Verb("pie_mlx.cli.config", "Show and change the configuration."),
         "auth": Verb("pie_mlx.cli.auth", "Say who may connect."),
         "doctor": Verb("pie_mlx.cli.doctor", "Find what keeps pie-mlx from working here."),
+        "bench": Verb("pie_mlx.cli.bench", "Compare with mlx-lm and llguidance on this machine."),
         "completion": Verb("pie_mlx.cli.completion", "Print what makes the shell complete pie's words."),
         "version": Verb("pie_mlx.cli.version", "Print versions."),
+    },
+    "Remote": {
+        "client": Verb("pie_mlx.cli.client", "Use an engine anywhere, with the verbs of pie-client."),
     },
 }
 

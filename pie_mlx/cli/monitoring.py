@@ -46,7 +46,7 @@ def monitor(request: Monitoring, common: Common) -> int:
     if common.json:
         print(msgspec.json.encode(summary(_state_now(source))).decode())
         return 0
-    if not sys.stdout.isatty():
+    if not sys.stdout.isatty() and not os.environ.get("TEXTUAL_DRIVER"):  # `textual serve` draws in a browser
         raise click.UsageError("pie top needs a terminal: use --json for a script")
     return _show(source, controller, request)
 

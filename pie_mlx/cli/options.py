@@ -3,9 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from pie_mlx.client import Address
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -20,6 +23,8 @@ class Common:
     no_color: bool = False
     config: Path | None = None
     url: str | None = None
+    address: "Address | None" = None
+    """Set by verbs that say themselves where the engine is."""
 
 
 def common_options(command: Decorated) -> Decorated:

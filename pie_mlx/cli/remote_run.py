@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
+from pathlib import Path
 
 from pie_mlx.cli.connecting import open_client
 from pie_mlx.cli.display import Display, JsonDisplay, ReceivedFiles, TextDisplay
@@ -32,8 +33,13 @@ def run_on(address: Address, request: RunRequest, common: Common) -> int:
 
 def packed(request: RunRequest) -> Source:
     """What is uploaded for a path, with the manifest of `--manifest` where one is named. Raises LaunchError."""
-    source = pack_program(request.path)
-    return source if request.manifest is None else Source(source.payload, read_text(request.manifest))
+    return upload_of(request.path, request.manifest)
+
+
+def upload_of(path: Path, manifest: Path | None) -> Source:
+    """What is uploaded for a path. Raises LaunchError."""
+    source = pack_program(path)
+    return source if manifest is None else Source(source.payload, read_text(manifest))
 
 
 @dataclass(frozen=True, slots=True)

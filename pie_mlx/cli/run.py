@@ -42,11 +42,14 @@ class RunRequest:
     one_shot: bool = False
     network_hosts: tuple[str, ...] | None = None
     """Hosts the program may reach; () means those of the configuration, None as that says."""
+    allow_files: bool = False
+    """Whether it has /scratch even where the configuration gives none."""
 
     @property
     def private(self) -> bool:
         """Whether it asks for something only an engine of its own can give."""
-        return self.one_shot or self.dummy or self.model is not None or self.network_hosts is not None
+        permits = self.allow_files or self.network_hosts is not None
+        return self.one_shot or self.dummy or self.model is not None or permits
 
 
 @click.command(cls=RunCommand, options_metavar="[OPTIONS]", epilog="Words after -- are the program's input.")
@@ -60,6 +63,7 @@ class RunRequest:
 @click.option("--input", "input", metavar="JSON|@FILE|-", help="The input as JSON.")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="End it after that.")
 @click.option("--token-budget", type=click.IntRange(min=1), metavar="N", help="Tokens it may run.")
+@click.option("--allow-fs", "allow_files", is_flag=True, help="Let it keep files in /scratch.")
 @click.option(_ALLOW_NETWORK, "network", metavar="[=HOSTS]", help="Let it reach HOSTS (by commas), or the configured.")
 @click.option("--files", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Save files it sends.")
 @common_options
@@ -103,6 +107,7 @@ def _request(given: dict[str, Any], words: list[str] | None) -> RunRequest:
         one_shot=given["one_shot"],
         files=given["files"],
         network_hosts=_hosts(given["network"]),
+        allow_files=given["allow_files"],
     )
 
 

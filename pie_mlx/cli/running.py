@@ -58,7 +58,8 @@ def chosen_engine(request: RunRequest, common: Common) -> Address | None:
         return find_engine(common.url, os.environ, pie_home(os.environ))
     if common.url:
         raise click.UsageError(
-            "--url names an engine that runs: --one-shot, --dummy, --model and --allow-network start another one"
+            "--url names an engine that runs: --one-shot, --dummy, --model, --allow-fs and --allow-network "
+            "start another one"
         )
     return None
 
@@ -102,8 +103,12 @@ def chosen_model_settings(name: str | None, *, dummy: bool, models: list[ModelCo
     return replace(settings, dummy=True) if dummy else settings
 
 
-def permitted(runtime: RuntimeConfig, network_hosts: tuple[str, ...] | None) -> RuntimeConfig:
-    """With the hosts of `--allow-network`: None is as configured, () the hosts that are."""
+def permitted(
+    runtime: RuntimeConfig, network_hosts: tuple[str, ...] | None, *, allow_files: bool = False
+) -> RuntimeConfig:
+    """With `--allow-fs`, and the hosts of `--allow-network`: None is as configured, () the hosts that are."""
+    if allow_files:
+        runtime = msgspec.structs.replace(runtime, allow_fs=True)
     if network_hosts is None:
         return runtime
     hosts = list(network_hosts) or runtime.network_allowed_hosts
@@ -132,7 +137,7 @@ class _Launch:
             from pie_mlx.runtime.embedding import Engine
 
             log = _print_event if self.common.debug else None
-            runtime = permitted(self.config.runtime, self.request.network_hosts)
+            runtime = permitted(self.config.runtime, self.request.network_hosts, allow_files=self.request.allow_files)
             async with Engine(
                 self.settings,
                 isolation=runtime.isolation,

@@ -17,15 +17,15 @@ import click
 from pie_mlx.cli.configuration import active_config, home
 from pie_mlx.cli.descriptors import raise_descriptor_limit
 from pie_mlx.cli.options import Common
-from pie_mlx.cli.reporting import INTERRUPTED
+from pie_mlx.cli.reporting import INTERRUPTED, report_failure
 from pie_mlx.cli.running import chosen_model_settings, progress_line
 from pie_mlx.cli.serve import ServeRequest
 from pie_mlx.cli.signals import end_at_once
 from pie_mlx.cli.terminal import without_controls
 from pie_mlx.config.rules import is_loopback, listening_problem
-from pie_mlx.config.schema import Config
+from pie_mlx.config.schema import Config, EngineConfig
 from pie_mlx.engine.settings import EngineSettings
-from pie_mlx.errors import ConfigError
+from pie_mlx.errors import ConfigError, ModelLoadError
 from pie_mlx.event_log import EventWriter
 from pie_mlx.events import Event, ProcessOutput
 
@@ -92,7 +92,9 @@ class _Serving:
                 limits=registry_limits(self.config),
                 observers=self._observers(recording),
             )
+            overdue = asyncio.get_running_loop().call_later(self._ready_seconds(), self._give_up)
             async with server:
+                overdue.cancel()
                 loaded()
                 stop = _stop_signal()
                 print(await self._banner(server), flush=True)
@@ -106,6 +108,20 @@ class _Serving:
         if recording is not None:
             recording.close()
         return INTERRUPTED if number == signal.SIGINT else 0
+
+    def _ready_seconds(self) -> float:
+        models = self.config.model
+        return models[0].engine.ready_timeout_s if models else EngineConfig().ready_timeout_s
+
+    def _give_up(self) -> None:
+        """The start takes too long. Nothing interrupts a load, so this does not wait for it."""
+        error = ModelLoadError(
+            f"serve: the engine was not ready within {self._ready_seconds():g} s",
+            hint="raise [model.engine] ready_timeout_s",
+        )
+        code = report_failure(error, self.common)
+        sys.stderr.flush()
+        os._exit(code)
 
     def _observers(self, recording: EventWriter | None) -> Sequence[Callable[[Event], None]]:
         recorders = [] if recording is None else [recording.write]
@@ -139,10 +155,14 @@ class _Serving:
         ready = f"Server ready at {server.url}"
         if self.common.quiet:
             return ready
-        lines = [f"{name:<15} {value}" for name, value in {"address": server.url, **facts}.items()]
+        lines = [f"{name:<15} {value}" for name, value in {"address": self._address(server), **facts}.items()]
         if self.common.debug:
             lines.append(f"{'token':<15} {server.token}")
         return "\n".join([_box(lines), *self._warnings(), ready])
+
+    def _address(self, server: "Server") -> str:
+        host = self.config.server.host
+        return server.url if is_loopback(host) else f"{server.url}, listening on {host}"
 
     async def _facts(self, server: "Server") -> dict[str, Any]:
         from pie_mlx.engine.inspection import device_name

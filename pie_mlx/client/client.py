@@ -69,7 +69,7 @@ class Client:
         if challenge == DISABLED:
             return
         if key_file is None:
-            raise AuthError(f"the engine wants a key of user '{username}'", hint="name one with --private-key-path")
+            raise AuthError(f"the engine wants a key of user '{username}'", hint="name the file of its private key")
         await self._connection.ask("auth_prove", signature=sign(key_file, challenge))
 
     async def authenticate_by_token(self, token: str, username: str | None = None) -> None:
@@ -149,6 +149,14 @@ class Client:
             token_budgets=None if budgets is None else list(budgets),
         )
         return [self._process(process_id) for process_id in json.loads(result)]
+
+    async def launch_daemon(self, program: str, port: int, input: Any = None) -> None:
+        """Let an installed program answer HTTP on a port of the engine's machine, until the engine stops.
+
+        Raises LaunchError, InvalidArgumentError for a port out of range, and an error that names a port in use.
+        """
+        text = json.dumps({} if input is None else input, allow_nan=False)
+        await self._connection.ask("launch_daemon", inferlet=program, port=port, input=text)
 
     async def attach(self, process_id: str) -> RemoteProcess:
         """What was missed comes first. Raises ProcessError."""

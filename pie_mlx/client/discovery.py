@@ -13,10 +13,12 @@ _ANSWER_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where an engine is; its Unix socket goes first where it has one."""
+    """Where an engine is; its Unix socket goes first where it has one. Else one is `username` there, by `key_file`."""
 
     url: str
     unix_socket: str | None = None
+    username: str | None = None
+    key_file: Path | None = None
 
 
 class _EngineFile(msgspec.Struct, frozen=True):

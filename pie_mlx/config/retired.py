@@ -11,6 +11,7 @@ _IGNORED = {
     r"runtime\.wasm_max_memory_mb": ": the limit of a worker is runtime.max_memory_mb",
     r"runtime\.wasm_(max_instances|warm_memory_mb|warm_slots)": "",
     r"model\.\d+\.scheduler\.batch_policy": "",
+    r"model\.\d+\.scheduler\.restore_pause_at_utilization": ": restores never pause",
     r"model\.\d+\.engine\.(ipc_profile|spin_budget_us)": "",
 }
 

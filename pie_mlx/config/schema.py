@@ -116,7 +116,7 @@ class SchedulerConfig(Section, frozen=True):
     ] = "market"
     request_timeout_secs: Annotated[
         int,
-        Meta(gt=0, description="seconds a forward call may take while its context is resident", extra=FIXED),
+        Meta(gt=0, description="seconds a forward call may wait for the device while its context is resident"),
     ] = 120
     default_token_limit: Annotated[int, Meta(gt=0, description="tokens of a launch that names no budget")] | None = None
     default_endowment_pages: Annotated[int, Meta(gt=0, description="pages' worth of credits a launch starts with")] = 64
@@ -124,7 +124,7 @@ class SchedulerConfig(Section, frozen=True):
         float, Meta(gt=0, description="promised pages in relation to those there are", extra=FIXED)
     ] = 4.0
     restore_pause_at_utilization: Annotated[
-        float, Meta(gt=0, le=1, description="share of pages in use above which nothing is restored", extra=FIXED)
+        float, Meta(gt=0, le=1, description="of other engines; without effect: nothing pauses restores here")
     ] = 0.85
     speculation_depth: Annotated[
         int, Meta(ge=0, le=64, description="steps of run-ahead on a GPU: 0 is off, more than 1 counts as 1")
@@ -149,7 +149,7 @@ class EngineConfig(Section, frozen=True):
         float, Meta(gt=0, le=1, description="share of the memory that weights and headroom leave")
     ] = 0.8
     memory_headroom_mb: Annotated[int, Meta(ge=0, description="MiB kept free")] = 2048
-    buffer_cache_mb: Annotated[int, Meta(ge=0, description="MiB of freed buffers MLX keeps", extra=FIXED)] = 512
+    buffer_cache_mb: Annotated[int, Meta(ge=0, description="MiB of freed buffers MLX keeps at most")] = 512
     kv_cache_dtype: Annotated[
         Literal["auto", "bfloat16", "float16", "float32", "int8", "int4"],
         Meta(description="auto: that of the activations", extra=FIXED),
@@ -161,9 +161,9 @@ class EngineConfig(Section, frozen=True):
     max_forward_tokens: Annotated[int, Meta(gt=0, description="tokens per tick")] = 2048
     max_forward_requests: Annotated[int, Meta(gt=0, description="contexts per tick")] = 64
     draft_model: Annotated[str, Meta(description="repo id or directory of a drafting model", extra=FIXED)] | None = None
-    max_adapters: Annotated[int, Meta(ge=0, description="adapters in memory at once", extra=FIXED)] = 16
-    ready_timeout_s: Annotated[float, Meta(gt=0, description="seconds a start may take", extra=FIXED)] = 120.0
-    shutdown_timeout_s: Annotated[float, Meta(gt=0, description="seconds a stop may take", extra=FIXED)] = 5.0
+    max_adapters: Annotated[int, Meta(ge=0, description="adapters in memory at once")] = 16
+    ready_timeout_s: Annotated[float, Meta(gt=0, description="seconds a start may take")] = 120.0
+    shutdown_timeout_s: Annotated[float, Meta(gt=0, description="seconds a stop may take")] = 5.0
 
 
 class ModelConfig(Section, frozen=True):
@@ -171,7 +171,7 @@ class ModelConfig(Section, frozen=True):
 
     name: Annotated[str, Meta(min_length=1, description="what programs call it; unique")]
     hf_repo: Annotated[str, Meta(min_length=1, description="repo id, directory, or pie-tiny")]
-    revision: Annotated[str, Meta(description="git revision of a repo id", extra=FIXED)] | None = None
+    revision: Annotated[str, Meta(min_length=1, description="git revision of a repo id")] | None = None
     scheduler: SchedulerConfig = SchedulerConfig()
     engine: EngineConfig = EngineConfig()
 

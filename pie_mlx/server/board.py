@@ -19,7 +19,7 @@ BATCH_CLASSES = 8
 
 @dataclass(slots=True)
 class Board:
-    """Counts since the start. Latencies are those of batches."""
+    """Counts since the start. Latencies are those of batches; guesses are counted by their place in a draft."""
 
     batches: int = 0
     tokens: int = 0
@@ -35,6 +35,8 @@ class Board:
     launched: int = 0
     returned: int = 0
     failed: int = 0
+    guessed: list[int] = field(default_factory=list[int])
+    guessed_right: list[int] = field(default_factory=list[int])
 
     def note(self, event: Event) -> None:
         match event:
@@ -43,6 +45,8 @@ class Board:
             case PassCompleted(attached_tokens=attached):
                 self.requests += 1
                 self.attached_tokens += attached
+                _count(self.guessed, event.guessed_tokens)
+                _count(self.guessed_right, event.guessed_right)
             case MarketSettled(price=price):
                 self.price = price
             case ProcessLaunched():
@@ -66,7 +70,7 @@ class Board:
         self.batch_seconds += tick.duration_seconds
 
     def model_status(self, model: str) -> dict[str, object]:
-        """The keys clients know, each after the model's name; run-ahead and drafts are not counted by this engine."""
+        """The keys clients know, each after the model's name."""
         average = self.batch_seconds / self.batches if self.batches else 0.0
         values: dict[str, object] = {
             "total_batches": self.batches,
@@ -77,12 +81,19 @@ class Board:
             "last_batch_latency_us": _microseconds(self.last_batch_seconds),
             "cumulative_batch_latency_us": _microseconds(self.batch_seconds),
             "avg_batch_latency_us": _microseconds(average),
-            "system_spec_draft_tokens_proposed": 0,
-            "system_spec_draft_tokens_accepted": 0,
-            "system_spec_draft_tokens_proposed_per_pos": [],
-            "system_spec_draft_tokens_accepted_per_pos": [],
+            "system_spec_draft_tokens_proposed": sum(self.guessed),
+            "system_spec_draft_tokens_accepted": sum(self.guessed_right),
+            "system_spec_draft_tokens_proposed_per_pos": list(self.guessed),
+            "system_spec_draft_tokens_accepted_per_pos": list(self.guessed_right),
         }
         return {f"{model}.{name}": value for name, value in values.items()}
+
+
+def _count(by_place: list[int], tokens: int) -> None:
+    """One more at each of the first `tokens` places."""
+    by_place += [0] * (tokens - len(by_place))
+    for place in range(tokens):
+        by_place[place] += 1
 
 
 def _microseconds(seconds: float) -> int:

@@ -31,6 +31,7 @@ def server_settings(config: Config) -> ServerSettings:
         challenge_seconds=config.auth.challenge_timeout_secs,
         failures=config.auth.max_failures,
         mcp_seconds=config.runtime.mcp_timeout_secs,
+        stop_seconds=config.model[0].engine.shutdown_timeout_s if config.model else ServerSettings().stop_seconds,
     )
 
 

@@ -9,12 +9,14 @@ from starlette.types import Receive, Scope, Send
 
 from pie_mlx.calls import HttpRequest
 from pie_mlx.errors import PieError
-from pie_mlx.runtime.daemon import Exchange
+from pie_mlx.runtime.daemon import Exchange, Postbox
 from pie_mlx.runtime.outcome import Failed
 from pie_mlx.runtime.process import Process
 
 BODY_LIMIT_BYTES = 16 << 20
 AT_ONCE = 1024
+_KINDS = {401: "authentication_error", 403: "permission_error"}
+_CODES = {401: "invalid_api_key"}
 
 Launch = Callable[[Exchange], Awaitable[Process]]
 
@@ -31,24 +33,26 @@ class ProcessApp:
         self._body_limit_bytes = body_limit_bytes
         self._at_once = at_once
         self._endings: set[asyncio.Task[None]] = set()
+        self._postbox: Postbox | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         request = await _request(scope, receive, self._body_limit_bytes)
         if request is None:
-            await _refuse(413, f"the body is longer than {self._body_limit_bytes >> 20} MiB")(scope, receive, send)
+            await refused(413, f"the body is longer than {self._body_limit_bytes >> 20} MiB")(scope, receive, send)
         elif len(self._endings) >= self._at_once:
-            await _refuse(503, "too many requests at once: try again later")(scope, receive, send)
+            await refused(503, "too many requests at once: try again later")(scope, receive, send)
         else:
             await self._serve(request, scope, receive, send)
 
     async def _serve(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> None:
-        exchange = Exchange(request)
+        self._postbox = self._postbox or Postbox(asyncio.get_running_loop())
+        exchange = Exchange(request, self._postbox)
         try:
             process = await self._launch(exchange)
         except PieError as error:
-            await _refuse(503, error.message)(scope, receive, send)
+            await refused(503, error.message)(scope, receive, send)
             return
         ending = asyncio.create_task(_end(exchange, process))
         self._endings.add(ending)
@@ -79,7 +83,7 @@ async def _answer(exchange: Exchange, scope: Scope, receive: Receive, send: Send
     try:
         status, headers = await exchange.head()
     except Exception as error:
-        await _refuse(500, f"{type(error).__name__}: {error}")(scope, receive, send)
+        await refused(500, f"{type(error).__name__}: {error}")(scope, receive, send)
         return
     raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
     await send({"type": "http.response.start", "status": status, "headers": raw})
@@ -92,9 +96,10 @@ def _part(data: bytes, *, more: bool) -> dict[str, Any]:
     return {"type": "http.response.body", "body": data, "more_body": more}
 
 
-def _refuse(status: int, text: str) -> JSONResponse:
-    kind = "server_error" if status >= 500 else "invalid_request_error"
-    return JSONResponse({"error": {"message": text, "type": kind, "param": None, "code": None}}, status)
+def refused(status: int, text: str) -> JSONResponse:
+    """An error in the form of OpenAI's interface."""
+    kind, code = _KINDS.get(status, "server_error" if status >= 500 else "invalid_request_error"), _CODES.get(status)
+    return JSONResponse({"error": {"message": text, "type": kind, "param": None, "code": code}}, status)
 
 
 async def _end(exchange: Exchange, process: Process) -> None:

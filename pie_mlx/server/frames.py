@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from pie_mlx.errors import ProtocolError
 from pie_mlx.runtime.outcome import clean_text
+from pie_mlx.server import nesting
 
 VALUE_LIMIT_BYTES = 1_000_000
 """UTF-8 of one value; clients refuse frames above 1 MiB."""
@@ -225,6 +226,7 @@ class _Envelope(msgspec.Struct):
 
 
 _frames = msgspec.msgpack.Decoder(AnyFrame)
+_fields = msgspec.msgpack.Decoder(dict[str, msgspec.Raw])
 _envelopes = msgspec.msgpack.Decoder(_Envelope)
 _encoder = msgspec.msgpack.Encoder()
 _TYPES = frozenset(str(kind.__struct_config__.tag) for kind in cast("Any", AnyFrame).__args__)
@@ -234,9 +236,24 @@ _PLACE = re.compile(r"^(?P<reason>.*?)(?: - at `\$\.?(?P<field>[^`]*)`)?$", re.D
 def decode(frame: bytes) -> AnyFrame | Unfit:
     """Raises ProtocolError for what cannot even be answered."""
     try:
-        return _frames.decode(frame)
+        found = _frames.decode(frame)
+        return _unread_problem(found, frame) or found
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return _unfit(frame, error)
+
+
+def _unread_problem(found: AnyFrame, frame: bytes) -> Unfit | None:
+    """The fields that are read are flat; the others must be so within bounds. Raises ProtocolError without corr_id."""
+    for name, value in _fields.decode(frame).items():
+        if name in found.__struct_fields__ or name == "type":
+            continue
+        if why := nesting.problem(bytes(value)):
+            reason = f"Invalid message '{found.__struct_config__.tag}': {name[:64]}: {why}"
+            number = getattr(found, "corr_id", None)
+            if number is None:
+                raise ProtocolError(f"{reason}, and no corr_id to answer to")
+            return Unfit(number, reason)
+    return None
 
 
 def _unfit(frame: bytes, error: Exception) -> Unfit:

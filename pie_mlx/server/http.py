@@ -11,13 +11,19 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 import pie_mlx
+from pie_mlx.engine.inspection import tick_failure
+from pie_mlx.errors import EngineStoppedError
 from pie_mlx.runtime.semver import Version
+from pie_mlx.server.exchanges import refused
 from pie_mlx.server.gate import Refusal, check_host, check_origin
 from pie_mlx.server.metrics import CONTENT_TYPE, metrics_text
 from pie_mlx.server.openai import openai_app
 from pie_mlx.server.service import Service
 
 HEALTH_PATH = "/health"
+OPENAI_PATH = "/v1/"
+ANSWER_SECONDS = 5.0
+"""An engine that does not answer for so long is taken for broken."""
 
 
 def http_app(service: Service) -> ASGIApp:
@@ -25,7 +31,9 @@ def http_app(service: Service) -> ASGIApp:
 
     async def health(request: Request) -> Response:
         del request
-        return JSONResponse({"status": "ok", "version": pie_mlx.__version__, "model": service.model})
+        failure = await _failure(service)
+        facts = {"status": "failed" if failure else "ok", "version": pie_mlx.__version__, "model": service.model}
+        return JSONResponse({**facts, "reason": failure}, 503) if failure else JSONResponse(facts)
 
     async def metrics(request: Request) -> Response:
         del request
@@ -49,27 +57,32 @@ def http_app(service: Service) -> ASGIApp:
         Route(HEALTH_PATH, health),
         Route("/metrics", metrics),
         Route("/api/v1/inferlets/{name}", versions),
-        Route("/v1/{rest:path}", openai_app(service)),
     ]
-    return Guard(Starlette(routes=routes), service)
+    return Guard(Starlette(routes=routes), openai_app(service), service)
 
 
 class Guard:
-    """Refuses foreign pages, rebound names and, with authentication on, whoever has no token."""
+    """Refuses foreign pages, rebound names and, with authentication on, whoever has no token.
 
-    def __init__(self, app: ASGIApp, service: Service) -> None:
+    What is below OPENAI_PATH goes to `openai`, past the layers of `app`, which would pass on every piece of a stream.
+    """
+
+    def __init__(self, app: ASGIApp, openai: ASGIApp, service: Service) -> None:
         self._app = app
+        self._openai = openai
         self._service = service
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         headers = Headers(scope=scope)
+        is_openai = scope["path"].startswith(OPENAI_PATH)
         refusal = self._refusal(scope, headers)
         if refusal is not None:
-            await PlainTextResponse(refusal.text, refusal.status)(scope, receive, send)
+            await _answer(refusal, is_openai=is_openai)(scope, receive, send)
             return
-        await self._app(scope, receive, _allowing(send, headers.get("origin")))
+        app = self._openai if is_openai else self._app
+        await app(scope, receive, _allowing(send, headers.get("origin")))
 
     def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
         settings = self._service.settings
@@ -88,6 +101,13 @@ class Guard:
         return Refusal(401, "authentication is on: send 'Authorization: Bearer TOKEN' with the internal token\n")
 
 
+def _answer(refusal: Refusal, *, is_openai: bool) -> Response:
+    """In the form the client knows."""
+    if is_openai:
+        return refused(refusal.status, refusal.text.strip())
+    return PlainTextResponse(refusal.text, refusal.status)
+
+
 def _allowing(send: Send, origin: str | None) -> Send:
     """Adds the header that lets an allowed page read the answer; others get none."""
     if origin is None:
@@ -100,6 +120,17 @@ def _allowing(send: Send, origin: str | None) -> Send:
         await send(message)
 
     return sending
+
+
+async def _failure(service: Service) -> str:
+    """Why the engine computes nothing, "" when it does."""
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            return await service.engine.consult(tick_failure)
+    except TimeoutError:
+        return f"the engine has not answered for {ANSWER_SECONDS:g} s"
+    except EngineStoppedError as error:
+        return error.message
 
 
 async def _listing(service: Service) -> list[Any]:

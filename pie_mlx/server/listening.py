@@ -35,8 +35,14 @@ def listen(bound: socket.socket, host: str, port: int, backlog: int = 512) -> No
         raise _refused(host, port, error) from None
 
 
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""Addresses that mean all of this machine's, each with one that can be connected to."""
+
+
 def websocket_url(bound: socket.socket) -> str:
+    """Where this machine reaches it."""
     host, port = bound.getsockname()[:2]
+    host = _EVERYWHERE.get(str(host), str(host))
     return f"ws://[{host}]:{port}" if ":" in host else f"ws://{host}:{port}"
 
 

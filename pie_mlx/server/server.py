@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Callable, Generator, Sequence
 from functools import partial
+from math import ceil
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, cast
@@ -18,6 +19,7 @@ from websockets.datastructures import Headers
 import pie_mlx
 from pie_mlx.events import Event
 from pie_mlx.runtime.children import ResolveName
+from pie_mlx.runtime.daemon import install_builtins
 from pie_mlx.runtime.embedding import Engine
 from pie_mlx.runtime.registry import OutputLogs, Registry, RegistryLimits
 from pie_mlx.runtime.store import ProgramStore
@@ -40,7 +42,6 @@ from pie_mlx.server.service import Service
 from pie_mlx.server.settings import ServerSettings
 from pie_mlx.server.wire import Wire
 
-STOP_SECONDS = 5.0
 SWEEP_SECONDS = 5.0
 SILENT_SECONDS, SILENT_LIMIT = 10.0, 64
 """A TCP connection may say nothing for so long; beyond so many of them the oldest goes."""
@@ -117,6 +118,7 @@ class Server:
 
     async def _start(self) -> None:
         programs = ProgramStore(self._home)
+        await asyncio.to_thread(install_builtins, programs)
         engine = self._make_engine(self._publish, lambda name: programs.find(name).program)
         self.service = Service(
             settings=self._settings,
@@ -151,7 +153,7 @@ class Server:
             log_config=None,
             access_log=False,
             server_header=False,
-            timeout_graceful_shutdown=int(STOP_SECONDS),
+            timeout_graceful_shutdown=ceil(self._settings.stop_seconds),
         )
         self._http = _Uvicorn(config)
         self._serving = asyncio.create_task(self._http.serve(sockets=self._sockets))
@@ -172,7 +174,7 @@ class Server:
         if self._http is not None:
             self._http.refuse_more()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(STOP_SECONDS):
+            async with asyncio.timeout(self._settings.stop_seconds):
                 await self.service.registry.stop()
         if self._http is not None and self._serving is not None:
             self._http.should_exit = True

@@ -22,3 +22,4 @@ class ServerSettings:
     slow_reader_seconds: float = 10.0
     pong_seconds: float = 5.0
     mcp_seconds: float = 120.0
+    stop_seconds: float = 5.0

@@ -62,7 +62,30 @@ MODEL = {
     "path": TEXT,
 }
 
+NUMBER = {"type": "number"}
+PROCESS = {
+    "id": {"type": "string", "pattern": "^[0-9a-f-]{36}$"},
+    "username": TEXT,
+    "program": TEXT,
+    "input": {"type": "string", "maxLength": 1024},
+    "elapsed_secs": COUNT,
+    "state": {"enum": ["queued", "running", "waiting", "suspended", "returned", "failed", "killed"]},
+    "reason": {"type": "string"},
+    "attached": FLAG,
+    "kind": {"enum": ["process", "daemon"]},
+    "parent": {"type": ["string", "null"]},
+    "model": TEXT,
+    "started_at": NUMBER,
+    "pages": COUNT,
+    "balance": NUMBER,
+    "bid": NUMBER,
+}
+
 SCHEMAS = {
+    "ps": rows(**PROCESS),
+    "client list": rows(**PROCESS),
+    "client ping": row(url=TEXT, milliseconds=NUMBER),
+    "client install": row(installed=TEXT),
     "list": rows(**PROGRAM),
     "install": row(**PROGRAM),
     "show": row(

@@ -1,12 +1,14 @@
 import os
+import pty
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from pie_mlx.cli.completion import VARIABLE
+
+pytestmark = pytest.mark.timeout(30)
 
 
 @pytest.fixture
@@ -55,25 +57,44 @@ def test_another_shell_is_refused(pie):
     assert pie("completion", "tcsh").code == 2
 
 
-@pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash")
-def test_bash_completes_with_the_script(command, pie, tmp_path):
-    script = Path(tmp_path / "pie.sh")
-    script.write_text(pie("completion", "bash").out)
-    asking = f"""
-    source {script}
-    COMP_WORDS=(pie sh); COMP_CWORD=1
-    $(complete -p pie | sed 's/.*-F \\([^ ]*\\) .*/\\1/') pie sh pie
-    echo "${{COMPREPLY[@]}}"
-    """
-    environment = {**os.environ, "PATH": f"{command}:{os.environ['PATH']}"}
-    ended = subprocess.run(["bash", "-c", asking], env=environment, capture_output=True, text=True, check=False)
-    assert (ended.stdout.strip(), ended.stderr) == ("show", "")
+class Terminal:
+    """An interactive shell, as a person has it."""
+
+    def __init__(self, words, path):
+        self._terminal, theirs = pty.openpty()
+        own = {"PATH": f"{path}:{os.environ['PATH']}", "TERM": "dumb", "PS1": "> ", "HISTFILE": ""}
+        streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+        self._process = subprocess.Popen(words, env={**os.environ, **own}, start_new_session=True, **streams)
+        os.close(theirs)
+
+    def type(self, text, until):
+        """Type `text`; what is shown then, up to `until`."""
+        os.write(self._terminal, text.encode())
+        shown = b""
+        while until.encode() not in shown:
+            shown += os.read(self._terminal, 4096)
+        return shown.decode()
+
+    def close(self):
+        self._process.kill()
+        self._process.wait()
+        os.close(self._terminal)
 
 
-@pytest.mark.skipif(not shutil.which("zsh"), reason="there is no zsh")
-def test_zsh_reads_the_script(command, pie, tmp_path):
-    script = Path(tmp_path / "pie.zsh")
-    script.write_text(pie("completion", "zsh").out)
-    asking = f"autoload -U compinit; compinit -u; source {script}; print -r -- $_comps[pie]"
-    ended = subprocess.run(["zsh", "-fc", asking], capture_output=True, text=True, check=False)
-    assert ended.stdout.strip() == "_pie_completion"
+SHELLS = {
+    "bash": (["bash", "--norc", "--noprofile", "-i"], "source {script}"),
+    "zsh": (["zsh", "-f", "-i"], "autoload -U compinit; compinit -u -D; source {script}"),
+}
+
+
+@pytest.mark.parametrize("shell", [name for name in SHELLS if name == "bash" or shutil.which(name)])
+def test_a_shell_completes_a_verb(shell, command, pie, tmp_path):
+    script = tmp_path / "script"
+    script.write_text(pie("completion", shell).out)
+    words, set_up = SHELLS[shell]
+    terminal = Terminal(words, command)
+    try:
+        terminal.type(f"{set_up.format(script=script)}\n" + "echo re''ady\n", until="ready\r\n")
+        assert "pie version" in terminal.type("pie vers\t", until="version")  # 4.2
+    finally:
+        terminal.close()

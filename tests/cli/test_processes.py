@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.cli.schemas import parsed
 from tests.server.conftest import server
 from tests.server.programs import PLAYER
 
@@ -56,7 +57,7 @@ def player(tmp_path):
 def test_ps_lists_processes_with_the_keys_of_the_wire(pie, start):
     process = start("wait")
     ended = pie("ps", "--json")
-    (row,) = [row for row in json.loads(ended.out) if row["id"] == process]
+    (row,) = [row for row in parsed("ps", ended.out) if row["id"] == process]
     assert set(row) == KEYS  # 4.1
     assert process[:8] in pie("ps").out
     assert process in pie("ps", "-q").out.split()

@@ -92,6 +92,12 @@ def test_files_are_saved(pie, program, tmp_path):
     assert (tmp_path / "out" / "a.bin").read_bytes() == b"abc"
 
 
+def test_a_program_keeps_files_where_that_is_allowed(pie, program):
+    path = program("open('/scratch/log', 'a').write('x'); session.send(open('/scratch/log').read())")
+    assert pie("run", "--dummy", path).code == 1
+    assert [pie("run", "--dummy", "--allow-fs", path).out.strip() for _ in range(2)] == ["x", "xx"]
+
+
 def test_debug_prints_the_events_of_the_engine(pie):
     ended = pie("run", "--dummy", "--debug", EXAMPLES / "hello", "--", "--max-tokens", "2")
     assert "TickCompleted" in ended.err

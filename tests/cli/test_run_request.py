@@ -105,6 +105,21 @@ def test_a_program_may_be_let_out(monkeypatch, pie, words, hosts):
     assert requests[0].private == (hosts is not None)
 
 
+def test_a_program_may_be_given_files(monkeypatch, pie):
+    requests = []
+    monkeypatch.setattr("pie_mlx.cli.running.run_request", lambda request, common: requests.append(request) or 0)
+    assert pie("run", "--allow-fs", "a.py").code == 0
+    assert requests[0].allow_files
+    assert requests[0].private
+
+
+def test_files_on_the_command_line_leave_the_other_permissions_alone():
+    runtime = RuntimeConfig(network_allowed_hosts=["a.b"])
+    allowed = permitted(runtime, None, allow_files=True)
+    assert allowed.allow_fs
+    assert not allowed.allow_network
+
+
 def test_hosts_on_the_command_line_replace_the_configured():
     runtime = RuntimeConfig(network_allowed_hosts=["a.b"])
     assert permitted(runtime, None) is runtime

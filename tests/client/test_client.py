@@ -1,5 +1,6 @@
 import json
 import sys
+from unittest.mock import ANY
 
 import pytest
 
@@ -7,6 +8,7 @@ from pie_mlx.client import connect, find_engine
 from pie_mlx.errors import AuthError, InvalidArgumentError, LaunchError, McpError, ProcessError, SessionClosedError
 from pie_mlx.events import ProcessFailed, ProcessFile, ProcessMessage, ProcessOutput, ProcessReturned
 from tests.server.running import MANIFEST, RunningServer
+from tests.server.test_daemons import ask, free_port
 from tests.server.test_published_client import MCP_SERVER, do
 
 pytestmark = pytest.mark.timeout(30)
@@ -162,3 +164,19 @@ def test_dead_engines_are_not_found(tmp_path):
     ):
         file.write_text(content)
         assert find_engine(None, {}, tmp_path) is None
+
+
+async def test_a_daemon_answers_on_its_port_and_is_ended_like_a_process(client):
+    manifest = MANIFEST.format(name="greeter", version="0.1.0") + '[runtime]\nentry = "handle"\n'
+    await client.install(b"async def handle(request):\n    return {'body': 'hello'}\n", manifest)
+    port = free_port()
+    await client.launch_daemon("greeter", port)
+    assert await ask(port, "/") == (200, ANY, b"hello")
+    (daemon,) = [row for row in await client.processes() if row["program"] == "greeter@0.1.0"]
+    await client.terminate(daemon["id"])
+
+
+@pytest.mark.parametrize(("program", "port"), [("player", 0), ("player", 8001), ("nobody", 8001)])
+async def test_a_daemon_that_cannot_be_launched_is_refused(client, program, port):
+    with pytest.raises((InvalidArgumentError, LaunchError)):
+        await client.launch_daemon(program, port)

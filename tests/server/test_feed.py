@@ -8,6 +8,7 @@ from pie_mlx.events import (
     ContextCreated,
     MarketSettled,
     PageUsage,
+    PassCompleted,
     ProcessLaunched,
     ProcessMessage,
     ProcessReturned,
@@ -89,6 +90,17 @@ def test_totals_are_folded():
     assert status["m.avg_batch_latency_us"] == 1_000_000
 
 
+def test_the_engines_own_drafts_are_counted_by_place():
+    board = Board()
+    for guessed, right in ((4, 2), (2, 2), (0, 0)):
+        board.note(PassCompleted("p", 7, 0, 1 + guessed, 1, guessed_tokens=guessed, guessed_right=right))
+    status = board.model_status("m")
+    assert status["m.system_spec_draft_tokens_proposed"] == 6
+    assert status["m.system_spec_draft_tokens_accepted"] == 4
+    assert status["m.system_spec_draft_tokens_proposed_per_pos"] == [2, 2, 1, 1]
+    assert status["m.system_spec_draft_tokens_accepted_per_pos"] == [2, 2]
+
+
 async def follow(speaker, until):
     found = []
     while not found or found[-1]["kind"] != until:
@@ -107,6 +119,7 @@ async def test_a_watcher_gets_a_snapshot_and_then_every_event(server):
         assert numbers == sorted(numbers)
         assert numbers[0] > snapshot["sequence"]
         assert snapshot["state"]["pages"]["total"] > 0
+        assert snapshot["state"]["page_size"] > 0
         kinds = [frame["kind"] for frame in found]
         assert kinds.index("process_launched") < kinds.index("context_created") < kinds.index("pass_completed")
         assert json.loads(found[-1]["data"])["process"] == process

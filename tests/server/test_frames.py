@@ -33,7 +33,31 @@ async def test_a_wrong_field_is_named(speaker, fields, reason):
 
 
 async def test_unknown_keys_are_ignored(speaker):
-    assert await speaker.ask("ping", more={"of": ["it"]}) == (True, "Pong")
+    assert await speaker.ask("ping", more={"of": ["it", 1.5, b"", None, -1, 1 << 40]}) == (True, "Pong")
+
+
+def nested(levels):
+    value = 0
+    for _ in range(levels):
+        value = [value, {"in": value}] if isinstance(value, int) else [value]
+    return value
+
+
+async def test_what_nobody_reads_may_be_nested_so_deep(speaker):
+    assert await speaker.ask("ping", more=nested(14)) == (True, "Pong")
+    ok, result = await speaker.ask("ping", more=nested(16))
+    assert (ok, result) == (False, "Invalid message 'ping': more: nested deeper than 16 levels")  # 8.3
+
+
+async def test_what_nobody_reads_may_not_be_long(speaker):
+    ok, result = await speaker.ask("ping", more=list(range(40_000)))
+    assert (ok, result) == (False, "Invalid message 'ping': more: unknown, and longer than 64 KiB")
+
+
+async def test_a_nested_frame_that_cannot_be_answered_closes_the_connection(speaker):
+    frame = {"type": "signal_process", "process_id": "", "message": "", "more": nested(40)}
+    await speaker.socket.send(msgspec.msgpack.encode(frame))
+    assert (await speaker.closed())[0] == 1007
 
 
 @pytest.mark.parametrize(

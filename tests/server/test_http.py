@@ -43,6 +43,18 @@ async def test_health(server):
     assert json.loads(body)["status"] == "ok"
 
 
+async def test_health_tells_of_a_loop_that_has_ended(tmp_path):
+    broken = RunningServer(tmp_path).start()
+    try:
+        fault = ValueError("no")
+        broken.call(broken.server.service.engine.consult(lambda services: services.ticker._break(fault)))
+        status, _, body = await get(broken, "/health")
+    finally:
+        broken.stop()
+    assert status == 503
+    assert "the tick loop failed" in json.loads(body)["reason"]
+
+
 async def test_metrics_count(server):
     async with await speak(server, "ada") as speaker:
         await speaker.events(await speaker.launch({"do": "generate"}))
@@ -101,6 +113,12 @@ async def test_an_allowed_page_may_read_the_answer(locked):
     assert (status, headers["access-control-allow-origin"]) == (200, "https://a.example")
     async with await connect(locked.url, origin="https://a.example"):
         pass
+
+
+async def test_the_openai_interface_is_refused_in_its_own_form(locked):
+    status, _, body = await get(locked, "/v1/models")
+    error = json.loads(body)["error"]
+    assert (status, error["type"], error["code"]) == (401, "authentication_error", "invalid_api_key")
 
 
 async def test_with_authentication_only_health_needs_no_token(locked):

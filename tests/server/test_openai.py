@@ -13,6 +13,7 @@ import pytest
 
 from pie_mlx.events import PassCompleted, ProcessFailed, ProcessLaunched, ProcessReturned
 from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.registry import User
 from pie_mlx.server import Server, ServerSettings
 from tests.server.running import RunningServer
 
@@ -35,6 +36,7 @@ PERSON = {
     "required": ["name", "age"],
     "additionalProperties": False,
 }
+ADMIN = User("root", admin=True)
 
 
 def tiny_engine(on_event, resolve):
@@ -58,11 +60,16 @@ class TinyServer(RunningServer):
         )
 
     def seen(self):
-        """The events so far."""
+        """The events so far, all of those of requests that were answered."""
+        self.call(self._quiet())
         found = []
         while not self.events.empty():
             found.append(self.events.get())
         return found
+
+    async def _quiet(self):
+        for record in self.server.service.registry.records(ADMIN):
+            await record.ended.wait()
 
     def wait_for(self, kind):
         while not isinstance(event := self.events.get(timeout=20), kind):
@@ -353,6 +360,23 @@ async def test_a_client_that_goes_away_ends_its_process(server):
     failed = await asyncio.to_thread(server.wait_for, ProcessFailed | ProcessReturned)
     assert isinstance(failed, ProcessFailed)
     assert failed.message == "the client has gone"
+
+
+async def test_a_request_is_a_process_that_is_listed_and_can_be_ended(server):
+    server.seen()
+    registry = server.server.service.registry
+    body = {"model": MODEL, "prompt": "a", "max_tokens": 4000, "temperature": 2, "seed": 1, "stream": True}
+    reader, writer = await send(server, b"POST", b"/v1/completions", json.dumps(body).encode())
+    await reader.readuntil(b"data: ")
+    (record,) = registry.records(ADMIN)
+    assert (record.username, record.program.identity, record.state) == ("local", "openai@1.0.0", "running")
+    assert record.input_text == '{"path": "/v1/completions"}'
+    server.loop.call_soon_threadsafe(registry.terminate, record)
+    rest = await reader.read()
+    assert b"[DONE]" not in rest
+    await asyncio.to_thread(server.wait_for, ProcessFailed)
+    assert registry.records(ADMIN, all=True) == []
+    writer.close()
 
 
 async def test_requests_run_at_once_each_in_a_process_of_its_own(server):

@@ -187,6 +187,9 @@ async def test_queries(client):
     assert json.loads(answer)["product"] == "pie-mlx"
     ok, answer = await client.query("model_status", "")
     assert json.loads(answer)["dummy.kv_pages_total"] > 0
+    assert json.loads(answer)["dummy.adapter_bytes"] == 0
+    ok, answer = await client.query("adapters", "")
+    assert json.loads(answer) == {"adapters": []}
     ok, answer = await client.query("nonsense", "")
     assert not ok
     assert "Unknown query subject 'nonsense'; known: " in answer

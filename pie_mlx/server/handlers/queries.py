@@ -102,6 +102,7 @@ async def model_status(connection: Connection, options: NoOptions) -> dict[str, 
         "kv_pages_total": pages.total,
         "kv_pages_shared": pages.shared,
         "kv_pages_cached": pages.cached,
+        "adapter_bytes": await service.engine.consult(lambda services: services.adapters.size_bytes),
         **msgspec.structs.asdict(market),
     }
     return service.board.model_status(name) | {f"{name}.{key}": value for key, value in ours.items()}
@@ -213,6 +214,15 @@ async def pages(connection: Connection, options: NoOptions) -> dict[str, object]
     visible = {row.id for row in await rows(connection)}
     contexts = [item for item in await engine.consult(inspection.context_statuses) if item.process in visible]
     return {**msgspec.structs.asdict(usage), "free": usage.free, "contexts": contexts}
+
+
+@_answers("adapters")
+async def adapters(connection: Connection, options: NoOptions) -> dict[str, object]:
+    """Those of this user; an administrator sees all."""
+    del options
+    user = connection.user
+    found = await connection.service.engine.consult(inspection.adapter_statuses)
+    return {"adapters": [one for one in found if user.admin or one.username == user.name]}
 
 
 @_answers("mcp_servers")

@@ -40,12 +40,20 @@ async def _state(connection: Connection) -> tuple[dict[str, object], int]:
     sequence = service.feed.sequence
     processes = await rows(connection)
     visible = {process.id for process in processes}
-    contexts = await service.engine.consult(inspection.context_statuses)
+    contexts = [item for item in await service.engine.consult(inspection.context_statuses) if item.process in visible]
+    accounts = {item.account for item in contexts}
     state: dict[str, object] = {
         "model": service.model,
         "started_at": service.started_at,
         "processes": processes,
-        "contexts": [context for context in contexts if context.process in visible],
+        "contexts": contexts,
+        "accounts": [
+            item
+            for item in await service.engine.consult(inspection.account_statuses)
+            if connection.user.admin or item.account in accounts
+        ],
+        "mcp": service.engine.mcp_servers(),
+        "page_size": await service.engine.consult(inspection.page_size),
         "market": await service.engine.consult(inspection.market_status),
         "pages": await service.engine.page_usage(),
         "status": service.board.model_status(service.model),
