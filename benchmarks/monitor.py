@@ -12,6 +12,7 @@ import time
 from typing import Any
 
 from pie_mlx.tui.app import MonitorApp
+from pie_mlx.tui.pacing import LONGEST_PAUSE_SECONDS
 from pie_mlx.tui.source.base import Feed
 from pie_mlx.tui.source.demo import DemoSource
 from pie_mlx.tui.source.scripted_engine import TICK_SECONDS, ScriptedEngine
@@ -58,7 +59,7 @@ async def measure(programs: int, seconds: float) -> list[tuple[str, float, float
     async with app.run_test(size=SIZE) as pilot:
         for screen in SCREENS:
             app.show_tab(screen)
-            await pilot.pause(1.5)
+            await pilot.pause(LONGEST_PAUSE_SECONDS + 0.5)  # the latest refresh is over
             idle = await share(pilot, 2.0)
             source.running, source.making_seconds, app.refreshes = True, 0.0, 0
             busy = await share(pilot, seconds)

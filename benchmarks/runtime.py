@@ -1,8 +1,9 @@
 """What it costs that programs run in processes of their own: `python -m benchmarks.runtime`.
 
 On the null model, without and with the sandbox: from `launch` to the program's first host call (cold: the first of an
-engine; warm; many at once), a host call and a decode step inline and in a worker, many programs decoding at once, and
-the memory only an idle worker uses. Times are wall clock, so other programs on the machine count.
+engine; warm; many at once), a host call and a decode step inline and in a worker, messages from one program to another
+and back to the client, many programs decoding at once, and the memory only an idle worker uses. Times are wall clock,
+so other programs on the machine count.
 """
 
 import argparse
@@ -48,6 +49,48 @@ async def main(input):
             started = time.perf_counter()
     return [median(calls), median(steps)]
 """
+PUSHER = """
+from inferlet import messaging
+def main(input):
+    for number in range(input["count"]):
+        messaging.push("figures", "x" * 64)
+"""
+PULLER = """
+import time
+from inferlet import messaging
+async def main(input):
+    await messaging.pull("figures")
+    started = time.monotonic()
+    for _ in range(input["count"] - 1):
+        await messaging.pull("figures")
+    return (input["count"] - 1) / (time.monotonic() - started)
+"""
+BROADCASTER = """
+from inferlet import messaging
+def main(input):
+    for number in range(input["count"]):
+        messaging.broadcast("news", "x" * 64)
+    messaging.broadcast("news", "end")
+"""
+LISTENER = """
+import time
+from inferlet import messaging, session
+async def main(input):
+    news = messaging.subscribe("news")
+    session.send("ready")
+    await news.next()
+    started, heard = time.monotonic(), 0
+    async for text in news:
+        if text == "end":
+            return heard / (time.monotonic() - started)
+        heard += 1
+"""
+SENDER = """
+from inferlet import session
+def main(input):
+    for number in range(input["count"]):
+        session.send("x" * 64)
+"""
 DECODE = """
 import time
 from inferlet import Context, Model, Sampler, runtime
@@ -72,6 +115,11 @@ class Programs:
         self.first_call = self._write(directory / "first.py", FIRST_CALL)
         self.round_trips = self._write(directory / "trips.py", ROUND_TRIPS)
         self.decode = self._write(directory / "decode.py", DECODE)
+        self.pusher = self._write(directory / "pusher.py", PUSHER)
+        self.puller = self._write(directory / "puller.py", PULLER)
+        self.broadcaster = self._write(directory / "broadcaster.py", BROADCASTER)
+        self.listener = self._write(directory / "listener.py", LISTENER)
+        self.sender = self._write(directory / "sender.py", SENDER)
 
     def _write(self, path: Path, source: str) -> Path:
         path.write_text(source)
@@ -109,8 +157,9 @@ async def round_trips(programs: Programs, sandbox: SandboxWish, count: int) -> l
     """Alternately inline and in a worker, so that both see the same machine; medians of medians."""
     found: dict[Isolation, list[list[float]]] = {"inline": [], "process": []}
     async with engine("inline", sandbox) as inline, engine("process", sandbox) as process:
+        both: list[tuple[Isolation, Engine]] = [("inline", inline), ("process", process)]
         for _ in range(7):
-            for name, running in (("inline", inline), ("process", process)):
+            for name, running in both:
                 found[name].append(await running.run(programs.round_trips, {"count": count}))
     rows: list[str] = []
     for place, what in enumerate(("host call", "decode step")):
@@ -120,6 +169,46 @@ async def round_trips(programs: Programs, sandbox: SandboxWish, count: int) -> l
         target = f"  target {TARGETS['step']:g}" if place else ""
         rows.append(row(f"{what}, added", "process", sandbox, f"{added:.3f} ms{target}"))
     return rows
+
+
+BROADCASTS = 1000
+"""No more than a subscription keeps: a listener that is slower loses none."""
+
+
+async def messages(programs: Programs, isolation: Isolation, sandbox: SandboxWish, count: int) -> list[str]:
+    """Messages a second: through a queue from one program to another, to ten subscribers, and to the client."""
+    async with engine(isolation, sandbox, warm_workers=4) as running:
+        pulled, _ = await asyncio.gather(
+            running.run(programs.puller, {"count": count}), running.run(programs.pusher, {"count": count})
+        )
+        heard = await broadcast_rates(running, programs)
+        started = time.perf_counter()
+        received = 0
+
+        def receive(message: object) -> None:
+            nonlocal received
+            received += 1
+
+        await running.run(programs.sender, {"count": count}, on_message=receive)
+        sent = received / (time.perf_counter() - started)
+    return [
+        row("messages, queue", isolation, sandbox, f"{pulled:,.0f} messages/s"),
+        row("messages, 10 subscribers", isolation, sandbox, f"{sum(heard):,.0f} messages/s"),
+        row("messages, to the client", isolation, sandbox, f"{sent:,.0f} messages/s with the launch"),
+    ]
+
+
+async def broadcast_rates(running: Engine, programs: Programs) -> list[float]:
+    """What each of ten subscribers of one broadcaster reads a second."""
+    ready = asyncio.Semaphore(0)
+    listeners = [
+        asyncio.create_task(running.run(programs.listener, on_message=lambda message: ready.release()))
+        for _ in range(10)
+    ]
+    for _ in listeners:
+        await ready.acquire()
+    await running.run(programs.broadcaster, {"count": BROADCASTS})
+    return await asyncio.gather(*listeners)
 
 
 async def crowd(programs: Programs, isolation: Isolation, sandbox: SandboxWish, size: int, steps: int) -> list[str]:
@@ -171,6 +260,8 @@ async def measure(options: argparse.Namespace) -> None:
             lambda: launches(programs, "process", "off", options.launches),
             lambda: launches(programs, "process", "best-effort", options.launches),
             lambda: round_trips(programs, "best-effort", options.steps * 4),
+            lambda: messages(programs, "inline", "off", options.messages),
+            lambda: messages(programs, "process", "best-effort", options.messages),
             lambda: crowd(programs, "inline", "off", options.programs, options.steps),
             lambda: crowd(programs, "process", "best-effort", options.programs, options.steps),
             lambda: idle_memory(programs, "best-effort"),
@@ -185,6 +276,7 @@ async def measure(options: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--launches", type=int, default=30, help="warm launches")
+    parser.add_argument("--messages", type=int, default=5000, help="messages to one reader")
     parser.add_argument("--programs", type=int, default=200, help="programs that decode at once")
     parser.add_argument("--steps", type=int, default=50, help="decode steps of each")
     asyncio.run(measure(parser.parse_args()))

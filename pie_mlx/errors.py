@@ -20,6 +20,7 @@
         AdmissionError
       ForwardError
         BatchFailedError              (.cause)
+        ForwardTimeoutError           it waited for the device longer than it may
         StepConsumedError             a pass or step executed twice
       ConstraintError
         GrammarError                  also ValueError
@@ -173,6 +174,10 @@ class BatchFailedError(ForwardError):
     """The batch failed on the device; nothing of it was kept."""
 
     cause: str
+
+
+class ForwardTimeoutError(ForwardError):
+    """A pass waited for the device longer than it may; nothing of it was kept."""
 
 
 class StepConsumedError(ForwardError):

@@ -28,13 +28,14 @@ class Event(msgspec.Struct, frozen=True, tag=_snake_case, tag_field="kind"):
 
 
 class ProcessLaunched(Event, frozen=True):
-    """A program was started for a user, by the process `parent` or from outside."""
+    """A program was started for a user, by the process `parent` or from outside; `input` begins its input, as JSON."""
 
     process: str
     username: str
     program: str
     token_budget: int | None = None
     parent: str = ""
+    input: str = ""
 
 
 class ProcessOutput(Event, frozen=True):
@@ -130,7 +131,8 @@ class PassCompleted(Event, frozen=True):
     """One forward pass: tokens attached from the prefix cache, tokens computed, and rows read.
 
     `held_tokens` were in the context before it. `bid` is what the context bid in the end; it was computed from the
-    horizon `remaining_tokens` and `variation`, or declared by the program when `remaining_tokens` is 0.
+    horizon `remaining_tokens` and `variation`, or declared by the program when `remaining_tokens` is 0. Of the tokens
+    that the engine itself drafted for it, `guessed_tokens`, the first `guessed_right` were verified.
     """
 
     process: str
@@ -144,6 +146,8 @@ class PassCompleted(Event, frozen=True):
     bid: float = 0.0
     remaining_tokens: float = 0.0
     variation: float = 1.0
+    guessed_tokens: int = 0
+    guessed_right: int = 0
 
 
 class PageUsage(msgspec.Struct, frozen=True):
@@ -219,6 +223,12 @@ class SpillChanged(Event, frozen=True):
     text: str
 
 
+class GrammarMoved(Event, frozen=True):
+    """Masks of a matcher took `mask_seconds` each, so another grammar engine took it over. It allows the same text."""
+
+    mask_seconds: float
+
+
 # Money, in credits.
 
 
@@ -265,6 +275,27 @@ class MarketSettled(Event, frozen=True):
     movements: tuple[AccountMovement, ...] = ()
 
 
+# Adapters: numbers are unique within an engine.
+
+
+class AdapterChanged(Event, frozen=True):
+    """An adapter of a user has new weights, which take `size_bytes` of memory."""
+
+    adapter: int
+    username: str
+    name: str
+    version: int
+    size_bytes: int
+
+
+class AdapterDestroyed(Event, frozen=True):
+    """An adapter is gone."""
+
+    adapter: int
+    username: str
+    name: str
+
+
 # MCP servers. Those of the configuration are the engine's; a call may also have gone to a server of a client.
 
 
@@ -294,6 +325,22 @@ class McpCalled(Event, frozen=True):
     error: str = ""
 
 
+class McpTool(msgspec.Struct, frozen=True):
+    """A tool of a server; `description` is the beginning of what the server says about it."""
+
+    name: str
+    description: str = ""
+
+
+class McpToolsListed(Event, frozen=True):
+    """A program asked a server for its tools; `continued` when these come after those that were listed before."""
+
+    process: str
+    server: str
+    tools: tuple[McpTool, ...]
+    continued: bool = False
+
+
 EngineEvent = (
     EngineStarted
     | ContextCreated
@@ -306,13 +353,17 @@ EngineEvent = (
     | WaitChanged
     | PagesSpilled
     | SpillChanged
+    | GrammarMoved
     | BidDeclared
     | AccountJoined
     | AccountLeft
     | MarketSettled
+    | AdapterChanged
+    | AdapterDestroyed
     | McpServerStarted
     | McpServerStopped
     | McpCalled
+    | McpToolsListed
 )
 
 

@@ -4,6 +4,18 @@ Only data crosses it. A call is a frozen struct whose type parameter is the type
 An SDK object knows nothing that the replies did not tell it.
 """
 
+from pie_mlx.calls.adapter import (
+    AdapterPart,
+    AdapterState,
+    CreateAdapter,
+    DestroyAdapter,
+    ForkAdapter,
+    InitializeEvolution,
+    LoadAdapter,
+    OpenAdapter,
+    ReadAdapter,
+    UpdateEvolution,
+)
 from pie_mlx.calls.base import Brle, Call, Host, Record
 from pie_mlx.calls.chat import ChatState, ParsedToolCall, ParseToolCall, RenderedTurn, RenderTurn, Role, Turn
 from pie_mlx.calls.context import (
@@ -22,7 +34,7 @@ from pie_mlx.calls.context import (
     SaveSnapshot,
     TruncateTokens,
 )
-from pie_mlx.calls.forward import Forward, ForwardReply
+from pie_mlx.calls.forward import Forward, ForwardReply, Speculation
 from pie_mlx.calls.grammar import (
     AdvanceMatcher,
     CompileGrammar,
@@ -82,14 +94,17 @@ from pie_mlx.calls.reading import (
     Slot,
     SlotResult,
 )
-from pie_mlx.calls.session import ReceiveFile, ReceiveMessage, SendFile, SendMessage
+from pie_mlx.calls.session import AwaitIncoming, ReceiveFile, ReceiveMessage, SendFile, SendMessage
 
 __all__ = [
     "ARGMAX_TEMPERATURE",
+    "AdapterPart",
+    "AdapterState",
     "AdvanceMatcher",
     "AnyResult",
     "AwaitBroadcast",
     "AwaitChild",
+    "AwaitIncoming",
     "AwaitMessage",
     "BeginHttpAnswer",
     "Brle",
@@ -104,15 +119,18 @@ __all__ = [
     "ConnectMcp",
     "ContextState",
     "CountDropped",
+    "CreateAdapter",
     "CreateContext",
     "Decode",
     "DeleteSnapshot",
     "DescribeRuntime",
+    "DestroyAdapter",
     "Distribution",
     "Encode",
     "Entropy",
     "EntropyValue",
     "ForgetChild",
+    "ForkAdapter",
     "ForkContext",
     "ForkMatcher",
     "Formats",
@@ -121,9 +139,11 @@ __all__ = [
     "GrammarSource",
     "Host",
     "HttpRequest",
+    "InitializeEvolution",
     "LaunchChild",
     "LeaveTopic",
     "ListMcpServers",
+    "LoadAdapter",
     "LoadModel",
     "Logits",
     "Logprob",
@@ -132,6 +152,7 @@ __all__ = [
     "MarketReading",
     "MatcherState",
     "ModelInfo",
+    "OpenAdapter",
     "OpenSnapshot",
     "OpenedSnapshot",
     "PageCounters",
@@ -143,6 +164,7 @@ __all__ = [
     "Push",
     "RawLogits",
     "Read",
+    "ReadAdapter",
     "ReadHttpRequest",
     "ReadMarket",
     "ReadMatcherMask",
@@ -171,6 +193,7 @@ __all__ = [
     "SetBid",
     "Slot",
     "SlotResult",
+    "Speculation",
     "Subscribe",
     "SuspendContext",
     "TakeMessage",
@@ -178,6 +201,7 @@ __all__ = [
     "TruncateTokens",
     "Turn",
     "Unsubscribe",
+    "UpdateEvolution",
     "Vocabulary",
     "WriteHttpBody",
 ]

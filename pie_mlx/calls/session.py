@@ -19,9 +19,18 @@ class SendFile(Call[None], frozen=True):
     name: str = ""
 
 
-class ReceiveMessage(Call[str], frozen=True):
-    """Wait for the next message of the client. Raises SessionClosedError when there is no client to wait for."""
+class AwaitIncoming(Call[None], frozen=True):
+    """Wait until the client has sent something; taking it is another call, so that giving up the wait loses nothing.
+
+    Raises SessionClosedError when there is no client to wait for.
+    """
+
+    what: Literal["message", "file"]
 
 
-class ReceiveFile(Call[bytes], frozen=True):
-    """Wait for the next file of the client. Raises SessionClosedError when there is no client to wait for."""
+class ReceiveMessage(Call[str | None], frozen=True):
+    """The next message of the client, None when there is none now."""
+
+
+class ReceiveFile(Call[bytes | None], frozen=True):
+    """The next file of the client, None when there is none now."""

@@ -76,9 +76,9 @@ class Bank:
         del self.wallets[account]
         self.emit(AccountLeft(account, leaver.balance, self.ledger.treasury))
 
-    def reserve_tokens(self, account: int, inputs: int) -> Reservation:
-        """Set tokens aside for a pass. Raises TokenBudgetError (M3)."""
-        self.wallets[account], reservation = reserve_pass(self.wallets[account], inputs)
+    def reserve_tokens(self, account: int, inputs: int, drafts: int = 0) -> Reservation:
+        """Set tokens aside for a pass and for as many drafts as there are tokens. Raises TokenBudgetError (M3)."""
+        self.wallets[account], reservation = reserve_pass(self.wallets[account], inputs, drafts)
         return reservation
 
     def settle_tokens(self, account: int, reservation: Reservation, appended: int) -> None:

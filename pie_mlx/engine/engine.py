@@ -199,3 +199,4 @@ async def _close(services: Services, process: Process) -> None:
     process.contexts.clear()
     process.matchers.clear()
     services.dismiss(process)
+    await services.adapters.sweep()

@@ -6,7 +6,7 @@ import mlx.core as mx
 import msgspec
 
 from pie_mlx.engine.live_context import LiveContext
-from pie_mlx.engine.market import declared_bid
+from pie_mlx.engine.market import Account, declared_bid
 from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import ContextBusyError, ProcessError
@@ -34,7 +34,10 @@ class MarketStatus(msgspec.Struct, frozen=True):
 
 
 class ContextStatus(msgspec.Struct, frozen=True):
-    """One context. `pages` are committed and working ones, `resident` whether they are in the pool."""
+    """One context. `pages` are committed and working ones, `resident` whether they are in the pool.
+
+    `parent` is the context it was forked from, 0 when there is none; `tokens` are those whose KV it holds.
+    """
 
     context: int
     process: str
@@ -42,6 +45,19 @@ class ContextStatus(msgspec.Struct, frozen=True):
     resident: bool
     bid: float
     reason: str
+    account: int = 0
+    parent: int = 0
+    tokens: int = 0
+
+
+class AdapterStatus(msgspec.Struct, frozen=True):
+    """An adapter of a user and what its newest version takes; `evolves` when it can be given noise seeds."""
+
+    username: str
+    name: str
+    version: int
+    size_bytes: int
+    evolves: bool
 
 
 def device_name(services: Services) -> str:
@@ -50,6 +66,19 @@ def device_name(services: Services) -> str:
     if mx.default_device() == mx.cpu:
         return "CPU"
     return f"{mx.device_info().get('device_name', 'unknown')} GPU"
+
+
+def tick_failure(services: Services) -> str:
+    """Why nothing is computed any more, "" while it is."""
+    return str(services.ticker.failure or "")
+
+
+def adapter_statuses(services: Services) -> list[AdapterStatus]:
+    """Every adapter, oldest first."""
+    return [
+        AdapterStatus(one.username, one.name, one.version, one.size_bytes, one.evolves)
+        for one in services.adapters.all()
+    ]
 
 
 def process_statuses(services: Services) -> dict[str, ProcessStatus]:
@@ -62,6 +91,16 @@ def market_status(services: Services) -> MarketStatus:
     contexts = (context for process in services.processes.values() for context in process.contexts.values())
     counts = Counter(_activity(services, context) for context in contexts)
     return MarketStatus(services.bank.price, counts["running"], counts["waiting"], counts["suspended"])
+
+
+def page_size(services: Services) -> int:
+    """Tokens in a page."""
+    return services.model_info.page_size
+
+
+def account_statuses(services: Services) -> list[Account]:
+    """The wallet of every launch root, oldest first."""
+    return sorted(services.bank.ledger.accounts.values(), key=lambda account: account.account)
 
 
 def context_statuses(services: Services) -> list[ContextStatus]:
@@ -149,6 +188,9 @@ def _context(services: Services, process: Process, context: LiveContext) -> Cont
         resident=services.store.is_resident(context.id),
         bid=context.bid,
         reason=_reason(services, context),
+        account=context.account,
+        parent=context.parent,
+        tokens=services.store.sequence_length(context.id),
     )
 
 

@@ -8,6 +8,7 @@ from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.ports import Ports
 from pie_mlx.engine.session import SessionPort
 from pie_mlx.engine.text.grammar import Matcher
+from pie_mlx.engine.transfers import Download, Upload
 from pie_mlx.errors import ContextReleasedError, EngineStoppedError, InvalidArgumentError
 
 
@@ -25,6 +26,8 @@ class Process:
     calls: set["asyncio.Task[object]"] = field(default_factory=set["asyncio.Task[object]"])
     closed: bool = False
     ports: Ports | None = None
+    upload: Upload | None = None
+    download: Download | None = None
 
     @property
     def outside(self) -> Ports:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pie_mlx.calls import ModelInfo
+from pie_mlx.engine.adapters import AdapterRegistry
 from pie_mlx.engine.bank import Bank
 from pie_mlx.engine.forward_request import check_tokens
 from pie_mlx.engine.kv import PageStore
@@ -39,6 +40,7 @@ class Services:
     tokenizer: Tokenizer
     chat: ChatRenderer
     grammars: GrammarService
+    adapters: AdapterRegistry
     emit: Callable[[Event], None]
     processes: dict[str, Process] = field(default_factory=dict[str, Process])
     clock: Callable[[], float] = time.monotonic

@@ -10,7 +10,9 @@ class EngineSettings:
     `model` is a directory, a repo id or `pie-tiny`; `name` is what programs call it. `total_pages` None sizes the pool
     from the memory there is. `runs_ahead`: streams are computed one token ahead of their programs; None does so where
     there is a GPU. `seed` None draws the engine's own seed at start (L6). `dummy` replaces the weights by pseudo-random
-    logits. Without `spill_directory` or with `spill_max_bytes` 0, pages that fall out of the pool are computed again.
+    logits. `revision` is the git revision of a repo id. MLX keeps `buffer_cache_bytes` of freed buffers at most. A call
+    may wait `request_timeout_seconds` for the device while its context is resident. Without `spill_directory` or with
+    `spill_max_bytes` 0, pages that fall out of the pool are computed again.
     """
 
     model: str = "pie-tiny"
@@ -33,3 +35,7 @@ class EngineSettings:
     allow_download: bool = False
     spill_directory: str | None = None
     spill_max_bytes: int = 4096 << 20
+    max_adapters: int = 16
+    revision: str | None = None
+    buffer_cache_bytes: int = 512 << 20
+    request_timeout_seconds: float = 120.0

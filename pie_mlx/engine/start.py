@@ -7,6 +7,7 @@ import mlx.core as mx
 
 import pie_mlx
 from pie_mlx.calls import ModelInfo
+from pie_mlx.engine.adapters import AdapterRegistry
 from pie_mlx.engine.bank import Bank
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.model.loaded import LoadedModel
@@ -20,7 +21,7 @@ from pie_mlx.engine.text.chat import ChatRenderer
 from pie_mlx.engine.text.grammar import GrammarService, NativeToolGrammars
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.engine.ticker import Ticker
-from pie_mlx.events import EngineStarted, Event, SpillChanged
+from pie_mlx.events import EngineStarted, Event, GrammarMoved, SpillChanged
 
 
 async def start_services(
@@ -60,12 +61,29 @@ async def start_services(
         ),
         runner=runner,
         store=store,
-        ticker=Ticker(store, runner, bank, chosen, limits, emit, spill=spill, runs_ahead=_runs_ahead(settings)),
+        ticker=Ticker(
+            store,
+            runner,
+            bank,
+            chosen,
+            limits,
+            emit,
+            spill=spill,
+            runs_ahead=_runs_ahead(settings),
+            patience_seconds=settings.request_timeout_seconds,
+        ),
         bank=bank,
         tokenizer=tokenizer,
         chat=chat,
         emit=emit,
-        grammars=GrammarService(tokenizer, model.vocabulary_size, chat.stop_tokens, NativeToolGrammars(chat)),
+        grammars=GrammarService(
+            tokenizer,
+            model.vocabulary_size,
+            chat.stop_tokens,
+            NativeToolGrammars(chat),
+            notify=lambda mask_seconds: emit(GrammarMoved(mask_seconds)),
+        ),
+        adapters=AdapterRegistry(runner, store, limit=settings.max_adapters, emit=emit),
     )
 
 
@@ -96,6 +114,8 @@ def _load(settings: EngineSettings, progress: Callable[[str], None]) -> LoadedMo
             dtype=settings.dtype,
             progress=progress,
             allow_download=settings.allow_download,
+            git_revision=settings.revision,
+            buffer_cache_bytes=settings.buffer_cache_bytes,
         )
     model.allocate(
         pages=settings.total_pages,

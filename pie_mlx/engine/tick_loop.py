@@ -75,8 +75,11 @@ class TickLoop:
 
     def plan(self) -> Plan:
         """This moment's plan; an empty one when it is better to wait for more contexts (Q9)."""
-        view = self._view()
         now = self._clock()
+        if not self._state.working():  # after every batch of a lone program: no picture is needed to see that
+            self._runnable_since, self._wait_seconds = now, 0.0
+            return Plan()
+        view = self._view()
         if view.passes:
             self._quiet_since = now
         else:
@@ -195,7 +198,7 @@ class TickLoop:
             found, seconds = await claim.answer
             return [found[work.context] for work in works], seconds
         batch = Batch(works, await self._mover.carry_out())
-        running = asyncio.create_task(self._runner.run(batch))
+        running = self._runner.run(batch)
         self._ahead.begin(chunks, works)
         return await running
 
@@ -217,6 +220,7 @@ class TickLoop:
     def commit(self, chunks: Chunks, results: Sequence[WorkResult], seconds: float, *, ahead: bool = False) -> None:
         """The batch is computed: pages, money, replies, events."""
         self._state.ticks += 1
+        self._state.batch_contexts = len(chunks)
         self._firing = self._firing.completed(seconds)
         # Time in which nothing could fire is no wait: counted, it would let those that missed this batch fire at once
         # and by themselves, and the programs would stay in two groups that take turns for good.

@@ -27,6 +27,7 @@ class TickState:
     foreseen: dict[int, Work] = field(default_factory=dict[int, Work])
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     ticks: int = 0
+    batch_contexts: int = 0
     arrivals: "itertools.count[int]" = field(default_factory=itertools.count)
 
     def has_work(self, context: int) -> bool:

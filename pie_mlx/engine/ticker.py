@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from pie_mlx.calls import AnyResult
 from pie_mlx.engine.bank import Bank
+from pie_mlx.engine.drafting import Window
 from pie_mlx.engine.kv import Mark, PageCopy, PageStore, WorkingToken
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.model.batch import RowRead
@@ -20,7 +21,8 @@ from pie_mlx.engine.spill import Spill
 from pie_mlx.engine.tick_loop import TickLoop
 from pie_mlx.engine.tick_reports import TickReports
 from pie_mlx.engine.tick_state import TickState
-from pie_mlx.errors import EngineStoppedError
+from pie_mlx.engine.timer import Timer
+from pie_mlx.errors import EngineStoppedError, ForwardTimeoutError
 from pie_mlx.events import Event
 
 T = TypeVar("T")
@@ -45,9 +47,11 @@ class Ticker:
         spill: Spill | None = None,
         *,
         runs_ahead: bool = True,
+        patience_seconds: float = 120.0,
     ) -> None:
         self._state = state = TickState(store)
         self._bank = bank
+        self._patience_seconds = patience_seconds
         self._mover = mover = PageMover(store, runner, spill, emit)
         self._reports = reports = TickReports(emit)
         self._restorer = restorer = Restorer(state, mover, reports)
@@ -76,6 +80,16 @@ class Ticker:
     def ticks(self) -> int:
         """Batches so far."""
         return self._state.ticks
+
+    @property
+    def failure(self) -> EngineStoppedError | None:
+        """Why there are no more ticks; None while there are."""
+        return self._broken
+
+    @property
+    def batch_contexts(self) -> int:
+        """Contexts in the latest batch."""
+        return self._state.batch_contexts
 
     def reason(self, context: int) -> Reason | None:
         """Why a context waits or was suspended; None while it does neither."""
@@ -125,22 +139,37 @@ class Ticker:
         """Wait until `context` is in the pool."""
         await self.take(context, 0, lambda: None)
 
+    def spare_pages(self) -> int:
+        """Pages that can be taken without anybody waiting for them."""
+        return 0 if self._state.requests else self._state.store.available()
+
     async def run(
-        self, context: LiveContext, inputs: Sequence[WorkingToken], reads: Sequence[RowRead], *, commits: bool
+        self,
+        context: LiveContext,
+        inputs: Sequence[WorkingToken],
+        reads: Sequence[RowRead],
+        *,
+        commits: bool,
+        window: Window | None = None,
     ) -> list[AnyResult]:
         """Compute `inputs` in one or more ticks, then commit full pages if `commits`. Raises BatchFailedError.
 
+        The last inputs are the drafts of `window`; those that turn out wrong are not in KV afterwards.
         The context must hold the pages for all of them. After an error the tokens that got into KV are working tokens
         of the context; the caller takes them back. A cancellation that comes after a part of them ran is too late: the
         pass completes (E5).
         """
         self._check_whole()
         passes = self._state.passes
-        waiting = passes[context.id] = Pass(context, inputs, reads, next(self._state.arrivals), _future(), commits)
+        waiting = passes[context.id] = Pass(
+            context, inputs, reads, next(self._state.arrivals), _future(), commits, window=window
+        )
         self.wake()
+        timer = self._limit(waiting)
         try:
             await _outcome(waiting)
         finally:
+            timer.cancel()
             if passes.get(context.id) is waiting:
                 del passes[context.id]
         return waiting.in_order()
@@ -166,6 +195,24 @@ class Ticker:
         for waiting in (*self._state.requests.values(), *self._state.passes.values()):
             waiting.fail(self._broken)
 
+    def _limit(self, waiting: Pass) -> Timer:
+        """Fail a pass that waits too long; time in which its context is not in the pool, or it runs, does not count."""
+
+        def give_up() -> bool:
+            if waiting.in_batch or not self._state.store.is_resident(waiting.context.id):
+                return False
+            waiting.fail(
+                ForwardTimeoutError(
+                    f"context {waiting.context.id}: its pass has waited for {self._patience_seconds:g} s",
+                    hint="raise [model.scheduler] request_timeout_secs, or bid more",
+                )
+            )
+            self._state.passes.pop(waiting.context.id, None)
+            self.wake()
+            return True
+
+        return Timer(self._patience_seconds, give_up)
+
     def _check_whole(self) -> None:
         if self._broken is not None:
             raise self._broken
@@ -179,6 +226,7 @@ async def _outcome(waiting: Pass) -> None:
         except asyncio.CancelledError:
             if not waiting.cursor and not waiting.in_batch:
                 raise
+            waiting.abandoned = True
     waiting.done.result()
 
 

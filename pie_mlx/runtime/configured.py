@@ -25,6 +25,7 @@ def engine_settings(model: ModelConfig, home: Path) -> EngineSettings:
         memory_headroom_bytes=model.engine.memory_headroom_mb << 20,
         spill_directory=model.engine.spill_dir or str(home / "spill"),
         spill_max_bytes=model.engine.spill_max_mb << 20,
+        max_adapters=model.engine.max_adapters,
         seed=model.engine.random_seed,
         policy=model.scheduler.policy,
         max_batch_tokens=model.engine.max_forward_tokens,
@@ -33,6 +34,9 @@ def engine_settings(model: ModelConfig, home: Path) -> EngineSettings:
         runs_ahead=None if model.scheduler.speculation_depth else False,
         default_endowment_pages=model.scheduler.default_endowment_pages,
         default_token_limit=model.scheduler.default_token_limit,
+        revision=model.revision,
+        buffer_cache_bytes=model.engine.buffer_cache_mb << 20,
+        request_timeout_seconds=model.scheduler.request_timeout_secs,
     )
 
 

@@ -22,9 +22,10 @@ from pie_mlx.runtime.children import ChildRequest, Household, LaunchLimits, Memb
 from pie_mlx.runtime.children.finding import paths_only
 from pie_mlx.runtime.children.tree import LaunchTree
 from pie_mlx.runtime.entry import Entry, Main, function_entry, program_entry
+from pie_mlx.runtime.event_relay import EventRelay
 from pie_mlx.runtime.executor import Executor
 from pie_mlx.runtime.findings import nearest
-from pie_mlx.runtime.inputs import fitting_input, plain_input
+from pie_mlx.runtime.inputs import beginning, fitting_input, plain_input
 from pie_mlx.runtime.listener import Listener
 from pie_mlx.runtime.local_session import LocalSession
 from pie_mlx.runtime.mcp import McpRelay, McpServer, McpServers, McpServerState
@@ -81,7 +82,7 @@ class Engine:
         self._worker_settings = workers or WorkerSettings()
         self._workers: WorkerPool | None = None
         self._core: EngineCore | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._events: EventRelay | None = None
         self._processes: set[Process] = set()
         self._stopping = False
         self._outside = Outside(
@@ -92,7 +93,8 @@ class Engine:
         )
 
     async def __aenter__(self) -> Self:
-        self._loop = asyncio.get_running_loop()
+        if self._on_event is not None:
+            self._events = EventRelay(asyncio.get_running_loop(), self._on_event)
         route: Route = "closed"
         if self._isolation == "process":
             await check_sandbox(self._worker_settings)
@@ -108,6 +110,8 @@ class Engine:
                 self._workers.abandon()
             raise
         self._core = core
+        if self._events is not None:
+            self._events.flush()
         return self
 
     async def __aexit__(
@@ -127,6 +131,8 @@ class Engine:
             await self._workers.stop()
         if self._core is not None:
             await self._core.stop()
+        if self._events is not None:
+            self._events.flush()
 
     async def run(self, program: Launchable, input: Any = None, **options: Any) -> Any:
         """Run a program to its end and give back what it returned, as JSON says it.
@@ -171,7 +177,7 @@ class Engine:
         """
         entry = _entry(program)
         value = fitting_input(entry.parameters, plain_input(input), entry.identity)
-        listener = Listener(on_message, on_file, on_event, self._on_event)
+        listener = Listener(on_message, on_file, on_event, self._events.deliver if self._events else None)
         outlet = Outlet(asyncio.get_running_loop(), listener)
         session = LocalSession(outlet)
         process_id = process_id or str(uuid.uuid4())
@@ -187,7 +193,9 @@ class Engine:
             )
         process = Process(host.process_id, session, outlet)
         self._processes.add(process)
-        outlet.deliver(ProcessLaunched(process.id, username, entry.identity, token_budget, parent or ""))
+        outlet.deliver(
+            ProcessLaunched(process.id, username, entry.identity, token_budget, parent or "", beginning(value))
+        )
         write = outlet.write if capture_output else None
         if entry.program is not None and entry.executor is None and self._workers is not None:
             make = partial(self._workers.executor, entry.program, value, username, host, outlet, write)
@@ -246,9 +254,9 @@ class Engine:
         self._processes.discard(process)
 
     def _emit(self, event: Event) -> None:
-        """Called on the engine's loop."""
-        if self._on_event is not None and self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._on_event, event)
+        """From any thread."""
+        if self._events is not None:
+            self._events.post(event)
 
 
 def run(program: Launchable, input: Any = None, *, model: str | Path = "pie-tiny", **options: Any) -> Any:

@@ -26,7 +26,7 @@ def model_footprint(settings: EngineSettings) -> ModelFacts:
 
     Raises ModelNotFoundError, ModelLoadError, and OutOfPagesError when weights and pool do not fit.
     """
-    directory = find_model(settings.model, allow_download=False, progress=_ignore)
+    directory = find_model(settings.model, allow_download=False, progress=_ignore, revision=settings.revision)
     config = read_config(directory)
     network = load_network(directory, weight_files(directory), config, lazy=True)
     dtype = retyped(network, settings.dtype, _ignore)

@@ -5,9 +5,11 @@ from typing import NoReturn
 
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.findings import type_name
+from pie_mlx.runtime.outcome import clean_text
 from pie_mlx.runtime.parameters import Input, Parameters, as_object
 
 INPUT_LIMIT_BYTES = 8 << 20
+BEGINNING_CHARACTERS = 4096
 
 
 def parse_input(text: str) -> Input:
@@ -30,6 +32,11 @@ def plain_input(value: object) -> Input:
         return parse_input(json.dumps({} if value is None else value, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise LaunchError(f"input: not JSON: {error}", hint="pass a dict of JSON values") from None
+
+
+def beginning(value: Input) -> str:
+    """The input as JSON text, cut after BEGINNING_CHARACTERS."""
+    return clean_text(json.dumps(value, ensure_ascii=False)[:BEGINNING_CHARACTERS])
 
 
 def fitting_input(parameters: Parameters, value: Input, identity: str) -> Input:

@@ -21,11 +21,14 @@ class LocalSession:
     def file(self, data: bytes, name: str) -> None:
         self._outlet.file(data, name)
 
-    async def receive(self) -> str:
-        return await self.messages.get()
+    async def wait(self, what: Literal["message", "file"]) -> None:
+        await (self.messages if what == "message" else self.files).wait()
 
-    async def receive_file(self) -> bytes:
-        return await self.files.get()
+    def take_message(self) -> str | None:
+        return self.messages.take()
+
+    def take_file(self) -> bytes | None:
+        return self.files.take()
 
     def close(self) -> None:
         """The client will send nothing more."""

@@ -11,12 +11,16 @@ Item = TypeVar("Item")
 
 
 class Mailbox(Generic[Item]):
-    """First in, first out; every item goes to one reader, readers are served in order. Safe from any thread."""
+    """First in, first out; every item goes to one reader. Safe from any thread.
+
+    Waiting and taking are two steps, and an item wakes everybody who waits: a reader that is cancelled, at whatever
+    moment, takes no item with it and no other reader's turn.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._items: deque[Item] = deque()
-        self._readers: deque[asyncio.Future[None]] = deque()
+        self._readers: list[asyncio.Future[None]] = []
         self._closed: PieError | None = None
 
     def put(self, item: Item) -> None:
@@ -38,35 +42,33 @@ class Mailbox(Generic[Item]):
         """Nothing will follow: readers get what is there, then `reason`."""
         with self._lock:
             self._closed = reason
-            while self._readers:
-                self._wake()
+            self._wake()
 
-    async def get(self) -> Item:
-        """The next item. Raises the reason of closing once nothing is left. Cancelling loses no item."""
-        while True:
-            with self._lock:
-                if self._items:
-                    return self._items.popleft()
-                if self._closed is not None:
-                    raise self._closed
-                reader = asyncio.get_running_loop().create_future()
-                self._readers.append(reader)
-            await self._wait(reader)
+    def take(self) -> Item | None:
+        """The next item, None when there is none now."""
+        with self._lock:
+            return self._items.popleft() if self._items else None
 
-    async def _wait(self, reader: "asyncio.Future[None]") -> None:
+    async def wait(self) -> None:
+        """Wait until an item came. Raises the reason of closing once nothing is left."""
+        with self._lock:
+            if self._items:
+                return
+            if self._closed is not None:
+                raise self._closed
+            reader: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._readers.append(reader)
         try:
             await reader
-        except asyncio.CancelledError:
+        finally:
             with self._lock:
                 if reader in self._readers:
                     self._readers.remove(reader)
-                elif self._items:
-                    self._wake()
-            raise
+        await self.wait()
 
     def _wake(self) -> None:
-        if self._readers:
-            reader = self._readers.popleft()
+        readers, self._readers = self._readers, []
+        for reader in readers:
             reader.get_loop().call_soon_threadsafe(_finish, reader)
 
 

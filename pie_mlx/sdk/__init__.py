@@ -7,7 +7,9 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from pie_mlx import errors
 from pie_mlx.sdk import brle, messaging, runtime, scheduling, session, spec
+from pie_mlx.sdk.adapter import Adapter
 from pie_mlx.sdk.arguments import Arguments, parse_args
 from pie_mlx.sdk.constraint import AnyJson, Constraint, Ebnf, GrammarConstraint, JsonSchema, Regex, Schema
 from pie_mlx.sdk.context import Context
@@ -23,9 +25,10 @@ from pie_mlx.sdk.spec import Speculator
 from pie_mlx.sdk.step import GenStep
 
 if TYPE_CHECKING:
-    from pie_mlx.sdk import chat, mcp, reasoning, tools
+    from pie_mlx.sdk import chat, mcp, reasoning, tools, zo
 
 __all__ = [
+    "Adapter",
     "AnyJson",
     "Arguments",
     "Constraint",
@@ -56,6 +59,7 @@ __all__ = [
     "Tokenizer",
     "brle",
     "chat",
+    "errors",
     "mcp",
     "messaging",
     "parse_args",
@@ -65,9 +69,10 @@ __all__ = [
     "session",
     "spec",
     "tools",
+    "zo",
 ]
 
-_LAZY = frozenset({"chat", "mcp", "reasoning", "tools"})
+_LAZY = frozenset({"chat", "mcp", "reasoning", "tools", "zo"})
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -57,6 +57,11 @@ class ConstraintSet:
         return [matched.constraint.matcher.id for matched in self._matched]
 
     @property
+    def looks_back(self) -> bool:
+        """Whether a constraint of the program must see each token before it can tell what may follow."""
+        return bool(self._stepped)
+
+    @property
     def end_tokens(self) -> frozenset[int]:
         """Tokens that end one of the grammars."""
         return frozenset(token for matched in self._matched for token in self._ends(matched.constraint))

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from pie_mlx.calls import ParsedToolCall, ParseToolCall
 from pie_mlx.sdk._harmony import HarmonyScanner
@@ -13,6 +13,15 @@ from pie_mlx.sdk.detokenizer import token_bytes
 from pie_mlx.sdk.model import Model
 
 E = TypeVar("E")
+
+
+class Piece(Protocol):
+    """An event that carries text."""
+
+    def __init__(self, text: str) -> None: ...
+
+    @property
+    def text(self) -> str: ...
 
 
 def make_scanner(model: Model, schemas: Sequence[str] = ()) -> Scanner:
@@ -61,6 +70,13 @@ class QueueDecoder(Generic[E]):
     def _take(self, item: Item) -> None:
         """Turn an item of the stream into events, or ignore it."""
         raise NotImplementedError
+
+    def _add_text(self, kind: type[Piece], text: str) -> None:
+        """Queue text as an event of `kind`; it joins the piece before it (D2)."""
+        queue: deque[Any] = self._queue
+        if queue and isinstance(queue[-1], kind):
+            text = queue.pop().text + text
+        queue.append(kind(text))
 
     def _next(self) -> E:
         return self._queue.popleft() if self._queue else self._idle

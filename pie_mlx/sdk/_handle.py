@@ -39,6 +39,12 @@ class Flight:
     def size(self) -> int:
         return len(self.message.pending) + len(self.message.tokens)
 
+    @property
+    def most(self) -> int:
+        """Tokens it can have added: drafts that turned out right are in KV as well."""
+        speculation = self.message.speculation
+        return self.size if speculation is None else self.size + speculation.limit
+
 
 @dataclass(slots=True)
 class _KnownCounters:
@@ -153,7 +159,7 @@ class ContextHandle:
         lost, self._lost = self._lost, []
         for flight in reversed(lost):
             if flight.size <= grown:
-                grown -= flight.size
+                grown -= min(grown, flight.most)
                 self._forget_draw(flight.message)
             else:
                 self._land_back(flight)

@@ -1,6 +1,6 @@
 """Finding delimiters in text that arrives piece by piece."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 
 def first_marker(text: str, markers: Iterable[str]) -> tuple[int, str] | None:
@@ -9,13 +9,16 @@ def first_marker(text: str, markers: Iterable[str]) -> tuple[int, str] | None:
     return (min(found)[0], min(found)[2]) if found else None
 
 
-def partial_marker(text: str, markers: Sequence[str]) -> int:
+def partial_marker(text: str, markers: Iterable[str]) -> int:
     """The length of the longest end of `text` with which a marker could begin."""
-    longest = min(len(text), max((len(marker) - 1 for marker in markers), default=0))
-    for length in range(longest, 0, -1):
-        if any(marker.startswith(text[-length:]) for marker in markers):
-            return length
-    return 0
+    return max((_partial(text, marker) for marker in markers), default=0)
+
+
+def _partial(text: str, marker: str) -> int:
+    start = text.find(marker[:1], max(len(text) - len(marker) + 1, 0)) if marker else -1
+    while start >= 0 and not marker.startswith(text[start:]):
+        start = text.find(marker[0], start + 1)
+    return len(text) - start if start >= 0 else 0
 
 
 class ClosingFinder:

@@ -47,3 +47,7 @@ class PendingBuffer:
     def snapshot(self) -> PendingInput:
         """A copy as a value."""
         return PendingInput(list(self.tokens), self._chat)
+
+    def restore(self, pending: PendingInput) -> None:
+        """Be what `snapshot` answered."""
+        self.tokens, self._chat = list(pending.tokens), pending.chat

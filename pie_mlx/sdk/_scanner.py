@@ -33,6 +33,10 @@ class DelimiterScanner:
         self._reasoning = formats.reasoning
         self._tools = formats.tools or ToolFormat("none")
         self._openings = [*self._tools.openings, *([self._reasoning.opening] if self._reasoning else [])]
+        self._suspicious = {
+            "text": frozenset(opening[0] for opening in self._openings if opening),
+            "reasoning": frozenset(self._reasoning.closing[:1] if self._reasoning else ""),
+        }
         self._strips_first_space = formats.strips_first_space
         self._parse = parse
         self._restart()
@@ -44,7 +48,11 @@ class DelimiterScanner:
         if not self._begun:
             yield from self._begin()
         self._take(token)
-        yield from self._advance()
+        if self._is_plain():
+            yield (ReasoningText if self._place == "reasoning" else VisibleText)(self._buffer)
+            self._buffer = ""
+        else:
+            yield from self._advance()
 
     def finish(self) -> Iterator[Item]:
         self._buffer += self._detokenizer.finish()
@@ -83,6 +91,13 @@ class DelimiterScanner:
         start = len(self._buffer)
         self._buffer += self._tokens.get(token, b"").decode(errors="replace")
         self._marked.append((start, len(self._buffer), token))
+
+    def _is_plain(self) -> bool:
+        """Whether the buffer is text in which no delimiter can begin, as most of it is."""
+        suspicious = self._suspicious.get(self._place)
+        if suspicious is None or self._marked or not self._buffer:
+            return False
+        return suspicious.isdisjoint(self._buffer)
 
     def _advance(self) -> Iterator[Item]:
         place = None

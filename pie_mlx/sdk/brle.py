@@ -9,7 +9,7 @@ from pie_mlx.calls import Brle
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.sdk._tokens import integers
 
-__all__ = ["allow_only", "allows_any", "brle_and", "canonical", "combine", "restriction"]
+__all__ = ["allow_only", "allows_any", "brle_and", "canonical", "combine", "restriction", "spans"]
 
 NOTHING: Brle = [0]
 """The logit mask that allows nothing; `[]` would allow everything."""
@@ -63,6 +63,32 @@ def allow_only(tokens: Iterable[int]) -> Brle:
     bounds = [-1, *wanted]
     pieces = ((after - before - 1, 1) for before, after in zip(bounds, wanted, strict=False))
     return _minimal(run for gap, one in pieces for run in ((gap, False), (one, True)))
+
+
+def spans(*ranges: range | tuple[int, int]) -> Brle:
+    """The mask that is True exactly in these half-open ranges, which may touch and overlap: `spans((0, 4), (96, 128))`.
+
+    Raises InvalidArgumentError for a negative bound or a step other than 1.
+    """
+    runs: list[tuple[int, bool]] = []
+    end = 0
+    for start, stop in sorted(_bounds(span) for span in ranges):
+        start = max(start, end)
+        if start < stop:
+            runs += [(start - end, False), (stop - start, True)]
+            end = stop
+    return _minimal(runs)
+
+
+def _bounds(span: range | tuple[int, int]) -> tuple[int, int]:
+    if isinstance(span, range):
+        step, ends = span.step, (span.start, span.stop)
+    else:
+        step, ends = 1, span
+    start, stop = integers(ends, "spans")
+    if min(start, stop) < 0 or step != 1:
+        raise InvalidArgumentError(f"spans: {span}: a bound is negative, or a step is not 1", hint="pass (start, stop)")
+    return start, stop
 
 
 def _runs(mask: Sequence[int]) -> Iterator[tuple[int, bool]]:

@@ -21,12 +21,13 @@ from pie_mlx.calls import (
     Turn,
 )
 from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.sdk._drafting import Drafting, NoDrafting, ProgramDrafting, SystemDrafting
 from pie_mlx.sdk._handle import ContextHandle
-from pie_mlx.sdk._options import refuse
 from pie_mlx.sdk._payload import spaced_text
 from pie_mlx.sdk._pending import PendingBuffer
 from pie_mlx.sdk._tokens import checked_text, token_list
 from pie_mlx.sdk._turn_tokens import TurnTokens
+from pie_mlx.sdk.adapter import Adapter
 from pie_mlx.sdk.forward import Forward
 from pie_mlx.sdk.generator import Constraints, Generator
 from pie_mlx.sdk.model import Model
@@ -156,7 +157,7 @@ class Context:
         logit_mask: Sequence[int] | None = None,
         speculator: Speculator | None = None,
         system_speculation: bool = False,
-        adapter: object | None = None,
+        adapter: Adapter | None = None,
         zo_seed: int | None = None,
         horizon: int | None = None,
         rebid_each_step: bool = True,
@@ -166,15 +167,19 @@ class Context:
 
         `auto_flush` buffers `cue()` now and stops at the model's stop tokens unless `stop` is given. `constrain` takes
         schemas and constraints, `logit_mask` a static BRLE mask. `horizon` is the expected number of tokens, for bids
-        only. `speculator`, `system_speculation`, `adapter` and `zo_seed` are not supported yet.
+        only. With `system_speculation` the engine guesses ahead, with `speculator` the program does; the tokens are the
+        same, several of them may come from one step. `adapter` is applied in every step, with the noise of `zo_seed`
+        added (Z2).
 
-        Raises InvalidArgumentError, InvalidTypeError, GrammarError.
+        Raises InvalidArgumentError, InvalidTypeError, GrammarError, SpeculationError.
         """
         if speculator is not None and system_speculation:
             raise InvalidArgumentError(
                 "speculator and system_speculation: they exclude each other", hint="pass one of them"
             )
-        refuse(speculator=speculator, system_speculation=system_speculation, adapter=adapter, zo_seed=zo_seed)
+        drafting: Drafting = SystemDrafting() if system_speculation else NoDrafting()
+        if speculator is not None:
+            drafting = ProgramDrafting(speculator, self._handle.model.info.vocabulary_size)
         return Generator(
             self._handle,
             self._pending,
@@ -183,6 +188,9 @@ class Context:
             stop=stop,
             constrain=constrain,
             logit_mask=logit_mask,
+            drafting=drafting,
+            adapter=adapter,
+            zo_seed=zo_seed,
             horizon=horizon,
             rebid_each_step=rebid_each_step,
             auto_flush=auto_flush,

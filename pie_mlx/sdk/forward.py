@@ -9,9 +9,9 @@ from pie_mlx.calls import Brle, Probe, Sampler
 from pie_mlx.errors import EmptyMaskError, InvalidArgumentError, InvalidTypeError, PieError, StepConsumedError
 from pie_mlx.sdk import brle
 from pie_mlx.sdk._handle import ContextHandle
-from pie_mlx.sdk._options import refuse
 from pie_mlx.sdk._readings import Readings
 from pie_mlx.sdk._tokens import integers, token_list
+from pie_mlx.sdk.adapter import Adapter, adapter_number, checked_adapter, checked_seed
 from pie_mlx.sdk.output import Output, ProbeHandle, SampleHandle
 
 
@@ -30,6 +30,8 @@ class Forward:
         self._logit_mask: Brle = []
         self._readings = Readings()
         self._commit = True
+        self._adapter: Adapter | None = None
+        self._zo_seed = 0
         self._consumed = False
 
     @property
@@ -92,14 +94,14 @@ class Forward:
         self._commit = False
         return self
 
-    def adapter(self, adapter: object) -> Self:
-        """Apply a LoRA adapter in this pass. Raises InvalidArgumentError: not supported yet."""
-        refuse(adapter=adapter)
+    def adapter(self, adapter: Adapter | None) -> Self:
+        """Compute this pass's own input with an adapter (F10); replaces. Raises InvalidTypeError for anything else."""
+        self._adapter = checked_adapter(adapter)
         return self
 
     def zo_seed(self, seed: int | None) -> Self:
-        """Apply evolution-strategy noise in this pass. Raises InvalidArgumentError: not supported yet."""
-        refuse(zo_seed=seed)
+        """Add the noise of a seed to this pass's adapter; 0 and None are no noise (Z2)."""
+        self._zo_seed = checked_seed(seed)
         return self
 
     async def execute(self) -> Output:
@@ -107,7 +109,8 @@ class Forward:
         StepConsumedError.
 
         Raises InvalidArgumentError without input, for an index out of range and for masks that do not fit;
-        EmptyMaskError, ContextLengthError, OutOfPagesError, TokenBudgetError, BatchFailedError.
+        EmptyMaskError, ContextLengthError, OutOfPagesError, TokenBudgetError, BatchFailedError. With an adapter also
+        AdapterNotFoundError when it was destroyed; InvalidArgumentError for a seed without one that evolves.
         """
         if self._consumed:
             raise StepConsumedError("forward: it was executed already", hint="make a new one with ctx.forward()")
@@ -134,6 +137,8 @@ class Forward:
             logit_mask=self._logit_mask,
             commit=self._commit,
             horizon=self._handle.bidding.for_raw_pass(),
+            adapter=adapter_number(self._adapter),
+            zo_seed=self._zo_seed,
         )
 
     def _explicit_positions(self) -> list[int] | None:

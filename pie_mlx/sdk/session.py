@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pie_mlx.calls import ReceiveFile, ReceiveMessage, SendFile, SendMessage
+from pie_mlx.calls import AwaitIncoming, ReceiveFile, ReceiveMessage, SendFile, SendMessage
 from pie_mlx.sdk._host import current_host
 from pie_mlx.sdk._payload import json_text
 
@@ -23,10 +23,26 @@ def send_file(data: bytes | bytearray | memoryview, name: str = "") -> None:
 
 
 async def receive() -> str:
-    """The next message or signal of the client, in order. Raises SessionClosedError when there is no client."""
-    return await current_host().submit(ReceiveMessage())
+    """The next message or signal of the client, in order. Cancelling loses none.
+
+    Raises SessionClosedError when there is no client.
+    """
+    host = current_host()
+    text = None
+    while text is None:
+        await host.submit(AwaitIncoming("message"))
+        text = host.call(ReceiveMessage())
+    return text
 
 
 async def receive_file() -> bytes:
-    """The next file of the client, in order. Raises SessionClosedError when there is no client."""
-    return await current_host().submit(ReceiveFile())
+    """The next file of the client, in order. Cancelling loses none.
+
+    Raises SessionClosedError when there is no client.
+    """
+    host = current_host()
+    data = None
+    while data is None:
+        await host.submit(AwaitIncoming("file"))
+        data = host.call(ReceiveFile())
+    return data

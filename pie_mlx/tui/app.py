@@ -20,6 +20,7 @@ from pie_mlx.tui.controller import Bystander, Controller
 from pie_mlx.tui.inbox import Inbox
 from pie_mlx.tui.keymap import Keymap
 from pie_mlx.tui.model.text import one_line
+from pie_mlx.tui.pacing import REFRESH_SECONDS, Pacing
 from pie_mlx.tui.screens.base import MonitorScreen
 from pie_mlx.tui.screens.confirm import ConfirmScreen
 from pie_mlx.tui.screens.help import HelpScreen
@@ -37,14 +38,6 @@ from pie_mlx.tui.source.base import Source
 from pie_mlx.tui.source.recording import RecordingSource
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.palette import CYCLE, THEMES, Palette
-
-REFRESH_SECONDS = 0.25
-"""What happens in between is shown together; keys are answered at once."""
-MOST_LOAD = 0.05
-"""The part of one core the monitor may take while nobody presses a key: dearer refreshes come less often."""
-
-LONGEST_PAUSE_SECONDS = 1.0
-"""But not less often than this."""
 
 _FOLDER = Path(__file__).parent
 STYLESHEETS: list[str | PurePath] = [
@@ -93,7 +86,7 @@ class MonitorApp(App[None]):
         self._first_theme = theme
         self._save_directory = save_directory or Path.cwd()
         self._paused = False
-        self._refreshed_seconds = self._processor_seconds = 0.0
+        self._pacing = Pacing()
         self._notice = "; ".join(self._keymap_file.problems)
         self.palette = Palette(THEMES[0])
         self.view = self._current_view()
@@ -122,13 +115,10 @@ class MonitorApp(App[None]):
                 screen.show(self.view)
 
     def _refresh_if_due(self) -> None:
-        if self.inbox.changed and not self._paused and self._pause_is_over():
-            self._refreshed_seconds, self._processor_seconds = time.monotonic(), time.process_time()
+        now = time.monotonic(), time.process_time()
+        if self.inbox.changed and not self._paused and self._pacing.is_due(*now):
+            self._pacing.begin(*now)
             self.refresh_now()
-
-    def _pause_is_over(self) -> bool:
-        spent = time.process_time() - self._processor_seconds
-        return time.monotonic() - self._refreshed_seconds >= min(LONGEST_PAUSE_SECONDS, spent / MOST_LOAD)
 
     def _current_view(self) -> View:
         state = self.inbox.state()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -9,6 +10,7 @@ import sys
 
 import pytest
 
+from pie_mlx.engine.model.sources import EMBEDDED
 from tests.server.programs import PLAYER
 
 pytestmark = pytest.mark.timeout(120)
@@ -17,11 +19,11 @@ pytestmark = pytest.mark.timeout(120)
 class Serving:
     """A `pie serve` and the command line beside it."""
 
-    def __init__(self, home, *flags):
+    def __init__(self, home, *flags, model=("--dummy",)):
         self.environment = {**os.environ, "PIE_HOME": str(home), "PIE_RUNTIME__WARM_WORKERS": "0"}
         self.home = home
         self.children = []
-        self.child = self.start("serve", "--dummy", "--json", *flags)
+        self.child = self.start("serve", *model, "--json", *flags)
 
     def start(self, *words):
         command = [sys.executable, "-m", "pie_mlx.cli", *map(str, words)]
@@ -54,8 +56,8 @@ class Serving:
 def serving(tmp_path):
     started = []
 
-    def serve(*flags, home=tmp_path / "home"):
-        started.append(Serving(home, *flags))
+    def serve(*flags, home=tmp_path / "home", **options):
+        started.append(Serving(home, *flags, **options))
         return started[-1]
 
     yield serve
@@ -136,6 +138,39 @@ def test_one_engine_per_home(serving):
     out, err = second.child.communicate()
     assert (second.child.returncode, out) == (1, "")
     assert "an engine is running on it already" in json.loads(err)["error"]["message"]
+
+
+def test_a_misspelt_key_is_told_with_the_nearest(serving, tmp_path):
+    config = tmp_path / "config.toml"
+    config.write_text("[server]\nprot = 8081\n")
+    engine = serving("--config", config)
+    out, err = engine.child.communicate()
+    assert (engine.child.returncode, out) == (1, "")
+    assert "server.prot" in err
+    assert "did you mean 'server.port'?" in err
+
+
+def test_a_half_downloaded_model_is_one_clear_line(serving, tmp_path):
+    half = tmp_path / "half"
+    shutil.copytree(EMBEDDED / "pie-tiny", half)
+    weights = half / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:100_000])
+    engine = serving("--port", "0", model=("--model", half))
+    out, err = engine.child.communicate()
+    assert (engine.child.returncode, out) == (1, "")
+    error = json.loads(err)["error"]
+    assert error["type"] == "ModelLoadError"
+    assert "model.safetensors" in error["message"]
+    assert not (engine.home / "run" / "engine.json").exists()
+
+
+def test_a_start_that_takes_too_long_is_given_up(serving, tmp_path):
+    config = tmp_path / "config.toml"
+    config.write_text('[[model]]\nname = "m"\nhf_repo = "pie-tiny"\nengine.ready_timeout_s = 0.000001\n')
+    engine = serving("--port", "0", "--config", config, model=())
+    out, err = engine.child.communicate()
+    assert (engine.child.returncode, out) == (1, "")
+    assert "ready_timeout_s" in json.loads(err.splitlines()[-1])["error"]["hint"]
 
 
 @pytest.mark.parametrize(

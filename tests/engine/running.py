@@ -42,11 +42,14 @@ class NoClient:
     def file(self, data: bytes, name: str) -> None:
         self.messages.append(name)
 
-    async def receive(self) -> str:
+    async def wait(self, what: str) -> None:
         raise SessionClosedError("session: no client", hint="launch with a client")
 
-    async def receive_file(self) -> bytes:
-        raise SessionClosedError("session: no client", hint="launch with a client")
+    def take_message(self) -> str | None:
+        return None
+
+    def take_file(self) -> bytes | None:
+        return None
 
 
 class Running:

@@ -157,18 +157,3 @@ async def test_a_plain_function_runs_beside_the_caller(engine):
         return sync.Context(model).user("Hi").generate_text(sync.Sampler.greedy(), max_tokens=2)
 
     assert isinstance(await engine.run(main), str)
-
-
-async def test_what_the_engine_lacks_is_refused(engine, program):
-    path = program(
-        "from inferlet import Adapter, Model, runtime, zo\n"
-        "def main(input):\n"
-        "    found = []\n"
-        "    for use in (lambda: Adapter.create(Model.load(runtime.models()[0]), 'a'), lambda: zo.create('z')):\n"
-        "        try:\n"
-        "            use()\n"
-        "        except Exception as error:\n"
-        "            found.append(type(error).__name__)\n"
-        "    return found\n"
-    )
-    assert await engine.run(path) == ["InvalidArgumentError"] * 2

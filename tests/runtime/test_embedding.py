@@ -101,6 +101,17 @@ async def test_events_tell_the_life_of_a_process():
     assert TickCompleted in kinds
 
 
+async def test_the_event_of_a_launch_tells_its_input():
+    events = []
+
+    async def main(input):
+        return input["prompt"]
+
+    async with Engine(dummy=True, total_pages=16, seed=1, on_event=events.append) as engine:
+        await engine.run(main, {"prompt": "hi"})
+    assert [event.input for event in events if isinstance(event, ProcessLaunched)] == ['{"prompt": "hi"}']
+
+
 async def test_a_launched_program_can_be_talked_to(engine):
     async def main(input):
         name = await session.receive()

@@ -1,7 +1,7 @@
 import pytest
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.inputs import fitting_input, parse_input, plain_input
+from pie_mlx.runtime.inputs import BEGINNING_CHARACTERS, beginning, fitting_input, parse_input, plain_input
 from pie_mlx.runtime.parameters import Parameter, Parameters
 
 
@@ -44,3 +44,9 @@ def test_what_does_not_fit_the_parameters_is_refused_with_the_program_named():
     parameters = Parameters({"n": Parameter("n", "int")}, enforced=True, extra_allowed=False)
     with pytest.raises(LaunchError, match=r"program 'demo@0.1.0': missing parameter 'n' \(int\)"):
         fitting_input(parameters, {}, "demo@0.1.0")
+
+
+def test_the_beginning_of_an_input_is_json_of_a_bounded_length_that_utf_8_can_carry():
+    assert beginning({"a": [1, "é"]}) == '{"a": [1, "é"]}'
+    assert beginning({"a": "\ud800"}) == '{"a": "\ufffd"}'
+    assert len(beginning({"a": "x" * 10_000})) == BEGINNING_CHARACTERS

@@ -252,8 +252,11 @@ async def test_messages_reach_a_program_in_order():
     received = []
 
     async def main(session):
-        received.extend([await session.receive() for _ in range(2)])
-        received.append(await session.receive_file())
+        for _ in range(2):
+            await session.wait("message")
+            received.append(session.take_message())
+        await session.wait("file")
+        received.append(session.take_file())
 
     launched = Launched(main, talks=True)
     launched.process.send("a")
@@ -265,7 +268,7 @@ async def test_messages_reach_a_program_in_order():
 
 async def test_a_closed_session_answers_who_waits():
     async def main(session):
-        await session.receive()
+        await session.wait("message")
 
     launched = Launched(main, talks=True)
     launched.process.close_session()

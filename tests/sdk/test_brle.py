@@ -73,6 +73,23 @@ def test_allow_only() -> None:
         brle.allow_only([-1])
 
 
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=6))
+def test_spans_are_true_exactly_where_one_of_them_is(pairs: list[tuple[int, int]]) -> None:  # F7, F13
+    mask = decoded(brle.spans(*pairs))
+    inside = {place for start, stop in pairs for place in range(start, stop)}
+    assert {place for place, value in enumerate(mask) if value} == inside
+    assert brle.canonical(brle.spans(*pairs)) == brle.spans(*pairs)
+
+
+def test_spans_examples() -> None:
+    assert brle.spans((0, 4), (252, 316)) == [0, 4, 248, 64]
+    assert brle.spans(range(2, 5), (5, 7)) == [2, 5]
+    assert brle.spans() == []
+    for wrong in ((-1, 3), range(0, 9, 2)):
+        with pytest.raises(InvalidArgumentError):
+            brle.spans(wrong)
+
+
 def test_runs_are_counts() -> None:  # F13
     with pytest.raises(InvalidArgumentError):
         brle.canonical([1, -1])

@@ -7,13 +7,14 @@ import pytest
 
 from pie_mlx import calls
 from pie_mlx.errors import (
+    AdapterNotFoundError,
     BatchFailedError,
     EmptyMaskError,
     InvalidArgumentError,
     InvalidTypeError,
     StepConsumedError,
 )
-from pie_mlx.sdk import Context, Distribution, Entropy, Logits, Logprob, Logprobs, SampleHandle, Sampler, brle
+from pie_mlx.sdk import Adapter, Context, Distribution, Entropy, Logits, Logprob, Logprobs, SampleHandle, Sampler, brle
 from tests.sdk.toy_host import ToyHost
 from tests.sdk.toy_language import VOCABULARY, encode
 
@@ -217,11 +218,31 @@ def test_samplers_and_probes_are_told_apart(ctx: Context) -> None:
         ctx.forward().probe(0, Sampler.argmax())  # pyright: ignore[reportArgumentType]
 
 
-def test_what_the_engine_cannot_do_is_refused(ctx: Context) -> None:
-    with pytest.raises(InvalidArgumentError, match="adapter"):
-        ctx.forward().adapter(object())
+def test_only_an_adapter_is_an_adapter(ctx: Context) -> None:
+    with pytest.raises(InvalidTypeError, match="adapter"):
+        ctx.forward().adapter(object())  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("seed", [1 << 63, -(1 << 63) - 1])
+def test_a_noise_seed_has_64_bits(ctx: Context, seed: int) -> None:  # Z2
     with pytest.raises(InvalidArgumentError, match="zo_seed"):
-        ctx.forward().zo_seed(3)
+        ctx.forward().zo_seed(seed)
+
+
+async def test_adapter_and_seed_are_for_one_pass(host: ToyHost, ctx: Context) -> None:  # F10
+    adapter = Adapter(ctx.model, calls.AdapterState(7, "style"))
+    await ctx.append([1]).forward().adapter(adapter).zo_seed(-3).input([7]).execute()
+    await ctx.forward().input([8]).execute()
+    first, second = host.sent(calls.Forward)
+    assert (first.pending, first.adapter, first.zo_seed) == ([1], 7, -3)
+    assert (second.adapter, second.zo_seed) == (0, 0)
+
+
+async def test_a_handle_that_was_given_up_is_of_no_use(ctx: Context) -> None:  # A1
+    with Adapter(ctx.model, calls.AdapterState(7, "style")) as adapter:
+        forward = ctx.forward().input([7]).adapter(adapter)
+    with pytest.raises(AdapterNotFoundError):
+        await forward.execute()
 
 
 async def test_several_passes_of_a_context_run_in_order(ctx: Context) -> None:  # P3

@@ -13,7 +13,7 @@ from pie_mlx.errors import (
     InvalidTypeError,
     StepConsumedError,
 )
-from pie_mlx.sdk import Context, Distribution, Entropy, Generator, Logprob, Model, Output, Sampler
+from pie_mlx.sdk import Adapter, Context, Distribution, Entropy, Generator, Logprob, Model, Output, Sampler
 from pie_mlx.sdk._host import use_host
 from tests.sdk.toy_host import ToyHost
 from tests.sdk.toy_language import BOT, END, EOS, STOPS, encode
@@ -309,10 +309,7 @@ async def test_branches_generate_on_their_own(ctx: Context) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        {"speculator": object()},
-        {"system_speculation": True},
-        {"adapter": object()},
-        {"zo_seed": 3},
+        {"zo_seed": 1 << 63},
         {"max_tokens": -1},
         {"horizon": -1},
         {"stop": [100_000]},
@@ -329,12 +326,17 @@ def test_two_ways_to_speculate_exclude_each_other(ctx: Context) -> None:  # V1, 
         ctx.generate(ARGMAX, speculator=object(), system_speculation=True)  # pyright: ignore[reportArgumentType]
 
 
-def test_builder_methods_refuse_what_is_not_supported(ctx: Context) -> None:
-    generator = ctx.generate(ARGMAX)
-    with pytest.raises(InvalidArgumentError, match="adapter"):
-        generator.adapter(object())
-    with pytest.raises(InvalidArgumentError, match="zo_seed"):
-        generator.zo_seed(3)
+def test_only_an_adapter_is_an_adapter(ctx: Context) -> None:
+    with pytest.raises(InvalidTypeError, match="adapter"):
+        ctx.generate(ARGMAX, adapter=object())  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InvalidTypeError, match="adapter"):
+        ctx.generate(ARGMAX).adapter(object())  # pyright: ignore[reportArgumentType]
+
+
+async def test_every_step_has_the_adapter_and_the_seed(host: ToyHost, ctx: Context) -> None:  # F10, G1
+    adapter = Adapter(ctx.model, calls.AdapterState(7, "style"))
+    await ctx.user("hi").generate(ARGMAX, max_tokens=3).adapter(adapter).zo_seed(5).collect_tokens()
+    assert [(sent.adapter, sent.zo_seed) for sent in host.sent(calls.Forward)] == [(7, 5)] * 3
 
 
 def test_a_generator_draws_one_token_at_a_time(ctx: Context) -> None:  # L3

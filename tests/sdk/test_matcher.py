@@ -4,7 +4,7 @@ import pytest
 
 from pie_mlx import calls
 from pie_mlx.errors import GrammarError, GrammarRejectedError, InvalidTypeError
-from pie_mlx.sdk import Grammar, Matcher, Model, brle
+from pie_mlx.sdk import Grammar, JsonSchema, Matcher, Model, brle
 from tests.sdk.toy_host import ToyHost
 from tests.sdk.toy_language import END, EOS, encode
 
@@ -69,6 +69,10 @@ def test_a_model_without_tool_format_has_no_matcher(model: Model) -> None:  # D7
         (Grammar.from_ebnf("a"), calls.GrammarSource("ebnf", "a")),
         (Grammar.from_json_schema({"type": "null"}), calls.GrammarSource("json_schema", '{"type":"null"}')),
         (Grammar.from_json_schema("{}", strict=False), calls.GrammarSource("json_schema", "{}", strict=False)),
+        (
+            JsonSchema("{}", every_spelling=True).grammar(),
+            calls.GrammarSource("json_schema", "{}", every_spelling=True),
+        ),
     ],
 )
 def test_grammars_are_only_text(grammar: Grammar, source: calls.GrammarSource) -> None:

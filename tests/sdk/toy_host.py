@@ -252,7 +252,9 @@ class ToyHost:
             self.bids.append((message.context, "auto", *message.horizon))
         self._append(context, message)
         results = [self._read(context, message, slot, allowed) for slot in message.slots]
-        return calls.ForwardReply(results, self.counters(message.context), self._advance(message, results))
+        drafted, kept = self._verify(context, message, results, allowed)
+        ended = self._advance(message, results)
+        return calls.ForwardReply(results, self.counters(message.context), ended, drafted=drafted, kept=kept)
 
     @answer.register
     def _(self, message: calls.SetBid) -> float:
@@ -283,14 +285,17 @@ class ToyHost:
         return None
 
     @answer.register
-    def _(self, message: calls.ReceiveMessage) -> str:
-        if not self.inbox:
+    def _(self, message: calls.AwaitIncoming) -> None:
+        if not (self.inbox if message.what == "message" else self.files):
             raise SessionClosedError("session: the client is gone")
-        return self.inbox.pop(0)
 
     @answer.register
-    def _(self, message: calls.ReceiveFile) -> bytes:
-        return self.files.pop(0)
+    def _(self, message: calls.ReceiveMessage) -> str | None:
+        return self.inbox.pop(0) if self.inbox else None
+
+    @answer.register
+    def _(self, message: calls.ReceiveFile) -> bytes | None:
+        return self.files.pop(0) if self.files else None
 
     def _adopt(self, matcher: ToyMatcher) -> calls.MatcherState:
         number = next(self.numbers)
@@ -353,6 +358,30 @@ class ToyHost:
         context.sampled += isinstance(slot.read, calls.Sampler)
         row = language.logits(language.next_token(seen, self.reply))
         return language.read_slot(row, allowed, slot.read, stream)
+
+    def _verify(
+        self, context: ToyContext, message: calls.Forward, results: list[calls.AnyResult], allowed: set[int]
+    ) -> tuple[int, int]:
+        """Drafts that were looked at, and those that are in KV: a chain, with one sampler in slot 0."""
+        if message.speculation is None or not message.speculation.drafts:
+            return 0, 0
+        drafts = message.speculation.drafts[: message.speculation.limit]
+        first = results[0]
+        assert isinstance(first, calls.SampledTokens)
+        text, produced = list(context.tokens), list(first.tokens)
+        for draft in drafts:
+            if draft != produced[-1]:
+                break
+            text.append(draft)
+            row = language.logits(language.next_token(text, self.reply))
+            value = language.read_slot(row, allowed, message.slots[0].read, random.Random(0))
+            assert isinstance(value, calls.SampledTokens)
+            produced += value.tokens
+        stops = (place for place, token in enumerate(produced[:-1]) if token in message.speculation.stop_tokens)
+        kept = next(stops, len(produced) - 1)
+        self._append(context, calls.Forward(message.context, produced[:kept]))
+        results[0] = calls.SampledTokens(produced)
+        return len(drafts), kept
 
     def _advance(self, message: calls.Forward, results: list[calls.AnyResult]) -> bool:
         if message.advance_slot is None:

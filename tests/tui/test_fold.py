@@ -12,6 +12,8 @@ from pie_mlx.events import (
     McpCalled,
     McpServerStarted,
     McpServerStopped,
+    McpTool,
+    McpToolsListed,
     PagesSpilled,
     ProcessFailed,
     ProcessFile,
@@ -23,6 +25,7 @@ from pie_mlx.events import (
 )
 from pie_mlx.tui.model import INITIAL, Record, advance, fold
 from pie_mlx.tui.model.process import OUTPUT_PIECES
+from pie_mlx.tui.model.program_input import InputLine, input_lines
 from pie_mlx.tui.model.state import ENDED_PROCESSES, HISTORY_SAMPLES, LOG_LINES, SAMPLE_SECONDS
 from pie_mlx.tui.source.scripted_engine import ScriptedEngine
 from tests.tui.stream import CREATED, FORKED, LAUNCHED, RUNNING, STARTED, after, computed, settled, tick
@@ -151,6 +154,27 @@ def test_mcp_servers_are_known_by_what_happened_to_them():
     assert (server.methods, server.stderr) == (("tools/call read",), ("boom",))
     span = state.processes["p"].tools[0]
     assert (span.kind, span.start, span.end) == ("tool", 11.5, 12.0)
+
+
+def test_tools_of_a_server_are_those_that_were_listed_last():
+    first = McpToolsListed("p", "files", (McpTool("read", "Read a file"),))
+    rest = McpToolsListed("p", "files", (McpTool("write"),), continued=True)
+    state = after(LAUNCHED, first, rest)
+    assert [tool.name for tool in state.mcp["files"].tools] == ["read", "write"]
+    state = after(LAUNCHED, first, rest, first)
+    assert [tool.name for tool in state.mcp["files"].tools] == ["read"]
+
+
+def test_a_program_knows_its_input_and_its_parent():
+    state = after(ProcessLaunched("c", "ada", "x@1.0.0", None, "p", '{"prompt": "hi", "n": [1, 2]}'))
+    process = state.processes["c"]
+    assert process.parent == "p"
+    assert input_lines(process.input) == [InputLine("prompt", "hi"), InputLine("n", "[1, 2]")]
+
+
+def test_an_input_that_was_cut_stands_as_it_came():
+    assert input_lines('{"prompt": "h') == [InputLine("", '{"prompt": "h…')]
+    assert input_lines("") == []
 
 
 def test_tokens_per_second_are_those_of_the_latest_two_seconds():

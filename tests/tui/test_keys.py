@@ -1,13 +1,17 @@
 """Every key of every screen."""
 
 import asyncio
+import shlex
 from pathlib import Path
 
+import click
 import pytest
+from textual.command import CommandPalette
 from textual.widgets import Input
 
+from pie_mlx.cli.main import pie
 from pie_mlx.event_log import read_events
-from pie_mlx.tui import screens
+from pie_mlx.tui import commands, screens
 from pie_mlx.tui.actions import ACTIONS, BY_ID, TABS, bindings, keys_table
 from pie_mlx.tui.app import READ_ONLY, MonitorApp
 from pie_mlx.tui.keymap import Keymap, read_keymap
@@ -39,6 +43,26 @@ async def test_every_key_of_every_screen_breaks_nothing():
                     if isinstance(app.screen, ConfirmScreen | PromptScreen) or isinstance(app.focused, Input):
                         await press(app, pilot, "escape")
                     assert getattr(app.screen, "NAME", "") == place, action.id
+
+
+async def test_the_keys_of_every_screen_work_on_each_of_them(tmp_path):
+    everywhere = [BY_ID[name] for name in ("pause", "maximise", "theme", "screenshot", "save_recording")]
+    async with monitor(size=(80, 24), save_directory=tmp_path) as (app, pilot):
+        for place in PLACES:
+            await go(app, pilot, place)
+            before = app.theme
+            for action in everywhere:
+                await press(app, pilot, action.keys)
+                assert getattr(app.screen, "NAME", "") == place, action.id
+            assert app.view.paused
+            assert app.theme != before
+            await press(app, pilot, "space", *(["m"] if app.screen.maximized else []))
+            for key, kind in (("question_mark", HelpScreen), ("colon", CommandPalette)):
+                await press(app, pilot, key)
+                assert isinstance(app.screen, kind)
+                await press(app, pilot, "escape")
+            assert getattr(app.screen, "NAME", "") == place
+    assert {file.suffix for file in tmp_path.iterdir()} == {".svg", ".events"}
 
 
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.id)
@@ -231,6 +255,20 @@ async def test_copy_puts_the_command_into_the_clipboard():
         assert app.clipboard == f"pie logs {chosen[:8]}"
         await press(app, pilot, "3", "c")
         assert app.clipboard == f"pie attach {app.screen.selected_process()[:8]}"
+
+
+async def test_every_command_that_is_shown_is_one_of_pie():
+    process = "12345678-90ab"
+    written = [commands.kill(process), commands.logs(process), commands.attach(process), commands.run("a", {"b": 1}, 5)]
+    async with monitor() as (app, pilot):
+        await press(app, pilot, "k")
+        written.append(app.screen.question.command)
+        await press(app, pilot, "n", "z")
+        assert not app.screen.question.command  # no verb suspends: only the monitor does
+    for command in written:
+        name, verb, *words = shlex.split(command)
+        assert name == "pie"
+        pie.get_command(click.Context(pie), verb).make_context(verb, words)
 
 
 async def test_nothing_is_changed_in_read_only_mode():

@@ -8,7 +8,7 @@ import pytest
 
 from pie_mlx.client import EngineEvent, Watch, connect
 from pie_mlx.errors import AuthError, InvalidArgumentError, SessionClosedError
-from pie_mlx.events import ProcessLaunched
+from pie_mlx.events import McpTool, ProcessLaunched
 from pie_mlx.tui.inbox import Inbox
 from pie_mlx.tui.source.live import LiveSource
 from pie_mlx.tui.source.live_facts import manifest_parameters
@@ -151,15 +151,38 @@ async def test_a_server_that_has_kept_everything_is_told_from_its_start():
 async def test_what_a_server_has_not_kept_comes_from_its_snapshot():
     told = {
         "model": "pie-tiny",
-        "processes": [{"id": "q", "username": "linus", "program": "x@1.0.0", "elapsed_secs": 30, "state": "running"}],
-        "contexts": [{"context": 7, "process": "q", "pages": 3, "resident": True, "bid": 0.5, "reason": ""}],
+        "processes": [
+            {
+                "id": "q",
+                "username": "linus",
+                "program": "x@1.0.0",
+                "elapsed_secs": 30,
+                "state": "running",
+                "input": "{}",
+            }
+        ],
+        "contexts": [
+            {"context": 6, "process": "q", "pages": 2, "resident": True, "bid": 0.5, "reason": "", "account": 4},
+            {"context": 7, "process": "q", "pages": 3, "resident": True, "bid": 0.5, "reason": "", "account": 4}
+            | {"parent": 6, "tokens": 70},
+        ],
+        "accounts": [{"account": 4, "endowment": 8.0, "balance": 3.5, "dividend": 0.0, "defaulted": False}],
+        "mcp": [
+            {"name": "files", "transport": "stdio", "running": True, "starts": 1, "calls": 2, "failures": 1}
+            | {"tools": [{"name": "read", "description": "Read a file"}]}
+        ],
+        "page_size": 32,
         "market": {"clearing_price": 0.25},
         "pages": {"total": 64, "used": 3, "shared": 0, "cached": 1},
     }
     gap = EngineEvent(90, 100.0, "gap", '{"missed":90}')
     state = await followed(watch(91, gap, frame(91, tick(1)), frame(92, tick(2), 501.0), state=told))
     assert (list(state.processes), state.price, state.pages.total, state.ticks) == (["q"], 0.25, 64, 2)
-    assert state.contexts[7].pages(16) == (3, 0)
+    assert (state.page_size, state.contexts[7].pages(state.page_size)) == (32, (3, 0))
+    assert (state.contexts[7].parent, state.contexts[7].account, state.contexts[6].held_tokens) == (6, 4, 64)
+    assert (state.accounts[4].balance, state.processes["q"].account) == (3.5, 4)
+    assert (state.mcp["files"].state, state.mcp["files"].errors) == ("ready", 1)
+    assert state.mcp["files"].tools == (McpTool("read", "Read a file"),)
     assert state.processes["q"].launched_seconds == 470.0
 
 

@@ -101,3 +101,18 @@ def test_programs_of_a_server_are_seen_in_a_terminal(server, terminal, environme
     while not terminal.is_over():
         assert time.monotonic() < deadline
         time.sleep(0.1)
+
+
+@pytest.mark.timeout(170)
+def test_the_engine_goes_on_when_its_monitor_is_left(terminal, environment):
+    terminal.start(shlex.join([*PIE, "serve", "--dummy", "--port", "0", "--monitor"]))
+    terminal.wait_for("LIVE")
+    terminal.press("q")
+    terminal.wait_for("Server ready")
+    listed = subprocess.run([*PIE, "ps"], env=environment, check=False, capture_output=True, timeout=60)
+    assert listed.returncode == 0
+    terminal.press("C-c")
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not terminal.is_over():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)

@@ -48,6 +48,7 @@ async def fork(services: Services, process: Process, call: calls.ForkContext) ->
         made = await _forked(services, source)
         services.ticker.copy(made.copies)
         child = services.adopt(process, made.context, sampled=source.sampled)
+        child.parent = source.id
         services.runner.model.fork_state(source.id, child.id)
         counters = services.store.counters(child.id)
         services.emit(

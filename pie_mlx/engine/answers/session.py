@@ -27,13 +27,19 @@ async def send_file(services: Services, process: Process, call: calls.SendFile) 
     process.session.file(call.data, call.name)
 
 
+@answers(calls.AwaitIncoming)
+async def await_incoming(services: Services, process: Process, call: calls.AwaitIncoming) -> None:
+    del services
+    await process.session.wait(call.what)
+
+
 @answers(calls.ReceiveMessage)
-async def receive_message(services: Services, process: Process, call: calls.ReceiveMessage) -> str:
+async def receive_message(services: Services, process: Process, call: calls.ReceiveMessage) -> str | None:
     del services, call
-    return await process.session.receive()
+    return process.session.take_message()
 
 
 @answers(calls.ReceiveFile)
-async def receive_file(services: Services, process: Process, call: calls.ReceiveFile) -> bytes:
+async def receive_file(services: Services, process: Process, call: calls.ReceiveFile) -> bytes | None:
     del services, call
-    return await process.session.receive_file()
+    return process.session.take_file()

@@ -5,10 +5,12 @@ import re
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from pie_mlx.calls import HttpRequest
 from pie_mlx.errors import InvalidArgumentError, SessionClosedError
+from pie_mlx.runtime.daemon.postbox import Postbox
 
 WINDOW_BYTES = 256 << 10
 """What may wait for a client that reads slowly before the program has to wait as well."""
@@ -23,12 +25,12 @@ class Head(NamedTuple):
 
 
 class Exchange:
-    """An `HttpPort` on the engine's loop; everything else belongs to the loop that made it."""
+    """An `HttpPort` on the loop that answers; everything else belongs to the loop that made it, as does `postbox`."""
 
-    def __init__(self, request: HttpRequest) -> None:
+    def __init__(self, request: HttpRequest, postbox: Postbox | None = None) -> None:
         self._request = request
-        self._loop = asyncio.get_running_loop()
-        self._head: asyncio.Future[Head] = self._loop.create_future()
+        self._postbox = postbox or Postbox(asyncio.get_running_loop())
+        self._head: asyncio.Future[Head] = asyncio.get_running_loop().create_future()
         self._begun = False
         self._pieces: deque[bytes] = deque()
         self._news = asyncio.Event()
@@ -39,7 +41,7 @@ class Exchange:
         self._waiting: list[asyncio.Future[None]] = []
         self._gone = False
 
-    # What the process does, on the engine's loop.
+    # What the process does.
 
     @property
     def request(self) -> HttpRequest:
@@ -51,14 +53,14 @@ class Exchange:
             raise InvalidArgumentError("http: the answer has begun already")
         head = Head(_checked_status(status), [_checked_header(name, value) for name, value in headers])
         self._begun = True
-        self._loop.call_soon_threadsafe(self._announce, head)
+        self._postbox.post(partial(self._announce, head))
 
     async def write(self, data: bytes) -> None:
         """Raises InvalidArgumentError before `begin`, SessionClosedError once the client is gone."""
         if not self._begun:
             raise InvalidArgumentError("http: the answer has not begun")
         room = self._take_room(len(data))
-        self._loop.call_soon_threadsafe(self._put, data)
+        self._postbox.post(partial(self._put, data))
         if room is not None:
             await room
             self._check_there()
@@ -87,6 +89,7 @@ class Exchange:
 
     def end(self, error: Exception | None = None) -> None:
         """The process has ended, with an error or without."""
+        self._postbox.empty()
         self._over, self._error = True, error
         if not self._head.done():
             self._head.set_exception(error or InvalidArgumentError("http: the program answered nothing"))

@@ -1,20 +1,60 @@
 """Programs of the engine's own that stay loaded."""
 
+from dataclasses import replace
 from functools import partial
+from typing import Any, TypeVar, cast
 
+from pie_mlx.calls import BeginHttpAnswer, Call, Host, ReadHttpRequest, WriteHttpBody
+from pie_mlx.engine.ports import HttpPort
 from pie_mlx.runtime.daemon.answering import answer_request
-from pie_mlx.runtime.daemon.shared_loop import SharedLoop
+from pie_mlx.runtime.daemon.shared_loop import Body, Report, SharedLoop, SharedRun
 from pie_mlx.runtime.entry import Entry, program_entry
 from pie_mlx.runtime.modules import ModuleSpace
 from pie_mlx.runtime.program import HANDLER, Program
 
+Reply = TypeVar("Reply")
 
-def resident_entry(program: Program, loop: SharedLoop) -> Entry:
-    """The handler of a program whose modules are loaded once, here, and shared by all its processes, as is `loop`.
+
+class Resident:
+    """A program whose modules are loaded once, here, and shared by all its processes, as is `loop`.
 
     Only for code that may be trusted with this interpreter. Raises LaunchError, and what the program's top level
     raises.
     """
-    checked = program_entry(program)
-    handle = getattr(ModuleSpace(program).load_main(), HANDLER)
-    return Entry(checked.identity, checked.parameters, partial(answer_request, handle), executor=loop.executor)
+
+    def __init__(self, program: Program, loop: SharedLoop) -> None:
+        checked = program_entry(program)
+        handle = getattr(ModuleSpace(program).load_main(), HANDLER)
+        self._loop = loop
+        self._entry = Entry(checked.identity, checked.parameters, partial(answer_request, handle))
+
+    def entry(self, http: HttpPort) -> Entry:
+        """A process that answers `http`."""
+        return replace(self._entry, executor=partial(self._executor, http))
+
+    def _executor(self, http: HttpPort, body: Body, host: Host, report: Report) -> SharedRun:
+        return self._loop.executor(body, NearHost(host, http), report)
+
+
+class NearHost:
+    """A host whose process answers its request itself: nothing of that has to go through the engine."""
+
+    def __init__(self, host: Host, http: HttpPort) -> None:
+        self._host = host
+        self._http = http
+
+    def call(self, message: Call[Reply]) -> Reply:
+        """See `Host`."""
+        return self._host.call(message)
+
+    async def submit(self, message: Call[Reply]) -> Reply:
+        """See `Host`."""
+        match cast("Call[Any]", message):
+            case ReadHttpRequest():
+                return cast("Reply", self._http.request)
+            case BeginHttpAnswer(status=status, headers=headers):
+                return cast("Reply", self._http.begin(status, headers))
+            case WriteHttpBody(data=data):
+                return cast("Reply", await self._http.write(data))
+            case _:
+                return await self._host.submit(message)

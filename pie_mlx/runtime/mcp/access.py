@@ -9,6 +9,7 @@ from pie_mlx.errors import McpError
 from pie_mlx.events import Event, McpCalled
 from pie_mlx.runtime.loops import on_loop
 from pie_mlx.runtime.mcp.error import NO_ANSWER, mcp_error, not_registered
+from pie_mlx.runtime.mcp.listing import LIST_TOOLS, tools_listed
 from pie_mlx.runtime.mcp.relay import McpRelay
 from pie_mlx.runtime.mcp.servers import McpServers
 
@@ -35,12 +36,15 @@ class McpAccess:
         began_seconds = self.clock()
         error = ""
         try:
-            return await on_loop(self.loop, self._request(server, method, params))
+            result = await on_loop(self.loop, self._request(server, method, params))
         except McpError as raised:
             error = raised.message
             raise
         finally:
             self.emit(McpCalled(self.process, server, method, self.clock() - began_seconds, error))
+        if method == LIST_TOOLS and (listed := tools_listed(self.process, server, params, result)):
+            self.emit(listed)
+        return result
 
     async def _names(self) -> list[str]:
         mine, _ = self._client()

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from pie_mlx.errors import ConfigError
+from pie_mlx.events import McpTool
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class McpServer:
 
 @dataclass(frozen=True, slots=True)
 class McpServerState:
-    """What the monitor shows of a server. `stderr` are the last lines it wrote there."""
+    """What the monitor shows of a server: `stderr` are the last lines it wrote there, `tools` those it told of."""
 
     name: str
     transport: Literal["stdio", "http"]
@@ -43,3 +44,4 @@ class McpServerState:
     starts: int
     last_error: str
     stderr: tuple[str, ...]
+    tools: tuple[McpTool, ...] = ()

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from pie_mlx.errors import McpError
-from pie_mlx.events import Event, McpServerStarted, McpServerStopped
+from pie_mlx.events import Event, McpServerStarted, McpServerStopped, McpTool
 from pie_mlx.runtime.mcp.error import NO_ANSWER, mcp_error
+from pie_mlx.runtime.mcp.listing import LIST_TOOLS, tools_listed, with_listed
 from pie_mlx.runtime.mcp.server import McpServer, McpServerState
 from pie_mlx.runtime.mcp.stderr_tail import StderrTail
 
@@ -43,16 +44,20 @@ class SharedServer:
         self._restarts: deque[float] = deque()
         self._calls = self._failures = self._starts = 0
         self._last_error = ""
+        self._tools: tuple[McpTool, ...] = ()
 
     async def request(self, method: str, params: str) -> str:
         """The JSON text of the `result`. Raises McpError, also when there is no answer in time."""
         self._calls += 1
         try:
-            return await self._request(method, params)
+            result = await self._request(method, params)
         except McpError as error:
             self._failures += 1
             self._last_error = error.message
             raise
+        if method == LIST_TOOLS and (listed := tools_listed("", self._server.name, params, result)):
+            self._tools = with_listed(self._tools, listed)
+        return result
 
     def state(self) -> McpServerState:
         """For the monitor."""
@@ -65,6 +70,7 @@ class SharedServer:
             starts=self._starts,
             last_error=self._last_error,
             stderr=self._stderr.lines,
+            tools=self._tools,
         )
 
     async def close(self) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pie_mlx.engine.ports import HttpPort
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.runtime.entry import program_entry
+from pie_mlx.runtime.entry import Entry, program_entry
 from pie_mlx.runtime.inputs import fitting_input, parse_input
 from pie_mlx.runtime.parameters import Input
 from pie_mlx.runtime.program import Program
@@ -14,7 +14,10 @@ from pie_mlx.runtime.registry.record import Record
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What a client asks for. `input_text` is strict JSON, `http` the request the process is to answer."""
+    """What a client asks for. `input_text` is strict JSON, `http` the request the process is to answer.
+
+    `entry` is how to enter a program that stays loaded here; None has it loaded from its files.
+    """
 
     program: Program
     input_text: str
@@ -22,6 +25,7 @@ class Launch:
     token_budget: int | None = None
     parent: str | None = None
     http: HttpPort | None = None
+    entry: Entry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,7 @@ def checked_input(launch: Launch) -> Input:
         raise InvalidArgumentError(
             f"token_budget {launch.token_budget}: must be at least 1", hint="leave it out for the default"
         )
-    entry = program_entry(launch.program)
+    entry = launch.entry or program_entry(launch.program)
     return fitting_input(entry.parameters, parse_input(launch.input_text), entry.identity)
 
 

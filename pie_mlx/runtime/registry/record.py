@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 from pie_mlx.engine.ports import HttpPort
 from pie_mlx.errors import ProcessCancelledError
 from pie_mlx.events import ProcessEvent, ProcessFailed, ProcessOutput, ProcessReturned
+from pie_mlx.runtime.entry import Entry
 from pie_mlx.runtime.mcp.error import NO_ANSWER, mcp_error
 from pie_mlx.runtime.parameters import Input
 from pie_mlx.runtime.process import Process
@@ -40,7 +41,7 @@ class Record:
     """`captures` says whether standard output is kept for a client; `attached` is who is told what happens.
 
     `started_at` is Unix time. What is sent before the program runs waits in `early`. `terminal` is the last event.
-    A daemon has no process of its own: `end` ends it.
+    A daemon has no process of its own: `end` ends it. `entry` is that of a program of ours that stays loaded.
     """
 
     id: str
@@ -57,6 +58,7 @@ class Record:
     kind: Kind = "process"
     end: Callable[[], None] | None = None
     http: HttpPort | None = None
+    entry: Entry | None = None
     parent: str | None = None
     state: State = "queued"
     attached: Sink | None = None
@@ -74,6 +76,11 @@ class Record:
     @property
     def is_over(self) -> bool:
         return self.terminal is not None
+
+    @property
+    def is_logged(self) -> bool:
+        """Whether what it writes is kept in a file: what answers for the engine itself writes nothing."""
+        return self.entry is None
 
     @property
     def is_abandoned(self) -> bool:

@@ -260,6 +260,7 @@ class Registry:
             kept=KeptEvents(self._limits.kept),
             parent=launch.parent,
             http=launch.http,
+            entry=launch.entry,
         )
 
     def _start_queued(self) -> None:
@@ -291,11 +292,11 @@ class Registry:
         return await self.launch_at_once(User(request.username), launch, request.process_id)
 
     async def _launch(self, record: Record) -> Process:
-        if self._logs is not None:
+        if self._logs is not None and record.is_logged:
             with contextlib.suppress(OSError):  # a full disk must not keep programs from running
                 record.log = self._logs.begin(record.id, record.username, record.program.identity)
         process = await self._engine.launch(
-            record.program,
+            record.entry or record.program,
             record.input,
             on_event=lambda event: self._on_event(record, event),
             on_file=lambda data, name: self._deliver(record, ProcessFile(record.id, name, len(data)), data),
@@ -346,8 +347,13 @@ class Registry:
             record.log.close()
         self._running -= was_running
         self._live[record.username] -= 1
-        asyncio.get_running_loop().call_later(self._limits.finished_grace_seconds, self._records.pop, record.id, None)
+        self._forget_later(record)
         self._start_queued()
+
+    def _forget_later(self, record: Record) -> None:
+        """Nobody comes back to what answered for the engine itself; all else can be attached for a while."""
+        grace_seconds = self._limits.finished_grace_seconds if record.entry is None else 0.0
+        asyncio.get_running_loop().call_later(grace_seconds, self._records.pop, record.id, None)
 
 
 def _counts(record: Record) -> bool:

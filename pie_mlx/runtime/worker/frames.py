@@ -3,6 +3,7 @@
 import builtins
 import functools
 import operator
+import socket
 import struct
 import sys
 from typing import TYPE_CHECKING, Any, ForwardRef, Generic, Literal, TypeVar, get_args
@@ -27,7 +28,7 @@ FRAME_LIMIT_BYTES = 65 << 20
 OUTPUT_LIMIT_BYTES = 256 << 10
 """The longest piece of output in one frame."""
 
-READ_BYTES = 256 << 10
+READ_BYTES = 64 << 10
 """How much is asked of a socket at once."""
 
 _LENGTH = struct.Struct("<I")
@@ -213,8 +214,18 @@ class FrameReader(Generic[Frame]):
         self._decoder = decoder
         self._buffer = bytearray()
         self._start = 0
+        self._received = bytearray(READ_BYTES)
 
-    def feed(self, data: bytes) -> None:
+    def receive(self, link: socket.socket, flags: int = 0) -> int:
+        """Take in what has come; how many bytes, 0 at the end. Raises OSError.
+
+        Into the same memory each time: new memory of this size costs more than all else a decode step does here.
+        """
+        count = link.recv_into(self._received, READ_BYTES, flags)
+        self.feed(self._received if count == READ_BYTES else self._received[:count])
+        return count
+
+    def feed(self, data: bytes | bytearray) -> None:
         if self._start:
             del self._buffer[: self._start]
             self._start = 0

@@ -14,7 +14,6 @@ from pie_mlx.calls import Call
 from pie_mlx.runtime.output import StreamName
 from pie_mlx.runtime.worker.frames import (
     OUTPUT_LIMIT_BYTES,
-    READ_BYTES,
     Answer,
     Ended,
     Frames,
@@ -120,7 +119,7 @@ class WorkerHost:
             if isinstance(frame, Ping):
                 self._send(Pong())
             elif frame is None:
-                self._frames.feed(self._received(self._socket.recv(READ_BYTES)))
+                self._receive()
 
     def hand_over(self, listener: socket.socket) -> None:
         """Give the engine a socket to serve. Raises OSError."""
@@ -143,7 +142,7 @@ class WorkerHost:
         self._ask(message, waiter)
         while self._reading.enter(waiter):
             try:
-                self._frames.feed(self._received(self._socket.recv(READ_BYTES)))
+                self._receive()
                 self._dispatch_all()
             finally:
                 self._reading.leave()
@@ -196,16 +195,15 @@ class WorkerHost:
         except (BrokenPipeError, ConnectionResetError):
             os._exit(LOST_ENGINE_STATUS)
 
-    def _received(self, data: bytes) -> bytes:
-        if not data:
+    def _receive(self, flags: int = 0) -> None:
+        if not self._frames.receive(self._socket, flags):
             os._exit(LOST_ENGINE_STATUS)
-        return data
 
     def _readable(self) -> None:
         if not self._reading.try_enter():
             return  # a thread that waits for its reply reads already
         try:
-            self._frames.feed(self._received(self._socket.recv(READ_BYTES, socket.MSG_DONTWAIT)))
+            self._receive(socket.MSG_DONTWAIT)
             self._dispatch_all()
         except BlockingIOError:
             return

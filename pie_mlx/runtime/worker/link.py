@@ -10,9 +10,8 @@ from typing import Protocol
 
 from pie_mlx.errors import ProtocolError
 from pie_mlx.runtime.output import StreamName
-from pie_mlx.runtime.worker.frames import FromWorker, from_worker
+from pie_mlx.runtime.worker.frames import READ_BYTES, FromWorker, from_worker
 
-READ_BYTES = 64 << 10
 FRAMES_PER_TURN = 64
 """How many frames of one worker are handled before others get their turn."""
 OUTGOING_LIMIT_BYTES = 64 << 20
@@ -113,8 +112,8 @@ class WorkerLink:
 
     def drain(self) -> None:
         """Take in what has arrived: nothing more comes from a worker that is dead."""
-        while not self._closed and (data := self._receive()):
-            self._frames.feed(data)
+        while not self._closed and self._receive():
+            pass
         self._take_frames(limit=None)
         self.drain_pipes()
 
@@ -154,32 +153,32 @@ class WorkerLink:
                 pipe.listen(True)
 
     def _readable(self) -> None:
-        data = self._receive()
-        if data:
-            self._frames.feed(data)
+        count = self._receive()
+        if count:
             if self._receiver is not None:
-                self._receiver.consumed(len(data))
+                self._receiver.consumed(count)
             self._turn()
 
-    def _receive(self) -> bytes:
+    def _receive(self) -> int:
         try:
-            data = self._receive_first() if self._awaits_socket else self._socket.recv(READ_BYTES)
+            count = self._receive_first() if self._awaits_socket else self._frames.receive(self._socket)
         except BlockingIOError:
-            return b""
+            return 0
         except OSError:
-            data = b""
-        if not data:
+            count = 0
+        if not count:
             self._loop.remove_reader(self._socket)  # how it ended is the fork server's to say
-        return data
+        return count
 
-    def _receive_first(self) -> bytes:
+    def _receive_first(self) -> int:
         """The worker sends it before it runs anything of the program, which could send something else along."""
         data, fds, _, _ = socket.recv_fds(self._socket, READ_BYTES, 1)
         self._awaits_socket = False
         for fd in fds:
             os.set_inheritable(fd, False)
             self._their_socket = socket.socket(fileno=fd)
-        return data
+        self._frames.feed(data)
+        return len(data)
 
     def _turn(self) -> None:
         waits = not self._take_frames(FRAMES_PER_TURN)

@@ -19,6 +19,7 @@ from pie_mlx.events import (
     McpCalled,
     McpServerStarted,
     McpServerStopped,
+    McpToolsListed,
     PagesSpilled,
     PassCompleted,
     ProcessFailed,
@@ -143,7 +144,13 @@ class Draft:
         match event:
             case ProcessLaunched():
                 self.processes[event.process] = ProcessState(
-                    event.process, event.username, event.program, self.seconds, event.token_budget
+                    event.process,
+                    event.username,
+                    event.program,
+                    self.seconds,
+                    event.token_budget,
+                    input=event.input,
+                    parent=event.parent,
                 )
             case ProcessOutput(process=process, stream=stream, text=text):
                 self._gave_out(process, stream, text)
@@ -183,9 +190,10 @@ class Draft:
 
     def _take_money(self, event: Event) -> None:
         match event:
-            case McpServerStarted() | McpServerStopped() | McpCalled():
+            case McpServerStarted() | McpServerStopped() | McpCalled() | McpToolsListed():
                 self.mcp = after_mcp(self.mcp, event)
-                self._called_tool(event)
+                if isinstance(event, McpCalled):
+                    self._called_tool(event)
             case BidDeclared(context=number, bid=bid):
                 if context := self.contexts.get(number):
                     self.contexts[number] = replace(context, bid=bid)
@@ -209,8 +217,8 @@ class Draft:
                 process, outcome=outcome, result=result, ended_seconds=self.seconds, rate=0.0, recent_tokens=0
             )
 
-    def _called_tool(self, event: McpServerStarted | McpServerStopped | McpCalled) -> None:
-        if isinstance(event, McpCalled) and (process := self.processes.get(event.process)):
+    def _called_tool(self, event: McpCalled) -> None:
+        if process := self.processes.get(event.process):
             call = Span("tool", self.seconds - event.duration_seconds, self.seconds)
             self.processes[event.process] = replace(process, tools=with_span(process.tools, call))
 

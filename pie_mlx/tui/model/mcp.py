@@ -4,14 +4,18 @@ from collections.abc import Mapping
 
 import msgspec
 
-from pie_mlx.events import McpCalled, McpServerStarted, McpServerStopped
+from pie_mlx.events import McpCalled, McpServerStarted, McpServerStopped, McpTool, McpToolsListed
 from pie_mlx.tui.model.facts import Facts
 
 METHODS = 12
+TOOLS = 256
 
 
 class McpState(msgspec.Struct, frozen=True):
-    """`starts` counts connections; `methods` are the latest that were called, `duration_seconds` of the latest call."""
+    """`starts` counts connections; `methods` are the latest that were called, `duration_seconds` of the latest call.
+
+    `tools` are those that a program was told of.
+    """
 
     name: str
     transport: str = ""
@@ -21,6 +25,7 @@ class McpState(msgspec.Struct, frozen=True):
     errors: int = 0
     duration_seconds: float = 0.0
     methods: tuple[str, ...] = ()
+    tools: tuple[McpTool, ...] = ()
     last_error: str = ""
     stderr: tuple[str, ...] = ()
 
@@ -28,7 +33,10 @@ class McpState(msgspec.Struct, frozen=True):
 McpServers = Mapping[str, McpState]
 
 
-def after_mcp(servers: McpServers, event: McpServerStarted | McpServerStopped | McpCalled) -> dict[str, McpState]:
+McpEvent = McpServerStarted | McpServerStopped | McpCalled | McpToolsListed
+
+
+def after_mcp(servers: McpServers, event: McpEvent) -> dict[str, McpState]:
     """The servers after an event."""
     known = servers.get(event.server, McpState(event.server))
     match event:
@@ -38,6 +46,8 @@ def after_mcp(servers: McpServers, event: McpServerStarted | McpServerStopped | 
             now = msgspec.structs.replace(known, state="stopped", last_error=reason, stderr=stderr)
         case McpCalled():
             now = _called(known, event)
+        case McpToolsListed(tools=tools, continued=continued):
+            now = msgspec.structs.replace(known, tools=(*known.tools, *tools)[:TOOLS] if continued else tools)
     return {**servers, event.server: now}
 
 

@@ -25,7 +25,7 @@ class ProcessState(msgspec.Struct, frozen=True):
     """`tokens` were computed for it, `recent_tokens` of them since the last sample, which `rate` (tokens/s) lags.
 
     `tools` are its latest calls of MCP servers. `outcome` is empty while it lives; `result` is what it then returned,
-    or its error.
+    or its error. `input` begins its input, as JSON.
     """
 
     id: str
@@ -43,6 +43,8 @@ class ProcessState(msgspec.Struct, frozen=True):
     ended_seconds: float = 0.0
     output: tuple[Output, ...] = ()
     tools: tuple[Span, ...] = ()
+    input: str = ""
+    parent: str = ""
 
     @property
     def lives(self) -> bool:

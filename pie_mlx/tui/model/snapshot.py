@@ -4,12 +4,12 @@ from typing import Any
 
 import msgspec
 
-from pie_mlx.events import EngineStarted, PageUsage
+from pie_mlx.events import EngineStarted, McpTool, PageUsage
 from pie_mlx.tui.model.context import ContextState
+from pie_mlx.tui.model.mcp import McpState
 from pie_mlx.tui.model.process import Outcome, ProcessState
-from pie_mlx.tui.model.state import MonitorState
+from pie_mlx.tui.model.state import AccountState, MonitorState
 
-PAGE_SIZE = 16
 ENDED: dict[str, Outcome] = {"returned": "returned", "failed": "failed", "killed": "killed"}
 
 
@@ -19,6 +19,8 @@ class _Process(msgspec.Struct, frozen=True):
     program: str
     elapsed_secs: float = 0.0
     state: str = "running"
+    input: str = ""
+    parent: str | None = None
 
 
 class _Context(msgspec.Struct, frozen=True):
@@ -28,6 +30,29 @@ class _Context(msgspec.Struct, frozen=True):
     resident: bool
     bid: float = 0.0
     reason: str = ""
+    account: int = 0
+    parent: int = 0
+    tokens: int | None = None
+
+
+class _Account(msgspec.Struct, frozen=True):
+    account: int
+    endowment: float
+    balance: float
+    dividend: float = 0.0
+    defaulted: bool = False
+
+
+class _McpServer(msgspec.Struct, frozen=True):
+    name: str
+    transport: str = ""
+    running: bool = False
+    starts: int = 0
+    calls: int = 0
+    failures: int = 0
+    last_error: str = ""
+    stderr: tuple[str, ...] = ()
+    tools: tuple[McpTool, ...] = ()
 
 
 class _Market(msgspec.Struct, frozen=True):
@@ -40,41 +65,74 @@ class _Snapshot(msgspec.Struct, frozen=True):
     contexts: tuple[_Context, ...] = ()
     market: _Market = _Market()
     pages: PageUsage = PageUsage(0, 0, 0, 0)
+    accounts: tuple[_Account, ...] = ()
+    mcp: tuple[_McpServer, ...] = ()
+    page_size: int = 16
 
 
 def snapshot_state(snapshot: dict[str, Any], seconds: float) -> MonitorState:
-    """The state at `seconds`. Accounts, forks and tokens become known with the events that follow.
+    """The state at `seconds`. What was computed so far, and for whom, becomes known with the events that follow.
 
     Raises msgspec.ValidationError for a snapshot of another shape.
     """
     told = msgspec.convert(snapshot, _Snapshot, strict=False)
-    contexts = {
-        item.context: ContextState(
-            id=item.context,
-            process=item.process,
-            account=0,
-            created=seconds,
-            held_tokens=item.pages * PAGE_SIZE,
-            bid=item.bid,
-            activity="suspended" if not item.resident else "waiting" if item.reason else "running",
-            reason=item.reason,
-            since=seconds,
-        )
-        for item in told.contexts
-    }
+    accounts = {item.process: item.account for item in told.contexts}
     return MonitorState(
         seconds=seconds,
         started_seconds=seconds,
         sampled_seconds=seconds,
         events=1,
-        engine=EngineStarted(told.model, "", told.pages.total, PAGE_SIZE),
+        engine=EngineStarted(told.model, "", told.pages.total, told.page_size),
         pages=told.pages,
         price=told.market.clearing_price,
-        processes={item.id: _process(item, seconds) for item in told.processes},
-        contexts=contexts,
+        processes={item.id: _process(item, accounts.get(item.id, 0), seconds) for item in told.processes},
+        contexts={item.context: _context(item, told.page_size, seconds) for item in told.contexts},
+        accounts={item.account: _account(item) for item in told.accounts},
+        mcp={item.name: _mcp(item) for item in told.mcp if item.starts},
     )
 
 
-def _process(item: _Process, seconds: float) -> ProcessState:
-    outcome = ENDED.get(item.state, "")
-    return ProcessState(item.id, item.username, item.program, seconds - item.elapsed_secs, outcome=outcome)
+def _process(item: _Process, account: int, seconds: float) -> ProcessState:
+    return ProcessState(
+        item.id,
+        item.username,
+        item.program,
+        seconds - item.elapsed_secs,
+        account=account,
+        outcome=ENDED.get(item.state, ""),
+        input=item.input,
+        parent=item.parent or "",
+    )
+
+
+def _context(item: _Context, page_size: int, seconds: float) -> ContextState:
+    return ContextState(
+        id=item.context,
+        process=item.process,
+        account=item.account,
+        created=seconds,
+        parent=item.parent,
+        held_tokens=item.pages * page_size if item.tokens is None else item.tokens,
+        bid=item.bid,
+        activity="suspended" if not item.resident else "waiting" if item.reason else "running",
+        reason=item.reason,
+        since=seconds,
+    )
+
+
+def _account(item: _Account) -> AccountState:
+    return AccountState(item.account, item.endowment, item.balance, dividend=item.dividend, defaulted=item.defaulted)
+
+
+def _mcp(item: _McpServer) -> McpState:
+    return McpState(
+        item.name,
+        item.transport,
+        "ready" if item.running else "stopped",
+        starts=item.starts,
+        calls=item.calls,
+        errors=item.failures,
+        last_error=item.last_error,
+        stderr=item.stderr,
+        tools=item.tools,
+    )

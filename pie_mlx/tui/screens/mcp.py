@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
+from textual.containers import Container
 from textual.widget import Widget
 
+from pie_mlx.events import McpTool
 from pie_mlx.tui.model.mcp import McpState, mcp_servers
 from pie_mlx.tui.model.process import Output
 from pie_mlx.tui.model.text import duration, one_line
@@ -28,6 +30,11 @@ SERVERS = (
     Servers("latest error", 0, lambda row: Piece(one_line(row.last_error), "bad")),
 )
 
+TOOLS: tuple[Column[McpTool], ...] = (
+    Column("tool", 20, lambda row: Piece(one_line(row.name), "bright")),
+    Column("what it does", 0, lambda row: Piece(one_line(row.description), "muted")),
+)
+
 
 class McpScreen(MonitorScreen):
     NAME = "mcp"
@@ -35,7 +42,10 @@ class McpScreen(MonitorScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.tools = Transcript("Called", id="tools", empty="nothing was called")
+        self.tools = Table[McpTool](
+            TOOLS, lambda row: row.name, title="Tools", id="tools", empty="no program has asked for its tools"
+        )
+        self.called = Transcript("Called", id="called", empty="nothing was called")
         self.errors = Transcript("Errors", id="errors", empty="nothing went wrong")
         self.servers = Table[McpState](
             SERVERS, lambda row: row.name, title="MCP servers", id="servers", empty="no MCP server has been heard of"
@@ -43,8 +53,8 @@ class McpScreen(MonitorScreen):
 
     def body(self) -> Iterator[Widget]:
         yield self.servers
-        yield self.tools
-        yield self.errors
+        happened = Container(self.called, self.errors, id="happened")
+        yield Container(self.tools, happened, id="details")
 
     def show_body(self, view: View) -> None:
         self.servers.show(mcp_servers(view.state.mcp, view.facts))
@@ -55,7 +65,8 @@ class McpScreen(MonitorScreen):
 
     def _show_selected(self) -> None:
         server = self.servers.selected_item
-        self.tools.show([Output("message", "\n".join(server.methods), 0.0)] if server and server.methods else ())
+        self.tools.show(server.tools if server else ())
+        self.called.show([Output("message", "\n".join(server.methods), 0.0)] if server and server.methods else ())
         errors = [Output("message", server.last_error, 0.0)] if server and server.last_error else []
         if server and server.stderr:
             errors.append(Output("stderr", "\n".join(server.stderr), 0.0))

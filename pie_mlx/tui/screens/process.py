@@ -9,6 +9,7 @@ from textual.widget import Widget
 from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.context import ContextState, activity
 from pie_mlx.tui.model.process import ProcessState
+from pie_mlx.tui.model.program_input import InputLine, input_lines
 from pie_mlx.tui.model.program_row import ProgramRow
 from pie_mlx.tui.model.text import age, count, credits, one_line, rate
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
@@ -58,6 +59,12 @@ HELD: tuple[Column[Held], ...] = (
 )
 
 
+INPUT: tuple[Column[InputLine], ...] = (
+    Column("parameter", 14, lambda row: Piece(one_line(row.name), "main")),
+    Column("value", 0, lambda row: one_line(row.value)),
+)
+
+
 class ProcessScreen(MonitorScreen):
     NAME = "process"
     TAB = "inferlets"
@@ -77,11 +84,13 @@ class ProcessScreen(MonitorScreen):
             id="contexts",
             empty="it holds no context",
         )
+        self.input = Table[InputLine](INPUT, lambda row: row.name, title="Input", id="input", empty="it was given none")
 
     def body(self) -> Iterator[Widget]:
         yield self.facts
         yield self.timeline
-        yield Container(self.contexts, Container(self.said, self.errors, id="texts"), id="panels")
+        held = Container(self.contexts, self.input, id="held")
+        yield Container(held, Container(self.said, self.errors, id="texts"), id="panels")
 
     def show_body(self, view: View) -> None:
         process = view.state.processes.get(self._process)
@@ -94,6 +103,7 @@ class ProcessScreen(MonitorScreen):
         self._show_timeline(view, process, [*gone, *contexts])
         self.contexts.show([_held(context, view.state) for context in contexts])
         self.contexts.name_border(subtitle=f"{len(contexts)} held, {len(gone)} released")
+        self.input.show(input_lines(process.input))
         self.said.show(process.output)
         self.errors.show(process.output)
 
@@ -112,6 +122,9 @@ class ProcessScreen(MonitorScreen):
 
     def selected_process(self) -> str:
         return self._process
+
+    def action_open(self) -> None:
+        """It is open."""
 
     def action_back(self) -> None:
         if self.maximized is not None:

@@ -29,6 +29,18 @@ ROLES = (
 )
 
 TOOLS = (("files", "read_file"), ("files", "list_directory"), ("calendar", "list_events"))
+TOOL_DESCRIPTIONS = {
+    "read_file": "The text of a file",
+    "list_directory": "Names and sizes of what a directory holds",
+    "list_events": "What the calendar says of a day",
+}
+
+PROMPTS = (
+    "Which of these papers agree with each other?",
+    "What did we decide on Tuesday, and who was against it?",
+    "Plan three days in Lisbon without a car.",
+    "Where does this function lose the lock?",
+)
 
 USERS = ("ada", "linus", "grace", "alan", "barbara")
 

@@ -1,5 +1,6 @@
 """An engine that only pretends: it draws programs, lets them contend for pages, and tells it in real events."""
 
+import json
 import random
 import uuid
 from collections.abc import Iterable
@@ -21,6 +22,8 @@ from pie_mlx.events import (
     McpCalled,
     McpServerStarted,
     McpServerStopped,
+    McpTool,
+    McpToolsListed,
     PageUsage,
     PassCompleted,
     ProcessFailed,
@@ -31,7 +34,7 @@ from pie_mlx.events import (
     TickCompleted,
     WaitChanged,
 )
-from pie_mlx.tui.source.script import ROLES, TOOLS, USERS, Role, sentence
+from pie_mlx.tui.source.script import PROMPTS, ROLES, TOOL_DESCRIPTIONS, TOOLS, USERS, Role, sentence
 
 PAGE_SIZE = 16
 CHUNK_TOKENS = 256
@@ -85,6 +88,7 @@ class ScriptedEngine:
         self._programs: dict[str, Program] = {}
         self._tick = self._numbers = self._accounts = 0
         self._price = self._treasury = 0.0
+        self._listed: set[str] = set()
         self._events: list[Event] = []
 
     def start(self) -> list[Event]:
@@ -156,7 +160,9 @@ class ScriptedEngine:
         self._accounts += 1
         name = str(uuid.UUID(int=self._draw.getrandbits(128), version=4))
         program = self._programs[name] = Program(name, role, self._accounts)
-        self._events += [ProcessLaunched(name, user, role.program), AccountJoined(self._accounts, ENDOWMENT)]
+        given = json.dumps({"prompt": PROMPTS[self._accounts % len(PROMPTS)], "max_tokens": role.answer})
+        launched = ProcessLaunched(name, user, role.program, input=given)
+        self._events += [launched, AccountJoined(self._accounts, ENDOWMENT)]
         self._open(program)
 
     def _open(self, program: Program) -> None:
@@ -208,9 +214,17 @@ class ScriptedEngine:
 
     def _call_tool(self, program: Program) -> None:
         server, method = self._draw.choice(TOOLS)
+        if server not in self._listed:
+            self._list_tools(program, server)
         error = "file not found" if self._draw.random() < 0.1 else ""
         took = program.role.pause * TICK_SECONDS * self._draw.uniform(0.3, 0.9)
         self._events.append(McpCalled(program.id, server, f"tools/call {method}", took, error))
+
+    def _list_tools(self, program: Program, server: str) -> None:
+        self._listed.add(server)
+        names = [name for place, name in TOOLS if place == server]
+        tools = tuple(McpTool(name, TOOL_DESCRIPTIONS[name]) for name in names)
+        self._events += [McpCalled(program.id, server, "tools/list", 0.004), McpToolsListed(program.id, server, tools)]
 
     def _end(self, program: Program, event: Event) -> None:
         del self._programs[program.id]

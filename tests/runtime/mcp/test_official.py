@@ -62,7 +62,9 @@ async def test_everything_a_server_offers_can_be_used(servers: McpServers) -> No
     assert (await ask("tools/call", {"name": "broken", "arguments": {}}))["isError"] is True
     with pytest.raises(McpError):
         await ask("prompts/get", {"name": "nothing"})
-    assert servers.states()[0].starts == 1
+    (state,) = servers.states()
+    assert state.starts == 1
+    assert {tool.name for tool in state.tools} == {"forecast", "broken", "process_id"}
 
 
 async def test_a_server_that_is_not_there_is_an_error() -> None:

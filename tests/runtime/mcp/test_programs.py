@@ -8,7 +8,7 @@ import pytest
 
 from pie_mlx import Engine
 from pie_mlx.errors import ChildFailedError, McpError
-from pie_mlx.events import Event, McpCalled
+from pie_mlx.events import Event, McpCalled, McpTool, McpToolsListed
 from pie_mlx.runtime.mcp import mcp_error
 from pie_mlx.sdk import mcp, runtime
 from tests.runtime.mcp.servers import small_server
@@ -201,6 +201,20 @@ async def test_calls_are_events(engine: Engine, heard: list[Event]) -> None:
     ]
     state = engine.mcp_servers()[0]
     assert (state.running, state.calls, state.failures, state.last_error) == (True, 2, 1, "not today")
+
+
+async def test_what_a_program_is_told_of_tools_is_an_event(engine: Engine, heard: list[Event]) -> None:
+    class Toolbox(Relay):
+        async def request(self, server: str, method: str, params_json: str) -> str:
+            return '{"tools": [{"name": "read", "description": "Read a file", "inputSchema": {"type": "object"}}]}'
+
+    async def main(input):
+        mcp.connect("files").list_tools()
+
+    process = await engine.launch(main, relay=Toolbox("files"))
+    await process.outcome()
+    listed = [event for event in heard if isinstance(event, McpToolsListed)]
+    assert listed == [McpToolsListed(process.id, "files", (McpTool("read", "Read a file"),))]
 
 
 async def test_a_program_that_is_ended_during_a_call_ends(engine: Engine) -> None:

@@ -286,6 +286,37 @@ async def test_flooding_output_waits_for_its_reader(engine, program, bystander):
     assert len(launched.text("stdout")) == 300 * 65536
 
 
+async def test_messages_to_topics_nobody_reads_end_in_an_error(engine, program, bystander):
+    path = program("""
+        from inferlet import messaging
+        def main(input):
+            for number in range(5000):
+                messaging.broadcast("nobody", "x" * 1000)
+                try:
+                    messaging.push(f"nobody-{number}", "x")
+                except Exception as error:
+                    return [type(error).__name__, number]
+        """)
+    assert await engine.run(path, username="talker") == ["MessageOverflowError", 4096]
+
+
+async def test_a_program_that_fills_a_topic_nobody_reads_waits_and_can_be_ended(engine, program, bystander):
+    path = program("""
+        from inferlet import messaging, session
+        def main(input):
+            for number in range(70):
+                messaging.push("nobody", "x" * 1_000_000)
+                session.send(str(number + 1))
+        """)
+    full = asyncio.get_running_loop().create_future()
+    launched = await launch(
+        engine, path, on_message=lambda text: text == "67" and full.set_result(None), username="lone"
+    )
+    await full
+    launched.process.cancel()
+    assert isinstance(await launched.failure(), ProcessCancelledError)
+
+
 async def test_a_program_that_never_reads_its_answers_ends(engine, program, bystander):
     path = program(
         """

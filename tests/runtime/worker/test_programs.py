@@ -206,6 +206,32 @@ async def test_a_cancelled_wait_is_taken_back(engine, program):
     assert await launched.process.result() == "for the second"  # E5
 
 
+async def test_a_wait_that_is_given_up_as_its_answer_comes_loses_no_message(engine, program):
+    path = program("""
+        import asyncio
+        from inferlet import runtime, session
+        async def main(input):
+            heard, turns = [], 0
+            while heard[-1:] != ["last"]:
+                waiting = asyncio.create_task(session.receive())
+                for _ in range(turns % 7):
+                    await asyncio.sleep(0)
+                if turns % 2:
+                    runtime.username()  # reads the answer of the wait, which its task has not seen yet
+                turns += 1
+                if not waiting.done() and turns % 8:
+                    waiting.cancel()
+                [end] = await asyncio.gather(waiting, return_exceptions=True)
+                heard += [end] if isinstance(end, str) else []
+            return heard
+        """)
+    launched = await launch(engine, path)
+    texts = [*map(str, range(30)), "last"]
+    for text in texts:
+        launched.process.send(text)
+    assert await launched.process.result() == texts  # E5
+
+
 async def test_calls_from_threads_and_other_loops_are_answered(engine, program):
     path = program("""
         import asyncio

@@ -6,7 +6,7 @@ from pie_mlx import calls
 from pie_mlx.errors import InvalidArgumentError, SessionClosedError, StepConsumedError
 from pie_mlx.sdk import sync
 from pie_mlx.sdk.model import Model
-from pie_mlx.sdk.sync import Context, Decoder, Event, ForwardPass, Sampler, session
+from pie_mlx.sdk.sync import Adapter, Context, Decoder, Event, ForwardPass, Sampler, session, zo
 from tests.engine.text import templates
 from tests.sdk.test_decoders import ids, made
 from tests.sdk.toy_host import ToyHost
@@ -115,6 +115,22 @@ def test_a_pass_without_context_or_with_missing_positions_is_refused(model: Mode
         ForwardPass(model).execute()
     with pytest.raises(InvalidArgumentError, match="positions"):
         ForwardPass(model).input_tokens([1, 2], [0])
+
+
+def test_a_pass_by_hand_takes_an_adapter_and_a_seed(host: ToyHost, model: Model) -> None:  # Y1, Z2
+    context, adapter = Context(model), Adapter(model, calls.AdapterState(7, "style"))
+    context.inner().reserve_working_pages(1)
+    forward = ForwardPass(model).context(context).input_tokens([40], [0]).adapter(adapter)
+    zo.adapter_seed(forward, -9)
+    forward.execute()
+    (sent,) = host.sent(calls.Forward)
+    assert (sent.adapter, sent.zo_seed) == (7, -9)
+
+
+def test_with_an_adapter_the_prompt_is_left_to_the_first_step(host: ToyHost, model: Model) -> None:  # Y1
+    context, adapter = Context(model).user("Hi"), Adapter(model, calls.AdapterState(7, "style"))
+    context.generate(Sampler.greedy(), max_tokens=2, adapter=adapter).tokens()
+    assert [sent.adapter for sent in host.sent(calls.Forward)] == [7, 7]
 
 
 def test_samplers_have_the_facades_names_and_defaults() -> None:  # Y1

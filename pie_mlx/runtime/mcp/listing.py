@@ -1,0 +1,42 @@
+"""What the answer to `tools/list` says, for the monitor."""
+
+import msgspec
+
+from pie_mlx.events import McpTool, McpToolsListed
+
+LIST_TOOLS = "tools/list"
+TOOLS = 256
+NAME_CHARACTERS = 128
+DESCRIPTION_CHARACTERS = 200
+
+
+def with_listed(known: tuple[McpTool, ...], listed: McpToolsListed) -> tuple[McpTool, ...]:
+    """The tools of a server after one more answer."""
+    return (*known, *listed.tools)[:TOOLS] if listed.continued else listed.tools
+
+
+class _Tool(msgspec.Struct):
+    name: str
+    description: str | None = None
+
+
+class _Result(msgspec.Struct):
+    tools: list[_Tool]
+
+
+class _Params(msgspec.Struct):
+    cursor: str | None = None
+
+
+def tools_listed(process: str, server: str, params: str, result: str) -> McpToolsListed | None:
+    """The event, of a bounded size; None for an answer that is no list of tools."""
+    try:
+        asked = msgspec.json.decode(params, type=_Params)
+        told = msgspec.json.decode(result, type=_Result)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        return None
+    tools = tuple(
+        McpTool(tool.name[:NAME_CHARACTERS], (tool.description or "").strip()[:DESCRIPTION_CHARACTERS])
+        for tool in told.tools[:TOOLS]
+    )
+    return McpToolsListed(process, server, tools, asked.cursor is not None)
