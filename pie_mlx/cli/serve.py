@@ -29,7 +29,13 @@ class ServeRequest:
 @click.option("--no-auth", is_flag=True, help="Ask nobody for a key; on this machine only.")
 @click.option("--model", metavar="NAME|REPO|DIR", help="Serve this model.")
 @click.option("--dummy", is_flag=True, help="Random tokens, no weights.")
-@click.option("--record", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Record all events.")
+@click.option(
+    "--record",
+    type=click.Path(path_type=Path, dir_okay=False),
+    envvar="PIE_LOG",
+    metavar="FILE",
+    help="Record all events; PIE_LOG names the file as well.",
+)
 @click.option("-m", "--monitor", is_flag=True, help="Show the monitor; leaving it leaves the engine running.")
 @click.option("--no-snapshot", is_flag=True, hidden=True)
 @common_options

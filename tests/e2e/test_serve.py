@@ -93,6 +93,16 @@ def test_a_server_from_start_to_end(serving, player):
     assert {"engine_started", "process_launched", "pass_completed", "process_failed"} <= {e.kind for e in log.events}
 
 
+def test_the_environment_may_name_the_recording(serving, player, monkeypatch):
+    monkeypatch.setenv("PIE_LOG", str(player.with_name("events")))
+    engine = serving("--port", "0")
+    engine.ready()
+    assert engine.end(signal.SIGTERM) == 0
+    from pie_mlx.event_log import read_events
+
+    assert "engine_started" in {event.kind for event in read_events(player.with_name("events")).events}
+
+
 def test_an_interrupted_run_ends_its_program(serving, player):
     engine = serving("--port", "0")
     engine.ready()
