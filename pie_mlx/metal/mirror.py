@@ -115,27 +115,20 @@ class Mirrors:
 
     def read(self, ask: Ask, stored: Stored) -> Batch:
         """The batch asked for. When a layer is read, `stored` holds what the step writes to it."""
-        seating = self.seat(ask)
-        if seating is None:
-            return self._gathered(ask)
-        cut = _cut(len(seating.order), seating.width)
-        return Batch(_once(lambda layer: cut(seating.read(layer, stored[layer]))), seating.visible(), seating.order)
-
-    def seat(self, ask: Ask) -> "Seating | None":
-        """Rows for the runs asked for, as of this step; None where they would take too much memory."""
         size = self._pool.page_size
-        pairs = zip(ask.runs, ask.first, strict=True)
+        pairs = list(zip(ask.runs, ask.first, strict=True))
         mirror = self._mirror(ask, max(run.kv_length - start * size for run, start in pairs))
         if mirror is None:
-            return None
+            return self._gathered(ask)
         seats = _seats(mirror, ask.runs)
         known = self._known(mirror)
         fills = [
             self._continued(mirror, seat, run, start, known[seat])
-            for seat, run, start in zip(seats, ask.runs, ask.first, strict=True)
+            for seat, (run, start) in zip(seats, pairs, strict=True)
         ]
         mirror.used_at = self._pool.clock
-        return Seating(mirror, self._pool, ask, seats, fills)
+        seating = Seating(mirror, self._pool, ask, seats, fills)
+        return Batch(_once(lambda layer: seating.read(layer, stored[layer])), seating.visible(), seating.order)
 
     def _mirror(self, ask: Ask, longest: int) -> Mirror | None:
         key, rows = (ask.window, ask.prefix), len(ask.runs)
@@ -203,66 +196,66 @@ class Mirrors:
 class Seating:
     """One step's use of a mirror: what its rows lack is filled in by the host, what the step stores is appended.
 
-    `order` gives the index of each row's run or IDLE; `width` slots hold everything the runs see.
+    `order` gives the index of each row's run or IDLE.
     """
 
     def __init__(self, mirror: Mirror, pool: KvPool, ask: Ask, seats: Sequence[int], fills: list[Fill]) -> None:
-        self.mirror, self._pool, self._ask, self._fills = mirror, pool, ask, fills
+        self._mirror, self._pool, self._ask, self._fills = mirror, pool, ask, fills
         self._seats = np.asarray(seats, np.int64)
         self._starts = [mirror.rows[seat].first * pool.page_size for seat in seats]
         self._places = np.asarray([run.kv_length - 1 for run in ask.runs], np.int64) - np.asarray(self._starts)
-        self.width = int(self._places.max()) + 1
+        self._width = int(self._places.max()) + 1
         self.order = [IDLE] * len(mirror.rows)
         for index, seat in enumerate(seats):
             self.order[seat] = index
         self._index: dict[int, mx.array] = {}
         rows = [run.start for run in ask.runs]
-        self.taken = None if rows == list(range(ask.step_rows)) else integers(rows)
+        self._taken = None if rows == list(range(ask.step_rows)) else integers(rows)
 
-    def visible(self, width: int | None = None) -> BoolArray:
-        """Which of the first `width` slots each row sees, [rows, 1, width]; everything for an idle one."""
-        width = width or self.width
-        seen = np.ones((len(self.order), 1, width), np.bool_)
+    def visible(self) -> BoolArray:
+        """Which slots each row sees, [rows, 1, slots]; everything for an idle one."""
+        seen = np.ones((len(self.order), 1, self._width), np.bool_)
         for seat, run, start in zip(self._seats, self._ask.runs, self._starts, strict=True):
-            seen[seat] = visible(run, self._ask.window, start, width)
+            seen[seat] = visible(run, self._ask.window, start, self._width)
         return seen
 
-    def index(self, heads: int) -> mx.array:
+    def read(self, layer: int, stored: KeysAndValues) -> KeysAndValues:
+        """K and V of all rows, [rows, kv_heads, slots, head_dim], with what the step stores."""
+        shape = (self._mirror.room, self._pool.shapes[layer].kv_heads, self._mirror.capacity)
+        kept = self._filled(layer, shape)
+        for array, new in zip(kept, stored, strict=True):
+            chosen = new if self._taken is None else new[self._taken]
+            array[self._places_of(shape[1])] = chosen.flatten(0, 1).astype(array.dtype)
+        keys, values = (mx.unflatten(array, 0, shape)[: len(self.order), :, : self._width] for array in kept)
+        return keys, values
+
+    def _places_of(self, heads: int) -> mx.array:
         """Where the runs' new slots go in arrays of `heads` KV heads, int32 [runs * heads]."""
         if heads not in self._index:
             head = self._seats[:, None] * heads + np.arange(heads)
-            self._index[heads] = integers((head * self.mirror.capacity + self._places[:, None]).reshape(-1))
+            self._index[heads] = integers((head * self._mirror.capacity + self._places[:, None]).reshape(-1))
         return self._index[heads]
 
-    def filled(self, layer: int) -> KeysAndValues:
+    def _filled(self, layer: int, shape: tuple[int, int, int]) -> KeysAndValues:
         """The arrays of a layer, flat [rows * heads * capacity, head_dim], with all but the runs' new slots."""
         fills = self._fills
-        if layer not in self.mirror.layers:
-            self.mirror.layers[layer] = self._room(layer)
+        if layer not in self._mirror.layers:
+            self._mirror.layers[layer] = self._empty(layer)
             fills = [replace(fill, start=0) for fill in fills]
-        shape = (self.mirror.room, self._pool.shapes[layer].kv_heads, self.mirror.capacity)
-        kept = self.mirror.layers[layer]
-        if any(fill.start < fill.stop for fill in fills):
+        kept = self._mirror.layers[layer]
+        lacking = [fill for fill in fills if fill.start == 0 or fill.start < fill.stop]
+        if lacking:
             for array, source in zip(kept, self._ask.before[layer], strict=True):
-                self._fill(host_view(array).reshape(*shape, -1), source, fills)
+                self._fill(host_view(array).reshape(*shape, -1), source, lacking)
         return kept
 
-    def read(self, layer: int, stored: KeysAndValues) -> KeysAndValues:
-        """K and V of all rows, [rows, kv_heads, capacity, head_dim], with what the step stores."""
-        heads = self._pool.shapes[layer].kv_heads
-        kept = self.filled(layer)
-        for array, new in zip(kept, stored, strict=True):
-            append(array, new, self.index(heads), self.taken)
-        shape = (self.mirror.room, heads, self.mirror.capacity)
-        return mx.unflatten(kept[0], 0, shape), mx.unflatten(kept[1], 0, shape)
-
-    def _room(self, layer: int) -> KeysAndValues:
+    def _empty(self, layer: int) -> KeysAndValues:
         """Zeros for a layer of every row; flat, because one index per row scatters several times faster than three."""
         shape = self._pool.shapes[layer]
-        rows = self.mirror.room * shape.kv_heads * self.mirror.capacity
+        rows = self._mirror.room * shape.kv_heads * self._mirror.capacity
         pair = mx.zeros((rows, shape.key_dim), self._pool.dtype), mx.zeros((rows, shape.value_dim), self._pool.dtype)
         evaluate(pair)
-        for row, run in zip(self.mirror.rows, self.order, strict=True):
+        for row, run in zip(self._mirror.rows, self.order, strict=True):
             row.valid = 0 if run == IDLE else row.valid
         return pair
 
@@ -273,12 +266,6 @@ class Seating:
                 target[fill.row, :, fill.stop :] = 0
             if fill.start < fill.stop:
                 target[fill.row, :, fill.start : fill.stop] = source[:, _slots(fill, self._pool.page_size)]
-
-
-def append(array: mx.array, rows: mx.array, index: mx.array, taken: mx.array | None) -> None:
-    """Put `rows` [step rows, heads, dim], those at `taken` if not all, at the flat `index` of a mirror's array."""
-    chosen = rows if taken is None else rows[taken]
-    array[index] = chosen.flatten(0, 1).astype(array.dtype)
 
 
 def _slots(fill: Fill, page_size: int) -> slice | npt.NDArray[np.int64]:
@@ -307,22 +294,15 @@ def _seats(mirror: Mirror, runs: Sequence[Run]) -> list[int]:
             rows.append(Row(run.context))
     if len(idle) > MOST_IDLE * len(rows):
         kept = [seat for seat in range(len(rows)) if seat not in idle]
-        mirror.rows = [
-            row if seat == new else Row(row.context) for new, seat in enumerate(kept) for row in [rows[seat]]
-        ]
+        mirror.rows = [rows[seat] if seat == new else Row(rows[seat].context) for new, seat in enumerate(kept)]
         held = {row.context: seat for seat, row in enumerate(mirror.rows)}
     return [held[run.context] for run in runs]
 
 
 def _common(left: Sequence[int], right: Sequence[int]) -> int:
     """How many leading elements are the same."""
-    return next(
-        (index for index, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right))
-    )
-
-
-def _cut(rows: int, width: int) -> Callable[[KeysAndValues], KeysAndValues]:
-    return lambda pair: (pair[0][:rows, :, :width], pair[1][:rows, :, :width])
+    differing = (index for index, (a, b) in enumerate(zip(left, right, strict=False)) if a != b)
+    return next(differing, min(len(left), len(right)))
 
 
 def _once(read: Read) -> Read:

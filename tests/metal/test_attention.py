@@ -245,6 +245,16 @@ def test_a_seat_keeps_nothing_of_who_sat_there() -> None:
     assert_close(world.step([(later, 1), (healthy, 1)]))
 
 
+def test_a_seat_keeps_nothing_of_who_sat_there_for_one_without_a_past() -> None:
+    world = World()
+    broken, healthy, later = Tokens(), Tokens(), Tokens()
+    world.step([(broken, 14), (healthy, 3)])
+    content = world.memory.pool.read_pages(broken.pages)
+    world.memory.pool.write_pages(broken.pages, [(keys * np.nan, values * np.nan) for keys, values in content])
+    world.step([(broken, 1), (healthy, 1)])
+    assert_close(world.step([(later, 1), (healthy, 1)]))
+
+
 def test_batches_beyond_the_mirrors_limit_are_gathered_each_time() -> None:
     world = World()
     world.memory.mirrors = Mirrors(world.memory.pool, limit_bytes=0)
