@@ -9,7 +9,6 @@ library, so a run needs no download.
 
 import argparse
 import asyncio
-import json
 import sysconfig
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +24,7 @@ from transformers import PreTrainedTokenizerFast
 
 from benchmarks.schema_types import SCHEMA_TYPES, generate
 from pie_mlx import Engine
+from pie_mlx.bench import masks
 from pie_mlx.calls import GrammarSource
 from pie_mlx.engine.text.grammar import GrammarService, Matcher, xgrammar_library
 from pie_mlx.engine.text.grammar.masks import words_for
@@ -36,18 +36,6 @@ STREAMS = (1, 8, 32)
 REPEATS = 10
 WALKS = 20
 END = "<|im_end|>"
-ORDER = {
-    "type": "object",
-    "properties": {
-        "id": {"type": "integer"},
-        "customer": {"type": "object", "properties": {"name": {"type": "string"}, "mail": {"type": "string"}}},
-        "items": {"type": "array", "items": {"type": "object", "properties": {"sku": {"type": "string"}}}},
-    },
-    "required": ["id", "customer", "items"],
-}
-ORDER_TEXT = json.dumps(
-    {"id": 4711, "customer": {"name": "Ann Lee", "mail": "ann@example.org"}, "items": [{"sku": "A-1"}] * 8}
-)
 GBNF = r"""root ::= value
 value ::= object | array | string | number | "true" | "false" | "null"
 object ::= "{" (pair (", " pair)*)? "}"
@@ -74,11 +62,9 @@ number ::= "-"? [0-9]+
 }
 """The same records for either engine: more of them than a stream has tokens for."""
 CASES = {
-    "any JSON": (GrammarSource("json"), ORDER_TEXT),
-    "object schema": (GrammarSource("json_schema", json.dumps(ORDER)), ORDER_TEXT),
-    "regex date": (GrammarSource("regex", r"[0-9]{4}-[0-9]{2}-[0-9]{2}"), "2026-11-21"),
-    "regex e-mail": (GrammarSource("regex", r"[a-z0-9._]+@[a-z0-9-]+(\.[a-z]{2,})+"), "ann.lee@mail.example.org"),
-    "JSON in GBNF": (GrammarSource("ebnf", GBNF), ORDER_TEXT),
+    **masks.CASES,
+    "regex of a date": (GrammarSource("regex", r"[0-9]{4}-[0-9]{2}-[0-9]{2}"), "2026-11-21"),
+    "JSON in GBNF": (GrammarSource("ebnf", GBNF), masks.ORDER_TEXT),
 }
 
 
@@ -93,7 +79,7 @@ class Row:
 
     def __str__(self) -> str:
         p50, p99, most = np.percentile(self.masks, [50, 99, 100])
-        return f"{self.case:16} {self.way:20} {self.compile_milliseconds:9.1f} {p50:9.1f} {p99:9.1f} {most:9.0f}"
+        return f"{self.case:18} {self.way:20} {self.compile_milliseconds:9.1f} {p50:9.1f} {p99:9.1f} {most:9.0f}"
 
 
 def train(size: int) -> Tokenizer:
@@ -119,15 +105,6 @@ def timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def mask_times(step: Callable[[], object], take: Callable[[int], object], tokens: Sequence[int]) -> list[float]:
-    """Microseconds of the mask before each token."""
-    found: list[float] = []
-    for token in tokens:
-        found.append(timed(step) * 1e6)
-        take(token)
-    return found
-
-
 def walked(walk: Callable[[], list[float]]) -> list[float]:
     """Microseconds of the masks of all walks."""
     return [time for _ in range(WALKS) for time in walk()]
@@ -143,7 +120,7 @@ def through_matcher(service: GrammarService, source: GrammarSource, tokens: Sequ
 
     def walk() -> list[float]:
         fork = matcher.fork()
-        return mask_times(fork.packed_mask, lambda token: fork.accept([token]), tokens)
+        return masks.mask_microseconds(fork.packed_mask, lambda token: fork.accept([token]), tokens)
 
     return compile_seconds * 1e3, walked(walk)
 
@@ -152,21 +129,9 @@ def llguidance_directly(
     tokenizer: llguidance.LLTokenizer, source: GrammarSource, tokens: Sequence[int], size: int
 ) -> tuple[float, list[float]]:
     """The same by llguidance's own interface."""
-    makers: dict[str, Callable[[], str]] = {
-        "json": lambda: llguidance.LLMatcher.grammar_from_json_schema("{}"),
-        "json_schema": lambda: llguidance.LLMatcher.grammar_from_json_schema(source.text),
-        "regex": lambda: llguidance.LLMatcher.grammar_from_regex(source.text),
-    }
     made: list[llguidance.LLMatcher] = []
-    seconds = timed(lambda: made.append(llguidance.LLMatcher(tokenizer, makers[source.kind]())))
-    row = np.zeros(words_for(size), np.int32)
-
-    def walk() -> list[float]:
-        matcher = made[0].deep_copy()
-        fill = matcher.unsafe_compute_mask_ptr
-        return mask_times(lambda: fill(row.ctypes.data, row.nbytes), matcher.consume_token, tokens)
-
-    return seconds * 1e3, walked(walk)
+    seconds = timed(lambda: made.append(llguidance.LLMatcher(tokenizer, masks.llguidance_grammar(source))))
+    return seconds * 1e3, walked(lambda: masks.llguidance_masks(made[0].deep_copy(), tokens, size))
 
 
 def xgrammar_directly(tokenizer: Tokenizer, text: str, tokens: Sequence[int], size: int) -> tuple[float, list[float]]:
@@ -180,7 +145,9 @@ def xgrammar_directly(tokenizer: Tokenizer, text: str, tokens: Sequence[int], si
     def walk() -> list[float]:
         matcher = classes.GrammarMatcher(compiled[0], None, False, -1, None)
         fill = matcher.fill_next_token_bitmask
-        return mask_times(lambda: fill(row, 0, False), lambda token: matcher.accept_token(token, False), tokens)
+        return masks.mask_microseconds(
+            lambda: fill(row, 0, False), lambda token: matcher.accept_token(token, False), tokens
+        )
 
     return seconds * 1e3, walked(walk)
 
@@ -190,7 +157,7 @@ def rows(size: int) -> Iterator[Row]:
     tokenizer = train(size)
     padded = -(-tokenizer.size // 64) * 64
     print(f"\nvocabulary of {tokenizer.size}")
-    print(f"{'case':16} {'way':20} {'compile':>9} {'mask p50':>9} {'p99':>9} {'most':>9}  ms, us, us, us")
+    print(f"{'case':18} {'way':20} {'compile':>9} {'mask p50':>9} {'p99':>9} {'most':>9}  ms, us, us, us")
     service = GrammarService(tokenizer, padded, tokenizer.eos_ids)
     direct = llguidance.LLTokenizer(tokenizer.backend.to_str(), n_vocab=padded, eos_token=tokenizer.eos_ids)
     service.compile(GrammarSource("regex", "warm up"))

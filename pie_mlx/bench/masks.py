@@ -17,7 +17,7 @@ from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.errors import GrammarError
 from pie_mlx.runtime.embedding import Engine
 
-_SCHEMA = {
+ORDER_SCHEMA = {
     "type": "object",
     "properties": {
         "id": {"type": "integer"},
@@ -26,12 +26,12 @@ _SCHEMA = {
     },
     "required": ["id", "customer", "items"],
 }
-_ORDER = json.dumps(
+ORDER_TEXT = json.dumps(
     {"id": 4711, "customer": {"name": "Ann Lee", "mail": "ann@example.org"}, "items": [{"sku": "A-1"}] * 8}
 )
 CASES = {
-    "any JSON": (GrammarSource("json"), _ORDER),
-    "object schema": (GrammarSource("json_schema", json.dumps(_SCHEMA)), _ORDER),
+    "any JSON": (GrammarSource("json"), ORDER_TEXT),
+    "object schema": (GrammarSource("json_schema", json.dumps(ORDER_SCHEMA)), ORDER_TEXT),
     "regex of an e-mail": (GrammarSource("regex", r"[a-z0-9._]+@[a-z0-9-]+(\.[a-z]{2,})+"), "ann.lee@mail.example.org"),
 }
 
@@ -64,24 +64,30 @@ def _ours(grammars: GrammarService, source: GrammarSource, tokens: Sequence[int]
     matcher = grammars.compile(source)
     if matcher is None:
         raise GrammarError(f"bench: a {source.kind} grammar has no matcher")
-    return _microseconds(matcher.packed_mask, lambda token: matcher.accept([token]), tokens)
+    return mask_microseconds(matcher.packed_mask, lambda token: matcher.accept([token]), tokens)
 
 
 def _llguidance(
     tokenizer: llguidance.LLTokenizer, source: GrammarSource, tokens: Sequence[int], vocabulary: int
 ) -> list[float]:
-    grammar = llguidance.LLMatcher.grammar_from_regex(source.text) if source.kind == "regex" else _json_grammar(source)
-    matcher = llguidance.LLMatcher(tokenizer, grammar)
-    row = np.zeros(words_for(vocabulary), np.int32)
-    fill = matcher.unsafe_compute_mask_ptr
-    return _microseconds(lambda: fill(row.ctypes.data, row.nbytes), matcher.consume_token, tokens)
+    return llguidance_masks(llguidance.LLMatcher(tokenizer, llguidance_grammar(source)), tokens, vocabulary)
 
 
-def _json_grammar(source: GrammarSource) -> str:
+def llguidance_grammar(source: GrammarSource) -> str:
+    """A "json", "json_schema" or "regex" source as llguidance's own interface takes it."""
+    if source.kind == "regex":
+        return llguidance.LLMatcher.grammar_from_regex(source.text)
     return llguidance.LLMatcher.grammar_from_json_schema(source.text or "{}")
 
 
-def _microseconds(mask: Callable[[], object], take: Callable[[int], object], tokens: Sequence[int]) -> list[float]:
+def llguidance_masks(matcher: llguidance.LLMatcher, tokens: Sequence[int], vocabulary: int) -> list[float]:
+    """Microseconds of the mask before each token."""
+    row = np.zeros(words_for(vocabulary), np.int32)
+    fill = matcher.unsafe_compute_mask_ptr
+    return mask_microseconds(lambda: fill(row.ctypes.data, row.nbytes), matcher.consume_token, tokens)
+
+
+def mask_microseconds(mask: Callable[[], object], take: Callable[[int], object], tokens: Sequence[int]) -> list[float]:
     """The time of the mask before each token."""
     found: list[float] = []
     for token in tokens:
