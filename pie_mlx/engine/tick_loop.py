@@ -6,13 +6,13 @@ from itertools import compress
 
 from pie_mlx.engine.bank import Bank
 from pie_mlx.engine.live_context import LiveContext
-from pie_mlx.engine.model.batch import Batch, Work, WorkResult
+from pie_mlx.engine.model.batch import Batch, Outcome, Work, WorkResult
 from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.page_moves import PageMover
 from pie_mlx.engine.page_request import PageRequest
 from pie_mlx.engine.passes import Pass
 from pie_mlx.engine.restoring import Restorer
-from pie_mlx.engine.run_ahead import Chunks, Claim, RunAhead
+from pie_mlx.engine.run_ahead import Chunks, RunAhead
 from pie_mlx.engine.schedule import Limits, Plan, Policy, Suspension, View
 from pie_mlx.engine.schedule.firing import FiringState, WaitSeconds, is_stalled, when_to_fire
 from pie_mlx.engine.tick_batch import chunk_work, fail_all, take_result
@@ -175,32 +175,26 @@ class TickLoop:
         """Run the plan's chunks as one batch and give out what they read."""
         chunks = self.chunks(plan)
         works = self.build(chunks)
-        claim = self._ahead.claim(works)
-        if claim is not None:  # the others wait for the next batch, which will hold everybody
-            chunks, works = list(compress(chunks, claim.mine)), tuple(compress(works, claim.mine))
+        claimed = self._ahead.claim(works)
+        if ahead := any(claimed):  # the others wait for the next batch, which will hold everybody
+            chunks, works = list(compress(chunks, claimed)), tuple(compress(works, claimed))
         self.pin(chunks)
         try:
-            results, seconds = await self._results(chunks, works, claim)
+            outcome = await self._outcome(chunks, works, ahead=ahead)
         except BatchFailedError as error:
             fail_all([item for item, _ in chunks], error)
             self._after_batch(chunks, error)
             return
-        self.commit(chunks, results, seconds, ahead=claim is not None)
-        self._ahead.learn(works, results)
+        self.commit(chunks, outcome.results, outcome.seconds, ahead=ahead)
+        self._ahead.learn(works, outcome)
 
-    async def _results(
-        self, chunks: Chunks, works: tuple[Work, ...], claim: Claim | None
-    ) -> tuple[Sequence[WorkResult], float]:
+    async def _outcome(self, chunks: Chunks, works: tuple[Work, ...], *, ahead: bool) -> Outcome:
         """Compute `works`, or wait for them where that has begun; and run ahead of them."""
-        if claim is not None:
+        if ahead:
             await self._mover.carry_out_all()
-            self._ahead.begin(chunks, works)
-            found, seconds = await claim.answer
-            return [found[work.context] for work in works], seconds
+            return await self._runner.go_on(works, self._ahead.successors(chunks, works))
         batch = Batch(works, await self._mover.carry_out())
-        running = self._runner.run(batch)
-        self._ahead.begin(chunks, works)
-        return await running
+        return await self._runner.run(batch, self._ahead.successors(chunks, works))
 
     def chunks(self, plan: Plan) -> Chunks:
         """The passes of a plan, each with how many of its inputs run."""

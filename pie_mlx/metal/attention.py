@@ -89,7 +89,7 @@ class AttentionPlan:
         memory.pool.begin_write(self._write)
         self.kernels = KernelPlan(runs, memory.pool) if isinstance(memory.pool, KernelPool) else None
         decodes = self.kernels is None and any(run.count == 1 for run in runs)
-        self._step = Step(memory, len(slots), memory.pool.host_views() if decodes else [])
+        self._step = Step(memory, len(slots), memory.pool.host_views() if decodes and memory.pool.settled else [])
         self._layouts: dict[int | None, Layout] = {}
 
     def store(self, layer: int, keys: mx.array, values: mx.array) -> None:
@@ -267,8 +267,11 @@ def _starts(runs: Sequence[Run], order: Sequence[int]) -> list[int]:
 
 def _single(run: Run, window: int | None, pool: KvPool) -> Group:
     start = first_visible(run, window)
+    source = _run_source(run, start, run.kv_length, pool)
+    if run.count == 1 and run.masks is None:  # it sees all that is read
+        return Group(1, 1, [run.start], (Part(source),))
     seen = visible(run, window, start, run.kv_length - start)[None]
-    part = Part(_run_source(run, start, run.kv_length, pool), _bias(seen))
+    part = Part(source, _bias(seen))
     return Group(1, run.count, range(run.start, run.start + run.count), (part,), _blank(seen))
 
 

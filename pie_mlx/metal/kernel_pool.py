@@ -46,6 +46,8 @@ class KernelPool(KvPool):
     between steps. `arrays()` are the fences: a write runs when its fence is evaluated. MLX operations never write here.
     """
 
+    ordered = True
+
     def __init__(
         self, shapes: Sequence[LayerShape], *, pages: int, page_size: int, dtype: mx.Dtype, backend: Backend
     ) -> None:

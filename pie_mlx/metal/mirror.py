@@ -30,6 +30,11 @@ MOST_IDLE = 0.25
 IDLE = -1
 """In place of the index of a row's run: nobody's."""
 
+
+class UnsettledError(Exception):
+    """A step behind one that is still computed would need what the host has to fill in: build it later."""
+
+
 KeysAndValues = tuple[mx.array, mx.array]
 HostViews = Sequence[tuple[HostPages, HostPages]]
 Read = Callable[[int], KeysAndValues]
@@ -114,7 +119,10 @@ class Mirrors:
         return sum(mirror.bytes for mirror in self._kept)
 
     def read(self, ask: Ask, stored: Stored) -> Batch:
-        """The batch asked for. When a layer is read, `stored` holds what the step writes to it."""
+        """The batch asked for. When a layer is read, `stored` holds what the step writes to it.
+
+        Raises UnsettledError when the host would have to fill rows in while the pool is not settled.
+        """
         size = self._pool.page_size
         pairs = list(zip(ask.runs, ask.first, strict=True))
         mirror = self._mirror(ask, max(run.kv_length - start * size for run, start in pairs))
@@ -127,6 +135,10 @@ class Mirrors:
             for seat, (run, start) in zip(seats, pairs, strict=True)
         ]
         mirror.used_at = self._pool.clock
+        if not self._pool.settled and (not mirror.layers or any(map(_is_lacking, fills))):
+            for fill in fills:
+                mirror.rows[fill.row].valid = fill.start
+            raise UnsettledError
         seating = Seating(mirror, self._pool, ask, seats, fills)
         return Batch(_once(lambda layer: seating.read(layer, stored[layer])), seating.visible(), seating.order)
 
@@ -214,10 +226,16 @@ class Seating:
 
     def visible(self) -> BoolArray:
         """Which slots each row sees, [rows, 1, slots]; everything for an idle one."""
-        seen = np.ones((len(self.order), 1, self._width), np.bool_)
+        last = np.full(len(self.order), self._width)
+        last[self._seats] = self._places
+        slot = np.arange(self._width)
+        seen = slot <= last[:, None]
+        if self._ask.window is not None:
+            seen[self._seats] &= slot > (self._places - self._ask.window)[:, None]
         for seat, run, start in zip(self._seats, self._ask.runs, self._starts, strict=True):
-            seen[seat] = visible(run, self._ask.window, start, self._width)
-        return seen
+            if run.masks is not None:
+                seen[seat] = visible(run, self._ask.window, start, self._width)
+        return seen[:, None]
 
     def read(self, layer: int, stored: KeysAndValues) -> KeysAndValues:
         """K and V of all rows, [rows, kv_heads, slots, head_dim], with what the step stores."""
@@ -240,10 +258,12 @@ class Seating:
         """The arrays of a layer, flat [rows * heads * capacity, head_dim], with all but the runs' new slots."""
         fills = self._fills
         if layer not in self._mirror.layers:
+            if not self._pool.settled:
+                raise UnsettledError
             self._mirror.layers[layer] = self._empty(layer)
             fills = [replace(fill, start=0) for fill in fills]
         kept = self._mirror.layers[layer]
-        lacking = [fill for fill in fills if fill.start == 0 or fill.start < fill.stop]
+        lacking = [fill for fill in fills if _is_lacking(fill)]
         if lacking:
             for array, source in zip(kept, self._ask.before[layer], strict=True):
                 self._fill(host_view(array).reshape(*shape, -1), source, lacking)
@@ -266,6 +286,10 @@ class Seating:
                 target[fill.row, :, fill.stop :] = 0
             if fill.start < fill.stop:
                 target[fill.row, :, fill.start : fill.stop] = source[:, _slots(fill, self._pool.page_size)]
+
+
+def _is_lacking(fill: Fill) -> bool:
+    return fill.start == 0 or fill.start < fill.stop
 
 
 def _slots(fill: Fill, page_size: int) -> slice | npt.NDArray[np.int64]:

@@ -67,7 +67,13 @@ class KvPool:
     Writes are in place as long as nobody keeps a view across steps: a step writes each array at most once, before it
     reads it, and ends with an evaluation of its outputs and `arrays()`. `changed_before` tells those who keep copies
     when pages changed; `clock` counts changes.
+
+    `settled` is False while a step is built behind one that is still computed: the host must not look at the memory
+    then, and nothing of that step is begun. `ordered` pools let such a step begin at once; in others a write that
+    begins before the reads of the step before it have ended would copy the whole array.
     """
+
+    ordered = False
 
     def __init__(
         self,
@@ -83,6 +89,7 @@ class KvPool:
         self.storage = storage or fastest_storage()
         # Without a GPU, layers are computed while Python still builds the graph of the next ones.
         self._starts_early = mx.default_device() == mx.cpu
+        self.settled = True
         self.clock = 0
         self._changed_at, self._changed_before = np.zeros((2, pages), np.int64)
         slots = pages * page_size
@@ -111,7 +118,7 @@ class KvPool:
         """Store `keys` [rows, kv_heads, key_dim] and `values` [rows, kv_heads, value_dim]; K is already rotated."""
         self.storage.put(self._keys[layer], keys.astype(self.dtype), write.index)
         self.storage.put(self._values[layer], values.astype(self.dtype), write.index)
-        if self._starts_early and layer % 2 == 0:
+        if self._starts_early and self.settled and layer % 2 == 0:
             begin_evaluation(self._keys[layer])
 
     def rows(self, layer: int, slots: mx.array) -> tuple[mx.array, mx.array]:

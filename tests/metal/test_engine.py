@@ -138,9 +138,9 @@ def test_greedy_tokens_are_those_of_mlx_operations(architecture: str, backend: B
     assert len(set(expected)) > 5
 
 
-async def told_by_the_engine() -> list[list[int]]:
+async def told_by_the_engine(*, runs_ahead: bool = False) -> list[list[int]]:
     """A prompt, a fork of it, and both going on at once, through the whole engine."""
-    with running(total_pages=64) as engine:
+    with running(total_pages=64, runs_ahead=runs_ahead) as engine:
         context = Context(engine.model)
         context.append(engine.prompt(20))
         first = await engine.greedy(context, 4)
@@ -156,3 +156,4 @@ async def test_the_engine_runs_on_the_emulator(monkeypatch: pytest.MonkeyPatch) 
     expected = await told_by_the_engine()
     monkeypatch.setenv("PIE_METAL", "emulate")
     assert await told_by_the_engine() == expected
+    assert await told_by_the_engine(runs_ahead=True) == expected

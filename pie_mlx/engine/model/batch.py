@@ -61,6 +61,17 @@ class Batch:
         return sum(len(work.tokens) for work in self.works)
 
 
+class Outcome(msgspec.Struct, frozen=True):
+    """What became of some works: a result for each, and the seconds it took.
+
+    `followed` are the contexts whose next token is being computed already.
+    """
+
+    results: "Sequence[WorkResult]"
+    seconds: float
+    followed: frozenset[int] = frozenset()
+
+
 WorkResult = list[AnyResult] | BatchFailedError
 """Results in the order of `Work.reads`, or why this work alone failed."""
 

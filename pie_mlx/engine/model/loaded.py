@@ -13,7 +13,7 @@ from pie_mlx.engine.model.network import Network
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import OutOfPagesError
 from pie_mlx.metal import KvPool, LayerShape, PageMemory
-from pie_mlx.metal.arrays import evaluate
+from pie_mlx.metal.arrays import begin_evaluation, evaluate
 from pie_mlx.metal.backend import Backend, choose_backend
 from pie_mlx.metal.pools import page_pool
 
@@ -49,6 +49,7 @@ class LoadedModel:
         self.tokenizer, self.eos_token_ids, self.config = card.tokenizer, card.eos_token_ids, card.config
         self.vocabulary_size = network.vocabulary_size
         self.recurrent, self.tier, self.window = network.recurrent, network.tier, network.window
+        self.follows = network.follows
         self._network = network
         self._memory: PageMemory | None = None
 
@@ -102,6 +103,22 @@ class LoadedModel:
         """Evaluate `outputs` and the pool: the end of a step."""
         evaluate(outputs, self._pages.arrays(), self._network.states())
         self._network.settle()
+
+    def begin(self, *outputs: mx.array) -> None:
+        """Start to evaluate `outputs` and the pool."""
+        begin_evaluation(outputs, self._pages.arrays())
+
+    def follow(self, step: StepInput) -> mx.array:
+        """`forward` of a step behind one that is not settled; `step.tokens` may still be drawn there.
+
+        Begin it once the outputs of the one before are evaluated, in an ordered pool at once. Raises UnsettledError
+        where it can be built only later.
+        """
+        self.pool.settled = False
+        try:
+            return self._network.forward(step, self._pages)
+        finally:
+            self.pool.settled = True
 
     def fork_state(self, source: int, target: int) -> None:
         """Give context `target` the recurrent state of `source`; both go on independently."""

@@ -8,12 +8,14 @@ from pie_mlx.engine.model.adapters import AdapterBank
 from pie_mlx.engine.model.head import RowSelection
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.metal import LayerShape, PageMemory
+from pie_mlx.metal.arrays import integers
 
 
 class NullNetwork:
     """Implements Network: logits are a hash of (token, position, vocabulary entry), so batches do not matter."""
 
     recurrent = False
+    follows = True
     window: int | None = None
     tier = "null"
 
@@ -24,10 +26,16 @@ class NullNetwork:
 
     def forward(self, step: StepInput, memory: PageMemory) -> mx.array:
         """Logits [R, vocabulary] float32 in [-8, 8)."""
-        keys = [_key(step.tokens[row], step.positions[row]) for row in step.logit_rows]
+        keys = self._keys(step)
         entries = mx.arange(self.vocabulary_size, dtype=mx.uint32) * mx.array(0xC2B2AE3D, mx.uint32)
-        mixed = _mix(mx.array(keys, dtype=mx.uint32)[:, None] ^ entries[None])
+        mixed = _mix(keys[:, None] ^ entries[None])
         return mixed.astype(mx.float32) * (16 / 2**32) - 8
+
+    def _keys(self, step: StepInput) -> mx.array:
+        rows, tokens = integers(step.logit_rows), step.tokens
+        drawn = tokens if isinstance(tokens, mx.array) else integers(tokens)
+        taken = drawn[rows].astype(mx.uint32), integers(step.positions)[rows].astype(mx.uint32)
+        return taken[0] * mx.array(0x9E3779B1, mx.uint32) + taken[1] * mx.array(0x85EBCA77, mx.uint32)
 
     def states(self) -> list[mx.array]:
         """None: nothing is kept."""
@@ -41,10 +49,6 @@ class NullNetwork:
 
     def drop(self, context: int) -> None:
         """Nothing is kept."""
-
-
-def _key(token: int, position: int) -> int:
-    return token * 0x9E3779B1 + position * 0x85EBCA77 & 0xFFFFFFFF
 
 
 def _mix(value: mx.array) -> mx.array:

@@ -5,12 +5,13 @@ from typing import Any
 
 import mlx.core as mx
 
-from pie_mlx.engine.model import hook
+from pie_mlx.engine.model import hook, rotation
 from pie_mlx.engine.model.adapters import AdapterBank, Target, find_targets
 from pie_mlx.engine.model.bindings import DenseBinding, PagedBinding
 from pie_mlx.engine.model.caches import Binding, paged_caches
 from pie_mlx.engine.model.head import RowSelection, restore, select_before_head
 from pie_mlx.engine.model.modules import Module, make_prompt_cache
+from pie_mlx.engine.model.rotation import rotating
 from pie_mlx.engine.model.states import RecurrentStates
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.engine.model.tier import Layout
@@ -27,6 +28,8 @@ class PagedNetwork:
     def __init__(self, model: Module, architecture: str) -> None:
         require_supported(architecture)
         hook.install()
+        if mx.default_device() == mx.cpu:
+            rotation.install()
         self.model = model
         self._caches = paged_caches(make_prompt_cache(model))
         self.recurrent = bool(self._caches.recurrent)
@@ -41,6 +44,11 @@ class PagedNetwork:
         self._heads = self._wrap_head()
         self._selects = bool(self._heads)
         self.adapters = AdapterBank(self._adapter_targets, self._selection)
+
+    @property
+    def follows(self) -> bool:
+        """Whether a step of single tokens is one pass that needs none of them on the host, and leaves no state."""
+        return self._tier.layout is Layout.TOKENS and not self.recurrent
 
     @property
     def tier(self) -> str:
@@ -86,12 +94,14 @@ class PagedNetwork:
         return waves(step, alone=self._tier.layout is Layout.ALONE)
 
     def _compute(self, wave: Wave, memory: PageMemory) -> mx.array:
-        self._caches.bind(self._binding(wave, memory))
+        binding = self._binding(wave, memory)
+        self._caches.bind(binding)
         self._states.begin(wave.contexts, wave.fresh)
         rows = integers(wave.logit_rows)
         self._selection.rows = rows if self._selects else None
         try:
-            output = self._output(wave, memory)
+            with rotating(binding.offset if wave.shape[1] == 1 else None):
+                output = self._output(wave, memory)
         finally:
             self._caches.bind(None)
             self._selection.rows = None
@@ -123,7 +133,8 @@ class PagedNetwork:
         return find_targets(self.model, self._heads, lambda: trace(self.model, self._caches, self._tier))
 
     def _output(self, wave: Wave, memory: PageMemory) -> mx.array:
-        tokens = mx.unflatten(integers(wave.tokens), 0, wave.shape)
+        drawn = wave.tokens if isinstance(wave.tokens, mx.array) else integers(wave.tokens)
+        tokens = mx.unflatten(drawn, 0, wave.shape)
         if wave.adapters is None:
             return self.model(tokens, cache=self._caches.tree)
         with self.adapters.applied(wave.adapters, getattr(memory.pool, "backend", None), memory.pool.dtype):

@@ -28,6 +28,7 @@ from pie_mlx.engine.model.batch import RowRead, WorkResult
 from pie_mlx.engine.model.randomness import uniform
 from pie_mlx.engine.model.sampling import Draw
 from pie_mlx.errors import BatchFailedError
+from pie_mlx.metal.arrays import integers
 
 HostValues = npt.NDArray[Any]
 
@@ -59,18 +60,35 @@ class Reading:
         self._logits = logits
         self._reads = reads
         self._tokens: list[int] = []
+        self._last: list[int | None] = []
+        self._redrawn: set[int] = set()
         self._largest, self._whole, self._ordered = Drawn(), Drawn(), Drawn()
         self._probes: list[tuple[mx.array, ...]] = []
         # A sum is finite iff no entry is NaN or +inf; -inf alone is a masked vocabulary entry of the model.
         self._sums = mx.sum(logits, axis=-1)
-        for row, read in (pair for work in reads for pair in work):
-            self._plan(row, read)
+        for work in reads:
+            before = len(self._tokens)
+            for row, read in work:
+                self._plan(row, read)
+            self._last.append(len(self._tokens) - 1 if len(self._tokens) > before else None)
         self._graph = self._build()
 
     @property
     def outputs(self) -> list[mx.array]:
         """Everything that must be evaluated before `collect`."""
         return [self._sums, *self._graph, *(array for probe in self._probes for array in probe)]
+
+    def last_tokens(self, works: Sequence[int]) -> mx.array:
+        """The token that each of `works` draws last, int32 [works], before it is known. Each draws at least one."""
+        groups = [group for group in (self._largest, self._whole, self._ordered) if group.draws]
+        drawn = self._graph[0] if len(groups) == 1 else mx.concatenate(self._graph[: len(groups)])
+        place = {place: index for index, place in enumerate(place for group in groups for place in group.places)}
+        wanted = [place[last] for work in works if (last := self._last[work]) is not None]
+        return (drawn if wanted == list(range(drawn.shape[0])) else drawn[integers(wanted)]).astype(mx.int32)
+
+    def keeps_last(self, work: int) -> bool:
+        """Once collected: whether `last_tokens` told the token that was drawn in the end."""
+        return self._last[work] not in self._redrawn
 
     def _plan(self, row: int, read: RowRead) -> None:
         if not isinstance(read.read, Sampler):
@@ -119,7 +137,9 @@ class Reading:
         if again:
             draws = [self._ordered.draws[index] for index in again]
             tokens, _ = sampling.from_most_likely(self._logits, draws, self._logits.shape[-1])
-            self._place([self._ordered.places[index] for index in again], tokens)
+            places = [self._ordered.places[index] for index in again]
+            self._redrawn.update(places)
+            self._place(places, tokens)
 
 
 def _probe(row: mx.array, probe: Logits | Distribution | Logprob | Logprobs | Entropy) -> tuple[mx.array, ...]:

@@ -1,21 +1,26 @@
 """Runs batches on the one thread that owns every `mx` call."""
 
 import asyncio
+import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import mlx.core as mx
-from msgspec.structs import replace
 
-from pie_mlx.engine.model.batch import Batch, RowRead, Work, WorkResult, last_drawn
+from pie_mlx.engine.model.batch import Batch, Outcome, RowRead, Work
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.reading import Reading
 from pie_mlx.engine.model.step import AdapterUse, Segment, StepInput
 from pie_mlx.errors import BatchFailedError
+from pie_mlx.metal import UnsettledError
 
 T = TypeVar("T")
+
+Reads = Sequence[Sequence[tuple[int, RowRead]]]
+"""For every work, its reads with their row among the logits."""
 
 _NO_ADAPTER: AdapterUse = (0, 0, 0)
 
@@ -52,6 +57,15 @@ def _adapters(works: Sequence[Work]) -> list[AdapterUse] | None:
     return [use for work in works for use in work.adapters or [_NO_ADAPTER] * len(work.tokens)]
 
 
+@dataclass(slots=True)
+class Ahead:
+    """A step that runs behind the last one: which of its `logits` [rows, vocabulary] is whose, and since when."""
+
+    rows: dict[int, int]
+    logits: mx.array
+    begun: float = field(default_factory=time.perf_counter)
+
+
 class Runner:
     """The model, its pool and their thread.
 
@@ -63,7 +77,7 @@ class Runner:
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pie-mlx")
         self._model: LoadedModel | None = None
-        self._drawn: dict[int, int] = {}
+        self._ahead: Ahead | None = None
 
     @property
     def model(self) -> LoadedModel:
@@ -73,7 +87,10 @@ class Runner:
         return self._model
 
     def call(self, work: Callable[[], T]) -> asyncio.Future[T]:
-        """Begin `work` on the MLX thread."""
+        """Begin `work` on the MLX thread, when nothing is being computed there."""
+        return self._submit(lambda: self._settled(work))
+
+    def _submit(self, work: Callable[[], T]) -> asyncio.Future[T]:
         return asyncio.get_running_loop().run_in_executor(self._thread, work)
 
     async def load(self, load_model: Callable[[], LoadedModel]) -> LoadedModel:
@@ -82,54 +99,105 @@ class Runner:
         self._model = model
         return model
 
-    def run(self, batch: Batch) -> asyncio.Future[tuple[list[WorkResult], float]]:
-        """Begin a batch: results of every work in order, and the seconds the device took. Raises BatchFailedError."""
-        return self.call(lambda: self._run(batch))
+    def run(self, batch: Batch, successors: Sequence[Work] = ()) -> asyncio.Future[Outcome]:
+        """Begin a batch, and behind it `successors` as far as that is possible. Raises BatchFailedError.
 
-    async def run_ahead(self, works: Sequence[Work]) -> tuple[dict[int, WorkResult], float]:
-        """Run works of one token each, the one their context has drawn last: results by context, and the seconds.
-
-        A context whose last work failed has no result. Raises BatchFailedError.
+        Successors are works of one token each, the one that their context's work in the batch draws last. What they
+        read is not looked at: their program tells with `go_on`, or never, and what they wrote lies beyond every
+        context's length.
         """
-        return await self.call(lambda: self._run_ahead(works))
+        return self.call(lambda: self._run(batch, successors))
+
+    def go_on(self, works: Sequence[Work], successors: Sequence[Work] = ()) -> asyncio.Future[Outcome]:
+        """What `works` read of the rows that run ahead; they are among those last `followed`. Raises BatchFailedError.
+
+        The other rows are dropped; `successors` as in `run`.
+        """
+        return self._submit(lambda: self._go_on(works, successors))
 
     def close(self) -> None:
         """End the thread once its current batch is done."""
         self._thread.shutdown(wait=True)
         self._model = None
 
-    def _run(self, batch: Batch) -> tuple[list[WorkResult], float]:
-        started = time.perf_counter()
-        self._drawn = {}
+    def _run(self, batch: Batch, successors: Sequence[Work]) -> Outcome:
+        started, self._ahead = time.perf_counter(), None
         # Outside the guard: a copy that fails leaves pages with unknown content, which no caller can mend.
         if batch.copies:
             self.model.pool.copy_pages([(copy.source, copy.target, copy.rows) for copy in batch.copies])
-        try:
-            results = self._compute(batch.works)
-        except (RuntimeError, ValueError, MemoryError) as error:
-            raise BatchFailedError(
-                f"forward: the batch failed on the device: {error}",
-                hint="the contexts are as they were before it; try again with fewer or shorter inputs",
-                cause=str(error),
-            ) from error
-        self._drawn = {
-            work.context: drawn
-            for work, result in zip(batch.works, results, strict=True)
-            for drawn in last_drawn(result)
-        }
-        return results, time.perf_counter() - started
+        with _told_as_failed_batch():
+            step, reads = step_input(batch.works)
+            logits = self.model.forward(step)
+            if not step.logit_rows:
+                self.model.settle()
+                return Outcome([[] for _ in batch.works], time.perf_counter() - started)
+            return self._read(batch.works, logits, reads, successors, started)
 
-    def _run_ahead(self, works: Sequence[Work]) -> tuple[dict[int, WorkResult], float]:
-        known = [replace(work, tokens=[self._drawn[work.context]]) for work in works if work.context in self._drawn]
-        results, seconds = self._run(Batch(tuple(known))) if known else ([], 0.0)
-        return dict(zip((work.context for work in known), results, strict=True)), seconds
+    def _go_on(self, works: Sequence[Work], successors: Sequence[Work]) -> Outcome:
+        ahead, self._ahead = self._ahead, None
+        with _told_as_failed_batch():
+            if ahead is None:
+                raise RuntimeError("what ran ahead has failed")
+            reads = [[(ahead.rows[work.context], read) for read in work.reads] for work in works]
+            return self._read(works, ahead.logits, reads, successors, ahead.begun)
 
-    def _compute(self, works: Sequence[Work]) -> list[WorkResult]:
-        step, reads = step_input(works)
-        logits = self.model.forward(step)
-        if not step.logit_rows:
-            self.model.settle()
-            return [[] for _ in works]
+    def _read(
+        self, works: Sequence[Work], logits: mx.array, reads: Reads, successors: Sequence[Work], begun: float
+    ) -> Outcome:
+        """Results of a step that is built; its successors run behind it."""
         reading = Reading(logits.astype(mx.float32), reads)
-        self.model.settle(*reading.outputs)
-        return reading.collect()
+        if not successors:
+            self.model.settle(*reading.outputs)
+            return Outcome(reading.collect(), time.perf_counter() - begun)
+        self.model.begin(*reading.outputs)
+        self._ahead = ahead = self._build_ahead(works, reading, successors)
+        if ahead is not None and self.model.pool.ordered:
+            self._begin(ahead)
+        results = reading.collect()
+        if ahead is not None and not self.model.pool.ordered:
+            # A job of its own, since it takes as long as the step: MLX's CPU backend holds whoever begins a step until
+            # all but ten operations are done.
+            self._thread.submit(self._begin, ahead)
+        return Outcome(results, time.perf_counter() - begun, self._followed(works, reading))
+
+    def _build_ahead(self, works: Sequence[Work], reading: Reading, successors: Sequence[Work]) -> Ahead | None:
+        place = {work.context: index for index, work in enumerate(works)}
+        step, _ = step_input(successors)
+        drawn = reading.last_tokens([place[work.context] for work in successors])
+        try:
+            logits = self.model.follow(replace(step, tokens=drawn, logit_rows=list(range(len(successors)))))
+        except (UnsettledError, RuntimeError, ValueError, MemoryError):
+            return None  # if it is the model that fails, it will do so again where somebody waits for it
+        return Ahead({work.context: row for row, work in enumerate(successors)}, logits)
+
+    def _begin(self, ahead: Ahead) -> None:
+        if self._ahead is ahead:
+            ahead.begun = time.perf_counter()
+            self.model.begin(ahead.logits)
+
+    def _followed(self, works: Sequence[Work], reading: Reading) -> frozenset[int]:
+        """Contexts whose row runs ahead on the token that was drawn in the end."""
+        rows = {} if self._ahead is None else self._ahead.rows
+        kept = (work.context for index, work in enumerate(works) if reading.keeps_last(index))
+        return frozenset(context for context in kept if context in rows)
+
+    def _settled(self, work: Callable[[], T]) -> T:
+        """`work`, once what runs ahead is computed."""
+        if self._ahead is not None and not self.model.pool.ordered:
+            try:
+                self.model.settle(self._ahead.logits)
+            except (RuntimeError, ValueError, MemoryError):
+                self._ahead = None  # nobody asked for it so far
+        return work()
+
+
+@contextlib.contextmanager
+def _told_as_failed_batch() -> Generator[None]:
+    try:
+        yield
+    except (RuntimeError, ValueError, MemoryError) as error:
+        raise BatchFailedError(
+            f"forward: the batch failed on the device: {error}",
+            hint="the contexts are as they were before it; try again with fewer or shorter inputs",
+            cause=str(error),
+        ) from error

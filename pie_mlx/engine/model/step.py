@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import mlx.core as mx
+
 AdapterUse = tuple[int, int, int]
 """An adapter, its version and a noise seed; adapter 0 is none, seed 0 no noise."""
 
@@ -28,10 +30,12 @@ class Segment:
 class StepInput:
     """A ragged batch of T token rows. `slots` are physical: page * page_size + offset.
 
+    `tokens` are an array int32 [T] where they are still being drawn.
+
     `adapters` has what each row is computed with, (adapter, version, noise seed); None when no row has any.
     """
 
-    tokens: Sequence[int]
+    tokens: Sequence[int] | mx.array
     positions: Sequence[int]
     slots: Sequence[int]
     segments: tuple[Segment, ...]

@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import mlx.core as mx
+
 from pie_mlx.engine.model.step import AdapterUse, Segment, StepInput
+from pie_mlx.metal.arrays import integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +18,7 @@ class Wave:
     """
 
     shape: tuple[int, int]
-    tokens: Sequence[int]
+    tokens: Sequence[int] | mx.array
     offsets: Sequence[int]
     slots: Sequence[int]
     segments: Sequence[Segment]
@@ -37,7 +40,7 @@ def token_rows(step: StepInput) -> Wave:
     place = {row: index for index, row in enumerate(rows)}
     return Wave(
         shape=(len(rows), 1),
-        tokens=[step.tokens[row] for row in rows],
+        tokens=_taken(step.tokens, rows),
         offsets=[step.positions[row] for row in rows],
         slots=[step.slots[row] for row in rows],
         segments=segments,
@@ -92,7 +95,7 @@ def _wave(step: StepInput, pieces: Sequence[_Piece]) -> Wave:
     segments = [_part(piece, index * size) for index, piece in enumerate(pieces)]
     return Wave(
         shape=(len(pieces), size),
-        tokens=[step.tokens[row] for row in rows],
+        tokens=_taken(step.tokens, rows),
         offsets=[step.positions[piece.start] for piece in pieces],
         slots=[step.slots[row] for row in rows],
         segments=segments,
@@ -102,6 +105,12 @@ def _wave(step: StepInput, pieces: Sequence[_Piece]) -> Wave:
         logit_order=[order for _, order in wanted],
         adapters=None if step.adapters is None else [step.adapters[row] for row in rows],
     )
+
+
+def _taken(tokens: Sequence[int] | mx.array, rows: Sequence[int]) -> Sequence[int] | mx.array:
+    if isinstance(tokens, mx.array):
+        return tokens[integers(rows)]
+    return [tokens[row] for row in rows]
 
 
 def _part(piece: _Piece, start: int) -> Segment:
