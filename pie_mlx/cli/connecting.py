@@ -27,6 +27,8 @@ async def open_client(address: Address) -> Client:
     """Connected as the user who runs this command, or as the environment says. Raises SessionClosedError, AuthError."""
     if address.unix_socket is not None:
         return await connect(address.url, unix_socket=address.unix_socket)
+    if address.token is not None:
+        return await connect(address.url, token=address.token, username=getpass.getuser())
     user, key, token = (os.environ.get(name) or None for name in CREDENTIALS)
     user, key = address.username or user, address.key_file or key
     if token is not None and address.username is None:

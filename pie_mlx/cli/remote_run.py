@@ -1,6 +1,7 @@
 """`pie run` on an engine that runs already."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,14 +22,19 @@ from pie_mlx.runtime.store import Source, pack_program
 
 def run_on(address: Address, request: RunRequest, common: Common) -> int:
     """Run the program and answer the exit code. Raises PieError and click.UsageError."""
+    try:
+        return run_interruptible(prepared(request, common)(address).run)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def prepared(request: RunRequest, common: Common) -> Callable[[Address], "RemoteRun"]:
+    """The run, but for the engine. Raises LaunchError."""
     source = None if request.installed else packed(request)
     if request.files is not None:
         request.files.mkdir(parents=True, exist_ok=True)
     display = JsonDisplay() if common.json else TextDisplay(quiet=common.quiet)
-    try:
-        return run_interruptible(_RemoteRun(address, source, request, common, display).run)
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    return lambda address: RemoteRun(address, source, request, common, display)
 
 
 def packed(request: RunRequest) -> Source:
@@ -43,7 +49,9 @@ def upload_of(path: Path, manifest: Path | None) -> Source:
 
 
 @dataclass(frozen=True, slots=True)
-class _RemoteRun:
+class RemoteRun:
+    """One run of a program, uploaded from `source` or installed there already, on the engine at `address`."""
+
     address: Address
     source: Source | None
     request: RunRequest

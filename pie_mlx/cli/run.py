@@ -44,12 +44,16 @@ class RunRequest:
     """Hosts the program may reach; () means those of the configuration, None as that says."""
     allow_files: bool = False
     """Whether it has /scratch even where the configuration gives none."""
+    port: int | None = None
+    """Where its engine listens; None for an engine that nobody else reaches."""
+    log: Path | None = None
+    """Where the events of its engine are recorded."""
 
     @property
     def private(self) -> bool:
         """Whether it asks for something only an engine of its own can give."""
-        permits = self.allow_files or self.network_hosts is not None
-        return self.one_shot or self.dummy or self.model is not None or permits
+        given = (self.model, self.network_hosts, self.port, self.log)
+        return self.one_shot or self.dummy or self.allow_files or any(value is not None for value in given)
 
 
 @click.command(cls=RunCommand, options_metavar="[OPTIONS]", epilog="Words after -- are the program's input.")
@@ -65,6 +69,10 @@ class RunRequest:
 @click.option("--token-budget", type=click.IntRange(min=1), metavar="N", help="Tokens it may run.")
 @click.option("--allow-fs", "allow_files", is_flag=True, help="Let it keep files in /scratch.")
 @click.option(_ALLOW_NETWORK, "network", metavar="[=HOSTS]", help="Let it reach HOSTS (by commas), or the configured.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), metavar="N", help="Let others reach its engine; 0: any free port."
+)
+@click.option("--log", type=click.Path(path_type=Path, dir_okay=False), metavar="PATH", help="Record all events.")
 @click.option("--files", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Save files it sends.")
 @common_options
 @click.pass_context
@@ -108,6 +116,8 @@ def _request(given: dict[str, Any], words: list[str] | None) -> RunRequest:
         files=given["files"],
         network_hosts=_hosts(given["network"]),
         allow_files=given["allow_files"],
+        port=given["port"],
+        log=given["log"],
     )
 
 

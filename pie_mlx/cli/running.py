@@ -4,8 +4,11 @@ import asyncio
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Generator
+import time
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
@@ -22,6 +25,7 @@ from pie_mlx.config import ModelConfig, load_config, pie_home
 from pie_mlx.config.schema import Config, RuntimeConfig
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import InvalidArgumentError, LaunchError
+from pie_mlx.event_log import EventWriter
 from pie_mlx.events import Event
 from pie_mlx.runtime.configured import engine_settings, launch_limits, mcp_servers, worker_settings
 from pie_mlx.runtime.inputs import parse_input
@@ -39,17 +43,59 @@ def run_request(request: RunRequest, common: Common) -> int:
         from pie_mlx.cli.remote_run import run_on
 
         return run_on(address, request, common)
+    prepare = _prepared_launch if request.port is None else _prepared_listening
+    with _observers(request.log, debug=common.debug) as observers:
+        try:
+            return run_interruptible(prepare(request, common, observers))
+        except KeyboardInterrupt:
+            return INTERRUPTED
+
+
+Observers = Sequence[Callable[[Event], None]]
+"""Those that are told every event of the engine."""
+
+Run = Callable[[Protect], Coroutine[Any, Any, int]]
+
+
+def _prepared_launch(request: RunRequest, common: Common, observers: Observers) -> Run:
+    """Raises PieError and click.UsageError."""
     program = chosen_program(request)
     value = program_input(request, program.manifest.parameters)
-    settings = chosen_settings(request, common)
+    settings, config = chosen_settings(request, common), _permitting_config(request, common)
     if request.files is not None:
         request.files.mkdir(parents=True, exist_ok=True)
     display = JsonDisplay() if common.json else TextDisplay(quiet=common.quiet)
-    launch = _Launch(program, value, settings, load_config(common.config).config, display, request, common)
+    return _Launch(program, value, settings, config, display, request, observers, common).run
+
+
+def _prepared_listening(request: RunRequest, common: Common, observers: Observers) -> Run:
+    """Raises PieError and click.UsageError."""
+    from pie_mlx.cli.listening_run import ListeningRun
+    from pie_mlx.cli.remote_run import prepared
+
+    settings, config = chosen_settings(request, common), _permitting_config(request, common)
+    return ListeningRun(prepared(request, common), settings, config, request.port or 0, observers, common).run
+
+
+def _permitting_config(request: RunRequest, common: Common) -> Config:
+    config = load_config(common.config).config
+    runtime = permitted(config.runtime, request.network_hosts, allow_files=request.allow_files)
+    return msgspec.structs.replace(config, runtime=runtime)
+
+
+@contextlib.contextmanager
+def _observers(log: Path | None, *, debug: bool) -> Generator[Observers]:
+    """The file of `--log`, and with `--debug` the terminal. Raises click.UsageError."""
+    printing = [_print_event] if debug else []
+    if log is None:
+        yield printing
+        return
     try:
-        return run_interruptible(launch.run)
-    except KeyboardInterrupt:
-        return INTERRUPTED
+        writer = EventWriter(log, time.monotonic)
+    except OSError as error:
+        raise click.UsageError(f"--log {log}: {error.strerror}") from None
+    with writer:
+        yield [*printing, writer.write]
 
 
 def chosen_engine(request: RunRequest, common: Common) -> Address | None:
@@ -58,8 +104,8 @@ def chosen_engine(request: RunRequest, common: Common) -> Address | None:
         return find_engine(common.url, os.environ, pie_home(os.environ))
     if common.url:
         raise click.UsageError(
-            "--url names an engine that runs: --one-shot, --dummy, --model, --allow-fs and --allow-network "
-            "start another one"
+            "--url names an engine that runs: --one-shot, --dummy, --model, --allow-fs, --allow-network, --port and "
+            "--log start another one"
         )
     return None
 
@@ -103,6 +149,11 @@ def chosen_model_settings(name: str | None, *, dummy: bool, models: list[ModelCo
     return replace(settings, dummy=True) if dummy else settings
 
 
+def model_name(settings: EngineSettings) -> str:
+    """What clients are told that the model is called."""
+    return settings.name or ("dummy" if settings.dummy else settings.model)
+
+
 def permitted(
     runtime: RuntimeConfig, network_hosts: tuple[str, ...] | None, *, allow_files: bool = False
 ) -> RuntimeConfig:
@@ -129,6 +180,7 @@ class _Launch:
     config: Config
     display: Display
     request: RunRequest
+    observers: Observers
     common: Common
 
     async def run(self, protect: Protect) -> int:
@@ -136,8 +188,7 @@ class _Launch:
             # Brings in MLX and the model libraries: not before the command line is known to hold.
             from pie_mlx.runtime.embedding import Engine
 
-            log = _print_event if self.common.debug else None
-            runtime = permitted(self.config.runtime, self.request.network_hosts, allow_files=self.request.allow_files)
+            runtime = self.config.runtime
             async with Engine(
                 self.settings,
                 isolation=runtime.isolation,
@@ -147,7 +198,7 @@ class _Launch:
                 launch_limits=launch_limits(runtime),
                 resolve=_installed_program,
                 progress=progress,
-                on_event=log,
+                on_event=self._tell if self.observers else None,
             ) as engine:
                 protect()
                 loaded()
@@ -162,6 +213,10 @@ class _Launch:
                 process.close_session()
                 outcome = await _outcome(process, self.request.timeout_seconds)
         return self._report(outcome)
+
+    def _tell(self, event: Event) -> None:
+        for observer in self.observers:
+            observer(event)
 
     def _report(self, outcome: Outcome) -> int:
         if not isinstance(outcome, Failed):

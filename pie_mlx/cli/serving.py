@@ -18,7 +18,7 @@ from pie_mlx.cli.configuration import active_config, home
 from pie_mlx.cli.descriptors import raise_descriptor_limit
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.reporting import INTERRUPTED, report_failure
-from pie_mlx.cli.running import chosen_model_settings, progress_line
+from pie_mlx.cli.running import chosen_model_settings, model_name, progress_line
 from pie_mlx.cli.serve import ServeRequest
 from pie_mlx.cli.signals import end_at_once
 from pie_mlx.cli.terminal import without_controls
@@ -87,7 +87,7 @@ class _Serving:
                 server_settings(self.config),
                 engine_maker(self.config, self.settings, home(), progress=progress),
                 home=home(),
-                model=_model_name(self.settings),
+                model=model_name(self.settings),
                 keys=user_keys(self.config, home()),
                 limits=registry_limits(self.config),
                 observers=self._observers(recording),
@@ -170,7 +170,7 @@ class _Serving:
         runtime, engine = self.config.runtime, server.service.engine
         pages = (await engine.page_usage()).total
         return {
-            "model": _model_name(self.settings),
+            "model": model_name(self.settings),
             "device": await engine.consult(device_name),
             "pages": f"{pages} of {self.settings.page_size} tokens",
             "home": str(home()),
@@ -187,10 +187,6 @@ class _Serving:
                 "There is no TLS: others can read along. Use a tunnel (ssh -L) over networks you do not trust."
             )
         return found
-
-
-def _model_name(settings: EngineSettings) -> str:
-    return settings.name or ("dummy" if settings.dummy else settings.model)
 
 
 def _stop_signal() -> "asyncio.Future[int]":

@@ -13,12 +13,14 @@ _ANSWER_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where an engine is; its Unix socket goes first where it has one. Else one is `username` there, by `key_file`."""
+    """Where an engine is; its Unix socket goes first where it has one. Else one is `username` there, by `key_file`, or
+    whoever runs this command, by the engine's `token`."""
 
     url: str
     unix_socket: str | None = None
     username: str | None = None
     key_file: Path | None = None
+    token: str | None = None
 
 
 class _EngineFile(msgspec.Struct, frozen=True):

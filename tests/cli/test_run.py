@@ -1,9 +1,13 @@
 """`pie run` on an engine without weights."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+
+from pie_mlx.event_log import read_events
+from pie_mlx.events import ProcessOutput, TickCompleted
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -101,6 +105,35 @@ def test_a_program_keeps_files_where_that_is_allowed(pie, program):
 def test_debug_prints_the_events_of_the_engine(pie):
     ended = pie("run", "--dummy", "--debug", EXAMPLES / "hello", "--", "--max-tokens", "2")
     assert "TickCompleted" in ended.err
+
+
+def test_the_events_of_the_engine_are_recorded(pie, tmp_path):
+    log = tmp_path / "events"
+    assert pie("run", "--dummy", "--log", log, EXAMPLES / "hello", "--", "--max-tokens", "2").code == 0
+    found = read_events(log)
+    assert found.torn_bytes == 0
+    assert any(isinstance(event, TickCompleted) for event in found.events)
+
+
+def test_a_run_that_listens_prints_what_any_other_does_and_where(pie, program, tmp_path):
+    log = tmp_path / "events"
+    file = program("print('printed'); session.send('sent '); return input")
+    ended = pie("run", "--dummy", "--port", "0", "--log", log, file, "--", "--n", "3")
+    assert (ended.code, ended.out) == (0, 'printed\nsent \n{"n": 3}\n')
+    assert re.fullmatch(r"pie: listening at ws://127\.0\.0\.1:\d+\n", ended.err)
+    assert any(isinstance(event, ProcessOutput) and event.text == "printed\n" for event in read_events(log).events)
+
+
+def test_a_run_that_listens_is_not_the_engine_of_its_home(pie, program, home):
+    file = program("return 'done'")
+    assert pie("run", "-q", "--dummy", "--port", "0", file).out == "done\n"
+    assert not (home / "run" / "engine.json").exists()
+
+
+def test_a_program_that_fails_on_a_listening_engine_ends_with_1(pie, program):
+    ended = pie("run", "-q", "--dummy", "--port", "0", program("raise ValueError('wrong')"))
+    assert ended.code == 1
+    assert ended.err.endswith("ValueError: wrong\n")
 
 
 @pytest.mark.parametrize("model", ["nobody/nothing", "nothing"])

@@ -34,6 +34,10 @@ def demo(tmp_path):
         (["run", "a.py", "--timeout", "0"], "--timeout"),
         (["run", "a.py", "--token-budget", "0"], "--token-budget"),
         (["run", "a.py", "--input", "@/nothing/there"], "No such file"),
+        (["run", "a.py", "--port", "65536"], "--port"),
+        (["run", "a.py", "--log", "/nothing/there"], "--log /nothing/there: No such file"),
+        (["--url", "ws://127.0.0.1:1", "run", "a.py", "--port", "0"], "--url names an engine that runs"),
+        (["--url", "ws://127.0.0.1:1", "run", "a.py", "--log", "events"], "--url names an engine that runs"),
     ],
 )
 def test_wrong_command_lines_end_with_2(pie, words, why):
