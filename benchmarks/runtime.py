@@ -108,6 +108,9 @@ async def main(input):
 """
 
 
+PARTS = ("launches", "round-trips", "messages", "crowd", "memory")
+
+
 class Programs:
     """The programs measured, as files."""
 
@@ -255,26 +258,27 @@ def row(what: str, isolation: str, sandbox: str, value: str) -> str:
 async def measure(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as directory:
         programs = Programs(Path(directory))
-        sections: list[Callable[[], Awaitable[list[str]]]] = [
-            lambda: launches(programs, "inline", "off", options.launches),
-            lambda: launches(programs, "process", "off", options.launches),
-            lambda: launches(programs, "process", "best-effort", options.launches),
-            lambda: round_trips(programs, "best-effort", options.steps * 4),
-            lambda: messages(programs, "inline", "off", options.messages),
-            lambda: messages(programs, "process", "best-effort", options.messages),
-            lambda: crowd(programs, "inline", "off", options.programs, options.steps),
-            lambda: crowd(programs, "process", "best-effort", options.programs, options.steps),
-            lambda: idle_memory(programs, "best-effort"),
+        sections: list[tuple[str, Callable[[], Awaitable[list[str]]]]] = [
+            ("launches", lambda: launches(programs, "inline", "off", options.launches)),
+            ("launches", lambda: launches(programs, "process", "off", options.launches)),
+            ("launches", lambda: launches(programs, "process", "best-effort", options.launches)),
+            ("round-trips", lambda: round_trips(programs, "best-effort", options.steps * 4)),
+            ("messages", lambda: messages(programs, "inline", "off", options.messages)),
+            ("messages", lambda: messages(programs, "process", "best-effort", options.messages)),
+            ("crowd", lambda: crowd(programs, "inline", "off", options.programs, options.steps)),
+            ("crowd", lambda: crowd(programs, "process", "best-effort", options.programs, options.steps)),
+            ("memory", lambda: idle_memory(programs, "best-effort")),
         ]
         print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
         print(row("", "runs", "sandbox", ""))
-        for section in sections:
-            for line in await section():
+        for part, section in sections:
+            for line in await section() if part in options.parts else ():
                 print(line, flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--launches", type=int, default=30, help="warm launches")
     parser.add_argument("--messages", type=int, default=5000, help="messages to one reader")
     parser.add_argument("--programs", type=int, default=200, help="programs that decode at once")

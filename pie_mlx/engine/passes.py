@@ -51,12 +51,25 @@ class Pass:
         """Nothing remains, or nobody waits for it any more."""
         return self.remaining == 0 or self.done.done()
 
+    @property
+    def has_adapter(self) -> bool:
+        """Whether any input is computed with an adapter. The last one tells: only what was pending before has none."""
+        return self.inputs[-1].adapter != 0
+
+    def runs_whole(self, count: int) -> bool:
+        """Whether the next `count` inputs are all there are."""
+        return not self.cursor and count == len(self.inputs)
+
     def reads_within(self, count: int) -> list[tuple[int, RowRead]]:
         """The reads of the next `count` inputs, with their place among all reads."""
         end = self.cursor + count
-        if end - len(self.inputs) == self.cursor == 0:
-            return list(enumerate(self.reads))
         return [(place, read) for place, read in enumerate(self.reads) if self.cursor <= read.index < end]
+
+    def take(self, count: int, values: Sequence[AnyResult]) -> None:
+        """The next `count` inputs are computed; `values` is what was read from them, in the order of the reads."""
+        places = range(len(self.reads)) if self.runs_whole(count) else [place for place, _ in self.reads_within(count)]
+        self.results.update(zip(places, values, strict=True))
+        self.cursor += count
 
     def rejected(self) -> int:
         """How many of the last inputs leave KV, now that all results are there."""

@@ -4,57 +4,54 @@ from collections.abc import Iterable, Sequence
 
 from pie_mlx.calls import Brle
 from pie_mlx.engine.drafting import Window
-from pie_mlx.engine.kv import PageStore, WorkingToken
+from pie_mlx.engine.kv import PageStore, Rows
 from pie_mlx.engine.kv.masks import row_runs
 from pie_mlx.engine.kv.working import pages_for
 from pie_mlx.engine.model.batch import RowRead, Work, WorkResult
-from pie_mlx.engine.model.step import AdapterUse
 from pie_mlx.engine.passes import Pass
 from pie_mlx.errors import BatchFailedError
 
 
 def chunk_work(store: PageStore, item: Pass, count: int) -> Work:
     """The next `count` inputs of a pass as rows of a batch."""
-    context, size = item.context.id, store.page_size
-    chunk = item.inputs[item.cursor : item.cursor + count]
-    if item.replay:
-        first, table = item.first_slot + item.cursor, store.block_table(context)
-        slots = [table[slot // size] * size + slot % size for slot in range(first, first + count)]
-    else:
-        first, table = store.sequence_length(context), store.block_table(context)
-        slots = store.next_slots(context, count)
-    reads = tuple(_within(read, item.cursor) for _, read in item.reads_within(count))
+    context = item.context.id
+    rows = _replayed_rows(store, item, count) if item.replay else store.next_rows(context, count)
+    # By columns, as one step of every stream in a batch comes through here between two passes of the device.
+    tokens, positions, masks, *origins = zip(*item.inputs[item.cursor : item.cursor + count], strict=True)
     return Work(
         context=context,
-        tokens=[record.token for record in chunk],
-        positions=[record.position for record in chunk],
-        slots=slots,
-        block_table=table[: -(-(first + count) // size)],
-        kv_length=first + count,
-        masks=_chunk_masks(chunk, first),
-        reads=reads,
-        adapters=_chunk_adapters(item, chunk),
+        tokens=tokens,
+        positions=positions,
+        slots=rows.slots,
+        block_table=rows.block_table,
+        kv_length=rows.first + count,
+        masks=None if masks.count(None) == count else _chunk_masks(masks, rows.first),
+        reads=_chunk_reads(item, count),
+        adapters=list(zip(*origins, strict=True)) if item.has_adapter else None,
     )
 
 
-def _within(read: RowRead, start: int) -> RowRead:
-    if not start:
-        return read
-    return RowRead(read.index - start, read.read, read.stream, read.counter, read.mask)
+def _replayed_rows(store: PageStore, item: Pass, count: int) -> Rows:
+    """The slots that the next inputs of a replay are written to again."""
+    size, table = store.page_size, store.block_table(item.context.id)
+    first = item.first_slot + item.cursor
+    slots = [table[slot // size] * size + slot % size for slot in range(first, first + count)]
+    return Rows(first, slots, table[: pages_for(first + count, size)])
 
 
-def _chunk_adapters(item: Pass, chunk: Sequence[WorkingToken]) -> list[AdapterUse] | None:
-    """What the tokens of a chunk are computed with. The last input tells: only what was pending before has none."""
-    if not item.inputs[-1].adapter:
-        return None
-    return [(record.adapter, record.adapter_version, record.zo_seed) for record in chunk]
+def _chunk_reads(item: Pass, count: int) -> tuple[RowRead, ...]:
+    if item.runs_whole(count):
+        return tuple(item.reads)
+    start = item.cursor
+    return tuple(
+        RowRead(read.index - start, read.read, read.stream, read.counter, read.mask)
+        for _, read in item.reads_within(count)
+    )
 
 
-def _chunk_masks(chunk: Sequence[WorkingToken], first_slot: int) -> list[Brle] | None:
-    """The rows of a chunk that begins at `first_slot`; None when every one of them is plain causal."""
-    if all(record.mask is None for record in chunk):
-        return None
-    return [row_runs(record.mask, first_slot + index) for index, record in enumerate(chunk)]
+def _chunk_masks(masks: Sequence[bytes | None], first_slot: int) -> list[Brle]:
+    """The rows of a chunk that begins at `first_slot`."""
+    return [row_runs(mask, first_slot + index) for index, mask in enumerate(masks)]
 
 
 def take_result(store: PageStore, item: Pass, count: int, result: WorkResult) -> int:
@@ -65,11 +62,9 @@ def take_result(store: PageStore, item: Pass, count: int, result: WorkResult) ->
     if isinstance(result, BatchFailedError):
         item.fail(result)
         return 0
-    for (place, _), value in zip(item.reads_within(count), result, strict=True):
-        item.results[place] = value
     if not item.replay:
         store.append(item.context.id, item.inputs[item.cursor : item.cursor + count])
-    item.cursor += count
+    item.take(count, result)
     if item.remaining:
         return 0
     if item.window is not None:

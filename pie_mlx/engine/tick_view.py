@@ -1,6 +1,6 @@
 """The planner's picture of the engine at the start of a tick."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from pie_mlx.engine.bank import Bank
 from pie_mlx.engine.kv import Holdings
@@ -8,6 +8,7 @@ from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.market.settlement import Holding
 from pie_mlx.engine.passes import Pass
 from pie_mlx.engine.schedule import ContextView, Limits, PassView, RequestView, SharedRun, View
+from pie_mlx.engine.schedule.batching import all_fit
 from pie_mlx.engine.tick_state import TickState
 
 ATOMIC_TOKENS = 32
@@ -20,21 +21,30 @@ def tick_view(state: TickState, bank: Bank, limits: Limits, *, stalled: bool = F
     Who holds what is worked out only when the requests exceed the available pages: otherwise nobody is suspended.
     """
     available = state.store.available()
-    requests = tuple(_request_views(state))
+    requests, passes = tuple(_request_views(state)), tuple(_pass_views(state))
     short = sum(request.pages for request in requests) > available
     held = state.store.holdings() if short else Holdings()
-    contexts = state.contexts.values() if short else map(state.contexts.__getitem__, state.working())
+    contexts = state.contexts.values() if short else _ranked(state, requests, passes, limits)
     return View(
         tick=state.ticks,
         capacity_pages=state.store.capacity,
         available_pages=available,
         contexts=tuple(_context_view(state, bank, live, held) for live in contexts),
-        passes=tuple(_pass_views(state)),
+        passes=passes,
         requests=requests,
         shared_runs=tuple(SharedRun(run.run, run.pages, run.holders) for run in held.runs),
         limits=limits,
         stalled=stalled,
     )
+
+
+def _ranked(
+    state: TickState, requests: Sequence[RequestView], passes: Sequence[PassView], limits: Limits
+) -> Iterable[LiveContext]:
+    """Those that compete for pages at hand or for rows; nobody while there is room for all."""
+    if not requests and all_fit(passes, limits):
+        return ()
+    return map(state.contexts.__getitem__, state.working())
 
 
 def _request_views(state: TickState) -> Iterator[RequestView]:
@@ -43,9 +53,8 @@ def _request_views(state: TickState) -> Iterator[RequestView]:
     for request in state.requests.values():
         if not store.is_restoring(request.context.id):
             yield RequestView(request.context.id, store.restore_need(request.context.id) + request.pages)
-    for context in state.passes:
-        if not store.is_resident(context):
-            yield RequestView(context, store.restore_need(context))
+    for context in store.off_pool(state.passes):
+        yield RequestView(context, store.restore_need(context))
 
 
 def _pass_views(state: TickState) -> Iterator[PassView]:
@@ -59,7 +68,8 @@ def _pass_views(state: TickState) -> Iterator[PassView]:
 
 
 def _pass_view(item: Pass) -> PassView:
-    return PassView(item.context.id, item.remaining, item.remaining <= ATOMIC_TOKENS)
+    remaining = item.remaining
+    return PassView(item.context.id, remaining, remaining <= ATOMIC_TOKENS)
 
 
 def _context_view(state: TickState, bank: Bank, live: LiveContext, held: Holdings) -> ContextView:
@@ -87,8 +97,7 @@ def _context_view(state: TickState, bank: Bank, live: LiveContext, held: Holding
 
 def is_contended(state: TickState) -> bool:
     """Whether anybody waits for pages. While nobody does, all demands fit and the price is 0 (M7)."""
-    store = state.store
-    return bool(state.requests) or not all(store.is_resident(context) for context in state.passes)
+    return bool(state.requests or state.store.off_pool(state.passes))
 
 
 def settlement_holdings(state: TickState, ran: Iterable[int], *, contended: bool) -> list[Holding]:

@@ -15,11 +15,12 @@ from pie_mlx.engine.kv.values import (
     PageRead,
     PoolUsage,
     Restore,
+    Rows,
     SaveResult,
     SpillKey,
     Suspension,
-    WorkingToken,
 )
+from pie_mlx.engine.kv.working_token import WorkingToken
 
 __all__ = [
     "CommitResult",
@@ -36,6 +37,7 @@ __all__ = [
     "PageStore",
     "PoolUsage",
     "Restore",
+    "Rows",
     "SaveResult",
     "SharedPages",
     "SpillKey",

@@ -6,7 +6,8 @@ from itertools import chain
 from pie_mlx.engine.kv.context import Context
 from pie_mlx.engine.kv.image import Image
 from pie_mlx.engine.kv.trie import chain_of
-from pie_mlx.engine.kv.values import Fill, WorkingToken
+from pie_mlx.engine.kv.values import Fill
+from pie_mlx.engine.kv.working_token import WorkingToken, unpack
 
 Run = list[WorkingToken]
 
@@ -31,16 +32,17 @@ def fills_of(pieces: Iterable[tuple[int, Sequence[WorkingToken]]]) -> list[Fill]
 def adapters_in_use(contexts: Iterable[Context], images: Iterable[Image]) -> set[tuple[int, int]]:
     """Adapters (id, version) that the tokens of `contexts` and `images` refer to; 0 is no adapter."""
     images = list(images)
-    found: set[tuple[int, int]] = set()
+    working: list[WorkingToken] = []
+    pages: set[bytes] = set()
     for context in contexts:
-        pages = (record.tokens for record in chain_of(context.leaf))
-        found.update((token.adapter, token.adapter_version) for token in chain(*pages, context.working))
+        working += context.working
+        pages.update(record.packed for record in chain_of(context.leaf))
         if context.image is not None:
             images.append(context.image)
     for image in images:
-        pages = (record.tokens for record in image.all_records())
-        found.update((token.adapter, token.adapter_version) for token in chain(*pages))
-    return {(adapter, version) for adapter, version in found if adapter}
+        pages.update(record.packed for record in image.all_records())
+    tokens = chain(working, *map(unpack, pages))
+    return {(token.adapter, token.adapter_version) for token in tokens if token.adapter}
 
 
 def _fill(start: int, run: Run) -> Fill:

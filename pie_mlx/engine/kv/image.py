@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from pie_mlx.engine.kv.pool import PagePool
 from pie_mlx.engine.kv.segment import PageRecord, Segment
-from pie_mlx.engine.kv.values import PageContent, SpillKey, WorkingToken
+from pie_mlx.engine.kv.values import PageContent, SpillKey
+from pie_mlx.engine.kv.working_token import WorkingToken, pack
 
 
 @dataclass(slots=True, eq=False)
@@ -85,9 +86,6 @@ class ImageKeeper:
 
 def cut_tail(tokens: list[WorkingToken], pages: list[int], page_size: int) -> list[PageRecord]:
     """Records of the working pages that hold `tokens`; fewer `pages` than needed leave the rest without content."""
-    starts = range(0, len(tokens), page_size)
-    padded = [*pages, *[None] * (len(starts) - len(pages))]
-    return [
-        PageRecord(b"", tuple(tokens[start : start + page_size]), page)
-        for start, page in zip(starts, padded, strict=False)
-    ]
+    parts = [tokens[start : start + page_size] for start in range(0, len(tokens), page_size)]
+    padded = [*pages, *[None] * (len(parts) - len(pages))]
+    return [PageRecord(b"", pack(part), len(part), page) for part, page in zip(parts, padded, strict=False)]

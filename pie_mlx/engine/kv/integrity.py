@@ -125,7 +125,7 @@ def _check_context(books: Books, context: Context) -> None:
 def _check_keys(books: Books, chain: list[PageRecord]) -> None:
     key = NO_PAGE
     for record in chain:
-        _require(len(record.tokens) == books.page_size, "a committed page is not full")
+        _require(record.rows == len(record.tokens) == books.page_size, "a committed page is not full")
         key = books.hasher.key(key, record.tokens)
         _require(record.key == key, "a page's key is not that of its content")
 

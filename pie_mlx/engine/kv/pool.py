@@ -137,7 +137,7 @@ class PagePool:
         page = resident_page(record)
         record.page = None
         if record.wanted > others and record.spill is None:
-            self.lost.append(PageContent(page, len(record.tokens), record))
+            self.lost.append(PageContent(page, record.rows, record))
         return page
 
 

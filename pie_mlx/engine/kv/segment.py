@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pie_mlx.engine.kv.integrity_error import IntegrityError
-
-if TYPE_CHECKING:
-    from pie_mlx.engine.kv.values import WorkingToken
+from pie_mlx.engine.kv.working_token import WorkingToken, unpack
 
 
 class PageRecord:
     """One page's identity and where its content is.
 
-    `page` is the physical page, None once it was reclaimed. `spill` is the spill file's key, None when not
-    spilled. `wanted` counts the off-pool contexts and snapshots that need the content some day.
+    `packed` are its tokens (see `working_token.pack`), `rows` how many. `page` is the physical page, None once it was
+    reclaimed. `spill` is the spill file's key, None when not spilled. `wanted` counts the off-pool contexts and
+    snapshots that need the content some day.
     """
 
-    __slots__ = ("key", "page", "spill", "tokens", "wanted")
+    __slots__ = ("key", "packed", "page", "rows", "spill", "wanted")
 
-    def __init__(self, key: bytes, tokens: tuple[WorkingToken, ...], page: int | None) -> None:
+    def __init__(self, key: bytes, packed: bytes, rows: int, page: int | None) -> None:
         self.key = key
-        self.tokens = tokens
+        self.packed = packed
+        self.rows = rows
         self.page = page
         self.spill: Any = None
         self.wanted = 0
+
+    @property
+    def tokens(self) -> list[WorkingToken]:
+        """Unpacked anew each time."""
+        return unpack(self.packed)
 
 
 def resident_page(record: PageRecord) -> int:

@@ -1,6 +1,6 @@
 """The page store: all page accounting of one model behind one object."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from pie_mlx.calls import PageCounters
@@ -26,12 +26,13 @@ from pie_mlx.engine.kv.values import (
     PageCopy,
     PoolUsage,
     Restore,
+    Rows,
     SaveResult,
     SpillKey,
     Suspension,
-    WorkingToken,
 )
 from pie_mlx.engine.kv.working import PlainInput, RecordedInput, WorkingPages, pages_for
+from pie_mlx.engine.kv.working_token import WorkingToken
 from pie_mlx.errors import ContextReleasedError, InvalidArgumentError
 
 
@@ -147,7 +148,11 @@ class PageStore:
 
     def next_slots(self, context: int, count: int) -> list[int]:
         """Physical slots, page × page size + offset, of the next `count` tokens. Raises KvCapacityError."""
-        return self._working.slots(self._resident(context), count)
+        return self._working.rows(self._resident(context), count).slots
+
+    def next_rows(self, context: int, count: int) -> Rows:
+        """Where the next `count` tokens go. Raises KvCapacityError."""
+        return self._working.rows(self._resident(context), count)
 
     def table_for(self, context: int, length: int) -> Sequence[int] | None:
         """The block table the context will have when it holds `length` tokens, if nobody takes the page promised to it
@@ -256,6 +261,11 @@ class PageStore:
     def is_resident(self, context: int) -> bool:
         """Whether the context holds its pages; True from `restore` on."""
         return self._get(context).resident
+
+    def off_pool(self, contexts: Iterable[int]) -> list[int]:
+        """Those of `contexts` that do not hold their pages. Numbers that were released are ignored."""
+        found = map(self._contexts.get, contexts)
+        return [item.number for item in found if item is not None and item.image is not None and not item.restoring]
 
     def is_restoring(self, context: int) -> bool:
         """Whether the context is between `restore` and `finish_restore`."""
@@ -369,12 +379,12 @@ class PageStore:
         return context
 
     def _get(self, number: int) -> Context:
-        context = self._contexts.get(number)
-        if context is None:
+        try:
+            return self._contexts[number]
+        except KeyError:
             raise ContextReleasedError(
                 f"context {number}: it was released", hint="use a context only while you hold it"
-            )
-        return context
+            ) from None
 
     def _held(self, number: int) -> Context:
         context = self._get(number)

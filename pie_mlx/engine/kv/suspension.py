@@ -188,7 +188,7 @@ def _work(attached: int, pieces: list[_Piece]) -> Restore:
     reads: list[PageRead] = []
     lost: list[_Piece] = []
     for piece in pieces:
-        record, rows = piece.record, len(piece.record.tokens)
+        record, rows = piece.record, piece.record.rows
         if record.page is not None:
             copies.append(PageCopy(record.page, piece.target, rows))
         elif record.spill is not None:
@@ -203,7 +203,7 @@ def _reclaimable(leaf: Segment, image: Image) -> list[PageContent]:
     """Content of an image that no live context keeps in the pool and no spill file has."""
     alone = [record for part in path(leaf) if not part.contexts for record in part.pages]
     return [
-        PageContent(resident_page(record), len(record.tokens), record)
+        PageContent(resident_page(record), record.rows, record)
         for record in (*alone, *image.tail.records)
         if record.spill is None
     ]

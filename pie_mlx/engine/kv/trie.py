@@ -4,13 +4,11 @@ It holds only pages whose content is in the pool. What an off-pool context or a 
 in its `Image`.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from pie_mlx.engine.kv.keys import NO_PAGE
 from pie_mlx.engine.kv.pool import PagePool
 from pie_mlx.engine.kv.segment import PageRecord, Segment, resident_page
-from pie_mlx.engine.kv.values import WorkingToken
 
 
 class Place(NamedTuple):
@@ -29,8 +27,8 @@ class PrefixTrie:
 
     # Looking up.
 
-    def find(self, place: Place, key: bytes, tokens: Sequence[WorkingToken]) -> Place | None:
-        """The place after the page of `key` that follows `place`; None when absent or another page of the same key."""
+    def find(self, place: Place, key: bytes, packed: bytes) -> Place | None:
+        """The place after the page of `key` that follows `place`; None when absent or one of other tokens."""
         segment, at = place
         if at == len(segment.pages):
             child = segment.children.get(key)
@@ -38,7 +36,7 @@ class PrefixTrie:
                 return None
             segment, at = child, 0
         record = segment.pages[at]
-        return Place(segment, at + 1) if record.key == key and record.tokens == tokens else None
+        return Place(segment, at + 1) if record.key == key and record.packed == packed else None
 
     def match(self, chain: list[PageRecord]) -> tuple[Place, int]:
         """The deepest place that `chain` leads to from the root, and how many of its pages that is."""
@@ -197,7 +195,7 @@ def _common_pages(pages: list[PageRecord], chain: list[PageRecord], start: int) 
         return len(pages)
     common = 0
     for ours, theirs in zip(pages, chain[start:], strict=False):
-        if ours.key != theirs.key or ours.tokens != theirs.tokens:
+        if ours.key != theirs.key or ours.packed != theirs.packed:
             break
         common += 1
     return common

@@ -3,25 +3,13 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import msgspec
+
 from pie_mlx.engine.kv.segment import PageRecord
+from pie_mlx.engine.kv.working_token import WorkingToken
 
 SpillKey = Any
 """Whatever the spill file calls a stored page; kept and handed back, never looked at."""
-
-
-class WorkingToken(NamedTuple):
-    """One token of a context with all that its KV depends on.
-
-    `mask` is the canonical mask (see `masks.canonical_row`), None when the token sees every earlier slot.
-    Adapter 0 is no adapter and seed 0 no noise. A tuple, so that columns of a page are taken at C speed.
-    """
-
-    token: int
-    position: int
-    mask: bytes | None = None
-    adapter: int = 0
-    adapter_version: int = 0
-    zo_seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +58,7 @@ class Fill:
     zo_seed: int
 
 
-@dataclass(frozen=True, slots=True)
-class CommitResult:
+class CommitResult(NamedTuple):
     """`pages` were committed; `computed` of them hold a token this context computed (they cost), and
     `deduplicated` were replaced by an equal page that was there already."""
 
@@ -89,6 +76,15 @@ class Mark:
     working_pages: int
     highest_position: int
     inherited_tokens: int
+
+
+class Rows(msgspec.Struct, frozen=True):
+    """Where the next tokens of a context go: slot numbers from `first` on, their physical `slots` (page × page size +
+    offset), and the pages of all slots up to theirs."""
+
+    first: int
+    slots: list[int]
+    block_table: list[int]
 
 
 NOTHING_COMMITTED = CommitResult(0, 0, 0)

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import repeat
-from operator import itemgetter
-from typing import NamedTuple, cast
+from operator import itemgetter, ne
+from typing import NamedTuple
 
 from pie_mlx.engine.kv.context import Context
 from pie_mlx.engine.kv.keys import PageHasher
 from pie_mlx.engine.kv.pool import never_fits
 from pie_mlx.engine.kv.segment import PageRecord
 from pie_mlx.engine.kv.trie import Place, PrefixTrie, last_key, page_at
-from pie_mlx.engine.kv.values import NOTHING_COMMITTED, CommitResult, WorkingToken
+from pie_mlx.engine.kv.values import NOTHING_COMMITTED, CommitResult, Rows
+from pie_mlx.engine.kv.working_token import BareToken, WorkingToken, pack
 from pie_mlx.errors import InvalidArgumentError, KvCapacityError, PageBoundsError, PageCommitError
 
 _POSITION = itemgetter(1)
@@ -25,12 +26,13 @@ class PlainInput(NamedTuple):
     adapter_version: int
     zo_seed: int
 
-    def between(self, start: int, end: int) -> Iterator[WorkingToken]:
-        """Tokens `start` to `end` (not included): bare tuples, which equal WorkingTokens and are quicker to make."""
+    def between(self, start: int, end: int) -> Iterator[BareToken]:
+        """Tokens `start` to `end` (not included)."""
         tokens, first, adapter, version, seed = self
         positions = range(first + start, first + end)
-        same = repeat(None), repeat(adapter), repeat(version), repeat(seed)
-        return cast("Iterator[WorkingToken]", zip(tokens[start:end], positions, *same, strict=False))
+        return zip(
+            tokens[start:end], positions, repeat(None), repeat(adapter), repeat(version), repeat(seed), strict=False
+        )
 
 
 class RecordedInput(NamedTuple):
@@ -38,7 +40,7 @@ class RecordedInput(NamedTuple):
 
     tokens: Sequence[WorkingToken]
 
-    def between(self, start: int, end: int) -> Iterator[WorkingToken]:
+    def between(self, start: int, end: int) -> Iterator[BareToken]:
         """Tokens `start` to `end` (not included)."""
         return iter(self.tokens[start:end])
 
@@ -96,16 +98,18 @@ class WorkingPages:
             )
         _keep_tokens(context, len(context.working) - tokens)
 
-    def slots(self, context: Context, count: int) -> list[int]:
-        """Physical slots (page × page size + offset) of the next `count` tokens."""
+    def rows(self, context: Context, count: int) -> Rows:
+        """Where the next `count` tokens go."""
         size, table = self._page_size, context.block_table
         start = context.committed * size + len(context.working)
-        if start + count > len(table) * size:
+        end = start + count
+        if end > len(table) * size:
             raise KvCapacityError(
                 f"{count} tokens do not fit: {len(table) * size - start} slots are reserved and empty",
                 hint="reserve working pages first",
             )
-        return [table[slot // size] * size + slot % size for slot in range(start, start + count)]
+        slots = [table[slot // size] * size + slot % size for slot in range(start, end)]
+        return Rows(start, slots, table[: pages_for(end, size)])
 
     def table_for(self, context: Context, length: int) -> Sequence[int] | None:
         """Pages that `length` slots will lie on if nobody interferes, at most one of them not reserved yet."""
@@ -184,7 +188,7 @@ class WorkingPages:
             if min(positions) <= lowest:
                 break
             key = self._hasher.key(key, tokens)
-            found = self._trie.find(place, key, tokens)
+            found = self._trie.find(place, key, pack(tokens))
             if found is None:
                 break
             place, highest = found, max(highest, *positions)
@@ -198,30 +202,30 @@ class WorkingPages:
         before = context.block_table[first : first + pages]
         place, key = _end(context), last_key(context.leaf)
         for start in range(0, pages * size, size):
-            tokens = tuple(context.working[start : start + size])
+            tokens = context.working[start : start + size]
             key = self._hasher.key(key, tokens)
-            place = self._publish(context, place, PageRecord(key, tokens, None))
+            place = self._publish(context, place, PageRecord(key, pack(tokens), size, None))
         self._settle(context, place)
         computed = pages - min(pages, context.inherited_tokens // size)
         highest = max(map(_POSITION, context.working[: pages * size]))
         context.highest_position = max(context.highest_position, highest)
         _drop_leading_tokens(context, pages * size)
         after = context.block_table[first : first + pages]
-        return CommitResult(pages, computed, sum(a != b for a, b in zip(before, after, strict=True)))
+        return CommitResult(pages, computed, sum(map(ne, before, after)))
 
     def _publish(self, context: Context, place: Place, record: PageRecord) -> Place:
         """Commits the first working page as `record`, or drops it for an equal page after `place` (K4)."""
         number = context.committed
         own = context.block_table[number]
         context.committed += 1
-        equal = self._trie.find(place, record.key, record.tokens)
+        equal = self._trie.find(place, record.key, record.packed)
         if equal is not None:
             context.block_table[number] = page_at(equal)
             self._pool.give([own])
             return equal
         self._settle(context, place)
         if record.page is not None:
-            record = PageRecord(record.key, record.tokens, None)
+            record = PageRecord(record.key, record.packed, record.rows, None)
         record.page = own
         context.leaf = self._trie.extend(context.leaf, record)
         return _end(context)
@@ -263,7 +267,7 @@ def _drop_leading_tokens(context: Context, tokens: int) -> None:
 
 def _page_tokens(
     working: list[WorkingToken], plain: PlainInput | RecordedInput, start: int, size: int
-) -> tuple[WorkingToken, ...]:
+) -> tuple[BareToken, ...]:
     end, held = start + size, len(working)
     return (*working[start:end], *plain.between(max(0, start - held), max(0, end - held)))
 

@@ -1,6 +1,13 @@
 """I answer who runs now, and why not the others: pure functions over an immutable view."""
 
-from pie_mlx.engine.schedule.admission import Admission, AdmissionTerms, Launch, end_launch, request_launch
+from pie_mlx.engine.schedule.admission import (
+    Admission,
+    AdmissionTerms,
+    Launch,
+    check_claim,
+    end_launch,
+    request_launch,
+)
 from pie_mlx.engine.schedule.base import Order, Policy
 from pie_mlx.engine.schedule.bound import longest_wait_ticks
 from pie_mlx.engine.schedule.fcfs import FirstComePolicy
@@ -34,6 +41,7 @@ __all__ = [
     "View",
     "Wait",
     "WaitSeconds",
+    "check_claim",
     "end_launch",
     "is_stalled",
     "longest_wait_ticks",

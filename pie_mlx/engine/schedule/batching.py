@@ -17,14 +17,15 @@ def fill_batch(
     all of it, any other one token) is set aside before long inputs of a high rank take the rest, so that they stall
     nobody who decodes.
     """
-    if _all_fit(passes, limits):
+    if all_fit(passes, limits):
         return _in_order([Chunk(item.context, _most_tokens(item, limits)) for item in passes]), ()
     ranked = sorted(passes, key=lambda item: order.batch_rank(contexts[item.context]))
     chosen, waits = _choose(ranked, contexts, limits)
     return _in_order(_share_out(chosen, limits)), tuple(waits)
 
 
-def _all_fit(passes: Sequence[PassView], limits: Limits) -> bool:
+def all_fit(passes: Sequence[PassView], limits: Limits) -> bool:
+    """Whether one batch has room for all of them, so that nobody needs a rank."""
     if len(passes) > limits.max_batch_contexts:
         return False
     return sum(_most_tokens(item, limits) for item in passes) <= limits.max_batch_tokens

@@ -76,9 +76,10 @@ class RequestView(msgspec.Struct, frozen=True):
 class View(msgspec.Struct, frozen=True):
     """The engine before tick `tick`.
 
-    `available_pages` are free, cached and snapshot-only pages (K8). `contexts` holds every live context, `passes` and
-    `requests` at most one entry of each of them. `stalled`: nothing is in flight and nothing was runnable for as long
-    as `firing.is_stalled` asks.
+    `available_pages` are free, cached and snapshot-only pages (K8). `contexts` holds every live context; those without
+    work may be left out while all requests together fit into the available pages, and all of them while nobody requests
+    pages and one batch has room for all passes. `passes` and `requests` have at most one entry of each context.
+    `stalled`: nothing is in flight and nothing was runnable for as long as `firing.is_stalled` asks.
     """
 
     tick: int

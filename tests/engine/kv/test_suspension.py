@@ -31,6 +31,15 @@ def test_suspending_twice_does_nothing(world: World):  # R2
     assert (again.freed, again.contents) == (0, ())
 
 
+def test_those_that_hold_no_pages_are_known_until_their_restore_begins(world: World):  # Q1
+    resident, suspended, released = (world.filled([token] * 6) for token in range(3))
+    world.suspend(suspended)
+    world.release(released)
+    assert world.store.off_pool([resident, suspended, released]) == [suspended]
+    world.store.restore(suspended)
+    assert world.store.off_pool([resident, suspended]) == []
+
+
 def test_a_shared_prefix_stays_with_its_other_holder(world: World):  # T16
     context = world.filled(list(range(9)))
     other = world.fork(context)
