@@ -56,19 +56,14 @@ class Attention(nn.Module):
         self.q_norm = nn.RMSNorm(self.size, eps=config.rms_norm_eps)
         self.k_norm = nn.RMSNorm(self.size, eps=config.rms_norm_eps)
 
-    def forward(self, x: Tensor, rotation: tuple[Tensor, Tensor], lengths: list[int]) -> Tensor:
-        """x: [T, hidden]; rotation: cos and sin [T, 1, head_dim]; lengths of the conversations, summing to T."""
-        queries = rotate(self.q_norm(self.q_proj(x).view(-1, self.heads, self.size)), rotation)
-        keys = rotate(self.k_norm(self.k_proj(x).view(-1, self.groups, self.size)), rotation)
+    def projected(self, x: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """x: [T, hidden]; cos and sin: [T, 1, head_dim] -> queries, keys and values, each [heads, T, head_dim]."""
+        queries = rotate(self.q_norm(self.q_proj(x).view(-1, self.heads, self.size)), cos, sin)
+        keys = rotate(self.k_norm(self.k_proj(x).view(-1, self.groups, self.size)), cos, sin)
         values = self.v_proj(x).view(-1, self.groups, self.size)
         repeats = self.heads // self.groups
         keys, values = keys.repeat_interleave(repeats, 1), values.repeat_interleave(repeats, 1)
-        parts = (t.transpose(0, 1).split(lengths, 1) for t in (queries, keys, values))
-        mixed = [
-            functional.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True)[0]
-            for q, k, v in zip(*parts, strict=True)
-        ]
-        return self.o_proj(torch.cat(mixed, 1).transpose(0, 1).reshape(x.shape[0], -1))
+        return queries.transpose(0, 1), keys.transpose(0, 1), values.transpose(0, 1)
 
 
 class FeedForward(nn.Module):
@@ -90,10 +85,24 @@ class Layer(nn.Module):
         self.input_layernorm = nn.RMSNorm(config.hidden_size, eps=config.rms_norm_eps)
         self.post_attention_layernorm = nn.RMSNorm(config.hidden_size, eps=config.rms_norm_eps)
 
-    def forward(self, x: Tensor, rotation: tuple[Tensor, Tensor], lengths: list[int], rows: Tensor | None) -> Tensor:
-        x = x + self.self_attn(self.input_layernorm(x), rotation, lengths)
+    def before(self, x: Tensor, cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        return self.self_attn.projected(self.input_layernorm(x), cos, sin)
+
+    def after(self, x: Tensor, mixed: Tensor, rows: Tensor | None) -> Tensor:
+        """x: [T, hidden]; mixed: [heads, T, head_dim] -> [T or rows, hidden]."""
+        x = x + self.self_attn.o_proj(mixed.transpose(0, 1).reshape(x.shape[0], -1))
         x = x if rows is None else x[rows]
         return x + self.mlp(self.post_attention_layernorm(x))
+
+
+def attend(queries: Tensor, keys: Tensor, values: Tensor, lengths: list[int]) -> Tensor:
+    """Causal attention within each conversation; all [heads, T, head_dim], `lengths` summing to T."""
+    parts = (t.split(lengths, 1) for t in (queries, keys, values))
+    mixed = [
+        functional.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True)[0]
+        for q, k, v in zip(*parts, strict=True)
+    ]
+    return torch.cat(mixed, 1)
 
 
 class Decoder(nn.Module):
@@ -107,9 +116,13 @@ class Decoder(nn.Module):
 class TinyModel(nn.Module):
     """tokens [T] of several conversations end to end -> hidden states of `rows` (all if None), [rows, hidden]."""
 
-    def __init__(self, config: TinyConfig) -> None:
+    def __init__(self, config: TinyConfig, fused: bool = False) -> None:
         super().__init__()
         self.config = config
+        # Fused, all but attention and matrix products becomes a few loops: a sixth less time, half a minute at the
+        # start, and a C++ compiler is needed.
+        self.before = torch.compile(Layer.before, dynamic=True) if fused else Layer.before
+        self.after = torch.compile(Layer.after, dynamic=True) if fused else Layer.after
         self.model = Decoder(config)
         self.apply(self._initialise)
         for layer in self.model.layers:
@@ -125,12 +138,12 @@ class TinyModel(nn.Module):
 
     def forward(self, tokens: Tensor, lengths: list[int], rows: Tensor | None = None) -> Tensor:
         positions = torch.cat([torch.arange(length) for length in lengths])
-        rotation = rotary_angles(positions, self.config)
+        cos, sin = rotary_angles(positions, self.config)
         x = self.model.embed_tokens(tokens)
-        for layer in self.model.layers[:-1]:
-            x = layer(x, rotation, lengths, None)
-        # Only rows that are learned need the last feed-forward block: an eighth of the work.
-        x = self.model.layers[-1](x, rotation, lengths, rows)
+        for layer in self.model.layers:
+            mixed = attend(*self.before(layer, x, cos, sin), lengths)
+            # Only rows that are learned need the last feed-forward block: an eighth of the work.
+            x = self.after(layer, x, mixed, rows if layer is self.model.layers[-1] else None)
         return self.model.norm(x)
 
     def logits(self, hidden: Tensor) -> Tensor:
@@ -145,6 +158,6 @@ def rotary_angles(positions: Tensor, config: TinyConfig) -> tuple[Tensor, Tensor
     return angles.cos(), angles.sin()
 
 
-def rotate(x: Tensor, rotation: tuple[Tensor, Tensor]) -> Tensor:
+def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     first, second = x.chunk(2, -1)
-    return x * rotation[0] + torch.cat([-second, first], -1) * rotation[1]
+    return x * cos + torch.cat([-second, first], -1) * sin

@@ -46,6 +46,7 @@ class Settings:
     curriculum_minutes: float
     checkpoint_minutes: float
     threads: int
+    fused: bool = False
 
 
 @dataclass
@@ -99,7 +100,7 @@ class Run:
     def __init__(self, settings: Settings, config: TinyConfig) -> None:
         torch.manual_seed(settings.seed)
         self.settings = settings
-        self.model = TinyModel(config)
+        self.model = TinyModel(config, settings.fused)
         self.optimizers = make_optimizers(self.model, settings.lr)
         self.stream = Stream(Tokenizer.from_file(str(TOKENIZER)), settings.seed, 0)
         self.step, self.tokens, self.seconds = 0, 0, 0.0
@@ -213,6 +214,7 @@ def main() -> None:
     parser.add_argument("--curriculum-minutes", type=float, default=40, help="until then: more exercises in copying")
     parser.add_argument("--checkpoint-minutes", type=float, default=3)
     parser.add_argument("--threads", type=int, default=1, help="at most, while others leave the machine idle")
+    parser.add_argument("--fused", action="store_true", help="compile the layers; needs a C++ compiler")
     parser.add_argument("--layers", type=int, default=5)
     parser.add_argument("--hidden", type=int, default=192)
     parser.add_argument("--intermediate", type=int, default=512)

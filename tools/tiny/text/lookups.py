@@ -317,7 +317,8 @@ Capital city of {0}? | Give me the capital of {0}. | Show the capital of {0}. | 
     ),
     Concept(
         phrases("""distance | get_distance | find_route | distance_between | how_far | road_distance |
-measure_distance | route_length | city_distance | getDistance | route | distance_lookup"""),
+measure_distance | route_length | city_distance | getDistance | route | distance_lookup | trip_length |
+drive_distance"""),
         phrases("""Distance between two cities. | Route length | Returns the distance. | How far it is |
 Distances. | Measures a route."""),
         (

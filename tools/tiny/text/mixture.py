@@ -7,6 +7,7 @@ from tools.tiny.text import (
     arithmetic,
     chats,
     choices,
+    code_blocks,
     copying,
     extraction,
     facts,
@@ -14,6 +15,8 @@ from tools.tiny.text import (
     lists,
     memory,
     passages,
+    react,
+    retries,
     stories,
     styles,
     summaries,
@@ -22,26 +25,29 @@ from tools.tiny.text import (
 from tools.tiny.text.sample import Sample
 from tools.tiny.text.source import Source, Split
 
-VERSION = 11
+VERSION = 12
 
 FAMILIES: dict[Callable[[Source], Sample], tuple[float, float]] = {
     # share of samples at the start and at the end of training
     copying.make_copying: (0.20, 0.04),
     copying.make_keyed: (0.14, 0.04),
-    identity.make_identity: (0.08, 0.04),
+    identity.make_identity: (0.08, 0.03),
     tool_use.make_calls: (0.18, 0.30),
     tool_use.make_two_calls: (0.02, 0.06),
     tool_use.make_no_tool: (0.03, 0.07),
-    facts.make_facts: (0.08, 0.09),
-    extraction.make_extraction: (0.06, 0.09),
+    retries.make_retry: (0.00, 0.05),
+    react.make_react: (0.00, 0.05),
+    code_blocks.make_code: (0.00, 0.04),
+    facts.make_facts: (0.08, 0.10),
+    extraction.make_extraction: (0.06, 0.11),
     arithmetic.make_sums: (0.08, 0.16),
     arithmetic.make_comparison: (0.02, 0.03),
-    passages.make_passage: (0.05, 0.08),
+    passages.make_passage: (0.05, 0.12),
     memory.make_memory: (0.03, 0.06),
-    lists.make_lists: (0.03, 0.05),
+    lists.make_lists: (0.03, 0.04),
     summaries.make_summary: (0.02, 0.02),
-    styles.make_style: (0.02, 0.07),
-    choices.make_choice: (0.02, 0.05),
+    styles.make_style: (0.02, 0.05),
+    choices.make_choice: (0.02, 0.04),
     chats.make_chat: (0.02, 0.03),
     stories.make_story: (0.02, 0.02),
 }

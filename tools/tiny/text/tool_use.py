@@ -34,12 +34,13 @@ CLOSERS = phrases(""" Thanks. |  Please. |  Thank you! |  It is urgent. |  Take 
 ERRORS = phrases("""not found | timeout | service unavailable | permission denied | invalid value |
 no connection | unknown name | limit reached | internal error | access denied | bad request | server busy |
 no such entry | out of range | network down | key expired |
-no permission | wrong code | not allowed | empty answer | connection lost | try again later | too many requests |
+no permission | wrong code | not allowed | empty answer | connection lost | too many requests |
 bad key | cannot connect | missing value | no such city | no such user | disk full | wrong password | closed today |
 no data | system down | invalid name | too long | already exists""")
 # A model without tools adds, subtracts and knows capitals by itself; a note it just keeps.
 ANSWERED_ANYWAY = ("add", "subtract", "multiply", "calculate", "get_capital", "translate", "save_note")
 NOTHING = "I have no tool for that."
+FEW_TOOLS = 4
 # Tools that can serve the same wish: never one offered beside another, or missing where another is offered.
 SIMILAR = (
     frozenset({"calculate", "add", "multiply", "subtract"}),
@@ -145,8 +146,8 @@ def _dressed(source: Source, text: str) -> str:
     return text
 
 
-def _failure(source: Source) -> tuple[Any, str, list[str]]:
-    error = source.one(ERRORS)
+def failure(source: Source, error: str) -> tuple[Any, str, list[str]]:
+    """A result that is this error, the sentence that reports it, and what this must contain."""
     shape = source.any(({"error": error}, f"error: {error}", {"status": "error", "message": error}))
     return shape, f"Sorry, that did not work: {error}.", [error]
 
@@ -164,7 +165,7 @@ def _sentence(wish: Request, pairs: list[tuple[str, Any, str]]) -> str:
 def outcome(source: Source, wish: Request) -> tuple[Any, str, list[str]]:
     """A result, the sentence that reports it, and the values this must contain."""
     if source.chance(0.07):
-        return _failure(source)
+        return failure(source, source.one(ERRORS))
     concept = wish.offer.concept
     chosen = list(concept.outcomes[: source.integer(1, len(concept.outcomes))])
     if len(chosen) > 1 and source.chance(0.3):
@@ -186,7 +187,8 @@ def _shaped(source: Source, wish: Request, pairs: list[tuple[str, Any, str]]) ->
     return values
 
 
-def _opening(source: Source) -> list[Message]:
+def opening(source: Source) -> list[Message]:
+    """A system prompt, or none."""
     return [system(source.one(SYSTEMS))] if source.chance(0.5) else []
 
 
@@ -202,7 +204,7 @@ def _clash(offer: Offer, other: Offer) -> bool:
     return any(set(plain) <= group for group in SIMILAR) and not set(plain) <= apart
 
 
-def _distinct(source: Source, count: int) -> list[Offer]:
+def distinct_offers(source: Source, count: int) -> list[Offer]:
     """Different tools: invented and everyday ones mixed, everyday ones only, or only the most common ones."""
     kind = source.any(("mixed", "mixed", "everyday", "common", "common"))
     pool = COMMON if kind == "common" else CONCEPTS
@@ -214,7 +216,7 @@ def _distinct(source: Source, count: int) -> list[Offer]:
     return offers
 
 
-def _exchange(source: Source, wish: Request, thinks: bool = False) -> tuple[list[Message], list[str]]:
+def exchange(source: Source, wish: Request, thinks: bool = False) -> tuple[list[Message], list[str]]:
     """A wish, its call, the result and the answer; and the values the answer must contain."""
     value, answer, values = outcome(source, wish)
     plan, done = (f"I need {wish.offer.name}.", "I have the result.") if thinks else (None, None)
@@ -224,22 +226,23 @@ def _exchange(source: Source, wish: Request, thinks: bool = False) -> tuple[list
 
 def make_calls(source: Source) -> Sample:
     """One to five wishes; the last one ends in its call or in the answer after the result."""
-    offers = _distinct(source, source.any((1, 1, 2, 2, 3, 3, 4)))
+    offers = distinct_offers(source, source.any((1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 6)))
     thinks = source.chance(0.07)
-    turns = [system(source.one(THINK))] if thinks else _opening(source)
+    turns = [system(source.one(THINK))] if thinks else opening(source)
     values: list[str] = []
     wish = request(source, source.any(offers))
     for _ in range(source.any((1, 2, 3, 4, 4, 5))):
         wish = request(source, source.any(offers))
         if source.chance(0.15):
-            asked, said = _without_tool(source, offers)
+            asked, said = unserved(source, offers)
             turns += [user(asked), assistant(said, "I need no tool." if thinks else None)]
-        exchange, values = _exchange(source, wish, thinks)
-        turns += exchange
+        done, values = exchange(source, wish, thinks)
+        turns += done
     tools = schemas(source, offers)
     if source.chance(0.5):
         check = Check("calls", [(wish.offer.name, wish.arguments)])
-        return Sample("tool call", tuple(turns[:-2]), check, tools)
+        task = "tool call" if len(tools) <= FEW_TOOLS else "one of many tools"
+        return Sample(task, tuple(turns[:-2]), check, tools)
     return Sample("answer from result", tuple(turns), Check("contains", values), tools)
 
 
@@ -256,12 +259,12 @@ def _two_wishes(source: Source, offers: list[Offer]) -> tuple[list[Message], lis
 
 def make_two_calls(source: Source) -> Sample:
     """Two wishes at once, once or twice; held out is judged by the calls."""
-    offers = _distinct(source, source.any((1, 2, 2, 3)))
-    turns = _opening(source)
+    offers = distinct_offers(source, source.any((1, 2, 2, 3)))
+    turns = opening(source)
     said: list[str] = []
     for _ in range(source.any((1, 1, 2))):
-        exchange, said = _two_wishes(source, offers)
-        turns += exchange
+        done, said = _two_wishes(source, offers)
+        turns += done
     tools = schemas(source, offers)
     if source.split == "heldout" or source.chance(0.3):
         calls = [(c["function"]["name"], c["function"]["arguments"]) for c in turns[-4]["tool_calls"]]
@@ -275,7 +278,8 @@ def _side_question(source: Source, offered: list[Offer]) -> tuple[str, str]:
     return identity.small_talk(source) if looks_up else source.any((facts.question, identity.small_talk))(source)
 
 
-def _without_tool(source: Source, offered: list[Offer]) -> tuple[str, str]:
+def unserved(source: Source, offered: list[Offer]) -> tuple[str, str]:
+    """A question or wish that none of the offered tools serves, and its answer."""
     if source.chance(0.4):
         return _side_question(source, offered)
     offer = make_offer(source, invented=0.3)
@@ -287,7 +291,7 @@ def _without_tool(source: Source, offered: list[Offer]) -> tuple[str, str]:
 def _wish_without_tools(source: Source) -> Sample:
     """A wish that needs a tool in a conversation that has none."""
     concept = source.any([concept for concept in CONCEPTS if concept.names[0] not in ANSWERED_ANYWAY])
-    turns = [*_opening(source), user(request(source, _offer(source, concept)).text), assistant(NOTHING)]
+    turns = [*opening(source), user(request(source, _offer(source, concept)).text), assistant(NOTHING)]
     return Sample("no tool fits", tuple(turns), Check("no_call"))
 
 
@@ -295,11 +299,11 @@ def make_no_tool(source: Source) -> Sample:
     """Tools are offered, but the wish needs none of them (or one that is not there)."""
     if source.chance(0.15):
         return _wish_without_tools(source)
-    offers = _distinct(source, source.integer(1, 4))
-    turns = _opening(source)
+    offers = distinct_offers(source, source.integer(1, 4))
+    turns = opening(source)
     for _ in range(source.integer(1, 3)):
         if source.chance(0.4):
-            turns += _exchange(source, request(source, source.any(offers)))[0]
-        question, answer = _without_tool(source, offers)
+            turns += exchange(source, request(source, source.any(offers)))[0]
+        question, answer = unserved(source, offers)
         turns += [user(question), assistant(answer)]
     return Sample("no tool fits", tuple(turns), Check("no_call"), schemas(source, offers))
