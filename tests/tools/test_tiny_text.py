@@ -15,6 +15,7 @@ from tools.tiny.text.facts import RELATIONS
 from tools.tiny.text.loosening import loosened
 from tools.tiny.text.mixture import make_of
 from tools.tiny.text.source import Source, Split, is_heldout, part_of
+from tools.tiny.text.synonyms import misspelt, otherwise
 from tools.tiny.text.words import CITIES, fragments
 
 COUNT = 400
@@ -89,6 +90,23 @@ def test_a_trained_wording_varies_but_keeps_its_fields() -> None:
     varied = [loosened(source, template) for template in templates]
     assert all(text.count("{s}") == 1 for text in varied)
     assert sum(text != template for text, template in zip(varied, templates, strict=True)) > len(templates) / 4
+
+
+def test_other_words_are_put_for_known_words_and_fields_are_kept() -> None:
+    source = Source("seed", "train")
+    said = {otherwise(source, "What is the capital of {city}? Answer.") for _ in range(100)}
+    assert "What is the seat of government of {city}? Reply." in said
+    assert all("{city}" in text for text in said)
+
+
+def test_a_slip_of_the_keyboard_changes_one_word_and_no_field() -> None:
+    source = Source("seed", "train")
+    template = "Which {continent} is it? Repeat."
+    for _ in range(100):
+        words = zip(template.split(), misspelt(source, template).split(), strict=True)
+        changed = [before for before, after in words if before != after]
+        assert len(changed) <= 1
+        assert "{continent}" not in changed
 
 
 def test_a_held_out_wording_stays_as_it_is_written() -> None:

@@ -1,7 +1,8 @@
 """Variation of wordings in training: framed, clipped and noisy forms of a template, so that none is learned by heart.
 
-Held-out templates stay as they are written. Only soft words are touched (articles, `please`, `tell`): never a word that
-says what is wanted or which value is which, and nothing made up is put next to a field, where a value could grow.
+Held-out templates stay as they are written. Only soft words are dropped (articles, `please`, `tell`): a word that says
+what is wanted gives way at most to another of the same meaning, and nothing made up is put next to a field, where a
+value could grow.
 """
 
 import re
@@ -9,6 +10,7 @@ from collections.abc import Sequence
 
 from tools.tiny.text import words
 from tools.tiny.text.source import Source, phrases
+from tools.tiny.text.synonyms import misspelt, otherwise
 
 _SOFT = frozenset(
     phrases("""please | can | could | would | tell | give | what | is | the | a | an | do | does | of | it | this |
@@ -121,8 +123,12 @@ def _edged(source: Source, template: str) -> str:
 
 def loosened(source: Source, template: str) -> str:
     """The template or a variant of it with the same fields; draws from the training split only."""
-    if source.split == "heldout" or source.chance(0.4):
+    if source.split == "heldout" or source.chance(0.3):
         return template
+    if source.chance(0.4):
+        template = otherwise(source, template)
+    if source.chance(0.06):
+        template = misspelt(source, template)
     if source.chance(0.4):
         template = _framed(source, template)
     if source.chance(0.5):
