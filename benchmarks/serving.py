@@ -1,6 +1,9 @@
 """Chat completions over HTTP, and an agent loop, beside `mlx_lm.server`, on one random Llama in one run.
 
     python -m benchmarks.serving [--new-tokens 64] [--turns 4] [--repeats 3] [--clients 1 8 32] [--agents 1 16]
+                                 [--kinds questions streamed conversations]
+
+An empty `--clients` or `--agents` leaves that part out.
 
 Both servers use the same weights in float32, the same BLAS and as many of its threads, and keep their defaults,
 mlx-lm's cache of 10 prompts among them. Only one of them is asked at a time; rounds alternate and medians are compared.
@@ -43,6 +46,12 @@ OPENING, CLOSING = '<tool_call>{"name": "weather", "arguments": {"city": "', '"}
 CITY_TOKENS = 10
 SYSTEM = "You are a careful agent. " + " ".join(f"Rule {number}: check result {number} twice." for number in range(75))
 RESULT = "The tool answers: 21 degrees, light wind from the west, no rain before the evening."
+KINDS = {
+    "questions": {"stream": False},
+    "streamed": {"stream": True},
+    "conversations": {"stream": False, "talks": True},
+}
+"""What clients ask: unrelated questions, the same as streams, or one conversation that goes on."""
 
 
 @dataclass(frozen=True)
@@ -219,13 +228,9 @@ def row(name: str, theirs: Sequence[float], ours: Sequence[float], *, lower: boo
 async def compare(directory: Path, ports: tuple[int, int], arguments: argparse.Namespace) -> None:
     peer, mine = await ready(ports[0], str(directory)), await ready(ports[1])
     print(f"{'9.4M-parameter random Llama, float32, greedy':44} {'mlx-lm':>12} {'pie-mlx':>12}")
-    kinds = {
-        "questions": {"stream": False},
-        "questions, streamed": {"stream": True},
-        "conversations": {"stream": False, "talks": True},
-    }
     for clients in arguments.clients:
-        for name, kind in kinds.items():
+        for name in arguments.kinds:
+            kind = KINDS[name]
             share = (clients, arguments.turns, arguments.new_tokens)
             found = await alternating(
                 lambda round, share=share, kind=kind: load(peer, *share, round, **kind),
@@ -264,8 +269,9 @@ def main() -> None:
     parser.add_argument("--new-tokens", type=int, default=64)
     parser.add_argument("--turns", type=int, default=4)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--clients", type=int, nargs="+", default=[1, 8, 32])
-    parser.add_argument("--agents", type=int, nargs="+", default=[1, 16])
+    parser.add_argument("--clients", type=int, nargs="*", default=[1, 8, 32])
+    parser.add_argument("--agents", type=int, nargs="*", default=[1, 16])
+    parser.add_argument("--kinds", choices=[*KINDS], nargs="+", default=[*KINDS])
     arguments = parser.parse_args()
     print(f"BLAS for both: {use_fast_blas()}")
     with tempfile.TemporaryDirectory() as root:

@@ -38,6 +38,15 @@ class ProcessLaunched(Event, frozen=True):
     input: str = ""
 
 
+class ProcessQueued(Event, frozen=True):
+    """A launch waits for `reason`; it is launched later, or fails when it is given up."""
+
+    process: str
+    username: str
+    program: str
+    reason: str
+
+
 class ProcessOutput(Event, frozen=True):
     """Text the program wrote to a standard stream."""
 
@@ -342,7 +351,8 @@ class McpToolsListed(Event, frozen=True):
 
 
 EngineEvent = (
-    EngineStarted
+    ProcessQueued
+    | EngineStarted
     | ContextCreated
     | ContextForked
     | ContextReleased

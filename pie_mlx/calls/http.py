@@ -25,6 +25,10 @@ class BeginHttpAnswer(Call[None], frozen=True):
 
 
 class WriteHttpBody(Call[None], frozen=True):
-    """More of the answer's body. Waits while the client reads too slowly. Raises SessionClosedError when it is gone."""
+    """More of the answer's body; after the `last` the answer is whole, and the client need not wait for the process.
+
+    Waits while the client reads too slowly. Raises SessionClosedError when it is gone.
+    """
 
     data: bytes
+    last: bool = False

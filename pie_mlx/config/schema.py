@@ -121,7 +121,7 @@ class SchedulerConfig(Section, frozen=True):
     default_token_limit: Annotated[int, Meta(gt=0, description="tokens of a launch that names no budget")] | None = None
     default_endowment_pages: Annotated[int, Meta(gt=0, description="pages' worth of credits a launch starts with")] = 64
     admission_oversubscription_factor: Annotated[
-        float, Meta(gt=0, description="promised pages in relation to those there are", extra=FIXED)
+        float, Meta(gt=0, description="pages that launches may claim in relation to those there are; the others wait")
     ] = 4.0
     restore_pause_at_utilization: Annotated[
         float, Meta(gt=0, le=1, description="of other engines; without effect: nothing pauses restores here")

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import threading
 from collections import deque
 from collections.abc import Callable, Coroutine
 from functools import partial
@@ -13,55 +14,105 @@ from pie_mlx.errors import EngineStoppedError
 Answer = Callable[[Call[Any]], Coroutine[Any, Any, Any]]
 """Answers a call on the engine's loop."""
 
+_local = threading.local()
+
+
+def hurry() -> None:
+    """Let calls that this thread has begun leave now, so that one which does not go this way overtakes none."""
+    known: Crossing | None = getattr(_local, "crossing", None)
+    if known is not None:
+        known.hurry()
+
+
+def crossing_to(there: asyncio.AbstractEventLoop) -> "Crossing":
+    """The way from the running loop to the engine's: one for all programs of a loop."""
+    here = asyncio.get_running_loop()
+    known: Crossing | None = getattr(_local, "crossing", None)
+    if known is None or known.here is not here or known.there is not there:
+        known = _local.crossing = Crossing(there)
+    return known
+
 
 class Crossing:
     """The way between the loop it is made on (`here`) and the engine's (`there`).
 
-    A wake-up of another thread's loop is a system call and a change of threads, dear beside a decode step: whatever
-    gathers on either side while a wake-up is under way goes with it.
+    A wake-up of another thread's loop is a system call and a change of threads, dear beside a decode step, and the
+    thread that is woken takes the interpreter from the one that goes on: where more is about to follow, the wake-up
+    waits for it, and whatever gathers on either side while one is under way goes with it.
     """
 
-    def __init__(self, there: asyncio.AbstractEventLoop, answer: Answer) -> None:
+    def __init__(self, there: asyncio.AbstractEventLoop) -> None:
         self.here = asyncio.get_running_loop()
-        self._there, self._answer = there, answer
+        self.there = there
         self._calls: deque[_Crosser] = deque()
         self._replies: deque[_Crosser] = deque()
         self._calls_wake = self._replies_wake = False
+        self._leaving: asyncio.Handle | None = None
+        self._together = 0
+        self._under_way = 0
 
-    async def submit(self, message: Call[Any]) -> Any:
+    async def submit(self, message: Call[Any], answer: Answer) -> Any:
         """Answer a call. Cancelling takes it back unless its batch is already running (E5)."""
-        crosser = _Crosser(message, self.here.create_future())
+        crosser = _Crosser(message, answer, self.here.create_future())
         self._calls.append(crosser)
         if not self._calls_wake:
             self._calls_wake = True
-            _wake(self._there, self._take_calls)
+            if self._together > 1:  # programs that were answered together ask again together
+                self._leaving = self.here.call_soon(self._wake_there)
+            else:
+                self._wake_there()
         try:
             return await crosser.reply
         except asyncio.CancelledError:
+            self.hurry()
             with contextlib.suppress(EngineStoppedError):
-                _wake(self._there, partial(_cancel, crosser))
+                _wake(self.there, partial(_cancel, crosser))
             raise
+
+    def hurry(self) -> None:
+        """Have calls that wait for others leave now."""
+        if self._leaving is not None:
+            self._leaving.cancel()
+            self._wake_there()
+
+    def _wake_there(self) -> None:
+        self._leaving = None
+        try:
+            _wake(self.there, self._take_calls)
+        except EngineStoppedError as error:
+            self._calls_wake = False
+            while self._calls:
+                _fail(self._calls.popleft().reply, error)
 
     def _take_calls(self) -> None:
         """On the engine's loop."""
         self._calls_wake = False  # before the queue is emptied: a call that comes too late wakes again
         while self._calls:
             crosser = self._calls.popleft()
-            crosser.task = self._there.create_task(self._answer(crosser.message))
+            self._under_way += 1
+            crosser.task = self.there.create_task(crosser.answer(crosser.message))
             crosser.task.add_done_callback(partial(self._give_back, crosser))
 
     def _give_back(self, crosser: "_Crosser", task: "asyncio.Task[Any]") -> None:
         """On the engine's loop."""
         crosser.task = task
+        self._under_way -= 1
         self._replies.append(crosser)
         if not self._replies_wake:
             self._replies_wake = True
-            with contextlib.suppress(EngineStoppedError):  # the program's loop has closed: nobody waits any more
-                _wake(self.here, self._take_replies)
+            if self._under_way:  # a batch answers many at once
+                self.there.call_soon(self._wake_here)
+            else:
+                self._wake_here()
+
+    def _wake_here(self) -> None:
+        with contextlib.suppress(EngineStoppedError):  # the program's loop has closed: nobody waits any more
+            _wake(self.here, self._take_replies)
 
     def _take_replies(self) -> None:
         """On the program's loop."""
         self._replies_wake = False
+        self._together = len(self._replies)
         while self._replies:
             crosser = self._replies.popleft()
             if crosser.task is not None:
@@ -71,10 +122,10 @@ class Crossing:
 class _Crosser:
     """A call on its way. `task` belongs to the engine's loop until it is done."""
 
-    __slots__ = ("message", "reply", "task")
+    __slots__ = ("answer", "message", "reply", "task")
 
-    def __init__(self, message: Call[Any], reply: "asyncio.Future[Any]") -> None:
-        self.message, self.reply = message, reply
+    def __init__(self, message: Call[Any], answer: Answer, reply: "asyncio.Future[Any]") -> None:
+        self.message, self.answer, self.reply = message, answer, reply
         self.task: asyncio.Task[Any] | None = None
 
 
@@ -93,6 +144,11 @@ def _settle(reply: "asyncio.Future[Any]", task: "asyncio.Task[Any]") -> None:
     if error is None:
         reply.set_result(task.result())
     else:
+        reply.set_exception(error)
+
+
+def _fail(reply: "asyncio.Future[Any]", error: EngineStoppedError) -> None:
+    if not reply.done():
         reply.set_exception(error)
 
 

@@ -12,8 +12,10 @@ from typing import Any, TypeVar, cast
 from pie_mlx.calls import Call
 from pie_mlx.engine.answers import handlers
 from pie_mlx.engine.host import ProcessHost
+from pie_mlx.engine.market import endowment_credits
 from pie_mlx.engine.ports import Ports
 from pie_mlx.engine.process import Process
+from pie_mlx.engine.schedule import AdmissionTerms
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.session import SessionPort
 from pie_mlx.engine.settings import EngineSettings
@@ -108,6 +110,17 @@ class EngineCore:
             process = self._services.processes.get(process_id)
             if process is not None:
                 await self._on_loop(_close(self._services, process))
+
+    def admission_terms(self) -> AdmissionTerms:
+        """What launches may claim of the pool (Q11)."""
+        settings = self._settings
+        capacity_pages = self.services.store.capacity
+        return AdmissionTerms(capacity_pages, settings.max_batch_contexts, settings.admission_oversubscription)
+
+    def endowment(self, token_budget: int | None) -> float:
+        """The credits of a launch (M2). Raises InvalidArgumentError for a budget below 1."""
+        settings = self._settings
+        return float(endowment_credits(token_budget, settings.page_size, settings.default_endowment_pages))
 
     async def page_usage(self) -> PageUsage:
         """The pages of the pool at this moment."""

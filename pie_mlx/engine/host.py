@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeVar
 
 from pie_mlx.calls import Call
-from pie_mlx.engine.crossing import Crossing
+from pie_mlx.engine.crossing import crossing_to, hurry
 from pie_mlx.engine.process import Process
 
 Reply = TypeVar("Reply")
@@ -34,7 +34,6 @@ class ProcessHost:
         self._send = send
         self._answer = answer
         self._process = process
-        self._crossing: Crossing | None = None
 
     @property
     def process_id(self) -> str:
@@ -42,14 +41,12 @@ class ProcessHost:
 
     def call(self, message: Call[Reply]) -> Reply:
         """Answer a call, blocking the calling thread. Raises the PieError the engine answers with."""
+        hurry()
         return self._send(self._process, message).result()
 
     async def submit(self, message: Call[Reply]) -> Reply:
         """Answer a call. Cancelling takes it back unless its batch is already running (E5)."""
-        crossing = self._crossing
-        if crossing is None or crossing.here is not asyncio.get_running_loop():
-            crossing = self._crossing = Crossing(self._loop, self.answer)
-        return await crossing.submit(message)
+        return await crossing_to(self._loop).submit(message, self.answer)
 
     async def answer(self, message: Call[Any]) -> Any:
         """Answer a call, on the engine's loop only. Raises the PieError; cancelling takes the call back (E5)."""

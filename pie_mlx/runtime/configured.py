@@ -33,6 +33,7 @@ def engine_settings(model: ModelConfig, home: Path) -> EngineSettings:
         prefill_chunk_tokens=model.scheduler.max_chunk_tokens,
         runs_ahead=None if model.scheduler.speculation_depth else False,
         default_endowment_pages=model.scheduler.default_endowment_pages,
+        admission_oversubscription=model.scheduler.admission_oversubscription_factor,
         default_token_limit=model.scheduler.default_token_limit,
         revision=model.revision,
         buffer_cache_bytes=model.engine.buffer_cache_mb << 20,

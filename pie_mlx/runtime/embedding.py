@@ -14,6 +14,7 @@ from typing import Any, Self, TypeVar, get_args
 from pie_mlx.engine.engine import EngineCore
 from pie_mlx.engine.host import ProcessHost
 from pie_mlx.engine.ports import HttpPort
+from pie_mlx.engine.schedule import AdmissionTerms
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import EngineStoppedError, InvalidArgumentError
@@ -204,6 +205,14 @@ class Engine:
         process.start(make, release=partial(self._release, process))
         self._outside.attend(process)
         return process
+
+    def admission_terms(self) -> AdmissionTerms:
+        """What launches may claim of the pool, for who admits them: `launch` starts everything at once (Q11)."""
+        return self._running_core().admission_terms()
+
+    def endowment(self, token_budget: int | None) -> float:
+        """The credits of a launch. Raises InvalidArgumentError for a budget below 1."""
+        return self._running_core().endowment(token_budget)
 
     async def page_usage(self) -> PageUsage:
         """The pages of the pool at this moment. Raises EngineStoppedError."""

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from pie_mlx.events import Event, ProcessLaunched
 
-GATHER_SECONDS = 0.005
+GATHER_SECONDS = 0.05
 """How long an event may wait for others. A tick tells of every pass: woken for each, the observer's thread would take
-the interpreter from the engine's as often."""
+the interpreter from the engine's as often, and a core from its batches."""
 
 
 class EventRelay:

@@ -68,7 +68,13 @@ class ProgramRun:
             raise ProcessCancelledError(self._cancelled)
         with waiting_on(runner.get_loop()):
             result = self._body()
-        return runner.run(self._main(result)) if inspect.isawaitable(result) else result
+        if not inspect.isawaitable(result):
+            return result
+        try:
+            return runner.run(self._main(result))
+        finally:
+            if inspect.iscoroutine(result):
+                result.close()  # cancelled before its first line it would be one that was never awaited
 
     async def _main(self, result: Awaitable[object]) -> object:
         self._task = asyncio.current_task()

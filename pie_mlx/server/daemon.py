@@ -22,6 +22,7 @@ from pie_mlx.runtime.registry import Launch, Registry, User
 from pie_mlx.server.exchanges import ProcessApp
 from pie_mlx.server.gate import check_host, check_origin
 from pie_mlx.server.listening import bind_tcp
+from pie_mlx.server.protocol import HttpProtocol
 from pie_mlx.server.settings import ServerSettings
 
 HOST = "127.0.0.1"
@@ -68,6 +69,7 @@ class Daemon:
     def start(self) -> None:
         config = uvicorn.Config(
             _Guard(ProcessApp(self._launch), self.settings),
+            http=HttpProtocol,
             lifespan="off",
             ws="none",
             log_config=None,

@@ -1,6 +1,7 @@
 """HTTP requests, each answered by a process of its own."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from pie_mlx.runtime.process import Process
 
 BODY_LIMIT_BYTES = 16 << 20
 AT_ONCE = 1024
+_log = logging.getLogger(__name__)
 _KINDS = {401: "authentication_error", 403: "permission_error"}
 _CODES = {401: "invalid_api_key"}
 
@@ -49,17 +51,18 @@ class ProcessApp:
     async def _serve(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> None:
         self._postbox = self._postbox or Postbox(asyncio.get_running_loop())
         exchange = Exchange(request, self._postbox)
+        launching = asyncio.ensure_future(self._launch(exchange))
+        leaving = asyncio.create_task(_leave(receive, exchange, launching))
         try:
-            process = await self._launch(exchange)
+            await asyncio.wait((launching,))
+            if launching.cancelled():  # the client did not wait for its turn
+                return
+            ending = asyncio.create_task(_end(exchange, launching.result()))
+            self._endings.add(ending)
+            ending.add_done_callback(self._endings.discard)
+            await _answer(exchange, scope, receive, send)
         except PieError as error:
             await refused(503, error.message)(scope, receive, send)
-            return
-        ending = asyncio.create_task(_end(exchange, process))
-        self._endings.add(ending)
-        ending.add_done_callback(self._endings.discard)
-        leaving = asyncio.create_task(_leave(receive, exchange, process))
-        try:
-            await _answer(exchange, scope, receive, send)
         finally:
             leaving.cancel()
 
@@ -87,9 +90,18 @@ async def _answer(exchange: Exchange, scope: Scope, receive: Receive, send: Send
         return
     raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
     await send({"type": "http.response.start", "status": status, "headers": raw})
-    async for data in exchange.body():
-        await send(_part(data, more=True))
-    await send(_part(b"", more=False))
+    whole = False
+    try:
+        async for data in exchange.body():
+            whole = exchange.is_whole
+            await send(_part(data, more=not whole))
+    except Exception as error:
+        # Half an answer: the connection is closed because it is not completed.
+        if not exchange.is_gone:
+            _log.warning("%s %s: the answer breaks off: %s", scope["method"], scope["path"], error)
+        return
+    if not whole:
+        await send(_part(b"", more=False))
 
 
 def _part(data: bytes, *, more: bool) -> dict[str, Any]:
@@ -108,9 +120,12 @@ async def _end(exchange: Exchange, process: Process) -> None:
     exchange.end(error if isinstance(error, Exception) or error is None else RuntimeError(str(error)))
 
 
-async def _leave(receive: Receive, exchange: Exchange, process: Process) -> None:
-    """Waits until the client is gone, and ends its process then."""
+async def _leave(receive: Receive, exchange: Exchange, launching: "asyncio.Future[Process]") -> None:
+    """Waits until the client is gone, and ends its process then, or gives up its launch."""
     while (await receive())["type"] != "http.disconnect":
         pass
     exchange.hang_up()
-    process.cancel("the client has gone")
+    if not launching.done():
+        launching.cancel()
+    elif launching.exception() is None:
+        launching.result().cancel("the client has gone")

@@ -17,6 +17,7 @@ from pie_mlx.events import (
     MarketSettled,
     ProcessFailed,
     ProcessLaunched,
+    ProcessQueued,
     ProcessReturned,
 )
 from pie_mlx.runtime.registry import User
@@ -36,8 +37,8 @@ class Owners:
 
     def note(self, event: Event) -> None:
         match event:
-            case ProcessLaunched(process=process, username=username):
-                self._processes[process] = username
+            case ProcessLaunched() | ProcessQueued():
+                self._processes[event.process] = event.username
             case (
                 ContextCreated(process=process, context=context, account=account)
                 | ContextForked(process=process, context=context, account=account)

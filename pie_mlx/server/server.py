@@ -13,7 +13,6 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 from websockets.datastructures import Headers
 
 import pie_mlx
@@ -30,6 +29,7 @@ from pie_mlx.server.handlers import handlers
 from pie_mlx.server.http import http_app
 from pie_mlx.server.listening import bind_tcp, listen, websocket_url
 from pie_mlx.server.peers import is_own_peer, is_unix, login_name
+from pie_mlx.server.protocol import HttpProtocol
 from pie_mlx.server.run_files import (
     EngineFile,
     bind_unix,
@@ -124,7 +124,11 @@ class Server:
             settings=self._settings,
             engine=engine,
             registry=Registry(
-                engine, model=self._model, limits=self._limits, logs=OutputLogs(self._home / "logs", time.time)
+                engine,
+                model=self._model,
+                limits=self._limits,
+                logs=OutputLogs(self._home / "logs", time.time),
+                emit=self._publish,
             ),
             programs=programs,
             doorkeeper=self._doorkeeper,
@@ -259,7 +263,7 @@ class _Hall:
         return None
 
 
-class _Door(H11Protocol):
+class _Door(HttpProtocol):
     """HTTP as far as the first request. Local connections must come from this user; silent ones may not pile up."""
 
     def __init__(self, hall: _Hall, **options: Any) -> None:

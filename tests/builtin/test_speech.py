@@ -31,6 +31,19 @@ async def test_reasoning_is_told_apart(spoken):
     assert await spoken("<think>So.</think>Hello", []) == ["Hello", "So.", []]  # D6
 
 
+async def test_text_around_reasoning_stays_in_order(spoken):
+    assert await spoken("One < two. <think>So.</think>Three <think>Well.</think>four", []) == [
+        "One < two. Three four",
+        "So.Well.",
+        [],
+    ]
+
+
+async def test_text_around_a_call_nobody_offered_stays_in_order(spoken):
+    text, _, _ = await spoken(f"Before {CALL} after", [])
+    assert text == 'Before {"name": "weather", "arguments": {"city":"Paris"}} after'
+
+
 async def test_a_call_is_no_text(spoken):
     assert await spoken(f"I see. {CALL}", [SCHEMA]) == ["I see. ", "", [["weather", '{"city":"Paris"}']]]
 

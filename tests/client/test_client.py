@@ -172,7 +172,7 @@ async def test_a_daemon_answers_on_its_port_and_is_ended_like_a_process(client):
     port = free_port()
     await client.launch_daemon("greeter", port)
     assert await ask(port, "/") == (200, ANY, b"hello")
-    (daemon,) = [row for row in await client.processes() if row["program"] == "greeter@0.1.0"]
+    (daemon,) = [row for row in await client.processes() if row["kind"] == "daemon"]
     await client.terminate(daemon["id"])
 
 

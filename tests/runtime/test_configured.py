@@ -18,8 +18,10 @@ revision = "v1.2"
 [model.scheduler]
 request_timeout_secs = 7
 restore_pause_at_utilization = 0.5
+admission_oversubscription_factor = 1.5
 [model.engine]
 buffer_cache_mb = 3
+draft_model = "org/a-small"
 ready_timeout_s = 1.5
 shutdown_timeout_s = 0.25
 """
@@ -35,7 +37,9 @@ def test_keys_of_a_model_are_settings_of_its_engine(loaded, tmp_path):
     settings = engine_settings(loaded.config.model[0], tmp_path)
     assert settings.revision == "v1.2"
     assert settings.request_timeout_seconds == 7
+    assert settings.admission_oversubscription == 1.5  # Q11
     assert settings.buffer_cache_bytes == 3 << 20
+    assert settings.draft_model == "org/a-small"
 
 
 def test_a_stop_takes_as_long_as_configured(loaded):

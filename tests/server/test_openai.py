@@ -351,7 +351,7 @@ async def test_other_paths_and_methods_are_refused(server, method, path, status)
     assert json.loads(answer)["error"]["message"]
 
 
-async def test_a_client_that_goes_away_ends_its_process(server):
+async def test_a_client_that_goes_away_ends_its_process_without_a_word(server, caplog):
     server.seen()
     body = {"model": MODEL, "prompt": "a", "max_tokens": 4000, "temperature": 2, "seed": 1, "stream": True}
     reader, writer = await send(server, b"POST", b"/v1/completions", json.dumps(body).encode())
@@ -360,9 +360,11 @@ async def test_a_client_that_goes_away_ends_its_process(server):
     failed = await asyncio.to_thread(server.wait_for, ProcessFailed | ProcessReturned)
     assert isinstance(failed, ProcessFailed)
     assert failed.message == "the client has gone"
+    server.seen()
+    assert caplog.records == []
 
 
-async def test_a_request_is_a_process_that_is_listed_and_can_be_ended(server):
+async def test_a_request_is_a_process_that_is_listed_and_can_be_ended(server, caplog):
     server.seen()
     registry = server.server.service.registry
     body = {"model": MODEL, "prompt": "a", "max_tokens": 4000, "temperature": 2, "seed": 1, "stream": True}
@@ -377,6 +379,8 @@ async def test_a_request_is_a_process_that_is_listed_and_can_be_ended(server):
     await asyncio.to_thread(server.wait_for, ProcessFailed)
     assert registry.records(ADMIN, all=True) == []
     writer.close()
+    assert [entry.getMessage() for entry in caplog.records] == ["POST /v1/completions: the answer breaks off: Signal"]
+    assert caplog.records[0].exc_info is None
 
 
 async def test_requests_run_at_once_each_in_a_process_of_its_own(server):

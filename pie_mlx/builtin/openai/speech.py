@@ -16,7 +16,11 @@ class Said:
 
 
 class Speech:
-    """The decoders of one reply. `schemas` are the tools that may be called."""
+    """The decoders of one reply. `schemas` are the tools that may be called.
+
+    While there is nothing but visible text, the others are told of the tokens later, together: each of them looks at
+    every token, which for most replies is most of the work.
+    """
 
     def __init__(self, model, schemas):
         formats = model.info.formats
@@ -25,21 +29,49 @@ class Speech:
         self._reasoning = reasoning.Decoder(model) if formats.reasoning or formats.channels else None
         self._calls = tools.Decoder(model, schemas) if formats.tools or formats.channels else None
         self.thinks = formats.reasoning is not None and formats.reasoning.opened_by_cue
+        self._was_plain = False
+        self._untold = []
 
     def feed(self, tokens):
         """Take more tokens."""
-        return self._said(lambda decoder: decoder.feed(tokens))
+        said = Said()
+        self._untold += tokens
+        visible = self._take_text(said, self._text.feed(tokens))
+        # A call that is offered may have to be held to its schema from its first token on.
+        is_plain = visible and not self.thinks and not self._offers
+        if not (is_plain and self._was_plain):
+            self._tell_others(said)
+        self._was_plain = is_plain
+        return said
 
     def finish(self):
         """The reply has ended: what was held back."""
-        return self._said(lambda decoder: decoder.finish())
+        said = self.feed([])
+        self._take_text(said, self._text.finish())
+        self._take_others(said, lambda decoder: decoder.finish())
+        return said
 
-    def _said(self, ask):
-        said = Said()
-        for event in _events(self._text, ask):
+    def _take_text(self, said, event):
+        """Whether all there is to tell is visible text."""
+        visible = not _is_idle(event)
+        while not _is_idle(event):
             match event:
-                case chat.Event.Delta(text=text) | chat.Event.Done(tail=text):
+                case chat.Event.Delta(text=text):
                     said.text += text
+                case chat.Event.Done(tail=text):
+                    said.text += text
+                    visible = False
+                case _:
+                    visible = False
+            event = self._text.feed([])
+        return visible
+
+    def _tell_others(self, said):
+        tokens, self._untold = self._untold, []
+        if tokens:
+            self._take_others(said, lambda decoder: decoder.feed(tokens))
+
+    def _take_others(self, said, ask):
         for event in _events(self._reasoning, ask):
             match event:
                 case reasoning.Event.Start():
@@ -54,7 +86,6 @@ class Speech:
                     said.begins_call = True
                 case tools.Event.Call(name=name, args=arguments):
                     self._take_call(said, name, arguments)
-        return said
 
     def _take_call(self, said, name, arguments):
         """A call of a tool nobody offered is text, so that it is not lost."""
@@ -68,6 +99,10 @@ def _events(decoder, ask):
     if decoder is None:
         return
     event = ask(decoder)
-    while type(event).__name__ != "Idle":
+    while not _is_idle(event):
         yield event
         event = decoder.feed([])
+
+
+def _is_idle(event):
+    return type(event).__name__ == "Idle"

@@ -23,7 +23,7 @@ async def begin_answer(services: Services, process: Process, call: calls.BeginHt
 @answers(calls.WriteHttpBody)
 async def write_body(services: Services, process: Process, call: calls.WriteHttpBody) -> None:
     del services
-    await _port(process).write(call.data)
+    await _port(process).write(call.data, last=call.last)
 
 
 def _port(process: Process) -> HttpPort:

@@ -9,12 +9,11 @@ from pie_mlx.errors import AdmissionError
 
 
 class AdmissionTerms(msgspec.Struct, frozen=True):
-    """The sizes that admission is about. `max_processes` None: no limit but the pages."""
+    """The sizes that admission is about."""
 
     capacity_pages: int
     max_batch_contexts: int = 64
     oversubscription: float = 4.0
-    max_processes: int | None = None
 
     def claim(self, endowment: float) -> float:
         """The pages a launch with `endowment` credits counts for."""
@@ -49,16 +48,22 @@ class Admission(msgspec.Struct, frozen=True):
         return math.fsum(self.claims.values())
 
 
+def check_claim(terms: AdmissionTerms, endowment: float) -> None:
+    """Raises AdmissionError for a launch that can never start."""
+    claim = terms.claim(endowment)
+    if claim > terms.cap:
+        raise AdmissionError(
+            f"a launch claims {claim:g} pages, admission ends at {terms.cap:g}",
+            hint="raise admission_oversubscription_factor or total_pages, or lower the token budget",
+        )
+
+
 def request_launch(
     state: Admission, terms: AdmissionTerms, account: int, endowment: float
 ) -> tuple[Admission, tuple[int, ...]]:
     """Queues a launch; the new state and the accounts that may start now. Raises AdmissionError if it never can."""
+    check_claim(terms, endowment)
     launch = Launch(account, terms.claim(endowment))
-    if launch.claim > terms.cap:
-        raise AdmissionError(
-            f"a launch claims {launch.claim:g} pages, admission ends at {terms.cap:g}",
-            hint="raise admission_oversubscription_factor or total_pages, or lower the token budget",
-        )
     return _admit(msgspec.structs.replace(state, queue=(*state.queue, launch)), terms)
 
 
@@ -78,9 +83,6 @@ def _admit(state: Admission, terms: AdmissionTerms) -> tuple[Admission, tuple[in
     for launch in state.queue:
         if claimed + launch.claim > terms.cap:
             barrier = _barrier(terms, launch.claim)
-            break
-        if terms.max_processes is not None and len(claims) >= terms.max_processes:
-            barrier = None
             break
         claims[launch.account] = launch.claim
         claimed += launch.claim

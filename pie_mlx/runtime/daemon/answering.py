@@ -38,7 +38,7 @@ async def answer_request(handle: Handler, input: Input) -> None:
         return
     data, kind = _encoded(body)
     await host.submit(BeginHttpAnswer(status, [*_with_type(headers, kind), ("content-length", str(len(data)))]))
-    await host.submit(WriteHttpBody(data))
+    await host.submit(WriteHttpBody(data, last=True))
 
 
 def request_mapping(request: HttpRequest) -> dict[str, Any]:
@@ -67,6 +67,7 @@ async def _stream(host: Host, pieces: AsyncIterator[object]) -> None:
             sending = asyncio.create_task(host.submit(WriteHttpBody(data)))
         if sending is not None:
             await sending
+        await host.submit(WriteHttpBody(b"", last=True))
     finally:
         close = getattr(pieces, "aclose", None)
         if close is not None:

@@ -31,7 +31,7 @@ class Exchange:
         self._request = request
         self._postbox = postbox or Postbox(asyncio.get_running_loop())
         self._head: asyncio.Future[Head] = asyncio.get_running_loop().create_future()
-        self._begun = False
+        self._begun = self._ended = False
         self._pieces: deque[bytes] = deque()
         self._news = asyncio.Event()
         self._over = False
@@ -55,24 +55,35 @@ class Exchange:
         self._begun = True
         self._postbox.post(partial(self._announce, head))
 
-    async def write(self, data: bytes) -> None:
-        """Raises InvalidArgumentError before `begin`, SessionClosedError once the client is gone."""
-        if not self._begun:
-            raise InvalidArgumentError("http: the answer has not begun")
+    async def write(self, data: bytes, *, last: bool = False) -> None:
+        """Raises InvalidArgumentError before `begin` and after the `last`, SessionClosedError without a client."""
+        if not self._begun or self._ended:
+            raise InvalidArgumentError(f"http: the answer has {'ended' if self._ended else 'not begun'}")
         room = self._take_room(len(data))
-        self._postbox.post(partial(self._put, data))
+        self._ended = last
+        self._postbox.post(partial(self._put, data, last=last))
         if room is not None:
             await room
             self._check_there()
 
     # What the server does, on its own.
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the answer was taken."""
+        return self._over and self._error is None and not self._pieces
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the client hung up."""
+        return self._gone
+
     async def head(self) -> Head:
         """Waits for it. Raises the error of a process that ended without an answer."""
         return await asyncio.shield(self._head)
 
     async def body(self) -> AsyncIterator[bytes]:
-        """All that has come since the last time, until the process has ended. Raises its error."""
+        """All that has come since the last time, until the answer is whole or the process over. Raises its error."""
         while True:
             if self._pieces:
                 data = b"".join(self._pieces)
@@ -88,9 +99,10 @@ class Exchange:
                 await self._news.wait()
 
     def end(self, error: Exception | None = None) -> None:
-        """The process has ended, with an error or without."""
+        """The process has ended, with an error or without; what it does after its answer is its own affair."""
         self._postbox.empty()
-        self._over, self._error = True, error
+        if not self._over:
+            self._over, self._error = True, error
         if not self._head.done():
             self._head.set_exception(error or InvalidArgumentError("http: the program answered nothing"))
             self._head.exception()  # whoever asked may have gone
@@ -106,8 +118,10 @@ class Exchange:
         if not self._head.done():
             self._head.set_result(head)
 
-    def _put(self, data: bytes) -> None:
-        self._pieces.append(data)
+    def _put(self, data: bytes, *, last: bool) -> None:
+        if data:
+            self._pieces.append(data)
+        self._over = last
         self._news.set()
 
     def _take_room(self, size_bytes: int) -> "asyncio.Future[None] | None":

@@ -54,7 +54,7 @@ class NearHost:
                 return cast("Reply", self._http.request)
             case BeginHttpAnswer(status=status, headers=headers):
                 return cast("Reply", self._http.begin(status, headers))
-            case WriteHttpBody(data=data):
-                return cast("Reply", await self._http.write(data))
+            case WriteHttpBody(data=data, last=last):
+                return cast("Reply", await self._http.write(data, last=last))
             case _:
                 return await self._host.submit(message)

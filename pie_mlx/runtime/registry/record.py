@@ -41,7 +41,8 @@ class Record:
     """`captures` says whether standard output is kept for a client; `attached` is who is told what happens.
 
     `started_at` is Unix time. What is sent before the program runs waits in `early`. `terminal` is the last event.
-    A daemon has no process of its own: `end` ends it. `entry` is that of a program of ours that stays loaded.
+    `reason` is why it is queued, `root` the launch it descends from. A daemon has no process of its own: `end` ends it.
+    `entry` is that of a program of ours that stays loaded.
     """
 
     id: str
@@ -60,7 +61,9 @@ class Record:
     http: HttpPort | None = None
     entry: Entry | None = None
     parent: str | None = None
+    root: str = ""
     state: State = "queued"
+    reason: str = ""
     attached: Sink | None = None
     process: Process | None = None
     log: OutputLog | None = None

@@ -5,16 +5,27 @@ import contextlib
 import json
 import time
 import uuid
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from pie_mlx.errors import AdmissionError, ProcessError
-from pie_mlx.events import ProcessEvent, ProcessFailed, ProcessFile, ProcessLaunched, ProcessOutput, ProcessReturned
+from pie_mlx.errors import AdmissionError, ProcessCancelledError, ProcessError
+from pie_mlx.events import (
+    Event,
+    ProcessEvent,
+    ProcessFailed,
+    ProcessFile,
+    ProcessLaunched,
+    ProcessOutput,
+    ProcessQueued,
+    ProcessReturned,
+)
 from pie_mlx.runtime.children import ChildRequest
 from pie_mlx.runtime.embedding import Engine
 from pie_mlx.runtime.inputs import parse_input
 from pie_mlx.runtime.outcome import Failed
 from pie_mlx.runtime.process import Process
+from pie_mlx.runtime.registry.admission import LaunchAdmission
+from pie_mlx.runtime.registry.entrance import Entrance
 from pie_mlx.runtime.registry.kept import KeptEvents
 from pie_mlx.runtime.registry.launch import Launch, User, checked_id, checked_input
 from pie_mlx.runtime.registry.limits import RegistryLimits
@@ -26,10 +37,14 @@ STOPPED = "Engine stopped"
 _TERMINAL = (ProcessReturned, ProcessFailed)
 
 
+def _ignore(event: Event) -> None: ...
+
+
 class Registry:
     """Belongs to the loop that entered `engine`; nothing in it waits for the model.
 
-    `logs` None records nothing. `model` is the name programs call the engine's model.
+    `logs` None records nothing. `model` is the name programs call the engine's model. `emit` is told which launches
+    have to wait, and which of those are given up.
     """
 
     def __init__(
@@ -40,18 +55,20 @@ class Registry:
         limits: RegistryLimits | None = None,
         logs: OutputLogs | None = None,
         clock: Callable[[], float] = time.time,
+        emit: Callable[[Event], None] = _ignore,
     ) -> None:
         self._engine = engine
         self._model = model
         self._limits = limits or RegistryLimits()
         self._logs = logs
         self._clock = clock
+        self._emit = emit
         self._records: dict[str, Record] = {}
-        self._queue: deque[Record] = deque()
-        self._running = 0
+        self._entrance = Entrance(
+            lambda: LaunchAdmission(engine.admission_terms(), engine.endowment), self._spawn, self._limits.concurrent
+        )
         self._live: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._stopping = False
         engine.start_children_with(self._start_child)
 
     @property
@@ -80,9 +97,11 @@ class Registry:
         """Register all of them, or none. Nothing runs before `begin`.
 
         Raises LaunchError for a program or an input that does not fit, InvalidArgumentError for a budget below 1,
-        AdmissionError when the user has too many processes.
+        AdmissionError when the user has too many processes, or for a claim that there can never be room for (Q11).
         """
         inputs = [checked_input(launch) for launch in launches]
+        for launch in launches:
+            self._entrance.check(launch.token_budget)
         self._check_room(user, len(launches))
         admitted = [
             self._record(user, launch, parsed, str(uuid.uuid4()))
@@ -93,29 +112,33 @@ class Registry:
         return admitted
 
     async def launch_at_once(self, user: User, launch: Launch, process_id: str | None = None) -> Process:
-        """Start a process that is never queued, because somebody who has a place already waits for it.
+        """Start a process however many run, because somebody who has a place already waits for it.
 
-        Raises what `admit` raises.
+        A launch root waits for what it claims (Q11); cancelling gives it up. Raises what `admit` raises, and
+        ProcessCancelledError for one that is terminated before it has begun.
         """
         parsed = checked_input(launch)
         self._check_room(user, 1)
+        if launch.parent is None:
+            self._entrance.check(launch.token_budget)
         record = self._record(user, launch, parsed, process_id or str(uuid.uuid4()))
-        record.state = "running"
         self._enter(record)
-        self._running += 1
         try:
+            if record.parent is None:
+                await self._entrance.turn(record, self._tell_wait)
+            self._entrance.begin(record)
             return await self._launch(record)
         except BaseException:
-            self._running -= 1
-            self._live[record.username] -= 1
-            del self._records[record.id]
+            if not record.is_over:
+                self._withdraw(record)
             raise
 
     def begin(self, records: Iterable[Record]) -> None:
         """Start admitted processes, or queue them. Their first event comes after this call has returned."""
         for record in records:
-            self._queue.append(record)
-        self._start_queued()
+            self._entrance.line_up(record)
+            if record.state == "queued":
+                self._tell_wait(record)
 
     def add_daemon(self, user: User, launch: Launch, end: Callable[[], None]) -> Record:
         """Something that launches processes until it is terminated, which calls `end`."""
@@ -188,12 +211,14 @@ class Registry:
         record.cancelled = reason
         if record.process is not None:
             record.process.cancel(reason)
-        elif record.end is not None or record in self._queue:
+        elif record.end is not None or record.state == "queued":
+            ended = ProcessFailed(record.id, ProcessCancelledError.__name__, reason)
             if record.end is not None:
                 record.end()
             else:
-                self._queue.remove(record)
-            self._deliver(record, ProcessFailed(record.id, "ProcessCancelledError", reason), b"")
+                self._emit(ended)
+            self._deliver(record, ended, b"")
+            self._entrance.give_up(record)
 
     def end_abandoned(self, now_seconds: float) -> None:
         """End what has waited too long for a client that is away. Called now and then, with monotonic seconds."""
@@ -210,7 +235,7 @@ class Registry:
 
     async def stop(self) -> None:
         """End everything and wait for it. Nothing starts any more."""
-        self._stopping = True
+        self._entrance.closed = True
         running = [record for record in self._records.values() if not record.is_over]
         for record in running:
             self.terminate(record, STOPPED)
@@ -222,19 +247,33 @@ class Registry:
     def check_integrity(self) -> None:
         """Raises RuntimeError when the books contradict each other."""
         started = sum(_counts(record) for record in self._records.values())
-        if started != self._running:
-            raise RuntimeError(f"registry: counted {self._running} running processes, found {started}")
+        if started != self._entrance.running:
+            raise RuntimeError(f"registry: counted {self._entrance.running} running processes, found {started}")
         live = Counter(record.username for record in self._records.values() if not record.is_over)
         if live != +self._live:
             raise RuntimeError(f"registry: counted live processes {self._live}, found {live}")
-        if any(record.state != "queued" for record in self._queue):
-            raise RuntimeError("registry: a process that is not queued is in the queue")
+        self._entrance.check_integrity(record for record in self._records.values() if not record.is_over)
         for record in self._records.values():
             record.kept.check_integrity()
 
     def _enter(self, record: Record) -> None:
         self._records[record.id] = record
         self._live[record.username] += 1
+        self._entrance.arrive(record)
+
+    def _withdraw(self, record: Record) -> None:
+        """A launch that somebody waited for did not come about."""
+        del self._records[record.id]
+        self._go(record, was_running=_counts(record))
+
+    def _go(self, record: Record, *, was_running: bool) -> None:
+        """A process gives back its place, and its claim."""
+        self._live[record.username] -= 1
+        self._entrance.running -= was_running
+        self._entrance.leave(record)
+
+    def _tell_wait(self, record: Record) -> None:
+        self._emit(ProcessQueued(record.id, record.username, record.program.identity, record.reason))
 
     def _check_room(self, user: User, wanted: int) -> None:
         present = self._live[user.name]
@@ -259,17 +298,10 @@ class Registry:
             started_seconds=time.monotonic(),
             kept=KeptEvents(self._limits.kept),
             parent=launch.parent,
+            root=self._records[launch.parent].root if launch.parent in self._records else process_id,
             http=launch.http,
             entry=launch.entry,
         )
-
-    def _start_queued(self) -> None:
-        limit = self._limits.concurrent
-        while self._queue and not self._stopping and (limit is None or self._running < limit):
-            record = self._queue.popleft()
-            record.state = "running"
-            self._running += 1
-            self._spawn(record)
 
     def _spawn(self, record: Record) -> None:
         task = asyncio.create_task(self._run(record))
@@ -345,10 +377,8 @@ class Registry:
         record.early.clear()
         if record.log is not None:
             record.log.close()
-        self._running -= was_running
-        self._live[record.username] -= 1
         self._forget_later(record)
-        self._start_queued()
+        self._go(record, was_running=was_running)
 
     def _forget_later(self, record: Record) -> None:
         """Nobody comes back to what answered for the engine itself; all else can be attached for a while."""

@@ -51,7 +51,7 @@ def row(record: Record, status: ProcessStatus | None) -> Row:
         input=record.input_text[:INPUT_CHARACTERS],
         elapsed_secs=int(end_seconds - record.started_seconds),
         state=status.state if status and record.state == "running" else record.state,
-        reason=status.reason if status else _waiting_reason(record),
+        reason=status.reason if status else record.reason,
         attached=record.attached is not None,
         kind=record.kind,
         parent=record.parent,
@@ -71,7 +71,3 @@ def result(record: Record) -> Result:
             return Result(record.state, error=message, error_type=error_type)
         case None:
             return Result(record.state)
-
-
-def _waiting_reason(record: Record) -> str:
-    return "queued: as many processes run as may run at once" if record.state == "queued" else ""

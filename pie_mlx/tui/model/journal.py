@@ -17,6 +17,7 @@ from pie_mlx.events import (
     ProcessFile,
     ProcessLaunched,
     ProcessOutput,
+    ProcessQueued,
     ProcessReturned,
     SpillChanged,
     WaitChanged,
@@ -38,6 +39,8 @@ def log_entry(event: Event) -> LogEntry | None:
     match event:
         case ProcessLaunched(process=process, username=user, program=program):
             return LogEntry("info", f"launched {program} for {user}", process)
+        case ProcessQueued(process=process, username=user, program=program, reason=reason):
+            return LogEntry("info", f"{program} for {user} {reason}", process)
         case ProcessReturned(process=process, value=value):
             return LogEntry("info", f"returned {_one_line(value)}" if value else "returned", process)
         case ProcessFailed(process=process, error_type=kind, message=message):

@@ -62,13 +62,6 @@ def test_a_claim_that_can_never_fit_is_refused():  # Q11
         request_launch(Admission(), AdmissionTerms(100, 1, oversubscription=0.5), 1, 64)
 
 
-def test_a_limit_of_processes_queues_without_a_barrier():
-    terms = AdmissionTerms(capacity_pages=64, max_batch_contexts=4, max_processes=2)
-    state = launched(3, terms)
-    assert state.resume_below is None
-    assert end_launch(state, terms, 0)[1] == (2,)
-
-
 @given(st.lists(st.tuples(st.booleans(), st.integers(1, 100)), max_size=40))
 def test_every_launch_starts_once_the_others_ended(steps: list[tuple[bool, int]]):  # Q11
     state, account, waiting, live = Admission(), 0, [], []

@@ -1,0 +1,124 @@
+"""Calls of many programs of one loop, carried to the engine's together."""
+
+import asyncio
+import threading
+
+import pytest
+
+from pie_mlx.engine.crossing import Crossing, crossing_to
+from pie_mlx.errors import EngineStoppedError
+
+pytestmark = pytest.mark.timeout(20)
+
+
+class There:
+    """A loop on a thread of its own, which counts how often others wake it."""
+
+    def __init__(self):
+        self.loop = asyncio.new_event_loop()
+        self.woken = 0
+        self._thread = threading.Thread(target=self.loop.run_forever)
+        self._thread.start()
+        self._wake, self.loop.call_soon_threadsafe = self.loop.call_soon_threadsafe, self._count
+
+    def _count(self, callback, *arguments):
+        self.woken += 1
+        return self._wake(callback, *arguments)
+
+    def close(self):
+        self._wake(self.loop.stop)
+        self._thread.join()
+        self.loop.close()
+
+
+@pytest.fixture
+def there():
+    made = There()
+    yield made
+    if not made.loop.is_closed():
+        made.close()
+
+
+async def echo(message):
+    return message
+
+
+async def test_a_call_is_answered_on_the_other_loop(there):
+    async def where(message):
+        return threading.current_thread()
+
+    crossing = Crossing(there.loop)
+    assert await crossing.submit(1, echo) == 1
+    assert await crossing.submit(1, where) is not threading.current_thread()
+
+
+async def test_an_error_crosses(there):
+    async def fail(message):
+        raise KeyError(message)
+
+    with pytest.raises(KeyError):
+        await Crossing(there.loop).submit("x", fail)
+
+
+async def test_programs_that_were_answered_together_ask_again_with_one_wake_up(there):
+    crossing = Crossing(there.loop)
+    gate = asyncio.Event()
+
+    async def together(message):
+        await gate.wait()
+
+    async def program():
+        await crossing.submit(1, together)
+        there.woken = 0
+        await crossing.submit(2, echo)
+
+    programs = [asyncio.create_task(program()) for _ in range(8)]
+    await asyncio.sleep(0)
+    await asyncio.to_thread(there.loop.call_soon_threadsafe, gate.set)
+    await asyncio.gather(*programs)
+    assert there.woken == 1
+
+
+async def test_all_programs_of_a_loop_go_the_same_way(there):
+    assert crossing_to(there.loop) is crossing_to(there.loop)
+    other = await asyncio.to_thread(lambda: asyncio.run(_crossing(there.loop)))
+    assert other is not crossing_to(there.loop)
+
+
+async def test_a_cancelled_call_is_cancelled_there(there):
+    begun, cancelled = threading.Event(), threading.Event()
+
+    async def long(message):
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    call = asyncio.create_task(Crossing(there.loop).submit(1, long))
+    await asyncio.to_thread(begun.wait)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    assert await asyncio.to_thread(cancelled.wait, 10)
+
+
+async def test_a_call_after_the_end_says_that_the_engine_stopped(there):
+    crossing = Crossing(there.loop)
+    there.close()
+    with pytest.raises(EngineStoppedError):
+        await crossing.submit(1, echo)
+
+
+async def test_calls_that_wait_for_others_are_told_of_the_end_too(there):
+    crossing = Crossing(there.loop)
+    await asyncio.gather(*(crossing.submit(number, echo) for number in range(4)))
+    crossing._together = 4
+    there.close()
+    with pytest.raises(EngineStoppedError):
+        await crossing.submit(1, echo)
+
+
+async def _crossing(loop):
+    return crossing_to(loop)
