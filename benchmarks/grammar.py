@@ -1,5 +1,7 @@
 """What constrained decoding costs: `python -m benchmarks.grammar [VOCABULARY_SIZE ...]` (default 32000 and 150000;
-0 goes straight to decoding); `--generations 200` checks what comes out instead, for every type of schema.
+0 goes straight to decoding, `--streams` without numbers leaves decoding out, `--streams 32 --engines llguidance` does a
+part of it, `--cases "any JSON"` a part of the masks); `--generations 200` checks what comes out instead, for every type
+of schema.
 
 Compile time, and the time of a mask per step along a fixed text, walked several times as many programs would, through a
 `Matcher` and by calling llguidance or xgrammar directly; then decoding on pie-tiny with and without a JSON constraint
@@ -9,12 +11,13 @@ library, so a run needs no download.
 
 import argparse
 import asyncio
+import statistics
 import sysconfig
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import llguidance
 import numpy as np
@@ -34,6 +37,7 @@ from pie_mlx.sdk import Context, Ebnf, JsonSchema, Model, Sampler, runtime
 
 STREAMS = (1, 8, 32)
 REPEATS = 10
+TOKENS = 64
 WALKS = 20
 END = "<|im_end|>"
 GBNF = r"""root ::= value
@@ -152,8 +156,8 @@ def xgrammar_directly(tokenizer: Tokenizer, text: str, tokens: Sequence[int], si
     return seconds * 1e3, walked(walk)
 
 
-def rows(size: int) -> Iterator[Row]:
-    """Every case on a vocabulary of this size."""
+def rows(size: int, cases: Sequence[str]) -> Iterator[Row]:
+    """The named cases on a vocabulary of this size."""
     tokenizer = train(size)
     padded = -(-tokenizer.size // 64) * 64
     print(f"\nvocabulary of {tokenizer.size}")
@@ -162,7 +166,8 @@ def rows(size: int) -> Iterator[Row]:
     direct = llguidance.LLTokenizer(tokenizer.backend.to_str(), n_vocab=padded, eos_token=tokenizer.eos_ids)
     service.compile(GrammarSource("regex", "warm up"))
     service.compile(GrammarSource("ebnf", 'root ::= "warm up"'))
-    for case, (source, text) in CASES.items():
+    for case in cases:
+        source, text = CASES[case]
         tokens = tokenizer.encode(text)
         yield Row(case, "Matcher", *through_matcher(service, source, tokens))
         if source.kind != "ebnf":
@@ -171,7 +176,7 @@ def rows(size: int) -> Iterator[Row]:
             yield Row(case, "xgrammar directly", *xgrammar_directly(tokenizer, source.text, tokens, padded))
 
 
-async def decode(streams: int, way: str, *, tokens: int = 32) -> tuple[float, float]:
+async def decode(streams: int, way: str, *, tokens: int = TOKENS) -> tuple[float, float]:
     """Seconds, and seconds of processor time, per token of so many streams on pie-tiny. Every stream emits all its
     tokens: it has no stop tokens, and no constraint ends before."""
     model = Model.load(runtime.models()[0])
@@ -189,26 +194,31 @@ async def decode(streams: int, way: str, *, tokens: int = 32) -> tuple[float, fl
     return (time.perf_counter() - start) / emitted, (time.process_time() - cpu_start) / emitted
 
 
-async def end_to_end(given: object) -> None:
+async def end_to_end(given: dict[str, Any]) -> None:
     """Free and constrained decoding side by side."""
-    del given
     heads = ("streams", "constraint", "tokens/s", "cost", "processor")
-    print(f"\n{{:>7}} {{:12}} {{:>9}} {{:>8}} {{:>10}}  best of {REPEATS}".format(*heads))
-    for streams in STREAMS:
-        times: dict[str, list[tuple[float, float]]] = {way: [] for way in CONSTRAINTS}
-        for _ in range(REPEATS):  # taking turns, so that a busy machine slows down all
+    repeats, tokens = given["repeats"], given["tokens"]
+    print(f"\n{{:>7}} {{:12}} {{:>9}} {{:>8}} {{:>10}}  {repeats} rounds, {tokens} tokens each".format(*heads))
+    for streams in given["streams"]:
+        times: dict[str, list[tuple[float, float]]] = {way: [] for way in ("free", *given["engines"])}
+        for _ in range(repeats):  # taking turns, so that a busy machine slows down all
             for way, found in times.items():
-                found.append(await decode(streams, way))
-        free_wall, free_cpu = _best(times["free"])
+                found.append(await decode(streams, way, tokens=tokens))
         for way, found in times.items():
-            wall, cpu = _best(found)
-            costs = "" if way == "free" else f"{wall / free_wall - 1:+8.1%} {cpu / free_cpu - 1:+10.1%}"
-            print(f"{streams:7} {way:12} {1 / wall:9.0f} {costs}", flush=True)
+            wall, cpu = _costs(found, times["free"])
+            costs = "" if way == "free" else f"{wall:+8.1%} {cpu:+10.1%}"
+            print(f"{streams:7} {way:12} {1 / min(wall for wall, _ in found):9.0f} {costs}", flush=True)
 
 
-def _best(times: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """The smallest of the one and of the other."""
-    return min(wall for wall, _ in times), min(cpu for _, cpu in times)
+def _costs(times: Sequence[tuple[float, float]], free: Sequence[tuple[float, float]]) -> list[float]:
+    """How much more time, and processor time, than unconstrained decoding in the same round: the median of all rounds.
+
+    A machine that is slow for a while is slow for a whole round.
+    """
+    return [
+        statistics.median(mine[kind] / theirs[kind] for mine, theirs in zip(times, free, strict=True)) - 1
+        for kind in (0, 1)
+    ]
 
 
 async def check_generations(input: dict[str, int]) -> None:
@@ -233,6 +243,12 @@ def parsed_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.grammar")
     parser.add_argument("sizes", nargs="*", type=int, default=[32_000, 150_000], metavar="VOCABULARY_SIZE")
     parser.add_argument("--generations", type=int, help="check so many generations for every type of schema")
+    engines = [way for way in CONSTRAINTS if way != "free"]
+    parser.add_argument("--streams", nargs="*", type=int, default=STREAMS, help="decode with so many streams")
+    parser.add_argument("--engines", nargs="+", choices=engines, default=engines, help="decode under these")
+    parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES), help="time these masks")
+    parser.add_argument("--tokens", type=int, default=TOKENS, help="decode so many tokens per stream")
+    parser.add_argument("--repeats", type=int, default=REPEATS, help="decode so often with each")
     return parser.parse_args()
 
 
@@ -244,9 +260,9 @@ async def main() -> None:
             await engine.run(check_generations, {"generations": arguments.generations})
             return
         for size in arguments.sizes:
-            for row in rows(size) if size else ():
-                print(row)
-        await engine.run(end_to_end, {})
+            for row in rows(size, arguments.cases) if size else ():
+                print(row, flush=True)
+        await engine.run(end_to_end, vars(arguments))
 
 
 if __name__ == "__main__":

@@ -28,8 +28,10 @@ async def compile_grammar(
     services: Services, process: Process, call: calls.CompileGrammar
 ) -> calls.MatcherState | None:
     services.check_model(call.model)
-    # Compiling may take seconds; the engines release the interpreter lock while they do.
-    matcher = await asyncio.to_thread(services.grammars.compile, call.source, tuple(call.stop_tokens))
+    matcher = services.grammars.compiled(call.source, call.stop_tokens)
+    if matcher is None:
+        # Compiling may take seconds; the engines release the interpreter lock while they do.
+        matcher = await asyncio.to_thread(services.grammars.compile, call.source, tuple(call.stop_tokens))
     process.check_open()
     return None if matcher is None else _keep(process, matcher)
 

@@ -7,6 +7,7 @@ exactly where the grammar may end, and taking one terminates the matcher.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from typing import Self
 
 import numpy as np
@@ -24,6 +25,13 @@ def no_token_fits() -> GrammarError:
     )
 
 
+def _tried(walk: "Walk", row: PackedMask) -> bool | None:
+    try:
+        return walk.fill(row)
+    except GrammarError:
+        return None
+
+
 class Walk(ABC):
     """An engine's walk over the text of a grammar, without stop tokens.
 
@@ -38,6 +46,14 @@ class Walk(ABC):
         False when everything is allowed; the row is then undefined.
         """
 
+    @classmethod
+    def fill_rows(cls, walks: "Sequence[Walk]", rows: PackedMask) -> Sequence[bool | None]:
+        """`fill` for each of several walks of this class into its row of `rows` [walks, words] of zeros.
+
+        None where the engine refused: `fill` tells why.
+        """
+        return [_tried(walk, row) for walk, row in zip(walks, rows, strict=True)]
+
     @abstractmethod
     def push(self, tokens: Sequence[int]) -> int:
         """Take tokens until one is forbidden; the number taken."""
@@ -49,6 +65,11 @@ class Walk(ABC):
     @abstractmethod
     def fork(self) -> "Walk":
         """An independent copy."""
+
+    @property
+    def innermost(self) -> "Walk":
+        """The walk that fills the masks of this one."""
+        return self
 
     @property
     @abstractmethod
@@ -73,6 +94,8 @@ class Matcher:
         self._walk = walk
         self.warnings = tuple(warnings)
         self.stop_tokens = tuple(stop_tokens)
+        self._ends = frozenset(stop_tokens)
+        self._stop_bits = [(token >> 5, 1 << (token & 31)) for token in self.stop_tokens]
         self.vocabulary_size = vocabulary_size
         self._taken = 0
         self._stopped = False
@@ -88,6 +111,15 @@ class Matcher:
             self._mask = self._compute_mask()
             self._is_fresh = True
         return self._mask
+
+    @property
+    def awaits(self) -> Walk | None:
+        """The walk that is to fill the next mask; None while that is known."""
+        return None if self._is_fresh or self._stopped or self._walk.is_exhausted else self._walk.innermost
+
+    def foretell(self, row: PackedMask, *, restricts: bool) -> None:
+        """Take the next mask, as the walk it awaits has filled it. Raises GrammarError where it allows nothing."""
+        self._mask, self._is_fresh = self._filled(row, restricts=restricts), True
 
     def brle_mask(self) -> Brle:
         """The mask as run lengths; [] when everything is allowed."""
@@ -109,7 +141,7 @@ class Matcher:
         """Feed tokens up to the first forbidden one; the number taken."""
         if self._stopped or not tokens:
             return 0
-        stop = next((i for i, token in enumerate(tokens) if token in self.stop_tokens), len(tokens))
+        stop = self._first_stop(tokens)
         taken = self._walk.push(tokens[:stop]) if stop else 0
         if taken == stop < len(tokens) and self._walk.is_complete:
             self._stopped = True
@@ -134,10 +166,9 @@ class Matcher:
 
     def fork(self) -> Self:
         """An independent copy."""
-        copy = type(self)(self._walk.fork(), self.stop_tokens, self.vocabulary_size, self.warnings)
-        copy._taken, copy._stopped = self._taken, self._stopped
-        copy._mask, copy._is_fresh = self._mask, self._is_fresh
-        return copy
+        twin = copy(self)
+        twin._walk = self._walk.fork()
+        return twin
 
     @property
     def taken(self) -> int:
@@ -156,6 +187,12 @@ class Matcher:
             return True
         return self._walk.is_complete and (self._walk.is_exhausted or self._only_stops())
 
+    def _first_stop(self, tokens: Sequence[int]) -> int:
+        for place, token in enumerate(tokens):
+            if token in self._ends:
+                return place
+        return len(tokens)
+
     def _only_stops(self) -> bool:
         mask = self.packed_mask()
         return mask is not None and not np.any(mask & ~self._stop_mask())
@@ -164,7 +201,17 @@ class Matcher:
         if self._stopped or (self._walk.is_complete and self._walk.is_exhausted):
             return self._stop_mask()
         row = np.zeros(words_for(self.vocabulary_size), np.uint32)
-        return row if self._walk.fill(row) else None
+        return self._filled(row, restricts=self._walk.fill(row))
+
+    def _filled(self, row: PackedMask, *, restricts: bool) -> PackedMask | None:
+        """The mask of a row. A stop token that is text as well may end the grammar, and be nothing else (G13)."""
+        if not restricts:
+            return None
+        if any(int(row[word]) & bit for word, bit in self._stop_bits) and not self._walk.is_complete:
+            row &= ~self._stop_mask()
+            if not row.any():
+                raise no_token_fits()
+        return row
 
     def _stop_mask(self) -> PackedMask:
         return pack_tokens(self.stop_tokens, self.vocabulary_size)

@@ -32,6 +32,16 @@ class CompileCache(Generic[V]):
             self._make(key, future, make)
         return future.result()
 
+    def peek(self, key: Hashable) -> V | None:
+        """The value of `key` if it is there and made; None otherwise."""
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is not None:
+                self._entries.move_to_end(key)
+        if entry is None or not entry[0].done() or entry[0].exception() is not None:
+            return None
+        return entry[0].result()
+
     def _make(self, key: Hashable, future: Future[V], make: Callable[[], V]) -> None:
         try:
             future.set_result(make())

@@ -67,6 +67,10 @@ class GuardedWalk(Walk):
         return copy
 
     @property
+    def innermost(self) -> Walk:
+        return self if self._rebuild is not None else self._walk.innermost
+
+    @property
     def is_complete(self) -> bool:
         return self._walk.is_complete
 

@@ -4,7 +4,10 @@ It refuses what it cannot enforce, and its matcher never recovers from an error,
 """
 
 import json
+import os
 from collections.abc import Sequence
+from functools import cache
+from typing import cast
 
 import llguidance
 
@@ -20,6 +23,16 @@ _LIMITS = llguidance.LLParserLimits(max_items_in_row=20_000, step_max_items=200_
 """Ten times the default rows: an object of a thousand optional properties needs that many."""
 
 
+_FEW = 4
+"""So many masks are computed sooner than another thread wakes up to do it."""
+
+
+@cache
+def _executor() -> llguidance.LLExecutor:
+    """Half of the processors: the others compute the pass."""
+    return llguidance.LLExecutor(num_threads=max(1, min(4, (os.cpu_count() or 1) // 2)))
+
+
 class LlguidanceWalk(Walk):
     def __init__(self, matcher: llguidance.LLMatcher) -> None:
         self._matcher = matcher
@@ -28,6 +41,14 @@ class LlguidanceWalk(Walk):
         self._matcher.unsafe_compute_mask_ptr(row.__array_interface__["data"][0], row.nbytes)
         self._check()
         return True
+
+    @classmethod
+    def fill_rows(cls, walks: Sequence[Walk], rows: PackedMask) -> Sequence[bool | None]:
+        if len(walks) < _FEW:
+            return super().fill_rows(walks, rows)
+        pairs = [(cast("LlguidanceWalk", walk)._matcher, row) for row, walk in enumerate(walks)]
+        _executor().unsafe_compute_mask_ptr(pairs, rows.ctypes.data, rows.strides[0], len(rows))
+        return [None if matcher.is_error() else True for matcher, _ in pairs]
 
     def push(self, tokens: Sequence[int]) -> int:
         taken = 0 if self._matcher.is_stopped() else self._matcher.try_consume_tokens(list(tokens))

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from pie_mlx.calls import GrammarSource
+from pie_mlx.engine.text.grammar.ahead import MasksAhead
 from pie_mlx.engine.text.grammar.as_defined import as_defined
 from pie_mlx.engine.text.grammar.base import Matcher, Walk
 from pie_mlx.engine.text.grammar.cache import CompileCache
@@ -47,16 +48,14 @@ class ToolGrammars(Protocol):
 
 @dataclass(slots=True)
 class Compiled:
-    """A grammar as it came from an engine. `walk` never moves; it is forked, under `lock`."""
+    """A grammar as it came from an engine. `first` never moves; it is forked, under `lock`."""
 
-    walk: Walk
-    warnings: Sequence[str]
+    first: Matcher
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def start(self, stop_tokens: Sequence[int], vocabulary_size: int) -> Matcher:
+    def start(self) -> Matcher:
         with self.lock:
-            walk = self.walk.fork()
-        return Matcher(walk, stop_tokens, vocabulary_size, self.warnings)
+            return self.first.fork()
 
 
 class GrammarService:
@@ -79,6 +78,7 @@ class GrammarService:
         self._stop_tokens = tuple(stop_tokens)
         self._tools = tools
         self._notify = notify
+        self.ahead = MasksAhead()
         self._deadline = Deadline(compile_seconds, _COMPILING_AT_ONCE)
         self._engines = CompileCache[Engines](_STOP_SETS)
         self._compiled = CompileCache["Compiled | None"](_CACHE_CHARACTERS)
@@ -90,7 +90,7 @@ class GrammarService:
         the model's own. Raises GrammarError for a grammar that does not compile, cannot be enforced, allows nothing or
         takes longer than `compile_seconds`.
         """
-        stops = tuple(sorted({*stop_tokens})) or self._stop_tokens
+        stops = self._stops(stop_tokens)
         size = len(source.text) + sum(map(len, source.schemas))
         if size > _MAXIMUM_CHARACTERS:
             raise GrammarError(
@@ -98,7 +98,15 @@ class GrammarService:
             )
         key = (stops, msgspec.json.encode(source))
         compiled = self._compiled.get(key, size + _OVERHEAD_CHARACTERS, lambda: self._compile_in_time(source, stops))
-        return None if compiled is None else compiled.start(stops, self._vocabulary_size)
+        return None if compiled is None else compiled.start()
+
+    def compiled(self, source: GrammarSource, stop_tokens: Sequence[int] = ()) -> Matcher | None:
+        """A fresh matcher of a grammar that has been compiled, at once; None of any other."""
+        compiled = self._compiled.peek((self._stops(stop_tokens), msgspec.json.encode(source)))
+        return None if compiled is None else compiled.start()
+
+    def _stops(self, stop_tokens: Sequence[int]) -> tuple[int, ...]:
+        return tuple(sorted({*stop_tokens})) or self._stop_tokens
 
     def _compile_in_time(self, source: GrammarSource, stops: Sequence[int]) -> "Compiled | None":
         done = self._deadline.run(lambda: (self._compile(source, stops),))
@@ -129,7 +137,7 @@ class GrammarService:
         if walk is None:
             return None
         self._check_satisfiable(walk)
-        return Compiled(walk, warnings)
+        return Compiled(Matcher(walk, stops, self._vocabulary_size, warnings))
 
     def _check_satisfiable(self, walk: Walk) -> None:
         """Raises GrammarError where not even a first token is allowed."""

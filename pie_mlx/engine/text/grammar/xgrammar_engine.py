@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -30,6 +30,14 @@ class XgrammarWalk(Walk):
         if restricts and not row.any():
             raise no_token_fits()
         return restricts
+
+    @classmethod
+    def fill_rows(cls, walks: Sequence[Walk], rows: PackedMask) -> Sequence[bool | None]:
+        signed = rows.view(np.int32)
+        matchers = [cast("XgrammarWalk", walk)._matcher for walk in walks]
+        restricts = [bool(matcher.fill_next_token_bitmask(signed, row, False)) for row, matcher in enumerate(matchers)]
+        fits = np.any(rows, axis=1)
+        return [None if some and not fits[row] else some for row, some in enumerate(restricts)]
 
     def push(self, tokens: Sequence[int]) -> int:
         for taken, token in enumerate(tokens):

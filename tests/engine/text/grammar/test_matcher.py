@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pie_mlx.calls import GrammarSource
 from pie_mlx.engine.text.grammar import Matcher, xgrammar_library
 from pie_mlx.errors import GrammarRejectedError, InvalidArgumentError
 
@@ -11,6 +12,7 @@ from .conftest import PADDED_SIZE, Language
 
 ENGINES = {"llguidance": ("ebnf", 'start: "a" "b"+'), "xgrammar": ("ebnf", 'root ::= "a" "b"+')}
 ENDING = {"llguidance": ("ebnf", 'start: "ab"'), "xgrammar": ("ebnf", 'root ::= "ab"')}
+CHOICE = {"llguidance": ("ebnf", 'start: "a" ("b"|"c") "b"?'), "xgrammar": ("ebnf", 'root ::= "a" ("b"|"c") "b"?')}
 CHARACTER = {"llguidance": ("ebnf", 'start: "é"'), "xgrammar": ("ebnf", 'root ::= "é"')}
 
 
@@ -63,6 +65,17 @@ def test_stop_tokens_are_allowed_only_where_the_grammar_may_end(language: Langua
     assert matcher.is_terminated
     with pytest.raises(GrammarRejectedError):
         matcher.accept([language.stop])
+
+
+def test_a_stop_token_that_is_text_ends_the_grammar_and_is_nothing_else(language: Language, engine: str) -> None:
+    (stop,) = language.tokenizer.encode("b")  # G13
+    matcher = language.grammars.compile(GrammarSource(*CHOICE[engine]), [stop])
+    assert matcher is not None
+    matcher.accept(ids(language, "a"))
+    assert stop not in language.allowed(matcher)
+    matcher.accept(ids(language, "c"))
+    matcher.accept([stop])
+    assert matcher.is_terminated
 
 
 def test_a_grammar_after_which_nothing_may_follow_terminates_without_a_stop(language: Language, engine: str) -> None:

@@ -1,0 +1,52 @@
+"""Masks computed before anybody asks for them."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+
+import numpy as np
+
+from pie_mlx.engine.text.grammar.base import Matcher, Walk
+from pie_mlx.engine.text.grammar.masks import words_for
+from pie_mlx.errors import GrammarError
+
+
+class MasksAhead:
+    """Computes the masks of matchers that have moved while their programs look at what they got.
+
+    All masks of a batch come one after the other then, most of them without the interpreter lock, and not on the way
+    from a program to its next token. Belongs to one event loop.
+    """
+
+    def __init__(self) -> None:
+        self._moved: dict[int, Matcher] = {}
+
+    def moved(self, matchers: Sequence[Matcher]) -> None:
+        """These have taken tokens."""
+        if matchers and not self._moved:
+            loop = asyncio.get_running_loop()
+            # Two turns of the loop: with the first of them replies leave.
+            loop.call_soon(loop.call_soon, self._compute)
+        for matcher in matchers:
+            self._moved[id(matcher)] = matcher
+
+    def _compute(self) -> None:
+        moved, self._moved = self._moved, {}
+        compute_masks(list(moved.values()))
+
+
+def compute_masks(matchers: Sequence[Matcher]) -> None:
+    """Have the matchers, all of one vocabulary, know their next masks. What an engine refuses stays unknown: whoever
+    asks for it is told why."""
+    kinds: dict[type[Walk], list[tuple[Matcher, Walk]]] = {}
+    for matcher in matchers:
+        if (walk := matcher.awaits) is not None:
+            kinds.setdefault(type(walk), []).append((matcher, walk))
+    for kind, waiting in kinds.items():
+        rows = np.zeros((len(waiting), words_for(waiting[0][0].vocabulary_size)), np.uint32)
+        found = kind.fill_rows([walk for _, walk in waiting], rows)
+        for (matcher, _), row, restricts in zip(waiting, rows, found, strict=True):
+            if restricts is not None:
+                with suppress(GrammarError):
+                    # A copy: a matcher that nobody moves for long must not keep the rows of all.
+                    matcher.foretell(row.copy(), restricts=restricts)
