@@ -160,7 +160,13 @@ class EngineConfig(Section, frozen=True):
     spill_max_mb: Annotated[int, Meta(ge=0, description="MiB of that; 0: such pages are computed again")] = 4096
     max_forward_tokens: Annotated[int, Meta(gt=0, description="tokens per tick")] = 2048
     max_forward_requests: Annotated[int, Meta(gt=0, description="contexts per tick")] = 64
-    draft_model: Annotated[str, Meta(description="repo id or directory of a drafting model", extra=FIXED)] | None = None
+    draft_model: (
+        Annotated[
+            str,
+            Meta(min_length=1, description="repo id or directory of a smaller model of the same family, which drafts"),
+        ]
+        | None
+    ) = None
     max_adapters: Annotated[int, Meta(ge=0, description="adapters in memory at once")] = 16
     ready_timeout_s: Annotated[float, Meta(gt=0, description="seconds a start may take")] = 120.0
     shutdown_timeout_s: Annotated[float, Meta(gt=0, description="seconds a stop may take")] = 5.0

@@ -177,6 +177,8 @@ class EngineCore:
         for process in list(services.processes.values()):
             await _close(services, process)
         await services.ticker.stop()
+        if services.draft_desk is not None:
+            await services.draft_desk.stop()
         await asyncio.to_thread(services.runner.close)
 
     async def _on_loop(self, coroutine: Coroutine[Any, Any, T]) -> T:

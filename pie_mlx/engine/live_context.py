@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from pie_mlx.engine.drafting import NgramDrafter
+from pie_mlx.engine.drafting import NgramDrafter, Pace
 from pie_mlx.engine.market import Horizon
 from pie_mlx.engine.model.randomness import stream_key
 from pie_mlx.errors import ContextReleasedError
@@ -17,7 +17,8 @@ class LiveContext:
     wallet it draws on. `pinned` while it has rows in the batch in flight; `leaving` when it must go after that batch;
     `fresh` from being granted pages until it has run (Q3). `expected` is the horizon its bid was computed from, None
     for a declared bid. `streaming` while its passes go on where the last one ended, so that the next can be foreseen.
-    `drafter` is there once the engine was asked to speculate. `parent` is the context it was forked from, or 0.
+    `drafter` is there once the engine was asked to speculate, `draft_model_pace` once its draft model may. `parent` is
+    the context it was forked from, or 0.
     """
 
     id: int
@@ -33,6 +34,7 @@ class LiveContext:
     streaming: bool = True
     released: bool = False
     drafter: NgramDrafter | None = None
+    draft_model_pace: Pace | None = None
     parent: int = 0
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 

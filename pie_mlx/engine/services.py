@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pie_mlx.calls import ModelInfo
 from pie_mlx.engine.adapters import AdapterRegistry
 from pie_mlx.engine.bank import Bank
+from pie_mlx.engine.draft_model import DraftDesk
+from pie_mlx.engine.drafting import Allowance
 from pie_mlx.engine.forward_request import check_tokens
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.live_context import LiveContext
@@ -26,7 +28,7 @@ class Services:
     """The parts of a running engine, wired once the model is loaded.
 
     `store` counts pages, `ticker` lets contexts wait and run, `runner` owns the device. `seed` keys every random stream
-    of this engine (L6).
+    of this engine (L6). `draft_desk` is there when a draft model is; `repetitions` is for drafts without one.
     """
 
     version: str
@@ -41,9 +43,11 @@ class Services:
     chat: ChatRenderer
     grammars: GrammarService
     adapters: AdapterRegistry
+    draft_desk: DraftDesk | None
     emit: Callable[[Event], None]
     processes: dict[str, Process] = field(default_factory=dict[str, Process])
     clock: Callable[[], float] = time.monotonic
+    repetitions: Allowance = field(default_factory=Allowance)
     families: dict[int, list[Process]] = field(default_factory=dict[int, list[Process]])
     """The open processes of each account: a launch root and what was launched from it (M1)."""
     _pages_of_accounts: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
@@ -135,5 +139,7 @@ class Services:
         async with context.turn:
             self.store.release(context.id)
             self.runner.model.drop_state(context.id)
+            if self.draft_desk is not None:
+                self.draft_desk.forget(context.id)
             self.ticker.forget(context)
             self.emit(ContextReleased(process.id, context.id, self.clock()))

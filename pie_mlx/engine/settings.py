@@ -42,3 +42,4 @@ class EngineSettings:
     revision: str | None = None
     buffer_cache_bytes: int = 512 << 20
     request_timeout_seconds: float = 120.0
+    draft_model: str | None = None

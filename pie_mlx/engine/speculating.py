@@ -7,16 +7,15 @@ from pie_mlx.calls import AnyResult, Forward, SampledTokens, Sampler, Speculatio
 from pie_mlx.engine.drafting import (
     LONGEST,
     MaskedDrafts,
-    NgramDrafter,
     Row,
     Verdict,
     Window,
     admitted,
     checked_tree,
     completed,
-    window_cost,
 )
 from pie_mlx.engine.forward_request import ForwardRequest
+from pie_mlx.engine.guessing import Author, Wish, guesses
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row
 from pie_mlx.engine.live_context import LiveContext
@@ -32,13 +31,13 @@ MOST_DRAFTS = 256
 class DraftedPass:
     """The window of a pass with the masks of its rows. `slot` is the place of the sampler among the pass's slots.
 
-    `drafter` is who guessed, None when the program did.
+    `author` is who guessed, None when the program did.
     """
 
     window: Window
     drafts: MaskedDrafts
     slot: int
-    drafter: NgramDrafter | None = None
+    author: Author | None = None
 
     @property
     def count(self) -> int:
@@ -98,31 +97,32 @@ class DraftedPass:
 
     def guesses(self) -> tuple[int, int]:
         """Drafts that the engine guessed, and how many were right: forced ones say nothing about its guessing."""
-        if self.drafter is None:
+        if self.author is None:
             return 0, 0
         tried = self.drafts.guessed[: self.count]
         return sum(tried), sum(tried[: self.verdict.accepted])
 
-    def tell(self, streams: int) -> None:
-        """Tell the drafter what was written, what was right, and what that took in a batch of `streams`."""
-        if self.drafter is not None:
-            tokens = self.emitted()
-            ended = tokens[-1] in self.window.stop_tokens
-            self.drafter.learn(tokens[:-1] if ended else tokens, *self.guesses(), window_cost(self.count, streams))
+    def tell(self, emitted: Sequence[int], cost: float) -> None:
+        """Tell the drafter what was written and what was right; a window takes `cost` plain steps."""
+        if self.author is not None:
+            ended = emitted[-1] in self.window.stop_tokens
+            self.author.learn(emitted[:-1] if ended else emitted, *self.guesses(), cost)
 
 
-def plan_drafts(
+async def plan_drafts(
     services: Services,
     context: LiveContext,
     call: Forward,
     speculation: Speculation,
     request: ForwardRequest,
+    reads: Sequence[RowRead],
     first: Row,
     fixed: PackedMask | None,
 ) -> DraftedPass:
     """The drafts of a pass, as far as limits and masks let them be right; `first` is the row of the last input.
 
-    Raises SpeculationError for malformed drafts, InvalidArgumentError where nothing can be drafted.
+    Raises SpeculationError for malformed drafts, InvalidArgumentError where nothing can be drafted, BatchFailedError
+    when the draft model fails.
     """
     slot = _drawing_slot(call)
     if services.runner.model.recurrent:
@@ -132,19 +132,19 @@ def plan_drafts(
         )
     model, held = services.model_info, services.store.sequence_length(context.id)
     room = max(0, min(speculation.limit, MOST_DRAFTS, model.maximum_positions - held - len(request.inputs)))
-    drafter = None
+    author = None
     if speculation.drafts is None:
-        drafter = context.drafter = context.drafter or NgramDrafter()
-        inputs = [record.token for record in request.inputs]
-        guesses = drafter.draft(held, inputs, room, lambda count: services.store.last_tokens(context.id, count))
-        drafts = completed(guesses, first, fixed, speculation.stop_tokens, min(room, LONGEST))
+        inputs, most = [record.token for record in request.inputs], min(room, LONGEST)
+        wish = Wish(context, inputs, reads[slot], first, fixed, speculation.stop_tokens, most)
+        guessed, author = await guesses(services, wish)
+        drafts = completed(guessed, first, fixed, speculation.stop_tokens, most)
     else:
         tree = checked_tree(speculation.drafts, speculation.parents, model.vocabulary_size).first(MOST_DRAFTS)
         if services.runner.model.window is not None:
             # Windows count slots: a branch that lies further on would not see as far back as in plain decoding.
             tree = tree.first(tree.trunk)
         drafts = admitted(tree.up_to_depth(room), first, fixed)
-    return DraftedPass(Window(drafts.tree, frozenset(speculation.stop_tokens)), drafts, slot, drafter)
+    return DraftedPass(Window(drafts.tree, frozenset(speculation.stop_tokens)), drafts, slot, author)
 
 
 def _drawing_slot(call: Forward) -> int:

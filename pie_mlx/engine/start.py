@@ -9,6 +9,8 @@ import pie_mlx
 from pie_mlx.calls import ModelInfo
 from pie_mlx.engine.adapters import AdapterRegistry
 from pie_mlx.engine.bank import Bank
+from pie_mlx.engine.draft_model import DraftDesk
+from pie_mlx.engine.draft_model.loading import allocate_pair, load_draft_model
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading import load_model, null_model
@@ -38,6 +40,7 @@ async def start_services(
     runner = Runner()
     try:
         model = await runner.load(lambda: _load(settings, progress))
+        draft = await runner.call(lambda: _complete(settings, model, progress))
     except BaseException:
         runner.close()
         raise
@@ -84,6 +87,7 @@ async def start_services(
             notify=lambda mask_seconds: emit(GrammarMoved(mask_seconds)),
         ),
         adapters=AdapterRegistry(runner, store, limit=settings.max_adapters, emit=emit),
+        draft_desk=None if draft is None else DraftDesk(runner, draft, vocabulary_size=model.vocabulary_size),
     )
 
 
@@ -106,21 +110,32 @@ def _runs_ahead(settings: EngineSettings) -> bool:
 
 def _load(settings: EngineSettings, progress: Callable[[str], None]) -> LoadedModel:
     if settings.dummy:
-        model = null_model(name=settings.name or "dummy")
-    else:
-        model = load_model(
-            settings.model,
-            name=settings.name or settings.model,
-            dtype=settings.dtype,
-            progress=progress,
-            allow_download=settings.allow_download,
-            git_revision=settings.revision,
-            buffer_cache_bytes=settings.buffer_cache_bytes,
-        )
-    model.allocate(
-        pages=settings.total_pages,
-        page_size=settings.page_size,
-        memory_fraction=settings.kv_memory_fraction,
-        headroom_bytes=settings.memory_headroom_bytes,
+        return null_model(name=settings.name or "dummy")
+    return load_model(
+        settings.model,
+        name=settings.name or settings.model,
+        dtype=settings.dtype,
+        progress=progress,
+        allow_download=settings.allow_download,
+        git_revision=settings.revision,
+        buffer_cache_bytes=settings.buffer_cache_bytes,
     )
-    return model
+
+
+def _complete(settings: EngineSettings, model: LoadedModel, progress: Callable[[str], None]) -> LoadedModel | None:
+    """Load the draft model, if there is one, and allocate the pools."""
+    size, fraction, headroom = settings.page_size, settings.kv_memory_fraction, settings.memory_headroom_bytes
+    if settings.draft_model is None:
+        model.allocate(pages=settings.total_pages, page_size=size, memory_fraction=fraction, headroom_bytes=headroom)
+        return None
+    draft = load_draft_model(
+        str(settings.draft_model),
+        model,
+        dtype=settings.dtype,
+        progress=progress,
+        allow_download=settings.allow_download,
+    )
+    allocate_pair(
+        model, draft, pages=settings.total_pages, page_size=size, memory_fraction=fraction, headroom_bytes=headroom
+    )
+    return draft

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import compress
 
 from pie_mlx.engine.bank import Bank
+from pie_mlx.engine.drafting import Tick
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.model.batch import Batch, Outcome, Work, WorkResult
 from pie_mlx.engine.model.runner import Runner
@@ -53,7 +54,7 @@ class TickLoop:
         self._leaving: dict[int, Suspension] = {}
         self._ahead = RunAhead(state, runner, enabled=runs_ahead)
         self._firing = FiringState()
-        self._quiet_since = self._runnable_since = clock()
+        self._quiet_since = self._runnable_since = self._committed = clock()
         self._wait_seconds = 0.0
         self._shared, self._shared_until = 0, 0.0
 
@@ -213,14 +214,15 @@ class TickLoop:
 
     def commit(self, chunks: Chunks, results: Sequence[WorkResult], seconds: float, *, ahead: bool = False) -> None:
         """The batch is computed: pages, money, replies, events."""
-        self._state.ticks += 1
-        self._state.batch_contexts = len(chunks)
         self._firing = self._firing.completed(seconds)
         # Time in which nothing could fire is no wait: counted, it would let those that missed this batch fire at once
         # and by themselves, and the programs would stay in two groups that take turns for good.
-        self._runnable_since = self._clock()
+        before, self._committed = self._committed, self._clock()
+        self._runnable_since = self._committed
         tokens = sum(count for _, count in chunks)
         self._mover.observe(tokens, len(chunks), seconds)
+        drafts = [item.drafts for item, _ in chunks if item.drafts]
+        self._state.completed(Tick(len(chunks), tokens, len(drafts), sum(drafts), self._committed - before))
         made: dict[int, int] = {}
         for (item, count), result in zip(chunks, results, strict=True):
             made[item.context.id] = take_result(self._state.store, item, count, result)

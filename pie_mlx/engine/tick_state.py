@@ -4,6 +4,7 @@ import asyncio
 import itertools
 from dataclasses import dataclass, field
 
+from pie_mlx.engine.drafting import Tick, WindowCost
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.model.batch import Work
@@ -16,7 +17,7 @@ from pie_mlx.engine.restoration import Restoration
 class TickState:
     """Live contexts, and at most one pass, one restore under way and one page request for each of them.
 
-    `foreseen` is what streams are expected to run next. `changed` wakes the loop.
+    `foreseen` is what streams are expected to run next. `changed` wakes the loop. `window_cost` is what drafts take.
     """
 
     store: PageStore
@@ -28,6 +29,7 @@ class TickState:
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     ticks: int = 0
     batch_contexts: int = 0
+    window_cost: WindowCost = field(default_factory=WindowCost)
     arrivals: "itertools.count[int]" = field(default_factory=itertools.count)
 
     def has_work(self, context: int) -> bool:
@@ -43,6 +45,14 @@ class TickState:
         restoration = self.restorations.get(context)
         replay = None if restoration is None else restoration.next_replay
         return replay or self.passes.get(context)
+
+    def completed(self, tick: Tick) -> None:
+        """A batch is computed. Seconds since the one before it tell what it took if that was of as many contexts: then
+        they are those of streams which go on."""
+        if tick.contexts == self.batch_contexts:
+            self.window_cost.observe(tick)
+        self.batch_contexts = tick.contexts
+        self.ticks += 1
 
     def forget(self, context: int) -> None:
         """The context is released."""

@@ -91,6 +91,16 @@ class Ticker:
         """Contexts in the latest batch."""
         return self._state.batch_contexts
 
+    @property
+    def window_steps(self) -> float:
+        """What a window of drafts takes in the batch as it is now, in plain steps of one of its contexts."""
+        return self._state.window_cost.steps(self._state.batch_contexts)
+
+    @property
+    def plain_seconds(self) -> float | None:
+        """What a batch with one token of each of its contexts takes lately; None before the first."""
+        return self._state.window_cost.plain_seconds(self._state.batch_contexts)
+
     def reason(self, context: int) -> Reason | None:
         """Why a context waits or was suspended; None while it does neither."""
         return self._reports.reasons.get(context)

@@ -26,6 +26,7 @@ def engine_settings(model: ModelConfig, home: Path) -> EngineSettings:
         spill_directory=model.engine.spill_dir or str(home / "spill"),
         spill_max_bytes=model.engine.spill_max_mb << 20,
         max_adapters=model.engine.max_adapters,
+        draft_model=model.engine.draft_model,
         seed=model.engine.random_seed,
         policy=model.scheduler.policy,
         max_batch_tokens=model.engine.max_forward_tokens,

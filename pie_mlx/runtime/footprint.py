@@ -1,5 +1,6 @@
 """What a model will take in memory, found without reading its weights."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import mlx.core as mx
@@ -10,7 +11,7 @@ from pie_mlx.engine.model.paged_network import PagedNetwork
 from pie_mlx.engine.model.sources import find_model, weight_files
 from pie_mlx.engine.model.weights import retyped, weight_bytes
 from pie_mlx.engine.settings import EngineSettings
-from pie_mlx.metal import page_bytes
+from pie_mlx.metal import LayerShape, page_bytes
 from pie_mlx.runtime.diagnosis import ModelFacts
 
 
@@ -22,26 +23,38 @@ class _Measured:
 
 
 def model_footprint(settings: EngineSettings) -> ModelFacts:
-    """Footprint of a model that is on this machine.
+    """Footprint of a model that is on this machine, with its draft model.
 
     Raises ModelNotFoundError, ModelLoadError, and OutOfPagesError when weights and pool do not fit.
     """
-    directory = find_model(settings.model, allow_download=False, progress=_ignore, revision=settings.revision)
-    config = read_config(directory)
-    network = load_network(directory, weight_files(directory), config, lazy=True)
-    dtype = retyped(network, settings.dtype, _ignore)
-    shapes = PagedNetwork(network, architecture_of(config)).shapes
-    measured = _Measured(dtype, weight_bytes(network), maximum_positions(config))
+    parts = [_measured(settings.model, settings.dtype, settings.revision)]
+    if settings.draft_model is not None:
+        parts.append(_measured(settings.draft_model, settings.dtype))
+    whole = _Measured(
+        max((part.dtype for part, _ in parts), key=lambda dtype: dtype.size),
+        sum(part.weight_bytes for part, _ in parts),
+        parts[0][0].maximum_positions,
+    )
     pages = pool_pages(
-        measured,
-        shapes,
+        whole,
+        [shape for _, shapes in parts for shape in shapes],
         settings.total_pages,
         settings.page_size,
         settings.kv_memory_fraction,
         settings.memory_headroom_bytes,
     )
-    each = page_bytes(shapes, settings.page_size, dtype)
-    return ModelFacts(measured.weight_bytes, pages, pages * each, memory_bytes())
+    each = sum(page_bytes(shapes, settings.page_size, part.dtype) for part, shapes in parts)
+    return ModelFacts(whole.weight_bytes, pages, pages * each, memory_bytes())
+
+
+def _measured(reference: str, dtype: str, revision: str | None = None) -> tuple[_Measured, Sequence[LayerShape]]:
+    """A model, and what its layers store."""
+    directory = find_model(reference, allow_download=False, progress=_ignore, revision=revision)
+    config = read_config(directory)
+    network = load_network(directory, weight_files(directory), config, lazy=True)
+    kept = retyped(network, dtype, _ignore)
+    shapes = PagedNetwork(network, architecture_of(config)).shapes
+    return _Measured(kept, weight_bytes(network), maximum_positions(config)), shapes
 
 
 def _ignore(line: str) -> None:

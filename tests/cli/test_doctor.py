@@ -246,6 +246,15 @@ def test_a_pool_that_does_not_fit_is_told_with_the_numbers(tiny_model_directory)
     assert machine.attempt(lambda: model_footprint(replace(settings, total_pages=4))).pages == 4
 
 
+def test_a_draft_model_counts_among_what_is_taken(tiny_model_directory):
+    from pie_mlx.runtime.footprint import model_footprint
+
+    alone = EngineSettings(model=str(tiny_model_directory("llama")), total_pages=4)
+    both = model_footprint(replace(alone, draft_model=alone.model))
+    one = model_footprint(alone)
+    assert (both.weight_bytes, both.pool_bytes, both.pages) == (2 * one.weight_bytes, 2 * one.pool_bytes, 4)
+
+
 @pytest.mark.parametrize("words", [["--kernel", "kv_write"], ["--output", "x"], ["--kernels", "--kernel", "nonsense"]])
 def test_kernel_options_that_make_no_sense_are_a_wrong_command_line(pie, words):
     assert pie("doctor", *words).code == 2

@@ -50,6 +50,8 @@ async def fork(services: Services, process: Process, call: calls.ForkContext) ->
         child = services.adopt(process, made.context, sampled=source.sampled)
         child.parent = source.id
         services.runner.model.fork_state(source.id, child.id)
+        if services.draft_desk is not None:
+            services.draft_desk.fork(source.id, child.id)
         counters = services.store.counters(child.id)
         services.emit(
             ContextForked(process.id, child.id, source.id, counters.committed, process.account, services.clock())

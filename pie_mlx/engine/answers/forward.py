@@ -47,11 +47,11 @@ async def _forward(services: Services, process: Process, call: calls.Forward, us
         request = read_request(call, length, services.model_info, use)
         fixed = pack_runs(call.logit_mask, services.model_info.vocabulary_size) if call.logit_mask else None
         mask = allowed_next(matchers, fixed)
+        reads = _reads(context, call.slots, mask)
         drafted = None
         if call.speculation is not None:
             row = Row(matchers, mask)
-            drafted = plan_drafts(services, context, call, call.speculation, request, row, fixed)
-        reads = _reads(context, call.slots, mask)
+            drafted = await plan_drafts(services, context, call, call.speculation, request, reads, row, fixed)
         work = _run(services, context, call, request, reads, drafted)
         results, computed = await _paid(services, process, len(request.inputs), drafted, work)
         attached = len(request.inputs) - computed
@@ -60,7 +60,7 @@ async def _forward(services: Services, process: Process, call: calls.Forward, us
         if drafted is not None:
             return _verified(services, context, call, matchers, drafted, results, attached)
         context.sampled += sum(isinstance(slot.read, Sampler) for slot in call.slots)
-        terminated = _advance(call, matchers, results)
+        terminated = _advance(services, call, matchers, results)
         return calls.ForwardReply(results, services.store.counters(context.id), terminated, attached)
 
 
@@ -158,7 +158,8 @@ def _verified(
     if call.advance_slot is not None:
         for matcher in matchers:
             matcher.accept(emitted)
-    drafted.tell(services.ticker.batch_contexts)
+        services.grammars.ahead.moved(matchers)
+    drafted.tell(emitted, services.ticker.window_steps)
     terminated = any(matcher.is_terminated for matcher in matchers)
     counters = services.store.counters(context.id)
     return calls.ForwardReply(results, counters, terminated, attached, drafted.count, verdict.kept)
@@ -211,11 +212,14 @@ def _shift(read: RowRead, by: int) -> RowRead:
     return RowRead(read.index + by, read.read, read.stream, read.counter, read.mask)
 
 
-def _advance(call: calls.Forward, matchers: Sequence[Matcher], results: Sequence[calls.AnyResult]) -> bool:
+def _advance(
+    services: Services, call: calls.Forward, matchers: Sequence[Matcher], results: Sequence[calls.AnyResult]
+) -> bool:
     """Feed the sampled token to the matchers; whether one of them has terminated (G13)."""
     if call.advance_slot is not None:
         sampled = results[call.advance_slot]
         if isinstance(sampled, calls.SampledTokens):
             for matcher in matchers:
                 matcher.accept(sampled.tokens)
+            services.grammars.ahead.moved(matchers)
     return any(matcher.is_terminated for matcher in matchers)

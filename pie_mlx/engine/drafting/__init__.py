@@ -1,24 +1,32 @@
 """I guess what comes next and tell right guesses from wrong ones; I know no page and no tensor."""
 
-from pie_mlx.engine.drafting.costs import window_cost
+from pie_mlx.engine.drafting.costs import Lately, Tick, WindowCost
 from pie_mlx.engine.drafting.drafter import NgramDrafter
-from pie_mlx.engine.drafting.lookahead import MaskedDrafts, Row, admitted, completed
-from pie_mlx.engine.drafting.pace import LONGEST, Pace
+from pie_mlx.engine.drafting.lookahead import MaskedDrafts, Row, admitted, behind, completed
+from pie_mlx.engine.drafting.ngrams import SIZES
+from pie_mlx.engine.drafting.pace import FIRST_LENGTH, LONGEST, SHORTEST, Allowance, Pace
 from pie_mlx.engine.drafting.window import LAST_INPUT, DraftTree, Verdict, Window, chain, checked_tree
 
 __all__ = [
+    "FIRST_LENGTH",
     "LAST_INPUT",
     "LONGEST",
+    "SHORTEST",
+    "SIZES",
+    "Allowance",
     "DraftTree",
+    "Lately",
     "MaskedDrafts",
     "NgramDrafter",
     "Pace",
     "Row",
+    "Tick",
     "Verdict",
     "Window",
+    "WindowCost",
     "admitted",
+    "behind",
     "chain",
     "checked_tree",
     "completed",
-    "window_cost",
 ]

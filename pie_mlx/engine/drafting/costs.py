@@ -1,14 +1,79 @@
-"""What verifying drafts takes."""
+"""What verifying drafts takes, measured."""
 
-SHARED_STREAMS = 16
-"""Streams of a batch beyond which the cost is taken to grow no more."""
+import statistics
+from collections import deque
+from dataclasses import dataclass
+
+REMEMBERED = 15
+"""Times that count as the latest."""
+
+SUPPOSED = 0.5
+"""What a window is taken to add to the time of a batch before that was measured."""
 
 
-def window_cost(drafted: int, streams: int) -> float:
-    """What a window of drafts takes beyond a plain step, in plain steps of one of the `streams` that share the batch.
+class Lately:
+    """The median of the latest values, so that a stall of the machine says nothing."""
 
-    Measured without a GPU (`benchmarks.speculation`). In company a plain step takes little, and one that is saved saves
-    even less, as the batch is computed for the others anyway.
-    """
-    others = min(max(streams, 1), SHARED_STREAMS) - 1
-    return 0.15 + 0.25 * others + (0.06 + 0.02 * others) * drafted
+    def __init__(self) -> None:
+        self._values: deque[float] = deque(maxlen=REMEMBERED)
+        self.median: float | None = None
+        """None before the first."""
+
+    def add(self, value: float) -> None:
+        """The latest one."""
+        self._values.append(value)
+        self.median = statistics.median(self._values)
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A batch of `tokens` tokens, `drafts` of them in `windows` windows, and the seconds since the one before it."""
+
+    contexts: int
+    tokens: int
+    windows: int
+    drafts: int
+    seconds: float
+
+
+class WindowCost:
+    """What a window of drafts takes, from ticks with and without windows. All streams of an engine share it."""
+
+    def __init__(self) -> None:
+        self._plain: dict[int, Lately] = {}
+        self._extra = Lately()
+
+    def observe(self, tick: Tick) -> None:
+        """Learn from a tick in which every context ran one token, and the drafts behind it."""
+        if tick.tokens != tick.contexts + tick.drafts:
+            return
+        if not tick.windows:
+            self._plain.setdefault(tick.contexts, Lately()).add(tick.seconds)
+        elif (plain := self.plain_seconds(tick.contexts)) is not None:
+            self._extra.add(max(0.0, tick.seconds - plain) / tick.windows)
+
+    def plain_seconds(self, contexts: int) -> float | None:
+        """What a tick without drafts takes lately, for that many contexts or for the nearest number that is known."""
+        if not self._plain:
+            return None
+        if contexts in self._plain:
+            return self._plain[contexts].median
+        return self._plain[min(self._plain, key=lambda known: abs(known - contexts))].median
+
+    def steps(self, contexts: int) -> float:
+        """What one window takes, in plain steps of one of the `contexts` that all wait for it."""
+        extra, plain = self._extra.median, self.plain_seconds(contexts)
+        added = SUPPOSED if extra is None or not plain else extra / plain
+        return added / self._saved(max(contexts, 1))
+
+    def _saved(self, contexts: int) -> float:
+        """What a step that one of the `contexts` need not take saves, as a share of the plain tick.
+
+        The batch is computed for the others anyway: as much less as a smaller batch took, and half of an equal share
+        where that says little.
+        """
+        share, fewest = 1 / contexts, min(self._plain, default=contexts)
+        fewer, plain = self.plain_seconds(fewest), self.plain_seconds(contexts)
+        if fewest >= contexts or not fewer or not plain:
+            return share
+        return min(share, max(share / 2, (1 - fewer / plain) / (contexts - fewest)))

@@ -1,9 +1,17 @@
 """What followed the last tokens when they came before."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 SIZES = (4, 3, 2)
 """Lengths of the suffixes looked for, the longest first (V8)."""
+
+
+class Match(NamedTuple):
+    """The last `size` tokens have occurred before; what followed them begins at `place`."""
+
+    size: int
+    place: int
 
 
 class NgramIndex:
@@ -29,24 +37,25 @@ class NgramIndex:
         known, start = self._tokens, len(self._tokens)
         known.extend(tokens)
         for size in SIZES:
+            if len(known) == start + 1 > size:  # a step adds one token
+                self._followers[tuple(known[-size - 1 : -1])] = start
+                continue
             first = max(start, size)
             columns = [known[first - size + place : len(known) - size + place] for place in range(size)]
             self._followers.update(zip(zip(*columns, strict=False), range(first, len(known)), strict=False))
 
-    def follow(self, count: int, *, shortest: int = SIZES[-1]) -> list[int]:
-        """`count` tokens that followed the longest suffix the last time it occurred; [] if none of at least `shortest`
-        tokens ever did.
-
-        A match that overlaps the suffix is a period: it goes on repeating.
-        """
+    def longest_match(self) -> Match | None:
+        """The longest suffix that has occurred before, where it did so last."""
         known = self._tokens
         for size in SIZES:
-            if size < shortest:
-                break
             place = self._followers.get(tuple(known[-size:])) if len(known) > size else None
             if place is not None:
-                found = known[place : place + count]
-                while len(found) < count:
-                    found += found[: count - len(found)]
-                return found
-        return []
+                return Match(size, place)
+        return None
+
+    def following(self, match: Match, count: int) -> list[int]:
+        """`count` tokens that followed `match`. One that overlaps the suffix is a period: it goes on repeating."""
+        found = self._tokens[match.place : match.place + count]
+        while len(found) < count:
+            found += found[: count - len(found)]
+        return found

@@ -1,53 +1,60 @@
-"""How many tokens to draft, learned from how many were right."""
+"""How many tokens to draft, learned from what drafts saved."""
 
 FIRST_LENGTH, SHORTEST, LONGEST = 4, 2, 16
 """Drafts at the start, and the bounds of their number (V8)."""
 
-CREDIT, RETURN_CREDIT, MOST_CREDIT = 1.0, 0.3, 3.0
-"""Steps that drafts may lose at the start, after a pause, and after any success."""
+LOST_SHARE = 0.025
+"""Plain steps that trying may lose of each step of a stream."""
 
-SHORTEST_PAUSE, LONGEST_PAUSE = 8, 64
-"""Plain steps before drafting is tried again."""
-
-LOST_SHARE = 0.04
-"""A pause is so long that what drafts have lost beyond the credit is no larger share of it."""
+MOST_CREDIT = 2.0
+"""Plain steps that trying may lose at once, after any success."""
 
 
 class Pace:
-    """Longer drafts while they are accepted, shorter ones while they are not, none for a while when they do not pay.
+    """Longer drafts while they are accepted, shorter ones while they are not, and whether they pay."""
 
-    Every draft is paid for with the steps it saved. Pauses double, so that text which never repeats itself loses a
-    small and bounded number of steps.
-    """
+    def __init__(self, first_length: int = FIRST_LENGTH) -> None:
+        self.length = first_length
+        """Drafts to make next."""
+        self._saved = 0.0
 
-    def __init__(self) -> None:
-        self._length = FIRST_LENGTH
-        self._credit = CREDIT
-        self._pause = SHORTEST_PAUSE
-        self._resting = 0
-        self.is_wary = False
-        """Whether the last drafts did not pay, so that only likely ones are worth a try."""
+    def pays(self, cost: float) -> bool:
+        """Whether drafts save more steps lately than verifying them takes.
 
-    def next_length(self) -> int:
-        """Drafts to make for the next step, 0 while pausing; call it once per step."""
-        if self._resting:
-            self._resting -= 1
-            return 0
-        return self._length
+        The latest count half, so that drafts which begin to fail stop before they have lost what they saved.
+        """
+        return self._saved > cost
 
-    def learn(self, drafted: int, accepted: int, cost: float) -> None:
-        """A step has verified `drafted` drafts, of which the first `accepted` were right; it took `cost` plain steps
-        more than a plain one."""
+    def learn(self, drafted: int, accepted: int, spent: float = 0.0) -> None:
+        """A step has verified `drafted` drafts, the first `accepted` were right; guessing took `spent` steps."""
         if not drafted:
             return
         if accepted == drafted:
-            self._length = min(LONGEST, 2 * self._length)
+            self.length = min(LONGEST, 2 * self.length)
         elif 2 * accepted < drafted:
-            self._length = max(SHORTEST, self._length // 2)
-        self._credit = min(MOST_CREDIT, self._credit + accepted - cost)
-        if self._credit < 0:
-            self._resting = max(self._pause, round(-self._credit / LOST_SHARE))
-            self._pause = min(LONGEST_PAUSE, 2 * self._pause)
-            self._credit, self.is_wary = RETURN_CREDIT, True
-        elif self._credit == MOST_CREDIT:
-            self._pause, self.is_wary = SHORTEST_PAUSE, False
+            self.length = max(SHORTEST, self.length // 2)
+        self._saved = (self._saved + accepted - spent) / 2
+
+
+class Allowance:
+    """What trying may lose for all streams of an engine together.
+
+    Nobody knows whether drafts pay before some were tried. Ever new streams would all pay for the same experience, and
+    each holds up the others; so once guesses have lost more than a small share of the steps of all, those that are not
+    known to pay wait until that is made up for. Then all try again at the same time, which is cheapest.
+    """
+
+    def __init__(self) -> None:
+        self._credit = 0.0
+
+    def step(self) -> bool:
+        """A stream takes a step; whether it may try."""
+        self._earn(LOST_SHARE)
+        return self._credit >= 0
+
+    def learn(self, saved: float, cost: float) -> None:
+        """Guesses have saved some steps, and took `cost` of them."""
+        self._earn(saved - cost)
+
+    def _earn(self, steps: float) -> None:
+        self._credit = min(MOST_CREDIT, self._credit + steps)

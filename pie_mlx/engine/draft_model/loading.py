@@ -1,0 +1,84 @@
+"""The draft model beside the model it guesses for: whether they fit, and how they share the memory."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import mlx.core as mx
+
+from pie_mlx.engine.model.loaded import LoadedModel
+from pie_mlx.engine.model.loading import load_model
+from pie_mlx.engine.model.memory import pool_pages
+from pie_mlx.errors import ModelLoadError
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Both models as one, where memory is concerned."""
+
+    dtype: mx.Dtype
+    weight_bytes: int
+    maximum_positions: int
+
+
+def load_draft_model(
+    reference: str,
+    target: LoadedModel,
+    *,
+    dtype: str,
+    progress: Callable[[str], None],
+    allow_download: bool,
+) -> LoadedModel:
+    """Load the model that guesses for `target`; `reference` and `dtype` are as in `load_model`.
+
+    Raises ModelNotFoundError, and ModelLoadError also for one that cannot guess for `target`.
+    """
+    _check_recurrence(target, f"{target.name}: no draft model can guess for it")
+    progress(f"draft model: {reference}")
+    draft = load_model(reference, name=reference, dtype=dtype, progress=progress, allow_download=allow_download)
+    _check_recurrence(draft, f"draft model {reference}")
+    _check_vocabulary(target, draft)
+    return draft
+
+
+def allocate_pair(
+    target: LoadedModel,
+    draft: LoadedModel,
+    *,
+    pages: int | None,
+    page_size: int,
+    memory_fraction: float,
+    headroom_bytes: int,
+) -> None:
+    """Allocate both pools with equally many pages, so that every context of one has room in the other.
+
+    `pages` None takes what fits of both. Raises OutOfPagesError, with the numbers.
+    """
+    both = _Pair(
+        max(target.card.dtype, draft.card.dtype, key=lambda dtype: dtype.size),
+        target.card.weight_bytes + draft.card.weight_bytes,
+        target.maximum_positions,
+    )
+    layers = [*target.layers, *draft.layers]
+    count = pool_pages(both, layers, pages, page_size, memory_fraction, headroom_bytes)
+    for model in (target, draft):
+        model.allocate(pages=count, page_size=page_size, headroom_bytes=headroom_bytes)
+
+
+def _check_recurrence(model: LoadedModel, what: str) -> None:
+    if model.recurrent:
+        raise ModelLoadError(
+            f"{what}: it has recurrent layers, whose state cannot take tokens back",
+            hint="remove draft_model from [model.engine], or choose models with attention in all layers",
+        )
+
+
+def _check_vocabulary(target: LoadedModel, draft: LoadedModel) -> None:
+    wanted, found = target.tokenizer.get_vocab(), draft.tokenizer.get_vocab()
+    if wanted == found:
+        return
+    differing = sum(found.get(text) != token for text, token in wanted.items())
+    raise ModelLoadError(
+        f"draft model {draft.name}: its vocabulary is not that of {target.name}: {len(found):,} tokens instead of "
+        f"{len(wanted):,}, {differing:,} of these differ",
+        hint="choose a smaller model of the same family, with the same tokenizer",
+    )

@@ -1,0 +1,81 @@
+"""What verifying takes."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pie_mlx.engine.drafting import Lately, Tick, WindowCost
+
+
+def plain(contexts: int, seconds: float) -> Tick:
+    return Tick(contexts, contexts, 0, 0, seconds)
+
+
+def drafted(contexts: int, windows: int, seconds: float) -> Tick:
+    return Tick(contexts, contexts + 4 * windows, windows, 4 * windows, seconds)
+
+
+def cost_after(*ticks: Tick) -> WindowCost:
+    cost = WindowCost()
+    for tick in ticks:
+        cost.observe(tick)
+    return cost
+
+
+def test_a_stall_says_nothing() -> None:
+    lately = Lately()
+    assert lately.median is None
+    for seconds in (1.0, 1.2, 90.0, 1.1, 1.0):
+        lately.add(seconds)
+    assert lately.median == 1.1
+
+
+def test_what_was_long_ago_is_forgotten() -> None:
+    lately = Lately()
+    for seconds in (*[9.0] * 40, *[1.0] * 15):
+        lately.add(seconds)
+    assert lately.median == 1.0
+
+
+@pytest.mark.parametrize("contexts", [1, 8])
+def test_before_anything_is_known_a_window_costs_half_the_batch_again(contexts: int) -> None:
+    assert WindowCost().steps(contexts) == 0.5 * contexts
+    assert cost_after(drafted(contexts, 1, 1.0)).steps(contexts) == 0.5 * contexts
+
+
+@pytest.mark.parametrize(
+    ("contexts", "windows", "seconds", "steps"),
+    [(1, 1, 1.5, 0.5), (8, 1, 1.5, 4.0), (8, 8, 2.0, 1.0), (8, 2, 0.9, 0.0)],
+)
+def test_a_window_costs_what_all_wait_for_it(contexts: int, windows: int, seconds: float, steps: float) -> None:
+    cost = cost_after(plain(contexts, 1.0), drafted(contexts, windows, seconds))
+    assert cost.steps(contexts) == pytest.approx(steps)
+
+
+@pytest.mark.parametrize(("alone", "saved"), [(0.125, 1 / 8), (0.3, 0.1), (0.9, 1 / 16), (1.2, 1 / 16)])
+def test_a_step_saved_is_worth_what_a_smaller_batch_saves(alone: float, saved: float) -> None:
+    cost = cost_after(plain(8, 1.0), plain(1, alone), drafted(8, 1, 1.5))
+    assert cost.steps(8) == pytest.approx(0.5 / saved)
+
+
+def test_ticks_that_read_prompts_say_nothing() -> None:
+    cost = cost_after(plain(2, 1.0), Tick(2, 60, 0, 0, 30.0), Tick(2, 64, 1, 4, 30.0))
+    assert cost.plain_seconds(2) == 1.0
+    assert cost.steps(2) == 1.0
+
+
+def test_a_window_is_compared_with_plain_ticks_of_as_many_contexts() -> None:
+    cost = cost_after(plain(1, 1.0), plain(8, 2.0), drafted(8, 1, 3.0))
+    assert cost.steps(8) >= 4.0
+    assert [cost.plain_seconds(contexts) for contexts in (1, 3, 6, 64)] == [1.0, 1.0, 2.0, 2.0]
+
+
+def test_what_a_window_adds_in_one_batch_it_adds_in_another() -> None:
+    cost = cost_after(plain(8, 4.0), plain(1, 0.5), drafted(8, 1, 4.3))
+    assert cost.steps(1) == pytest.approx(0.6)
+
+
+@given(st.lists(st.tuples(st.integers(1, 8), st.integers(0, 8), st.floats(0.001, 10.0)), max_size=60))
+def test_a_window_never_costs_less_than_nothing(ticks: list[tuple[int, int, float]]) -> None:
+    cost = cost_after(*(drafted(contexts, min(windows, contexts), seconds) for contexts, windows, seconds in ticks))
+    assert cost.steps(8) >= 0.0
