@@ -1,41 +1,20 @@
 """From one batch's logits to what its works asked for: a lazy graph first, host values after one evaluation."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from itertools import islice
 
 import mlx.core as mx
-import numpy as np
-import numpy.typing as npt
 
-from pie_mlx.calls import (
-    AnyResult,
-    Distribution,
-    Entropy,
-    EntropyValue,
-    Logits,
-    Logprob,
-    Logprobs,
-    LogprobValues,
-    Probabilities,
-    RawLogits,
-    SampledTokens,
-    Sampler,
-)
+from pie_mlx.calls import AnyResult, SampledTokens, Sampler
 from pie_mlx.engine.model import sampling
 from pie_mlx.engine.model.batch import RowRead, WorkResult
+from pie_mlx.engine.model.probing import HostValues, Probe, Probing, host_values
 from pie_mlx.engine.model.randomness import uniform
 from pie_mlx.engine.model.sampling import Draw
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.metal.arrays import integers
-
-HostValues = npt.NDArray[Any]
-
-
-def host_values(array: mx.array) -> HostValues:
-    """An evaluated array on the host, without a copy."""
-    return cast("HostValues", np.asarray(array))
 
 
 @dataclass(slots=True)
@@ -63,7 +42,7 @@ class Reading:
         self._last: list[int | None] = []
         self._redrawn: set[int] = set()
         self._largest, self._whole, self._ordered = Drawn(), Drawn(), Drawn()
-        self._probes: list[tuple[mx.array, ...]] = []
+        self._asked: list[tuple[int, Probe]] = []
         # A sum is finite iff no entry is NaN or +inf; -inf alone is a masked vocabulary entry of the model.
         self._sums = mx.sum(logits, axis=-1)
         for work in reads:
@@ -72,11 +51,12 @@ class Reading:
                 self._plan(row, read)
             self._last.append(len(self._tokens) - 1 if len(self._tokens) > before else None)
         self._graph = self._build()
+        self._probing = Probing(logits, self._asked)
 
     @property
     def outputs(self) -> list[mx.array]:
         """Everything that must be evaluated before `collect`."""
-        return [self._sums, *self._graph, *(array for probe in self._probes for array in probe)]
+        return [self._sums, *self._graph, *self._probing.outputs]
 
     def last_tokens(self, works: Sequence[int]) -> mx.array:
         """The token that each of `works` draws last, int32 [works], before it is known. Each draws at least one."""
@@ -92,7 +72,7 @@ class Reading:
 
     def _plan(self, row: int, read: RowRead) -> None:
         if not isinstance(read.read, Sampler):
-            self._probes.append(_probe(self._logits[row], read.read))
+            self._asked.append((row, read.read))
             return
         group = self._group(read.read)
         for draw in range(read.read.draws):
@@ -125,8 +105,8 @@ class Reading:
             self._place(self._ordered.places, next(graph))
             self._draw_again(host_values(next(graph)))
         sums = host_values(self._sums)
-        tokens, probes = iter(self._tokens), iter(self._probes)
-        return [_work_result(work, sums, tokens.__next__, probes.__next__) for work in self._reads]
+        tokens, probed = iter(self._tokens), iter(self._probing.collect())
+        return [_work_result(work, sums, tokens, probed) for work in self._reads]
 
     def _place(self, places: Sequence[int], tokens: mx.array) -> None:
         for place, token in zip(places, host_values(tokens).tolist(), strict=True):
@@ -142,29 +122,10 @@ class Reading:
             self._place(places, tokens)
 
 
-def _probe(row: mx.array, probe: Logits | Distribution | Logprob | Logprobs | Entropy) -> tuple[mx.array, ...]:
-    """Lazy arrays of one probe of a row of unmasked logits [vocabulary]."""
-    if isinstance(probe, Logits):
-        return (row,)
-    if isinstance(probe, Distribution):
-        probabilities = mx.softmax(row / probe.temperature, precise=True)
-        order = mx.argsort(-probabilities)[: probe.k or None]
-        return order, probabilities[order]
-    logprobs = row - mx.logsumexp(row)
-    if isinstance(probe, Entropy):
-        # p·log p is 0 at p = 0, where the product itself would be NaN.
-        return (-mx.sum(mx.where(logprobs > -mx.inf, mx.exp(logprobs) * logprobs, 0)),)
-    ids = [probe.token_id] if isinstance(probe, Logprob) else probe.token_ids
-    return (logprobs[mx.array(ids)],)
-
-
 def _work_result(
-    work: Sequence[tuple[int, RowRead]],
-    sums: HostValues,
-    next_token: Callable[[], int],
-    next_probe: Callable[[], tuple[mx.array, ...]],
+    work: Sequence[tuple[int, RowRead]], sums: HostValues, tokens: Iterator[int], probed: Iterator[AnyResult]
 ) -> WorkResult:
-    results = [_read_result(read, next_token, next_probe) for _, read in work]
+    results = [_result(read, tokens, probed) for _, read in work]
     broken = [row for row, _ in work if math.isnan(sums[row]) or sums[row] == math.inf]
     if broken:
         return BatchFailedError(
@@ -175,16 +136,7 @@ def _work_result(
     return results
 
 
-def _read_result(
-    read: RowRead, next_token: Callable[[], int], next_probe: Callable[[], tuple[mx.array, ...]]
-) -> AnyResult:
+def _result(read: RowRead, tokens: Iterator[int], probed: Iterator[AnyResult]) -> AnyResult:
     if isinstance(read.read, Sampler):
-        return SampledTokens([next_token() for _ in range(read.read.draws)])
-    values = [host_values(array) for array in next_probe()]
-    if isinstance(read.read, Logits):
-        return RawLogits(values[0].tobytes())
-    if isinstance(read.read, Distribution):
-        return Probabilities(values[0].tolist(), values[1].tolist())
-    if isinstance(read.read, Entropy):
-        return EntropyValue(float(values[0]))
-    return LogprobValues(values[0].tolist())
+        return SampledTokens(list(islice(tokens, read.read.draws)))
+    return next(probed)

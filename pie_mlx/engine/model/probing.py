@@ -1,0 +1,102 @@
+"""What rows of logits are asked besides tokens: one graph for all questions of a kind, values after one evaluation."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import mlx.core as mx
+import numpy as np
+import numpy.typing as npt
+
+from pie_mlx.calls import (
+    AnyResult,
+    Distribution,
+    Entropy,
+    EntropyValue,
+    Logits,
+    Logprob,
+    Logprobs,
+    LogprobValues,
+    Probabilities,
+    RawLogits,
+)
+from pie_mlx.metal.arrays import integers
+
+HostValues = npt.NDArray[Any]
+Probe = Logits | Distribution | Logprob | Logprobs | Entropy
+
+
+def host_values(array: mx.array) -> HostValues:
+    """An evaluated array on the host, without a copy."""
+    return cast("HostValues", np.asarray(array))
+
+
+class Probing:
+    """Probes of rows of unmasked `logits` [rows, vocabulary] float32, each a pair of row and question.
+
+    Evaluate `outputs`, then `collect`.
+    """
+
+    def __init__(self, logits: mx.array, asked: Sequence[tuple[int, Probe]]) -> None:
+        self._asked = asked
+        self._scored = [(row, _ids(probe)) for row, probe in asked if isinstance(probe, Logprob | Logprobs)]
+        spread = [row for row, probe in asked if isinstance(probe, Entropy)]
+        self._scores = [_logprobs(logits, self._scored)] if self._scored else []
+        self._entropies = [_entropies(logits, spread)] if spread else []
+        self._likely = [_likely(logits[row], probe) for row, probe in asked if isinstance(probe, Distribution)]
+        self._raw = [logits[row] for row, probe in asked if isinstance(probe, Logits)]
+
+    @property
+    def outputs(self) -> list[mx.array]:
+        """Everything that must be evaluated before `collect`."""
+        return [*self._scores, *self._entropies, *self._raw, *(array for pair in self._likely for array in pair)]
+
+    def collect(self) -> list[AnyResult]:
+        """The answers in the order of the questions."""
+        ends = np.cumsum([len(ids) for _, ids in self._scored])
+        scores = iter([part for array in self._scores for part in np.split(host_values(array), ends[:-1])])
+        entropies = iter([value for array in self._entropies for value in host_values(array).tolist()])
+        raw, likely = iter(self._raw), iter(self._likely)
+        answers: list[AnyResult] = []
+        for _, probe in self._asked:
+            if isinstance(probe, Logits):
+                answers.append(RawLogits(host_values(next(raw)).tobytes()))
+            elif isinstance(probe, Distribution):
+                ids, probabilities = map(host_values, next(likely))
+                answers.append(Probabilities(ids.tolist(), probabilities.tolist()))
+            elif isinstance(probe, Entropy):
+                answers.append(EntropyValue(next(entropies)))
+            else:
+                answers.append(LogprobValues(next(scores).tolist()))
+        return answers
+
+
+def _ids(probe: Logprob | Logprobs) -> Sequence[int]:
+    return [probe.token_id] if isinstance(probe, Logprob) else probe.token_ids
+
+
+def _chosen(logits: mx.array, rows: Sequence[int]) -> mx.array:
+    return logits if list(rows) == list(range(logits.shape[0])) else logits[integers(rows)]
+
+
+def _logprobs(logits: mx.array, scored: Sequence[tuple[int, Sequence[int]]]) -> mx.array:
+    """Log-probabilities of all ids asked for, one after the other; the vocabulary is summed once per row."""
+    rows = sorted({row for row, _ in scored})
+    place = {row: index for index, row in enumerate(rows)}
+    chosen = _chosen(logits, rows)
+    index = integers([place[row] for row, ids in scored for _ in ids])
+    ids = integers([token for _, ids in scored for token in ids])
+    return chosen[index, ids] - mx.logsumexp(chosen, axis=-1)[index]
+
+
+def _entropies(logits: mx.array, rows: Sequence[int]) -> mx.array:
+    chosen = _chosen(logits, rows)
+    logprobs = chosen - mx.logsumexp(chosen, axis=-1, keepdims=True)
+    # p·log p is 0 at p = 0, where the product itself would be NaN.
+    return -mx.sum(mx.where(logprobs > -mx.inf, mx.exp(logprobs) * logprobs, 0), axis=-1)
+
+
+def _likely(row: mx.array, probe: Distribution) -> tuple[mx.array, mx.array]:
+    """The most likely tokens in order, and their probabilities."""
+    probabilities = mx.softmax(row / probe.temperature, precise=True)
+    order = mx.argsort(-probabilities)[: probe.k or None]
+    return order, probabilities[order]
