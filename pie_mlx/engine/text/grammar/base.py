@@ -207,7 +207,7 @@ class Matcher:
         """The mask of a row. A stop token that is text as well may end the grammar, and be nothing else (G13)."""
         if not restricts:
             return None
-        if any(int(row[word]) & bit for word, bit in self._stop_bits) and not self._walk.is_complete:
+        if any(row.item(word) & bit for word, bit in self._stop_bits) and not self._walk.is_complete:
             row &= ~self._stop_mask()
             if not row.any():
                 raise no_token_fits()
