@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+from contextlib import suppress
 
 import msgspec
 from blake3 import blake3
@@ -10,6 +11,13 @@ from websockets.asyncio.client import connect, unix_connect
 from websockets.exceptions import ConnectionClosed
 
 from pie_mlx.server.event_frames import CHUNK_BYTES
+
+
+async def hang_up(writer):
+    """Close a connection whatever the other side does, and leave nothing of it to the garbage collector."""
+    writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
 
 
 class Speaker:

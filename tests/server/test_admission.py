@@ -10,7 +10,7 @@ from pie_mlx.events import ProcessQueued
 from pie_mlx.server import Server
 from tests.server.programs import PLAYER
 from tests.server.running import RunningServer, dummy_engine, write_program
-from tests.server.speaking import speak
+from tests.server.speaking import hang_up, speak
 
 pytestmark = pytest.mark.timeout(30)
 
@@ -76,6 +76,7 @@ async def test_a_request_that_waits_is_given_up_with_its_client(server):  # Q11
         assert (waiting["program"], waiting["state"]) == ("openai@1.0.0", "queued")
         writer.transport.abort()
         await until(local, 2)
+        await hang_up(writer)
 
 
 async def test_a_request_is_answered_when_its_turn_has_come(server):  # Q11
@@ -86,4 +87,5 @@ async def test_a_request_is_answered_when_its_turn_has_come(server):  # Q11
         for one in running:
             await local.ask("terminate_process", process_id=one)
         assert await reader.readuntil(b"data: ")
-        writer.close()
+        writer.transport.abort()  # the answer goes on for ever
+        await hang_up(writer)

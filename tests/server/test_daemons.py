@@ -8,7 +8,7 @@ import pytest
 from pie_client import PieClient
 
 from tests.server.running import RunningServer, write_program
-from tests.server.speaking import speak
+from tests.server.speaking import hang_up, speak
 
 pytestmark = pytest.mark.timeout(30)
 
@@ -53,7 +53,7 @@ async def ask(port, path, *, method="GET", body=b"", **headers):
     head = f"{method} {path} HTTP/1.1\r\n" + "".join(f"{k}: {v}\r\n" for k, v in lines.items()) + "\r\n"
     writer.write(head.encode() + body)
     answer = await reader.read()
-    writer.close()
+    await hang_up(writer)
     head, _, rest = answer.partition(b"\r\n\r\n")
     status, *fields = head.decode().split("\r\n")
     found = dict(line.lower().split(": ", 1) for line in fields)
@@ -137,7 +137,7 @@ async def test_a_request_that_is_given_up_ends_its_process(server, port):
             ]
         ):
             pass
-        writer.close()
+        await hang_up(writer)
         while any(row["id"] == mine[0]["id"] for row in await ada.json("list_processes")):
             pass
 

@@ -24,7 +24,7 @@ from pie_mlx.server.run_files import (
     write_engine_file,
 )
 from tests.server.running import RunningServer, dummy_engine
-from tests.server.speaking import speak
+from tests.server.speaking import hang_up, speak
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats() | st.text() | st.binary(),
@@ -88,7 +88,7 @@ async def test_a_thousand_connections_that_say_nothing(server):
     async with await speak(server, "ada") as speaker:
         assert await speaker.ask("ping") == (True, "Pong")
     for writer in held:
-        writer.close()
+        await hang_up(writer)
 
 
 def test_a_port_in_use_is_found_before_anything_is_loaded(tmp_path):

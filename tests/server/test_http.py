@@ -8,7 +8,7 @@ from websockets.exceptions import InvalidStatus
 from pie_mlx.server import ServerSettings
 from pie_mlx.server.gate import FailureCount, check_host, host_name
 from tests.server.running import RunningServer
-from tests.server.speaking import speak
+from tests.server.speaking import hang_up, speak
 
 pytestmark = pytest.mark.timeout(30)
 
@@ -22,8 +22,7 @@ async def get(server, path, *, unix=False, **headers):
     lines = {"Host": f"127.0.0.1:{port}", "Connection": "close", **headers}
     writer.write((f"GET {path} HTTP/1.1\r\n" + "".join(f"{k}: {v}\r\n" for k, v in lines.items()) + "\r\n").encode())
     head, _, body = (await reader.read()).partition(b"\r\n\r\n")
-    writer.close()
-    await writer.wait_closed()
+    await hang_up(writer)
     status, *rest = head.decode().split("\r\n")
     return int(status.split()[1]), dict(line.lower().split(": ", 1) for line in rest), body.decode()
 
@@ -145,7 +144,7 @@ async def test_connections_that_say_nothing_keep_nobody_out(server):
         assert (await speaker.ask("ping"))[0]
     assert await silent[0][0].read() == b""
     for _, writer in silent:
-        writer.close()
+        await hang_up(writer)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +154,7 @@ async def test_what_is_no_http_is_refused(server, line):
     reader, writer = await asyncio.open_connection("127.0.0.1", int(server.url.rpartition(":")[2]))
     writer.write(line)
     assert (await reader.read()).startswith(b"HTTP/1.1 400")
-    writer.close()
+    await hang_up(writer)
 
 
 def test_hosts_are_read_without_port_and_brackets():

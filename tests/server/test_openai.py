@@ -16,6 +16,7 @@ from pie_mlx.runtime.embedding import Engine
 from pie_mlx.runtime.registry import User
 from pie_mlx.server import Server, ServerSettings
 from tests.server.running import RunningServer
+from tests.server.speaking import hang_up
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -378,7 +379,7 @@ async def test_a_request_is_a_process_that_is_listed_and_can_be_ended(server, ca
     assert b"[DONE]" not in rest
     await asyncio.to_thread(server.wait_for, ProcessFailed)
     assert registry.records(ADMIN, all=True) == []
-    writer.close()
+    await hang_up(writer)
     assert [entry.getMessage() for entry in caplog.records] == ["POST /v1/completions: the answer breaks off: Signal"]
     assert caplog.records[0].exc_info is None
 
@@ -452,6 +453,6 @@ async def raw(server, method, path, body):
     """Status and body of an answer."""
     reader, writer = await send(server, method, path, body)
     answer = await reader.read()
-    writer.close()
+    await hang_up(writer)
     head, _, rest = answer.partition(b"\r\n\r\n")
     return int(head.split()[1]), rest
