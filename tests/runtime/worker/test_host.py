@@ -139,16 +139,18 @@ async def test_a_stop_reaches_the_program_whoever_reads_it(other):
 
 def test_output_goes_before_the_call_that_follows_it(other):
     other.host.write("stdout", "a")
-    in_thread(lambda: other.host.call(calls.SendMessage("b")))
+    sent = in_thread(lambda: other.host.call(calls.SendMessage("b")))
     assert other.take() == Output("stdout", "a")
     request = other.take()
     assert isinstance(request, Request)
     other.say(pack_answer(request.number, None))
+    assert sent() is None
 
 
 def test_long_output_is_sent_in_pieces(other):
-    in_thread(lambda: other.host.write("stdout", "\u20ac" * 200_000))
+    written = in_thread(lambda: other.host.write("stdout", "\u20ac" * 200_000))
     pieces = []
     while sum(map(len, pieces)) < 200_000:
         pieces.append(other.take().text)
     assert all(len(piece.encode()) <= 256 << 10 for piece in pieces)
+    written()
