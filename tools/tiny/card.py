@@ -39,7 +39,7 @@ knows nothing else. How well it does each is measured below.
 TRAINING = """
 ## Training
 
-{tokens:.1f} million tokens in {minutes:.0f} minutes on one or two low-priority CPU threads of a busy machine,
+{tokens:.1f} million tokens in {minutes:.0f} minutes on two CPU cores,
 {steps} steps, Muon and AdamW, loss on the assistant's turns only. Samples are generated as they are
 needed, so hardly any is seen twice.
 

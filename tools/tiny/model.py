@@ -11,6 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+# Products in bfloat16 take less than half the time where the processor has them; all else stays float32.
+PRODUCTS = torch.bfloat16 if torch.cpu._is_avx512_bf16_supported() else torch.float32
+
 
 @dataclass(frozen=True)
 class TinyConfig:
@@ -43,16 +46,31 @@ class TinyConfig:
         }
 
 
+def project(x: Tensor, weight: Tensor, training: bool) -> Tensor:
+    """x: [T, in], weight: [out, in] -> [T, out] float32; exact products unless training."""
+    if training:
+        return functional.linear(x.to(PRODUCTS), weight.to(PRODUCTS)).float()
+    return functional.linear(x, weight)
+
+
+class Linear(nn.Linear):
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__(inputs, outputs, bias=False)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return project(input, self.weight, self.training)
+
+
 class Attention(nn.Module):
     """Grouped-query attention with normalised queries and keys, each conversation apart."""
 
     def __init__(self, config: TinyConfig) -> None:
         super().__init__()
         self.heads, self.groups, self.size = config.num_attention_heads, config.num_key_value_heads, config.head_dim
-        self.q_proj = nn.Linear(config.hidden_size, self.heads * self.size, bias=False)
-        self.k_proj = nn.Linear(config.hidden_size, self.groups * self.size, bias=False)
-        self.v_proj = nn.Linear(config.hidden_size, self.groups * self.size, bias=False)
-        self.o_proj = nn.Linear(self.heads * self.size, config.hidden_size, bias=False)
+        self.q_proj = Linear(config.hidden_size, self.heads * self.size)
+        self.k_proj = Linear(config.hidden_size, self.groups * self.size)
+        self.v_proj = Linear(config.hidden_size, self.groups * self.size)
+        self.o_proj = Linear(self.heads * self.size, config.hidden_size)
         self.q_norm = nn.RMSNorm(self.size, eps=config.rms_norm_eps)
         self.k_norm = nn.RMSNorm(self.size, eps=config.rms_norm_eps)
 
@@ -69,9 +87,9 @@ class Attention(nn.Module):
 class FeedForward(nn.Module):
     def __init__(self, config: TinyConfig) -> None:
         super().__init__()
-        self.gate_proj = nn.Linear(config.hidden_size, config.intermediate_size, bias=False)
-        self.up_proj = nn.Linear(config.hidden_size, config.intermediate_size, bias=False)
-        self.down_proj = nn.Linear(config.intermediate_size, config.hidden_size, bias=False)
+        self.gate_proj = Linear(config.hidden_size, config.intermediate_size)
+        self.up_proj = Linear(config.hidden_size, config.intermediate_size)
+        self.down_proj = Linear(config.intermediate_size, config.hidden_size)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.down_proj(functional.silu(self.gate_proj(x)) * self.up_proj(x))
@@ -147,7 +165,7 @@ class TinyModel(nn.Module):
         return self.model.norm(x)
 
     def logits(self, hidden: Tensor) -> Tensor:
-        return functional.linear(hidden, self.model.embed_tokens.weight)
+        return project(hidden, self.model.embed_tokens.weight, self.training)
 
 
 def rotary_angles(positions: Tensor, config: TinyConfig) -> tuple[Tensor, Tensor]:

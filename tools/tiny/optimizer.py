@@ -3,19 +3,21 @@
 import torch
 from torch import Tensor, nn
 
+from tools.tiny.model import PRODUCTS
+
 # Quintic Newton-Schulz coefficients of the Muon write-up: fast, ends with singular values near 1, not at 1.
 _A, _B, _C = 3.4445, -4.7750, 2.0315
 
 
 def orthogonalise(gradient: Tensor, steps: int = 5) -> Tensor:
     """The nearest (semi-)orthogonal matrix of a gradient, approximately. Shape [rows, columns]."""
-    x = gradient / (gradient.norm() + 1e-7)
+    x = (gradient / (gradient.norm() + 1e-7)).to(PRODUCTS)
     tall = x.shape[0] > x.shape[1]
     x = x.T if tall else x
     for _ in range(steps):
         gram = x @ x.T
         x = _A * x + (_B * gram + _C * gram @ gram) @ x
-    return x.T if tall else x
+    return (x.T if tall else x).float()
 
 
 class Muon(torch.optim.Optimizer):

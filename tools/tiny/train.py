@@ -15,6 +15,7 @@ import signal
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,13 @@ from torch.nn import functional
 from tools.tiny.chat import pieces
 from tools.tiny.model import TinyConfig, TinyModel
 from tools.tiny.optimizer import make_optimizers
+from tools.tiny.ranks import Ranks, run_ranks
 from tools.tiny.text import VERSION, make_sample
-from tools.tiny.threads import SpareThreads
 
 TOKENIZER = Path(__file__).parent / "tokenizer.json"
 LONGEST = 1400
 LONGEST_STEP_SECONDS = 20.0
+LOG_EVERY_STEPS = 20
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,6 @@ class Settings:
     fall: float
     curriculum_minutes: float
     checkpoint_minutes: float
-    threads: int
     fused: bool = False
 
 
@@ -60,10 +61,10 @@ class Batch:
 
 
 class Stream:
-    """Batches of samples from `next_sample` on."""
+    """Batches of every `stride`th sample from `next_sample` on."""
 
-    def __init__(self, tokenizer: Tokenizer, seed: int, next_sample: int) -> None:
-        self.tokenizer, self.seed, self.next_sample = tokenizer, seed, next_sample
+    def __init__(self, tokenizer: Tokenizer, seed: int, next_sample: int, stride: int = 1) -> None:
+        self.tokenizer, self.seed, self.next_sample, self.stride = tokenizer, seed, next_sample, stride
 
     def batch(self, size: int, progress: float) -> Batch:
         """At least `size` tokens of whole conversations."""
@@ -83,7 +84,7 @@ class Stream:
 
     def _encoded(self, progress: float) -> tuple[list[int], list[int]]:
         sample = make_sample(self.seed, self.next_sample, "train", progress)
-        self.next_sample += 1
+        self.next_sample += self.stride
         ids: list[int] = []
         learned: list[int] = []
         parts = pieces(sample)
@@ -95,14 +96,14 @@ class Stream:
 
 
 class Run:
-    """The state of a training and its checkpoint."""
+    """The state of a training and its checkpoint, as one rank has it."""
 
-    def __init__(self, settings: Settings, config: TinyConfig) -> None:
+    def __init__(self, settings: Settings, config: TinyConfig, ranks: Ranks) -> None:
         torch.manual_seed(settings.seed)
-        self.settings = settings
+        self.settings, self.ranks = settings, ranks
         self.model = TinyModel(config, settings.fused)
         self.optimizers = make_optimizers(self.model, settings.lr)
-        self.stream = Stream(Tokenizer.from_file(str(TOKENIZER)), settings.seed, 0)
+        self.stream = Stream(Tokenizer.from_file(str(TOKENIZER)), settings.seed, ranks.own, ranks.count)
         self.step, self.tokens, self.seconds = 0, 0, 0.0
         self.versions: list[tuple[int, int]] = []
         self.stopped = False
@@ -112,20 +113,24 @@ class Run:
         return self.settings.out / "checkpoint.pt"
 
     def save(self) -> None:
+        """The first rank writes; every rank must call, because none may draw a sample again that another has drawn."""
+        (next_sample,) = self.ranks.largest(self.stream.next_sample)
+        if self.ranks.own:
+            return
         state: dict[str, Any] = {
             "config": self.model.config.__dict__,
             "model": self.model.state_dict(),
             "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
-            "next_sample": self.stream.next_sample,
+            "next_sample": int(next_sample),
             "step": self.step,
             "tokens": self.tokens,
             "seconds": self.seconds,
             "versions": self.versions,
             "seed": self.settings.seed,
         }
-        partial = self.path.with_suffix(".partial")
-        torch.save(state, partial)
-        partial.replace(self.path)
+        unfinished = self.path.with_suffix(".partial")
+        torch.save(state, unfinished)
+        unfinished.replace(self.path)
 
     def load(self) -> None:
         if self.path.exists():
@@ -133,7 +138,7 @@ class Run:
             self.model.load_state_dict(state["model"])
             for optimizer, saved in zip(self.optimizers, state["optimizers"], strict=True):
                 optimizer.load_state_dict(saved)
-            self.stream.next_sample = state["next_sample"]
+            self.stream.next_sample = state["next_sample"] + self.ranks.own
             self.step, self.tokens, self.seconds = state["step"], state["tokens"], state["seconds"]
             self.versions = [tuple(item) for item in state["versions"]]
         if not self.versions or self.versions[-1][0] != VERSION:
@@ -146,23 +151,31 @@ class Run:
         return min(1.0, (self.step + 1) / 100, max(0.02, left / self.settings.fall))
 
     def train_step(self) -> float:
+        """One step of all ranks; the mean loss."""
         begin = time.perf_counter()
         progress = self.seconds / 60 / self.settings.curriculum_minutes
-        batch = self.stream.batch(self.settings.batch_tokens, progress)
+        batch = self.stream.batch(self.settings.batch_tokens // self.ranks.count, progress)
         hidden = self.model(batch.tokens, batch.lengths, batch.rows)
         loss = functional.cross_entropy(self.model.logits(hidden), batch.targets)
         loss.backward()
+        self.ranks.share_gradients(self.model.parameters())
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = self.settings.lr * self.rate()
             optimizer.step()
             optimizer.zero_grad()
-        self.step += 1
-        self.tokens += len(batch.tokens)
+        return self._counted(loss.item(), len(batch.tokens), begin)
+
+    def _counted(self, loss: float, tokens: int, begin: float) -> float:
+        total_loss, total_tokens = self.ranks.sum(torch.tensor([loss, tokens], dtype=torch.float64)).tolist()
         # A process that was stopped meanwhile has not trained: the fall of the learning rate must not jump.
-        self.seconds += min(time.perf_counter() - begin, LONGEST_STEP_SECONDS)
-        return loss.item()
+        elapsed = min(time.perf_counter() - begin, LONGEST_STEP_SECONDS)
+        self.seconds, stopped = self.ranks.largest(self.seconds + elapsed, self.stopped)
+        self.stopped = bool(stopped)
+        self.step += 1
+        self.tokens += int(total_tokens)
+        return total_loss / self.ranks.count
 
     def stop(self, *_: object) -> None:
         """Ends the run after the step under way; a signal handler."""
@@ -172,31 +185,33 @@ class Run:
         while self.seconds < self.settings.minutes * 60 and not self.stopped:
             yield self.train_step()
 
+    def log(self, losses: list[float]) -> None:
+        if self.ranks.own:
+            return
+        line = {
+            "step": self.step,
+            "tokens": self.tokens,
+            "minutes": round(self.seconds / 60, 2),
+            "loss": round(sum(losses) / len(losses), 4),
+            "rate": round(self.rate(), 3),
+            "version": VERSION,
+        }
+        with (self.settings.out / "log.jsonl").open("a") as file:
+            file.write(json.dumps(line) + "\n")
+        print(line, flush=True)
 
-def train(settings: Settings, config: TinyConfig) -> None:
+
+def train(settings: Settings, config: TinyConfig, ranks: Ranks) -> None:
     settings.out.mkdir(parents=True, exist_ok=True)
-    spare = SpareThreads(settings.threads)
-    run = Run(settings, config)
+    run = Run(settings, config, ranks)
     run.load()
     signal.signal(signal.SIGTERM, run.stop)
     saved, recent = run.seconds, []
-    torch.set_num_threads(spare.count())
     for loss in run.losses():
         recent.append(loss)
-        torch.set_num_threads(spare.count())
-        if run.step % 20 == 0:
-            line = {
-                "step": run.step,
-                "tokens": run.tokens,
-                "minutes": round(run.seconds / 60, 2),
-                "loss": round(sum(recent) / len(recent), 4),
-                "rate": round(run.rate(), 3),
-                "version": VERSION,
-            }
+        if run.step % LOG_EVERY_STEPS == 0:
+            run.log(recent)
             recent = []
-            with (settings.out / "log.jsonl").open("a") as log:
-                log.write(json.dumps(line) + "\n")
-            print(line, flush=True)
         if run.seconds - saved > settings.checkpoint_minutes * 60:
             run.save()
             saved = run.seconds
@@ -207,13 +222,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True, help="folder of checkpoint.pt and log.jsonl")
     parser.add_argument("--minutes", type=float, default=120, help="training time over all starts")
-    parser.add_argument("--batch-tokens", type=int, default=4096)
+    parser.add_argument("--batch-tokens", type=int, default=8192)
     parser.add_argument("--lr", type=float, default=4e-3)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--fall", type=float, default=0.35, help="last part of the time with a falling learning rate")
-    parser.add_argument("--curriculum-minutes", type=float, default=40, help="until then: more exercises in copying")
+    parser.add_argument("--curriculum-minutes", type=float, default=20, help="until then: more exercises in copying")
     parser.add_argument("--checkpoint-minutes", type=float, default=3)
-    parser.add_argument("--threads", type=int, default=1, help="at most, while others leave the machine idle")
+    parser.add_argument("--ranks", type=int, default=1, help="processes that share the work, one thread each")
     parser.add_argument("--fused", action="store_true", help="compile the layers; needs a C++ compiler")
     parser.add_argument("--layers", type=int, default=5)
     parser.add_argument("--hidden", type=int, default=192)
@@ -224,7 +239,8 @@ def main() -> None:
         hidden_size=arguments.pop("hidden"),
         intermediate_size=arguments.pop("intermediate"),
     )
-    train(Settings(**arguments), config)
+    ranks = arguments.pop("ranks")
+    run_ranks(ranks, partial(train, Settings(**arguments), config))
 
 
 if __name__ == "__main__":
