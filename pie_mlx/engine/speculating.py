@@ -118,8 +118,10 @@ async def plan_drafts(
     reads: Sequence[RowRead],
     first: Row,
     fixed: PackedMask | None,
-) -> DraftedPass:
+) -> DraftedPass | None:
     """The drafts of a pass, as far as limits and masks let them be right; `first` is the row of the last input.
+
+    None for a plain pass, in which nothing is looked for.
 
     Raises SpeculationError for malformed drafts, InvalidArgumentError where nothing can be drafted, BatchFailedError
     when the draft model fails.
@@ -130,6 +132,8 @@ async def plan_drafts(
             f"speculation: {services.model_name} has recurrent layers, whose state cannot take tokens back",
             hint="generate without it",
         )
+    if speculation.drafts is None and first.mask is None and _is_left_out(services, context):
+        return None
     model, held = services.model_info, services.store.sequence_length(context.id)
     room = max(0, min(speculation.limit, MOST_DRAFTS, model.maximum_positions - held - len(request.inputs)))
     author = None
@@ -145,6 +149,11 @@ async def plan_drafts(
             tree = tree.first(tree.trunk)
         drafts = admitted(tree.up_to_depth(room), first, fixed)
     return DraftedPass(Window(drafts.tree, frozenset(speculation.stop_tokens)), drafts, slot, author)
+
+
+def _is_left_out(services: Services, context: LiveContext) -> bool:
+    """Whether repetitions came to nothing lately, so that this step does not look for any."""
+    return services.draft_desk is None and context.drafter is not None and context.drafter.cooldown.step()
 
 
 def _drawing_slot(call: Forward) -> int:

@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 from pie_mlx.engine.drafting import NgramDrafter
+from pie_mlx.engine.drafting.drafter import SEEN_AGAIN
 
 TEXTS = {4: [1, 2, 3, 4, 5, 0, 1, 2, 3, 4], 3: [1, 2, 3, 4, 5, 0, 2, 3, 4], 2: [1, 2, 3, 4, 5, 0, 3, 4]}
 """As many of the last tokens have occurred before."""
@@ -60,6 +61,29 @@ def test_matches_of_each_size_pay_for_themselves() -> None:
 def test_a_context_that_went_another_way_is_read_again() -> None:
     drafter = NgramDrafter()
     for text, found in (([1, 2, 3, 4], []), ([7, 8, 9, 6, 7, 8, 9, 6], [7, 8])):
+        held = text[:-1]
+        drafts = drafter.draft(len(held), text[-1:], 2, lambda count, held=held: held[-count:], cost=1.0, may_try=True)
+        assert drafts == found
+
+
+@pytest.mark.parametrize("missed", [1, 5, 40])
+def test_what_was_written_in_a_rest_is_read_afterwards(missed: int) -> None:
+    drafter, text = NgramDrafter(), list(range(50, 80))
+    drafter.draft(len(text) - 1, text[-1:], 2, lambda count: text[:-1][-count:], cost=1.0, may_try=True)
+    text += [*range(100, 100 + missed), 50, 51, 52, 53]
+    asked: list[int] = []
+
+    def read(count: int) -> list[int]:
+        asked.append(count)
+        return text[:-1][-count:]
+
+    assert drafter.draft(len(text) - 1, text[-1:], 2, read, cost=1.0, may_try=True) == [54, 55]
+    assert asked == [missed + 3 + SEEN_AGAIN]
+
+
+def test_another_way_gone_in_a_rest_is_noticed() -> None:
+    drafter = NgramDrafter()
+    for text, found in (([*range(40)], []), ([*range(20), *range(90, 120), 90, 91, 92, 93], [94, 95])):
         held = text[:-1]
         drafts = drafter.draft(len(held), text[-1:], 2, lambda count, held=held: held[-count:], cost=1.0, may_try=True)
         assert drafts == found

@@ -1,0 +1,32 @@
+"""How long nothing is looked for."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pie_mlx.engine.drafting.cooldown import LONGEST_REST, PATIENCE, Cooldown
+
+
+def rest(cooldown: Cooldown) -> int:
+    """Steps until the next look."""
+    steps = 0
+    while cooldown.step():
+        steps += 1
+    return steps
+
+
+def test_rests_begin_after_a_few_fruitless_looks_and_double() -> None:  # V8
+    cooldown, rests = Cooldown(), []
+    for _ in range(PATIENCE + 6):
+        rests.append(rest(cooldown))
+        cooldown.learn(accepted=False)
+    assert rests == [0] * PATIENCE + [1, 2, 4, 8, 16, 16]
+
+
+@given(st.integers(0, 40))
+def test_one_success_ends_all_rests(fruitless: int) -> None:  # V8
+    cooldown = Cooldown()
+    for _ in range(fruitless):
+        cooldown.learn(accepted=False)
+    assert rest(cooldown) <= LONGEST_REST
+    cooldown.learn(accepted=True)
+    assert rest(cooldown) == 0
