@@ -8,12 +8,34 @@ from tools.tiny.text.sample import Check, Message, Sample, assistant, system, us
 from tools.tiny.text.source import Source, phrases
 from tools.tiny.text.tool_use import Offer, Request, distinct_offers, outcome, request, unserved
 
-INTROS = phrases("""Write Python code in a block to use these functions: | You can call these Python functions: |
-Call the functions in a code block: | Solve tasks with Python code. You have these functions: |
-You write code. These functions exist: | Use a code block to call: | You act by code. Functions: |
-These Python functions are there: | Answer with code that calls one of these functions: |
-Write a code block with a call. The functions: | Your functions, to be called in Python: |
-You are a coding agent. Functions: | Python functions for you: | Use Python. You may call:""")
+INTROS = phrases("""Write Python code in a block to use these functions: |
+You can call these Python functions: | Call the functions in a code block: |
+Solve tasks with Python code. You have these functions: | You write code. These functions exist: |
+Use a code block to call: | You act by code. Functions: | These Python functions are there: |
+Answer with code that calls one of these functions: | Write a code block with a call. The functions: |
+Your functions, to be called in Python: | You are a coding agent. Functions: | Python functions for you: |
+Use Python. You may call: | You can use these Python functions: | You can call these functions in Python code: |
+You can write Python code that calls: | You may call these functions in a code block: |
+You may use these Python functions: | You have these Python functions: |
+You have these functions. Call them in a code block: | You are a coding agent. Call these functions: |
+You are a coding agent with these Python functions: | You are an agent that writes Python code. Functions: |
+You are an assistant that answers with code. You may call: |
+You solve tasks by writing Python code. The functions: | You solve tasks with code blocks. Functions: |
+You help with Python code. Your functions: | You act by writing code blocks. These functions exist: |
+Write code that calls these functions: | Write Python code that calls one of these: |
+Write a block of Python code. You have: | Write a Python code block to help the user. Functions: |
+Write your action as Python code. You can call: | Answer with a code block. You can call: |
+Answer with Python code. These functions exist: | Answer in a Python block with calls of these functions: |
+Act by code blocks. You may call: | Call these Python functions in a block: |
+Call one of these functions in Python code: | Call functions by writing Python. There are: |
+Use these functions in a Python block: | Use Python code to call these functions: |
+Use a Python code block. The functions are: | Use code to solve the task. Functions: |
+Solve the task in Python. You can call: | Solve each task with a code block. You have: |
+Help the user by code. Python functions: | These functions can be called in Python code: |
+These are your Python functions: | Here are your functions. Write Python code: |
+Here are Python functions. Call them in a code block: | The following Python functions exist: |
+The following functions can be used in code: | Functions you can call in a Python block: |
+Python functions you may use: | For each task write Python code. The functions:""")
 TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list"}
 OUTPUTS = ("Output:\n", "Output: ", "Result: ")
 

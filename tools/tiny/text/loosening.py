@@ -61,7 +61,8 @@ Copy | Count | Create | Echo | Email | Evaluate | Extract | Fill | Find | Get | 
 Look | Mail | Make | Measure | Message | Multiply | Name | Open | Order | Pick | Plan | Play | Print | Put | Read |
 Remind | Repeat | Return | Reverse | Roll | Run | Save | Say | Schedule | Search | Send | Set | Show | Spell | Start |
 Subtract | Sum | Summarize | Switch | Tag | Take | Tell | Text | Throw | Tie | Tune | Translate | Turn | Use | Wake |
-Weigh | Work | Write""")
+Weigh | Work | Write | Lock | Vacuum | Hoover | Clean | Reserve | Transfer | Pay | Log | Record | Track | Generate |
+Flip | Toss | Adjust | Shoot | Ping | Note""")
 )
 SHORTEST_NOISY = 5
 _SENTENCE_END = re.compile(r"[.?!]$")

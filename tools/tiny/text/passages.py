@@ -4,64 +4,12 @@ from collections.abc import Callable
 
 from tools.tiny.text import words
 from tools.tiny.text.loosening import worded
+from tools.tiny.text.passage_questions import CODE, COSTS, JOB, MEETING, OPENS, OWNER, WHERE
 from tools.tiny.text.sample import Check, Message, Sample, assistant, system, user
 from tools.tiny.text.source import Source, phrases
 
 Statement = tuple[str, str, str]
 """A sentence of the passage, a question about it, and the answer."""
-
-WHERE = phrases("""Where is the {item}? | In which place is the {item}? | Where can I find the {item}? |
-In which room is the {item}? | Where is the {adjective} {item}? | Tell me where the {item} is. |
-I need the {item}. Where is it? |
-Where do I find the {item}? | Which place has the {item}? | Where did they put the {item}? |
-Where is the {item} kept? | In what room is the {item}? | The {item}, where is it? | Find the {item}. |
-I am looking for the {item}. | Who knows where the {item} is? | The place of the {item}? |
-Where should I look for the {item}? | Location of the {item}? | Where is that {adjective} {item}? |
-I lost the {item}. | Where can the {item} be?""")
-OWNER = phrases("""What is the name of {name}'s {animal}? | How is the {animal} of {name} called? |
-What animal does {name} have? | Which pet has {name}? | Who is {pet}? | What does {name} own? |
-Tell me about the pet of {name}. |
-Does {name} have a pet? | What pet does {name} have? | Who has a {animal} called {pet}? | Name the pet of {name}. |
-What do you know about {pet}? | {name} has which animal? | The {animal} of {name} has which name? | What is {pet}? |
-Whose {animal} is {pet}? | Which name has the {animal} of {name}? | The name of the {animal}? | Who owns {pet}? |
-Is there a {animal} called {pet}?""")
-JOB = phrases("""What is {name}'s job? | What does {name} do? | Where does {name} work? |
-In which city does {name} work? | As what does {name} work? | Tell me the job of {name}. |
-What work does {name} do? |
-What is the job of {name}? | Which job has {name}? | How does {name} earn money? | What is the profession of {name}? |
-{name} works as what? | Where is {name} employed? | In what city is {name} a {job}? | Who works in {city}? |
-What about the work of {name}? | Name the job of {name}. | Who is a {job}? | The job of {name}? |
-Which profession has {name}? | Who is {name}?""")
-OPENS = phrases("""When does the {place} open? | At what time does the {place} open? |
-What time does the {place} open? | Opening time of the {place}? | When can I enter the {place}? |
-When is the {place} open? | Tell me when the {place} opens. |
-When can people go to the {place}? | From what time is the {place} open? | When will the {place} open? |
-The {place} opens when? | Opening hours of the {place}? | How early does the {place} open? |
-When do they open the {place}? | What is the opening time of the {place}? |
-I want to go to the {place}. When does it open? | At which hour does the {place} open? |
-When does the {place} start? | The {place}, from when?""")
-COSTS = phrases("""How much is the {item}? | What does the {item} cost? | What is the price of the {item}? |
-How expensive is the {item}? | Price of the {item}? | How many euros for the {item}? |
-Tell me the price of the {item}. |
-How much does the {item} cost? | What do I pay for the {item}? | How much do I pay for the {item}? |
-What must I pay for the {item}? | The {item} costs what? | Which price has the {item}? |
-How many euros is the {item}? | I want to buy the {item}. What does it cost? | Cost of the {item}? |
-The price of the {item}? | Is the {item} expensive? | Say the price of the {item}. |
-How many euros does the {item} cost?""")
-CODE = phrases("""What is the code of the {item}? | Code of the {item}? | Which code has the {item}? |
-Tell me the code of the {item}. | Give me the {item} code. | How do I open the {item}? |
-I forgot the code of the {item}. |
-Which code opens the {item}? | The {item} has which code? | What code do I need for the {item}? |
-With which code does the {item} open? | I need the code of the {item}. | The code of the {item}, please. |
-Say the code of the {item}. | What is the {item} code? | How can I open the {item}? |
-Do you have the code of the {item}? | Read me the code of the {item}. | Which code is for the {item}? |
-The {item} is locked. What is the code?""")
-MEETING = phrases("""When is the {event}? | On which day is the {event}? | When is the {event} with {name}? |
-Who comes to the {event}? | What is on {day}? | With whom is the {event}? | Which day is the {event}? |
-What day is the {event}? | The {event} is on which day? | Who is at the {event}? | When do I meet {name}? |
-When does the {event} take place? | When is {name} there? | The day of the {event}? | What happens on {day}? |
-Who is with me at the {event}? | On what day do I see {name}? | What is planned with {name}? | Day of the {event}? |
-When will the {event} be? | Is there a {event} with {name}?""")
 
 
 def _stated(source: Source, text: str, questions: tuple[str, ...], answer: str = "", **values: object) -> Statement:
@@ -150,12 +98,50 @@ Here is a text. {p} {q} | Notes: {p}\n{q} | Document:\n{p}\n\n{q} | Given: {p}\n
 Look at this: {p}\n{q} | In this text: {p}\n{q} | {p} {q} | Text:\n{p}\nQuestion:\n{q} | I read this: {p}\n\n{q} |
 Please read. {p}\n{q} | {p}\nNow tell me. {q} | From these facts: {p}\n{q} | Facts:\n{p}\n{q} |
 It says here: {p} {q} | My notes say this. {p}\n\n{q} | Information: {p}\nQ: {q} | {p}\nQuestion: {q} |
-Source: {p}\n\n{q} | The text: {p}\nMy question: {q} | Consider: {p}\n{q}""")
+Source: {p}\n\n{q} | The text: {p}\nMy question: {q} | Consider: {p}\n{q} |
+Read this text and answer.\n{p}\n{q} | Read the text and answer the question.\n\n{p}\n\n{q} |
+Read the passage and answer the question.\n{p}\n{q} | Read the following.\n\n{p}\n\n{q} | Read what I wrote: {p}\n{q} |
+Please read this and answer: {q}\n{p} | Answer this question: {q}\nUse this text: {p} |
+Answer my question: {q}\nHere is the text: {p} | Answer the question with the text.\nText: {p}\nQuestion: {q} |
+Answer from the text: {q}\nText: {p} | Answer from these notes: {p}\n\n{q} | Question: {q}\nText: {p} |
+Question: {q}\nPassage: {p} | Question: {q}\n\nContext: {p} | My question: {q}\nMy notes: {p} | Q: {q}\nText: {p} |
+Q: {q}\n\n{p} | {q} Text: {p} | {q}\nHere is the text: {p} | {q}\nHere are my notes: {p} | {q}\nUse these facts: {p} |
+{q}\nThis is what I know: {p} | {q} Look here: {p} | {q}\nContext: {p} | Here is what I know: {p}\n{q} |
+Here is some information. {p}\n\n{q} | Here are some facts. {p}\n{q} | Here are my notes. {p} My question: {q} |
+Here is a passage:\n{p}\n\nHere is the question:\n{q} | This is the text: {p}\nThis is the question: {q} |
+This is what I wrote down: {p}\n{q} | I wrote this down: {p} {q} | I wrote some notes: {p}\n\n{q} |
+I have this text: {p}\nI have a question: {q} | I have some information: {p} {q} | I found this text: {p}\n\n{q} |
+I found these notes. {p}\n{q} | I got this message: {p} {q} | I got a letter. It says: {p}\n{q} |
+My friend wrote this: {p}\n\n{q} | A friend told me this. {p} {q} | They told me this: {p}\n{q} |
+I was told: {p}\n\nSo, {q} | You know this: {p}\n{q} | We know this: {p} {q} | It is known: {p}\n{q} |
+Use the passage to answer.\n{p}\n\n{q} | Use only this passage: {p}\n{q} |
+With this text, answer the question.\n{p}\n{q} | With this information: {p}\n{q} | Context: {p} Question: {q} Answer: |
+Context:\n{p}\n\nQ: {q}\nA: | Passage:\n{p}\n\nQ: {q} | Document: {p}\nQuestion: {q} | Article: {p}\n\n{q} |
+Message: {p}\n{q} | Letter:\n{p}\n\n{q} | "{p}"\n{q} | Text: "{p}"\nQuestion: "{q}" | <text>\n{p}\n</text>\n{q} |
+{p}\n---\n{q} | {p}\n\nFrom this text: {q} | {p}\n\nAfter reading this: {q} | {p}\nThat is the text. {q} |
+{p} That is all I know. {q} | {p}\n\nWith that in mind: {q} | {p}\nCan you answer this? {q} | {p} So, {q} |
+{p}\n\nMy question is: {q}""")
 SYSTEM_FRAMES = phrases("""Answer from this text: {p} | Passage: {p} | You know this: {p} | Context:\n{p} |
 {p} | Use only this text.\n{p} | Facts: {p} | Read the text and answer questions. {p} |
 Answer questions about this text. {p} | Text: {p} | Document:\n{p} | Here is what you know: {p} |
 Use these notes: {p} | Notes:\n{p} | You have this information: {p} | Knowledge: {p} | Answer with this: {p} |
-You are a helpful assistant. {p} | All you know is this: {p} | The facts are these. {p}""")
+You are a helpful assistant. {p} | All you know is this: {p} | The facts are these. {p} |
+Answer the user from this text: {p} | Answer the questions of the user. Text: {p} |
+Answer only from this passage: {p} | Answer from the notes below.\n\n{p} | Answer questions with these facts: {p} |
+Answer with the help of this document.\n{p} | You answer questions about this text: {p} |
+You answer questions about a passage.\n\n{p} | You answer from these notes: {p} | You have read this: {p} |
+You have read this text: {p} | You have these facts: {p} | You know the following. {p} | You know these facts: {p} |
+You know only this: {p} | You are an assistant who knows this: {p} | You are an assistant. Context: {p} |
+You are a helpful assistant. Use this text to answer: {p} | You are a helpful assistant.\n\nContext:\n{p} |
+You are a helpful assistant. Here is some information: {p} | The user asks about this text: {p} |
+The user has questions about this passage: {p} | The user wrote these notes: {p} |
+Here is the text for all questions: {p} | Here is the context: {p} | Here are the facts: {p} |
+Here are the notes of the user: {p} | This is the document: {p} | This is the text you know: {p} |
+This is all the information you have. {p} | Use the following context.\n\n{p} | Use the text to answer questions. {p} |
+Use this information: {p} | Read this: {p} | Read this passage and help the user.\n{p} |
+Help the user with this information: {p} | Background: {p} | Background information:\n{p} | Information: {p} |
+Known facts:\n{p} | Reference text: {p} | Remember this text: {p} | Keep this in mind: {p} |
+<context>\n{p}\n</context>""")
 MISSING = "The text does not say."
 
 

@@ -10,10 +10,37 @@ from tools.tiny.text.tool_use import Offer, Request, distinct_offers, outcome, r
 INTROS = phrases("""Answer with the help of these tools: | You have these tools: | You can use these tools:\n |
 Tools: | Answer the questions as well as you can. Your tools: | You are an agent with these tools:\n |
 These tools are there for you: | You may call the following tools: | Available tools: | Use these tools: |
-Your tools are: | Work with these tools: | Help the user. You have access to these tools: | The tools:""")
+Your tools are: | Work with these tools: | Help the user. You have access to these tools: | The tools: |
+You have access to these tools: | You have access to the following tools: | You have the following tools: |
+You may use these tools: | You can call these tools: | You can use the following tools: |
+You are an assistant with these tools: | You are a helpful assistant. You have these tools: |
+You are an agent. Use these tools:\n | You answer questions with these tools: |
+You solve tasks with the help of these tools: | Answer the question. You have access to these tools: |
+Answer the following questions as best you can. You have access to the following tools:\n |
+Answer with tools. The tools are: | Answer questions. You can use these tools: |
+Help the user with these tools: | Help people with the following tools: | Solve the task with these tools: |
+Solve each task step by step. Tools: | Think and act. Your tools: | Think first, then use a tool. The tools: |
+Use the following tools: | Use these tools to answer: | Use the tools to help the user:\n |
+Here are your tools: | Here are the tools: | These are your tools: | These tools can help you: |
+The following tools are available: | The tools that you may use: | Tools you can use: | Tools you may call: |
+Tools for you: | The available tools are: | List of tools: | Work step by step with these tools: |
+Choose from these tools: | Only use these tools: | Call these tools when you need them: |
+Each task can be done with one of these tools: | To help the user, call these tools:""")
 FORMS = phrases("""Use this format:\n\n{f} | Write in this form:\n{f} | Always write like this:\n{f} |
 Answer in this form:\n\n{f} | The format is:\n{f} | Follow this format:\n{f} | Format:\n{f} | Write:\n{f} |
-Your answers look like this:\n{f} | Use the following format:\n\n{f} | Step by step, in this form:\n{f}""")
+Your answers look like this:\n{f} | Use the following format:\n\n{f} | Step by step, in this form:\n{f} |
+Use this form:\n{f} | Use the form:\n{f} | Use exactly this format:\n{f} | Use the format below:\n\n{f} |
+Use this format for every answer:\n{f} | Please use this format:\n{f} | Write in this format:\n{f} |
+Write your answer in this form:\n{f} | Write each step in this format:\n{f} | Write your steps like this:\n{f} |
+Write like this:\n\n{f} | Always use this form:\n{f} | Always use the following format:\n{f} |
+Always answer in this form:\n{f} | Always follow this form:\n{f} | Answer like this:\n{f} |
+Answer in the following format:\n{f} | Answer step by step in this format:\n{f} |
+Your answer must have this form:\n{f} | Your answers must follow this format:\n{f} |
+Your steps look like this:\n{f} | Follow this form:\n{f} | Follow the format:\n\n{f} |
+Follow these steps:\n{f} | Keep to this format:\n{f} | Keep this form:\n{f} | Stick to this format:\n\n{f} |
+This is the format:\n{f} | This is the form of your answers:\n{f} | This form is needed:\n{f} |
+The form is:\n{f} | The form of an answer:\n{f} | The steps are:\n{f} | Form:\n{f} | Steps:\n{f} |
+Go step by step:\n{f} | Work in these steps:\n{f} | Think and act in this form:\n\n{f}""")
 FORM = (
     "Thought: what to do\nAction: the tool\nAction Input: its arguments as JSON\nObservation: the result\n"
     "Final Answer: the answer"

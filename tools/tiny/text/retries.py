@@ -6,7 +6,6 @@ from typing import Any
 from tools.tiny.text.sample import Check, Message, Sample, assistant, calling, result, user
 from tools.tiny.text.source import Source, phrases
 from tools.tiny.text.tool_use import (
-    ERRORS,
     Request,
     distinct_offers,
     exchange,
@@ -16,15 +15,43 @@ from tools.tiny.text.tool_use import (
     request,
     schemas,
 )
+from tools.tiny.text.tool_wordings import ERRORS
 
 AGAIN = phrases("""timeout, please retry | server busy, try again | temporary error, retry |
 no connection, please try again | try once more | please call again | busy, call again | not ready, retry now |
 overloaded, retry | lost connection, try once more | please repeat the call | temporary failure, try again |
-retry | slow network, please retry | interrupted, please try again | not finished, call again""")
+retry | slow network, please retry | interrupted, please try again | not finished, call again |
+please try again | try again | try again now | call again | call again please | retry please |
+please retry the call | please call once more | repeat the call | repeat the request | please repeat |
+please repeat the request | timeout, try again | timeout, call again | timeout, please repeat |
+server busy, please retry | server busy, call once more | server not ready, try again |
+server overloaded, please try again | service busy, retry | service not ready, try once more |
+network error, try again | network busy, please retry | slow connection, try again |
+connection lost, please retry | connection interrupted, call again | interrupted, retry |
+busy, please try once more | busy, retry now | temporary problem, try again |
+temporary problem, please call again | temporary timeout, retry | temporary error, call once more |
+not ready, please call again | not ready, try again | not finished, retry | still loading, try again |
+still starting, please retry | overloaded, please repeat the call | overloaded, try once more |
+failure, please try once more | no answer, please retry | no answer yet, call again | request lost, repeat it |
+request lost, please try again | something went wrong, try again | something failed, please retry |
+one more try, please | please make the call again | do it again, it should work | it was busy, repeat the call""")
 MEANT = phrases("""unknown {k} {x}, did you mean {y}? | no {k} {x}, use {y} | {x} not found, did you mean {y}? |
-{k} {x} is wrong, it must be {y} | invalid {k}: {x}. Use {y} | there is no {x}, but {y} |
-{k} must be {y} | {x} does not exist, try {y} | did you mean {y}? | use {y} instead of {x} |
-wrong {k}, use {y} | bad {k} {x}, the right one is {y} | {k}: {x} is now {y} | not {x}: {y}""")
+{k} {x} is wrong, it must be {y} | invalid {k}: {x}. Use {y} | there is no {x}, but {y} | {k} must be {y} |
+{x} does not exist, try {y} | did you mean {y}? | use {y} instead of {x} | wrong {k}, use {y} |
+bad {k} {x}, the right one is {y} | {k}: {x} is now {y} | not {x}: {y} | unknown {k}: {x}. Did you mean {y}? |
+unknown {k} {x}, use {y} | unknown {k} {x}, try {y} | no {k} named {x}. Did you mean {y}? |
+no such {k}: {x}. Try {y} | no such {k}, use {y} | {k} not found: {x}. Use {y} | {k} {x} not found, try {y} |
+{x} not found, use {y} | {x} is unknown, did you mean {y}? | {x} is not a known {k}, use {y} |
+{x} is wrong, use {y} | {x} is wrong. The right {k} is {y} | {x} is not valid, use {y} |
+{x} is not right, it must be {y} | {x} is no {k}, but {y} is | {x} does not exist. Did you mean {y}? |
+{x} does not exist, use {y} | {x} was changed to {y} | {x} is now {y} | {k} {x} is now {y} |
+{k} must be {y}, not {x} | {k} should be {y} | {k} should be {y}, not {x} | {k} is {y}, not {x} |
+wrong {k} {x}, try {y} | wrong {k}: {x}. It must be {y} | invalid {k} {x}, use {y} |
+invalid {k}, did you mean {y}? | invalid {k}: try {y} | bad {k}: {x}. Did you mean {y}? | bad {k}, use {y} |
+the {k} must be {y} | the {k} is not {x} but {y} | the right {k} is {y} | the {k} {x} does not exist, try {y} |
+did you mean {y} instead of {x}? | you mean {y}, not {x} | use {y} as {k} | use {y}, not {x} |
+try {y} instead of {x} | try the {k} {y} | please use {y} for {k} | please use the {k} {y} |
+instead of {x} use {y} | there is no {k} {x}. Try {y} | there is no {x}, use {y} | only {y} is known, not {x}""")
 
 
 def _shown(source: Source, error: str) -> Any:

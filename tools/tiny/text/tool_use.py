@@ -10,35 +10,18 @@ from tools.tiny.text.catalogue import Concept
 from tools.tiny.text.lookups import LOOKUPS
 from tools.tiny.text.loosening import worded
 from tools.tiny.text.sample import Check, Message, Sample, Tool, assistant, calling, result, system, user
-from tools.tiny.text.source import Source, phrases
+from tools.tiny.text.source import Source
 from tools.tiny.text.synthesis import ask, synthesise
+from tools.tiny.text.tool_wordings import CLOSERS, ERRORS, JOINTS, OPENERS, SYSTEMS, UNSERVED
 
 CONCEPTS = (*LOOKUPS, *ACTIONS)
 # What examples and tutorials offer: weather, time, add, multiply, search, email.
 COMMON = (*LOOKUPS[:4], LOOKUPS[6], ACTIONS[0])
-SYSTEMS = phrases("""You are a helpful assistant. | Use the tools when they help. |
-You are an agent with tools. | You are a helpful assistant with tools. | Call a tool if you need one. |
-You help with tools. | You can use tools to answer. | Answer with the help of the tools. |
-You are a tool-using assistant. | You are a careful agent. | Be brief. | You are an assistant. Use tools. |
-Call tools when needed. | You have tools. | Use a tool if it fits. | You are an agent. | Work with the tools. |
-Help the user with the tools. | Answer questions, use tools. | You are a helper with functions. |
-Use functions when you need them. | You are a polite assistant. | You are an assistant that calls functions. |
-Only call a tool that fits. | You can call functions. | Do what the user wants. | You are a home assistant. |
-You are an office assistant. | You are a weather agent. | Keep your answers short.""")
-OPENERS = phrases("""Hi!  | Quick question:  | Please help.  | Hello,  | One more thing:  | Next:  | Okay.  |
-I need this:  | A task for you:  | Hey.  | So,  | Good morning!  |
-Can you help?  | Now this:  | My next wish:  | Listen:  | Right,  | Good evening.  | Please do this:  |
-I have a task.  | And now:  | First of all:  | Hello there.  | Your turn:  | Another thing:  | Good day. """)
-CLOSERS = phrases(""" Thanks. |  Please. |  Thank you! |  It is urgent. |  Take your time. |
- Thanks in advance. |  I am in a hurry. |  That would help me.""")
-ERRORS = phrases("""not found | timeout | service unavailable | permission denied | invalid value |
-no connection | unknown name | limit reached | internal error | access denied | bad request | server busy |
-no such entry | out of range | network down | key expired |
-no permission | wrong code | not allowed | empty answer | connection lost | too many requests |
-bad key | cannot connect | missing value | no such city | no such user | disk full | wrong password | closed today |
-no data | system down | invalid name | too long | already exists""")
 # A model without tools adds, subtracts and knows capitals by itself; a note it just keeps.
-ANSWERED_ANYWAY = ("add", "subtract", "multiply", "calculate", "get_capital", "translate", "save_note")
+ANSWERED_ANYWAY = (
+    *("add", "subtract", "multiply", "calculate", "get_capital", "translate"),
+    *("save_note", "save_contact", "log_expense"),
+)
 NOTHING = "I have no tool for that."
 FEW_TOOLS = 4
 # Tools that can serve the same wish: never one offered beside another, or missing where another is offered.
@@ -47,6 +30,13 @@ SIMILAR = (
     frozenset({"get_price", "stock_price"}),
     frozenset({"send_email", "send_message"}),
     frozenset({"create_reminder", "create_event", "save_note"}),
+    frozenset({"create_event", "book_table"}),
+    frozenset({"save_note", "save_contact", "log_expense"}),
+    frozenset({"order_food", "log_expense"}),
+    frozenset({"read_file", "print_file"}),
+    frozenset({"roll_dice", "flip_coin"}),
+    frozenset({"search", "define_word"}),
+    frozenset({"translate", "define_word"}),
     frozenset({"set_timer", "set_alarm"}),
     frozenset({"get_order", "order_food"}),
 )
@@ -192,9 +182,13 @@ def opening(source: Source) -> list[Message]:
     return [system(source.one(SYSTEMS))] if source.chance(0.5) else []
 
 
+def _plain_name(offer: Offer) -> str:
+    return f"{offer.verb}_{offer.noun}" if offer.verb else offer.concept.names[0]
+
+
 def _clash(offer: Offer, other: Offer) -> bool:
     """Whether the two are one tool, or too alike to know which one is meant."""
-    plain = (offer.concept.names[0], other.concept.names[0])
+    plain = (_plain_name(offer), _plain_name(other))
     if offer.name == other.name or plain[0] == plain[1]:
         return True
     if offer.verb or other.verb:
@@ -250,7 +244,7 @@ def _two_wishes(source: Source, offers: list[Offer]) -> tuple[list[Message], lis
     """Two wishes in one turn, two calls, two results, one answer; and the values the answer must contain."""
     first = request(source, source.any(offers))
     second = request(source, source.any(offers))
-    joint = source.any((" ", " And ", " Also: ", " Then: ", "\n"))
+    joint = source.one(JOINTS)
     (value_1, answer_1, said_1), (value_2, answer_2, said_2) = outcome(source, first), outcome(source, second)
     calls = [(wish.offer.name, wish.arguments) for wish in (first, second)]
     turns = [user(first.text + joint + second.text), calling(*calls), result(value_1), result(value_2)]
@@ -282,6 +276,8 @@ def unserved(source: Source, offered: list[Offer]) -> tuple[str, str]:
     """A question or wish that none of the offered tools serves, and its answer."""
     if source.chance(0.4):
         return _side_question(source, offered)
+    if source.chance(0.15):
+        return worded(source, UNSERVED), NOTHING
     offer = make_offer(source, invented=0.3)
     while any(_clash(offer, other) for other in offered):
         offer = make_offer(source, invented=0.3)

@@ -1,0 +1,226 @@
+"""Everyday tools of a home: warmth, light, music, doors and floors."""
+
+from tools.tiny.text import words
+from tools.tiny.text.catalogue import Concept, Field, Outcome, amount, number, pick, switch, text
+from tools.tiny.text.source import phrases
+
+SET_TEMPERATURE = Concept(
+    phrases("""set_temperature | thermostat | set_thermostat | heat | heating | set_room_temperature |
+change_temperature | heat_room | room_temperature | temperature_set | setTemperature | set_heating |
+setThermostat | adjust_temperature | adjust_heating | thermostat_set | heating_set | change_heating |
+room_heating | climate_control | set_climate | temp_set | heater | set_heater | room_temp | heating_control |
+setHeating"""),
+    phrases("""Set the temperature of a room. | Thermostat | Controls the heating. | Heat a room |
+Room temperature. | Sets the thermostat. | Set the thermostat | Sets the temperature in a room. |
+Set the heating of a room. | Changes the temperature. | Heating | Room temperature control. |
+Controls the thermostat of a room. | Adjust the heating. | Heats or cools a room. | Thermostat for a room |
+Set how warm a room is. | Change the temperature of a room | Temperature in degrees for a room. |
+Makes a room warmer or colder. | Adjusts the thermostat. | Climate control."""),
+    (
+        Field(("room", "place", "zone", "where", "location", "room_name", "area"), "string", text(pick(words.PLACES))),
+        Field(
+            ("degrees", "temperature", "target", "celsius", "value", "temp", "target_temperature", "level"),
+            "integer",
+            number(10, 30),
+        ),
+    ),
+    phrases("""Set the {0} to {1} degrees. | Heat the {0} to {1} degrees. | Make the {0} {1} degrees. |
+Please set the temperature in the {0} to {1}. | {0}: {1} degrees | Turn the {0} heating to {1} degrees. |
+I want {1} degrees in the {0}. | Bring the {0} to {1} degrees. | The {0} should have {1} degrees. |
+Warm the {0} to {1} degrees. | Set {1} degrees in the {0}. | Cool the {0} to {1} degrees. |
+Put the {0} at {1} degrees. | Temperature of the {0} to {1}. | I like {1} degrees in the {0}. |
+Change the {0} to {1} degrees. | Let the {0} be {1} degrees. | Can you set the {0} to {1} degrees? |
+Could you heat the {0} to {1} degrees? | set {0} to {1} degrees | {0} {1} degrees please |
+Set the thermostat in the {0} to {1}. | Set the {0} thermostat to {1} degrees. |
+Thermostat in the {0}: {1} degrees | Put the thermostat of the {0} at {1}. |
+Put the heating in the {0} on {1} degrees. | Heating in the {0} to {1}, please. |
+Set the heating in the {0} to {1} degrees. | Adjust the heating of the {0} to {1} degrees. |
+Adjust the temperature in the {0} to {1}. | Change the temperature of the {0} to {1} degrees. |
+I need {1} degrees in the {0}. | I want the {0} at {1} degrees. | I'd like the {0} to be {1} degrees. |
+We want {1} degrees in the {0}. | The {0} must be at {1} degrees. |
+The temperature in the {0} should be {1} degrees. | It should be {1} degrees in the {0}. |
+Make it {1} degrees in the {0}. | Get the {0} to {1} degrees. | Keep the {0} at {1} degrees. |
+Hold the {0} at {1} degrees. | {1} degrees in the {0}, please. | {1} degrees for the {0}. |
+New temperature for the {0}: {1} | Temperature {1} in the {0}. |
+Would you bring the temperature of the {0} to {1}? | Let's have {1} degrees in the {0}. |
+Could we have {1} degrees in the {0}? | In the {0} I want {1} degrees. | For the {0}, set {1} degrees. |
+Thermostat to {1} in the {0}. | My {0} should be at {1} degrees. |
+Warm up the {0} to {1} degrees. | Cool down the {0} to {1} degrees. | Can you warm the {0} to {1} degrees? |
+Could you cool the {0} to {1} degrees?"""),
+    (Outcome(("status", "state", "heating"), lambda s: s.any(("set", "ok", "on", "done")), "{}"),),
+    "The {0} is {o} at {1} degrees.",
+)
+
+SET_LIGHT = Concept(
+    phrases("""set_light | light | lights | switch_light | toggle_light | lamp | setLight | control_lights |
+turn_light | light_switch | change_light | room_light | lights_set | switchLight | lightSwitch | set_lights |
+turn_lights | toggle_lights | lamp_switch | switch_lamp | lighting | light_control | control_light | set_lamp |
+smart_light | light_power | toggleLight | room_lights | lights_switch"""),
+    phrases("""Switch a light. | Light switch | Turns a light on or off. | Controls the lights | Lights. |
+Switch lights in a room. | Turn a light on or off. | Switches the lights. | Light |
+Switch the light in a room. | Switch a lamp on or off | Turns the lamp in a room on or off. |
+Lights on or off. | Light control | Controls a lamp. | Set the light of a room | Room light switch. |
+Lighting control. | Turns lights on and off. | Lamp control for a room. | Toggle the lights in a room. |
+Switches one light."""),
+    (
+        Field(("room", "place", "where", "zone", "location", "room_name", "lamp"), "string", text(pick(words.PLACES))),
+        Field(
+            ("on", "state", "active", "enabled", "power", "switched_on", "turn_on", "light_on"),
+            "boolean",
+            switch("on", "off"),
+        ),
+    ),
+    phrases("""Turn {1} the light in the {0}. | Switch {1} the {0} light. | {0} light {1}, please. |
+Turn the {0} light {1}. | Light {1} in the {0}. | Please turn the light in the {0} {1}. |
+I want the {0} light {1}. | Lights {1} in the {0}. | Put the {0} light {1}. |
+The light in the {0} should be {1}. | {0} lights {1} | Set the {0} light to {1}. |
+Make the light in the {0} go {1}. | Light {1}: {0} | The {0} lamp {1}, please. | Change the {0} light to {1}. |
+Let the {0} light be {1}. | Can you turn {1} the lights in the {0}? | Could you switch the {0} light {1}? |
+turn {1} {0} light | lights {1} {0} | {0} lamp {1} | Turn {1} the {0} lights. |
+Turn the lights {1} in the {0}. | Turn the lamp in the {0} {1}. | Switch {1} the lights in the {0}. |
+Switch the lights in the {0} {1}. | Switch the lamp in the {0} {1}. | Switch {1} the lamp in the {0}. |
+I want the lights in the {0} {1}. | I need the {0} light {1}. | I need the light {1} in the {0}. |
+I'd like the lamp in the {0} {1}. | I'd like the {0} lights to be {1}. | The {0} lights should go {1}. |
+The lights in the {0} must be {1}. | The lamp in the {0} should be {1}. | Can the light in the {0} go {1}? |
+Would you turn the {0} lamp {1}? | Put {1} the light in the {0}. | Have the lights in the {0} {1}. |
+Set the lights in the {0} to {1}. | In the {0}, turn the light {1}. | In the {0}: lights {1} |
+For the {0}: light {1} | Flip the {0} light {1}. | Flip the light switch in the {0} to {1}. |
+Light switch in the {0}: {1} | Lamp {1} in the {0}, please. | Light in the {0}: {1} | Get the {0} lights {1}. |
+Could I have the {0} light {1}? | Keep the light in the {0} {1}."""),
+    (Outcome(("status", "state", "light"), lambda s: s.any(("done", "ok", "changed")), "{}"),),
+    "The {0} light is {1}: {o}.",
+)
+
+PLAY_MUSIC = Concept(
+    phrases("""play_music | play | play_song | music | player | start_music | playMusic | music_play |
+start_song | play_track | song | music_player | playSong | music_start | startMusic | listen | play_audio |
+play_title | play_tune | tune_player | song_play | audio_player | play_media | stream_music | stream_song |
+start_playback | track_play | put_on_music"""),
+    phrases("""Play music. | Music player | Plays a song. | Play a song by name | Starts the music. |
+Plays something. | Play a song | Plays music by its title. | Music | Start a song. | Plays a track. |
+Song player | Puts on a song. | Listen to music | Listen to a song by its title. | Streams a song. |
+Audio player. | Plays one song. | Start to play a song. | Plays the music you want. | Play a track by title |
+Use this to play music."""),
+    (
+        Field(
+            ("song", "title", "track", "query", "name", "song_title", "song_name", "music"),
+            "string",
+            text(words.phrase),
+        ),
+    ),
+    phrases("""Play {0}. | Play the song {0}. | Put on {0}. | I want to hear {0}. | Start the song {0}. |
+Please play {0}. | Can you play {0}? | Let me hear {0}. | Music: {0} | The song {0}, please. | Start {0}. |
+I like {0}. Play it. | Play some {0}. | Play me {0}. | I feel like {0}. Play it. | Give me the song {0}. |
+Turn on the song {0}. | Next song: {0} | Could you play {0}? | Can you put on {0}? | Can I hear {0}? |
+play {0} | play the song {0} | song {0} | put on the song {0} | Play the track {0}. | Put on the track {0}. |
+Put on some music: {0} | Play some music: {0} | Play this song: {0} | Play the music {0}. |
+Play a song called {0}. | Play the song with the title {0}. | Find the song {0} and play it. |
+Start the track {0}. | Start playing {0}. | Start the music: {0} | I want to listen to {0}. |
+I want to listen to the song {0}. | I'd like to hear the song {0}. | I'd love to hear {0}. |
+I am in the mood for {0}. Play it. | I love the song {0}. Put it on. | My favourite song is {0}. Play it. |
+Let's listen to {0}. | Let's hear the track {0}. | Listen to {0}. | Now play: {0} | Next track: {0} |
+Next, play the song {0}. | Would you play the track {0}? | Time for some music. Play {0}. |
+We want to dance. Play {0}. | The track {0}, please. | Some music, please: {0} | {0} is a nice song. Play it. |
+How about the song {0}?"""),
+    (Outcome(("status", "state", "player"), lambda s: s.any(("playing", "ok", "started")), "{}"),),
+    "{0} is {o}.",
+)
+
+SET_VOLUME = Concept(
+    phrases("""set_volume | volume | change_volume | sound | set_sound | loudness | set_loudness | volume_set |
+setVolume | sound_level | volume_level | change_sound | adjust_volume | volume_control | audio_volume |
+speaker_volume | sound_volume | set_audio | set_speaker | loudness_set | control_volume | setSound |
+music_volume | change_loudness | update_volume | volume_change | volumeSet"""),
+    phrases("""Set the volume. | Volume control | Changes the volume. | Make it louder or quieter |
+Sound level. | Controls the sound. | Set the volume | Sets the sound level. | Change the volume. |
+Adjusts the volume. | Volume | Sets how loud it is. | Sound volume. | Turns the volume up or down. |
+Controls the loudness. | Changes the sound level. | Volume of the speaker | Loudness control. |
+Set the loudness. | Makes the sound louder or quieter. | Volume level in percent. | Adjust the sound."""),
+    (
+        Field(
+            ("level", "volume", "percent", "value", "loudness", "sound_level", "volume_percent"),
+            "integer",
+            number(0, 100),
+        ),
+    ),
+    phrases("""Set the volume to {0}. | Volume {0}. | Turn the sound to {0} percent. | Make the volume {0}. |
+Please set the sound to {0}. | I want volume {0}. | Change the volume to {0}. | Sound level {0}, please. |
+Put the volume at {0}. | Turn it to {0}. | Sound to {0}. | The volume should be {0}. | Volume to {0} percent. |
+Set the sound level to {0}. | Play at volume {0}. | Louder or quieter: {0} | Go to volume {0}. |
+Can you set the volume to {0}? | Could you turn the volume to {0}? | volume {0} percent | set volume {0} |
+sound {0} percent | Turn the volume to {0} percent. | Turn the sound to {0}. | Turn the speaker to {0}. |
+Turn the music to volume {0}. | Set the sound to {0} percent. | Set the speaker volume to {0}. |
+Set the loudness to {0}. | Set the music to {0} percent volume. | Put the volume on {0}. |
+Put the sound at {0} percent. | Put the speaker at {0} percent. | Change the sound level to {0}. |
+Change the loudness to {0} percent. | Adjust the volume to {0}. | Adjust the sound to {0} percent. |
+Bring the volume to {0}. | Bring the sound level to {0} percent. | Make the sound level {0}. |
+I need the volume at {0}. | I'd like the volume at {0} percent. | I'd like the sound at {0}. |
+I want the sound level at {0}. | I want the speaker at volume {0}. | The sound should be at {0} percent. |
+The speaker should play at {0} percent. | The loudness should be {0}. | My music should play at volume {0}. |
+New volume: {0} | New sound level: {0} | Speaker volume to {0}, please. | Loudness {0}, please. |
+Volume at {0} percent, please. | Would you put the volume to {0}? | Let's have the volume at {0}. |
+Let the speaker play at {0} percent. | How about volume {0}? | {0} percent volume, please."""),
+    (Outcome(("status", "state", "volume"), lambda s: s.any(("set", "ok", "done")), "{}"),),
+    "The volume is {o}: {0}.",
+)
+
+LOCK_DOOR = Concept(
+    phrases("""lock_door | door_lock | lockDoor | set_lock | smart_lock | lock | door | control_lock |
+lock_control | door_control | toggle_lock | set_door | lock_or_unlock | secure_door | setDoorLock |
+unlock_door | lock_switch | change_lock | front_door | door_state"""),
+    phrases("""Lock or unlock a door. | Door lock | Locks or unlocks a door. | Controls the lock of a door. |
+Smart lock | Lock control | Set the lock of a door. | Sets whether a door is locked. |
+Locks a door or opens the lock. | Door control. | Lock a door | Controls a door. |
+Changes the lock of one door. | Use this to lock doors. | The lock of a door. | Locks doors."""),
+    (
+        Field(("door", "room", "place", "which", "where", "location"), "string", text(pick(words.PLACES))),
+        Field(("locked", "lock", "state", "closed", "secure"), "boolean", switch("lock", "unlock")),
+    ),
+    phrases("""Please {1} the {0} door. | {1} the {0} door | {1} the door of the {0}. |
+{1} the door to the {0}. | Can you {1} the {0} door? | Could you {1} the door of the {0}? |
+Would you {1} the {0} door for me? | Will you {1} the door to the {0}? | I want to {1} the {0} door. |
+I want you to {1} the door to the {0}. | I need you to {1} the {0} door. | I need to {1} the door of the {0}. |
+I'd like to {1} the door to the {0}. | We have to {1} the {0} door. | We should {1} the door of the {0}. |
+I forgot to {1} the {0} door. Do it. | I forgot the {0} door. Please {1} it. |
+I am not at home. {1} the {0} door for me. | I am leaving. {1} the {0} door. | The {0} door: {1} it. |
+The {0} door, please {1} it. | The door of the {0}: {1} it, please. | The door to the {0}, can you {1} it? |
+There is a door to the {0}. {1} it. | Go and {1} the {0} door. | Now {1} the door of the {0}. |
+Let's {1} the {0} door. | Help me {1} the {0} door. | It is time to {1} the {0} door. |
+Do not forget to {1} the {0} door. | Make sure to {1} the door of the {0}. |
+Take care of the {0} door: {1} it. | Door to the {0}: {1} | {0} door: {1} | {0} door {1} |
+For the {0} door: {1} | Someone should {1} the {0} door. | You can {1} the {0} door now. |
+Use the lock of the {0} door: {1} it. | Be so kind and {1} the door to the {0}."""),
+    (Outcome(("status", "state", "door"), lambda s: s.any(("done", "ok", "changed")), "{}"),),
+    "The {0} door: {o}.",
+)
+
+VACUUM_ROOM = Concept(
+    phrases("""vacuum_room | vacuum | start_vacuum | robot_vacuum | vacuumRoom | clean_room | clean_floor |
+cleaner | vacuum_cleaner | run_vacuum | start_cleaning | hoover | vacuum_start | robot_cleaner |
+cleaning_robot | send_robot | floor_cleaner | startVacuum | hoover_room | vacuum_floor"""),
+    phrases("""Vacuum a room. | Robot vacuum | Cleans the floor of a room. | Starts the vacuum cleaner. |
+Vacuum cleaner | Cleaning robot | Vacuums a room. | Sends the robot to clean a room. | Clean a room |
+Cleans a room with the robot. | Cleans the floor. | Hoover a room. | Start the vacuum robot |
+The robot vacuums the floor. | Starts to clean a room. | Use this to clean floors."""),
+    (Field(("room", "place", "area", "zone", "where"), "string", text(pick(words.PLACES))),),
+    phrases("""Vacuum the {0}. | Please vacuum the {0}. | Can you vacuum the {0}? |
+Could you clean the floor in the {0}? | vacuum {0} | clean the {0} floor | hoover the {0} |
+Hoover the {0}, please. | Clean the {0}. | Clean the floor of the {0}. | Clean the {0} with the vacuum. |
+Clean the {0} with the robot. | Start the vacuum in the {0}. | Start the robot in the {0}. |
+Start to clean the {0}. | Start cleaning the {0}. | Run the vacuum in the {0}. |
+Run the robot vacuum in the {0}. | Send the robot to the {0}. | Send the vacuum robot to the {0}. |
+Send the vacuum to the {0} floor. | Let the robot clean the {0}. | Let the vacuum clean the {0} floor. |
+Have the robot vacuum the {0}. | Have the floor of the {0} cleaned. | The {0} is dirty. Vacuum it. |
+The {0} is dusty. Clean the floor. | The floor in the {0} is dirty. | The floor of the {0} needs the vacuum. |
+The {0} needs to be vacuumed. | The {0} needs to be cleaned. | There is dust in the {0}. Start the vacuum. |
+There is dirt on the floor of the {0}. | I want the {0} floor clean. | I want the {0} vacuumed. |
+I need a clean floor in the {0}. | I need the robot in the {0}. | I'd like the robot to clean the {0}. |
+Would you hoover the floor of the {0}? | Would you start the robot in the {0}? | It is time to vacuum the {0}. |
+Guests are coming. Vacuum the {0}. | Vacuum cleaner to the {0}, please. | Robot: clean the {0}. |
+Next room to vacuum: the {0}."""),
+    (
+        Outcome(("status", "state", "robot"), lambda s: s.any(("started", "running", "ok", "cleaning")), "{}"),
+        Outcome(("minutes", "left", "duration"), amount(5, 90), "{} minutes left"),
+    ),
+    "The vacuum in the {0}: {o}.",
+)
