@@ -34,7 +34,7 @@ from pie_mlx.calls.context import (
     SaveSnapshot,
     TruncateTokens,
 )
-from pie_mlx.calls.forward import Forward, ForwardReply, Speculation
+from pie_mlx.calls.forward import Forward, ForwardReply, MultiStep, Prospect, Speculation
 from pie_mlx.calls.grammar import (
     AdvanceMatcher,
     CompileGrammar,
@@ -152,6 +152,7 @@ __all__ = [
     "MarketReading",
     "MatcherState",
     "ModelInfo",
+    "MultiStep",
     "OpenAdapter",
     "OpenSnapshot",
     "OpenedSnapshot",
@@ -161,6 +162,7 @@ __all__ = [
     "PendingInput",
     "Probabilities",
     "Probe",
+    "Prospect",
     "Push",
     "RawLogits",
     "Read",

@@ -1,8 +1,11 @@
-"""One forward pass."""
+"""One forward pass, or several that follow one another."""
 
 from pie_mlx.calls.base import Brle, Call, Record
 from pie_mlx.calls.context import PageCounters
 from pie_mlx.calls.reading import AnyResult, Slot
+
+LEAST_UNKNOWN = 64
+"""A text of unknown length is expected to go on for as long as it is, and at least for so many tokens (B6)."""
 
 
 class Speculation(Record, frozen=True):
@@ -19,6 +22,34 @@ class Speculation(Record, frozen=True):
     stop_tokens: list[int] = []
 
 
+class Prospect(Record, frozen=True):
+    """What a text is expected to come to: `expected` tokens in all, None where nobody knows, with the squared
+    coefficient of `variation` of what remains. `generated` are there already (B6)."""
+
+    generated: int = 0
+    expected: int | None = None
+    variation: float = 1.0
+
+    def after(self, tokens: int) -> tuple[float, float]:
+        """Expected remaining tokens and their variation once `tokens` more are there."""
+        generated = self.generated + tokens
+        if self.expected is None:
+            return (float(max(generated, LEAST_UNKNOWN)), 1.0)
+        return (float(max(self.expected - generated, 1)), self.variation)
+
+
+class MultiStep(Record, frozen=True):
+    """The passes behind a pass that nobody need look at: each computes what the one before drew.
+
+    At most `tokens` are drawn in all, the first pass's included, and none after one of `stop_tokens`. `prospect`
+    renews the automatic bid before each pass (B4); None leaves it alone.
+    """
+
+    tokens: int
+    stop_tokens: list[int] = []
+    prospect: Prospect | None = None
+
+
 class Forward(Call["ForwardReply"], frozen=True):
     """One pass over a context: a decode step is one of these.
 
@@ -27,7 +58,9 @@ class Forward(Call["ForwardReply"], frozen=True):
     restrict every sampled row (F9, G13); matchers are advanced by the token of `advance_slot` when that is not None.
     `reserve` and `commit` are P10's automatic page handling. `horizon` (expected remaining tokens, squared coefficient
     of variation) renews the automatic bid before the pass (B4). With `speculation`, the one sampler of the pass, at the
-    last own input, answers every token that was verified, and matchers are advanced up to the first stop token.
+    last own input, answers every token that was verified, and matchers are advanced up to the first stop token. With
+    `multi_step` it answers the tokens of all passes; fewer than possible when something came up, which the next call is
+    told if it still holds.
     `adapter` and the noise of `zo_seed` are for `tokens`, not for `pending` (F1, F10); 0 is none.
     """
 
@@ -44,6 +77,7 @@ class Forward(Call["ForwardReply"], frozen=True):
     commit: bool = True
     horizon: tuple[float, float] | None = None
     speculation: Speculation | None = None
+    multi_step: MultiStep | None = None
     adapter: int = 0
     zo_seed: int = 0
 
@@ -51,8 +85,8 @@ class Forward(Call["ForwardReply"], frozen=True):
 class ForwardReply(Record, frozen=True):
     """Slot results in slot order, the page counters after the pass, and whether a matcher has terminated.
 
-    `attached` of its inputs were not computed: their pages were cached. `drafted` guesses were run behind them; the
-    first `kept` of these are in KV.
+    `attached` of its inputs were not computed: their pages were cached. `drafted` guesses were run behind them. The
+    first `kept` of the tokens that a speculating or multi-step pass drew are in KV.
     """
 
     results: list[AnyResult]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pie_mlx.engine.drafting import NgramDrafter, Pace
 from pie_mlx.engine.market import Horizon
 from pie_mlx.engine.model.randomness import stream_key
-from pie_mlx.errors import ContextReleasedError
+from pie_mlx.errors import ContextReleasedError, PieError
 
 
 @dataclass(slots=True, eq=False)
@@ -17,8 +17,9 @@ class LiveContext:
     wallet it draws on. `pinned` while it has rows in the batch in flight; `leaving` when it must go after that batch;
     `fresh` from being granted pages until it has run (Q3). `expected` is the horizon its bid was computed from, None
     for a declared bid. `streaming` while its passes go on where the last one ended, so that the next can be foreseen.
-    `drafter` is there once the engine was asked to speculate, `draft_model_pace` once its draft model may. `parent` is
-    the context it was forked from, or 0.
+    `drafter` is there once the engine was asked to speculate, `draft_model_pace` once its draft model may. `owed` is an
+    error that ended the later passes of a call, which was answered without it; the next call is told. `parent` is the
+    context it was forked from, or 0.
     """
 
     id: int
@@ -35,6 +36,7 @@ class LiveContext:
     released: bool = False
     drafter: NgramDrafter | None = None
     draft_model_pace: Pace | None = None
+    owed: PieError | None = None
     parent: int = 0
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -48,3 +50,9 @@ class LiveContext:
             raise ContextReleasedError(
                 f"context {self.id}: it was released", hint="create, fork or open another context"
             )
+
+    def pay(self) -> None:
+        """Raises the error that is owed, once."""
+        error, self.owed = self.owed, None
+        if error is not None:
+            raise error

@@ -18,7 +18,7 @@ from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.schedule import Limits, policy
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
-from pie_mlx.engine.spill import open_spill
+from pie_mlx.engine.spill import Spill, open_spill
 from pie_mlx.engine.text.chat import ChatRenderer
 from pie_mlx.engine.text.grammar import GrammarService, NativeToolGrammars
 from pie_mlx.engine.text.tokenizer import Tokenizer
@@ -30,30 +30,14 @@ async def start_services(
     settings: EngineSettings, seed: int, emit: Callable[[Event], None], progress: Callable[[str], None]
 ) -> Services:
     """Load the model, allocate the pool, begin to tick. Raises ModelError and OutOfPagesError."""
-    limits = Limits(
-        settings.max_batch_tokens,
-        settings.max_batch_contexts,
-        settings.prefill_chunk_tokens,
-        settings.aging_window_ticks,
-    )
     chosen = policy(settings.policy)
     runner = Runner()
-    try:
-        model = await runner.load(lambda: _load(settings, progress))
-        draft = await runner.call(lambda: _complete(settings, model, progress))
-    except BaseException:
-        runner.close()
-        raise
+    model, draft = await _load_models(settings, runner, progress)
     store = PageStore(pages=model.pool.pages, page_size=settings.page_size, identity=model.identity)
     tokenizer = Tokenizer(model.tokenizer)
     chat = ChatRenderer(tokenizer, model.eos_token_ids)
     bank = _open_bank(settings, store.capacity, emit)
-    spill = await open_spill(
-        settings.spill_directory,
-        page_bytes=model.pool.bytes() // model.pool.pages,
-        max_bytes=settings.spill_max_bytes,
-        notify=lambda notice: emit(SpillChanged(notice.state, notice.text)),
-    )
+    spill = await _open_spill(settings, model, emit)
     emit(EngineStarted(model.name, settings.policy, store.capacity, settings.page_size))
     return Services(
         version=pie_mlx.__version__,
@@ -69,7 +53,7 @@ async def start_services(
             runner,
             bank,
             chosen,
-            limits,
+            _limits(settings),
             emit,
             spill=spill,
             runs_ahead=_runs_ahead(settings),
@@ -88,6 +72,36 @@ async def start_services(
         ),
         adapters=AdapterRegistry(runner, store, limit=settings.max_adapters, emit=emit),
         draft_desk=None if draft is None else DraftDesk(runner, draft, vocabulary_size=model.vocabulary_size),
+    )
+
+
+async def _load_models(
+    settings: EngineSettings, runner: Runner, progress: Callable[[str], None]
+) -> tuple[LoadedModel, LoadedModel | None]:
+    """The model and its draft model, with their pools, on the runner's thread."""
+    try:
+        model = await runner.load(lambda: _load(settings, progress))
+        return model, await runner.call(lambda: _complete(settings, model, progress))
+    except BaseException:
+        runner.close()
+        raise
+
+
+def _limits(settings: EngineSettings) -> Limits:
+    return Limits(
+        settings.max_batch_tokens,
+        settings.max_batch_contexts,
+        settings.prefill_chunk_tokens,
+        settings.aging_window_ticks,
+    )
+
+
+async def _open_spill(settings: EngineSettings, model: LoadedModel, emit: Callable[[Event], None]) -> Spill | None:
+    return await open_spill(
+        settings.spill_directory,
+        page_bytes=model.pool.bytes() // model.pool.pages,
+        max_bytes=settings.spill_max_bytes,
+        notify=lambda notice: emit(SpillChanged(notice.state, notice.text)),
     )
 
 

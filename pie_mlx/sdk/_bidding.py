@@ -43,6 +43,11 @@ class Bidding:
         """The automatic bid of a pass outside Generators; None leaves the bid alone (B2)."""
         return None if self.idle_depth or self.override is not None else UNKNOWN_HORIZON
 
+    @property
+    def serves_one_pass(self) -> bool:
+        """Whether the bid that holds is for the next pass alone: one set by hand (B2)."""
+        return self.override is not None and not self.idle_depth
+
     def for_step(self, horizon: Horizon, *, rebid: bool) -> Horizon | None:
         """The automatic bid of a Generator's step; None leaves the bid alone (B2, B8)."""
         if self.idle_depth or self.override is not None:

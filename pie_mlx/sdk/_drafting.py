@@ -14,7 +14,9 @@ NO_LIMIT = 1 << 20
 
 
 class Drafting(Protocol):
-    """What a Generator asks for drafts, and tells what became of them."""
+    """What a Generator asks for drafts, and tells what became of them. `foreseen` when no step needs the program."""
+
+    foreseen: bool
 
     def attach(self) -> None:
         """The prompt is in the buffer. Raises SpeculationError."""
@@ -36,6 +38,8 @@ class Drafting(Protocol):
 class NoDrafting:
     """Every step is plain."""
 
+    foreseen = True
+
     def attach(self) -> None:
         return
 
@@ -52,6 +56,8 @@ class NoDrafting:
 class SystemDrafting:
     """The engine drafts."""
 
+    foreseen = True
+
     def attach(self) -> None:
         return
 
@@ -67,6 +73,8 @@ class SystemDrafting:
 
 class ProgramDrafting:
     """A Speculator drafts. When it fails after a pass, `check` says so before the next, so the pass is not lost."""
+
+    foreseen = False
 
     def __init__(self, speculator: Speculator, vocabulary_size: int) -> None:
         if isinstance(speculator, type) or not isinstance(speculator, Speculator):  # pyright: ignore[reportUnnecessaryIsInstance]

@@ -41,8 +41,10 @@ class Flight:
 
     @property
     def most(self) -> int:
-        """Tokens it can have added: drafts that turned out right are in KV as well."""
-        speculation = self.message.speculation
+        """Tokens it can have added: drafts that turned out right are in KV as well, and what further passes took."""
+        speculation, multi_step = self.message.speculation, self.message.multi_step
+        if multi_step is not None:
+            return self.size + multi_step.tokens - 1
         return self.size if speculation is None else self.size + speculation.limit
 
 

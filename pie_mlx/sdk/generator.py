@@ -79,7 +79,7 @@ class Generator:
         except SpeculationError:
             pending.restore(before)
             raise
-        handle.bidding.prime(self._prospect(UNKNOWN_HORIZON))
+        handle.bidding.prime(self._horizon_from_here())
 
     def max_tokens(self, n: int | None) -> Self:
         """Emit at most `n` tokens; None for no limit. Raises InvalidArgumentError below 0."""
@@ -173,7 +173,7 @@ class Generator:
         """Run to the end; all tokens emitted on the way."""
         emitted: list[int] = []
         async for step in self:
-            emitted += (await step.execute()).tokens
+            emitted += (await step.up_to(NO_LIMIT).execute()).tokens
         return emitted
 
     async def collect_text(self) -> str:
@@ -200,7 +200,7 @@ class Generator:
         if self.is_done or not self._has_input():
             return Output(None, {})
         readings, drawn = self._readings(step, len(self._pending.tokens))
-        request = self._request(readings, samples=drawn is not None)
+        request = self._request(readings, most=step.most if drawn is not None else 0)
         remaining = self._remaining
         reply = await self._send(request)
         self._handle.bidding.step_done()
@@ -212,7 +212,8 @@ class Generator:
         self._drafting.accept(produced)
         return Output(reply, readings.spans, tokens=result.kept, auto_sampler=drawn)
 
-    def _request(self, readings: Readings, *, samples: bool) -> calls.Forward:
+    def _request(self, readings: Readings, *, most: int) -> calls.Forward:
+        samples = most > 0
         mask = self._constraints.logit_mask()
         return calls.Forward(
             self._handle.id,
@@ -222,9 +223,10 @@ class Generator:
             matchers=self._constraints.matchers if samples else [],
             advance_slot=0 if samples and self._constraints.matchers else None,
             speculation=self._speculation() if samples else None,
+            multi_step=self._multi_step(most, reads=len(readings.slots)),
             adapter=adapter_number(self._adapter),
             zo_seed=self._zo_seed,
-            horizon=self._handle.bidding.for_step(self._prospect(None), rebid=self._rebid_each_step),
+            horizon=self._handle.bidding.for_step(self._prospect().after(0), rebid=self._rebid_each_step),
         )
 
     def _speculation(self) -> calls.Speculation | None:
@@ -234,6 +236,19 @@ class Generator:
             return None
         position = self._handle.next_slot + len(self._pending.tokens)
         return self._drafting.draft(position, limit, self._stops | self._constraints.end_tokens)
+
+    def _multi_step(self, most: int, *, reads: int) -> calls.MultiStep | None:
+        """The passes behind the next one; None where the program has a say in them, or in their bids."""
+        bidding = self._handle.bidding
+        if self._probes or reads != 1 or self._constraints.looks_back or bidding.serves_one_pass:
+            return None
+        room = self._handle.model.info.maximum_positions - self._handle.next_slot - len(self._pending.tokens) + 1
+        most = min(most, room, room if self._remaining is None else self._remaining)
+        if most <= 1 or not self._drafting.foreseen:
+            return None
+        rebids = self._rebid_each_step and not bidding.idle_depth
+        stops = self._stops | self._constraints.end_tokens
+        return calls.MultiStep(most, list(stops), self._prospect() if rebids else None)
 
     async def _send(self, request: calls.Forward) -> calls.ForwardReply:
         pending = self._pending
@@ -291,17 +306,20 @@ class Generator:
         elif result.stopped:
             self._ended = "stop"
 
-    def _prospect(self, unknown: Horizon | None) -> Horizon:
-        """Expected remaining tokens (B6); `unknown` stands in where neither a horizon nor a limit is known (B7)."""
+    def _prospect(self) -> calls.Prospect:
+        """What this text is expected to come to (B6)."""
         if self._horizon is not None:
-            return (float(max(self._horizon - self._generated, 1)), 0.0)
-        if self._max_tokens is not None:
-            return (float(max(self._max_tokens - self._generated, 1)), 1.0)
-        return unknown or (float(max(self._generated, 64)), 1.0)
+            return calls.Prospect(self._generated, self._horizon, 0.0)
+        return calls.Prospect(self._generated, self._max_tokens)
+
+    def _horizon_from_here(self) -> Horizon:
+        """What the first bid expects: a long text where neither a horizon nor a limit is known (B7)."""
+        prospect = self._prospect()
+        return UNKNOWN_HORIZON if prospect.expected is None else prospect.after(0)
 
     def _reprime(self) -> None:
         if not self._rebid_each_step:
-            self._handle.bidding.prime(self._prospect(UNKNOWN_HORIZON))
+            self._handle.bidding.prime(self._horizon_from_here())
 
     def _initial_stops(self, stop: Iterable[int] | None, *, auto_flush: bool) -> frozenset[int]:
         if stop is not None:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Self
 
 from pie_mlx.calls import Probe
-from pie_mlx.errors import StepConsumedError
+from pie_mlx.errors import InvalidArgumentError, StepConsumedError
 from pie_mlx.sdk._tokens import integers
 from pie_mlx.sdk.forward import checked_probe
 from pie_mlx.sdk.output import Output, ProbeHandle
@@ -13,13 +13,15 @@ from pie_mlx.sdk.output import Output, ProbeHandle
 class GenStep:
     """The next pass of a Generator, not run yet. A step that is never executed changes nothing (G8).
 
-    `samples` tells whether the Generator's own sampler is attached; `probes` are those of this step alone.
+    `samples` tells whether the Generator's own sampler is attached; `probes` are those of this step alone; at `most` so
+    many tokens come of it.
     """
 
     def __init__(self, run: "Callable[[GenStep], Awaitable[Output]]") -> None:
         self._run = run
         self._consumed = False
         self.samples = True
+        self.most = 1
         self.probes: list[tuple[ProbeHandle, int, Probe]] = []
 
     def clear_sampler(self) -> Self:
@@ -32,6 +34,17 @@ class GenStep:
         handle = ProbeHandle()
         self.probes.append((handle, integers([index], "index")[0], checked_probe(probe)))
         return handle
+
+    def up_to(self, n: int) -> Self:
+        """Let up to `n` tokens be drawn without asking in between, as far as nothing needs the program: no probe, no
+        constraint or speculator of its own, no bid set by hand. They come at once; stops and limits hold as ever.
+
+        Raises InvalidArgumentError below 1.
+        """
+        if integers([n], "n")[0] < 1:
+            raise InvalidArgumentError(f"up_to: {n}", hint="a step draws at least one token")
+        self.most = n
+        return self
 
     async def execute(self) -> Output:
         """Run the pass and fold what it drew into the Generator: one message.

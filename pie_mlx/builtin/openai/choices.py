@@ -11,17 +11,21 @@ from refusals import Refusal
 
 OPENING_TOKENS = 16
 """The longest beginning of a tool call."""
+AT_ONCE = 32
+"""Tokens of a reply that nobody looks at before it is complete, drawn without asking for each."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """How tokens are drawn, and when to stop. `top` is the number of likely tokens to tell of, None for no telling."""
+    """How tokens are drawn, how many `at_once`, and when to stop. `top` is the number of likely tokens to tell of, None
+    for no telling."""
 
     sampler: Sampler
     max_tokens: int | None
     stops: list[str]
     top: int | None = None
     one_call: bool = False
+    at_once: int = 1
 
 
 @dataclass
@@ -50,7 +54,8 @@ def drawing_of(request, index, max_tokens, *, top=None, one_call=False):
     """Choices of one request draw from different streams."""
     seed = None if request.seed is None else (request.seed + index) % (1 << 63)
     sampler = Sampler(request.temperature, k=request.top_k, p=request.top_p, floor=request.min_p, seed=seed)
-    return Drawing(sampler, max_tokens, request.stop_texts, top, one_call)
+    at_once = 1 if request.stream or request.stop_texts or one_call else AT_ONCE
+    return Drawing(sampler, max_tokens, request.stop_texts, top, one_call, at_once)
 
 
 class Choice:
@@ -73,7 +78,7 @@ class Choice:
             generator, probe = self._generator(constraint)
             constraint = None
             async for step in generator:
-                output = await step.execute()
+                output = await step.up_to(self._at_once(waits)).execute()
                 said = self._take(output)
                 piece = self._piece(said, output, probe)
                 if piece is not None:
@@ -89,6 +94,11 @@ class Choice:
             else:
                 finish = "length" if generator.finish_reason == "length" else "stop"
         yield self._last(finish)
+
+    def _at_once(self, waits):
+        """Tokens of the next step: one where what they say may change the rules, and where the first is timed."""
+        watched = waits or self._rules.make_call is not None or not self.counts.tokens
+        return 1 if watched else self._drawing.at_once
 
     def _generator(self, constraint):
         left = None if self._drawing.max_tokens is None else self._drawing.max_tokens - self.counts.tokens

@@ -13,6 +13,7 @@ from pie_mlx.engine.logit_mask import allowed_next, pack_runs
 from pie_mlx.engine.market import Horizon
 from pie_mlx.engine.model.adapters import NO_ADAPTER, AdapterUse
 from pie_mlx.engine.model.batch import PackedMask, RowRead
+from pie_mlx.engine.multi_step import run_steps
 from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.speculating import DraftedPass, plan_drafts
@@ -36,7 +37,23 @@ async def forward(services: Services, process: Process, call: calls.Forward) -> 
 
 async def _forward(services: Services, process: Process, call: calls.Forward, use: AdapterUse) -> calls.ForwardReply:
     context = process.context(call.context)
+    context.pay()
     matchers = [process.matcher(number) for number in call.matchers]
+
+    def run(one: calls.Forward) -> Coroutine[Any, Any, calls.ForwardReply]:
+        return _pass(services, process, context, one, matchers, use)
+
+    return await (run(call) if call.multi_step is None else run_steps(run, context, call, call.multi_step))
+
+
+async def _pass(
+    services: Services,
+    process: Process,
+    context: LiveContext,
+    call: calls.Forward,
+    matchers: Sequence[Matcher],
+    use: AdapterUse,
+) -> calls.ForwardReply:
     async with context.turn:
         context.check_live()
         requested_seconds = services.clock()

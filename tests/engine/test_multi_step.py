@@ -1,0 +1,226 @@
+"""Collecting a text is one call: the engine goes on by itself, as if it had been asked step by step."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pie_mlx import calls
+from pie_mlx.errors import BatchFailedError, ContextReleasedError, InvalidArgumentError, TokenBudgetError
+from pie_mlx.events import Event, PassCompleted
+from pie_mlx.sdk import Context, Entropy, Generator, Regex, Sampler
+from tests.engine.running import Running, finished, in_context, running
+
+GREEDY = Sampler.argmax()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a generation leaves behind."""
+
+    tokens: list[int]
+    buffer: list[int]
+    length: int
+    counters: tuple[int, int, int]
+    reason: str | None
+    bids: list[tuple[float, float]]
+
+
+async def step_by_step(generator: Generator) -> list[int]:
+    return [token async for step in generator for token in (await step.execute()).tokens]
+
+
+def passes(events: list[Event]) -> list[PassCompleted]:
+    return [event for event in events if isinstance(event, PassCompleted)]
+
+
+async def a_few_passes(engine: Running) -> None:
+    before = len(passes(engine.events))
+    while len(passes(engine.events)) < before + 9:  # noqa: ASYNC110 - events tell no loop
+        await asyncio.sleep(0)
+
+
+async def generated(engine: Running, prompt: list[int], options: dict[str, Any], *, steps: bool) -> Outcome:
+    with Context(engine.model) as context:
+        context.append(prompt)
+        first_event = len(engine.events)
+        wanted = {"stop": [], "auto_flush": False, **options}
+        generator = context.generate(wanted.pop("sampler", GREEDY), **wanted)
+        tokens = await (step_by_step(generator) if steps else generator.collect_tokens())
+        raw = context.inner()
+        counters = raw.committed_page_count(), raw.working_page_count(), raw.working_page_token_count()
+        bids = [(event.remaining_tokens, event.variation) for event in passes(engine.events[first_event:])]
+        return Outcome(tokens, context.buffer(), context.seq_len, counters, generator.finish_reason, bids)
+
+
+@pytest.fixture
+def forwards(engine: Running, monkeypatch: pytest.MonkeyPatch) -> list[calls.Forward]:
+    """The passes the program asked for."""
+    sent: list[calls.Forward] = []
+    submit = engine.host.submit
+
+    async def noted(message: calls.Call[Any]) -> Any:
+        if isinstance(message, calls.Forward):
+            sent.append(message)
+        return await submit(message)
+
+    monkeypatch.setattr(engine.host, "submit", noted)
+    return sent
+
+
+OPTIONS = st.fixed_dictionaries(
+    {
+        "sampler": st.sampled_from([GREEDY, Sampler.top_p(0.8, 0.95, seed=3), Sampler.multinomial(0.9, seed=5)]),
+        "max_tokens": st.integers(0, 40),
+        "constrain": st.sampled_from([None, Regex(r"([a-z]{1,6} ){2,6}\."), Regex(r"(ab|abc|abcd)+ and so on")]),
+        "horizon": st.sampled_from([None, 3, 50]),
+        "rebid_each_step": st.booleans(),
+    }
+)
+
+
+@given(seed=st.integers(0, 50), length=st.integers(1, 40), options=OPTIONS, stop=st.integers(0, 39) | st.none())
+@settings(max_examples=15)
+def test_collecting_gives_what_single_steps_give(  # G11, B4, B6, L6
+    shared_engine: Running, seed: int, length: int, options: dict[str, Any], stop: int | None
+) -> None:
+    async def compare() -> None:
+        prompt = shared_engine.prompt(length, seed)
+        plain = await generated(shared_engine, prompt, options, steps=True)
+        if stop is not None and plain.tokens and options["constrain"] is None:
+            options["stop"] = [plain.tokens[stop % len(plain.tokens)]]
+            plain = await generated(shared_engine, prompt, options, steps=True)
+        assert await generated(shared_engine, prompt, options, steps=False) == plain
+
+    with shared_engine.process() as host:
+        finished(in_context(Running(shared_engine.core, shared_engine.events, host), compare()))
+    shared_engine.store.check_integrity()
+
+
+async def test_a_text_is_one_call(engine: Running, forwards: list[calls.Forward]) -> None:
+    tokens = (await generated(engine, engine.prompt(9), {"max_tokens": 30}, steps=False)).tokens
+    assert len(tokens) == 30
+    assert len(forwards) == 1
+
+
+async def test_a_step_may_be_of_several_tokens(engine: Running, forwards: list[calls.Forward]) -> None:
+    plain = await generated(engine, engine.prompt(9, 8), {"max_tokens": 30}, steps=True)
+    with Context(engine.model) as context:
+        context.append(engine.prompt(9, 8))
+        generator = context.generate(GREEDY, max_tokens=30, stop=[], auto_flush=False)
+        forwards.clear()
+        parts = [(await step.up_to(8).execute()).tokens async for step in generator]
+    assert list(map(len, parts)) == [8, 8, 8, 6]
+    assert [token for part in parts for token in part] == plain.tokens
+    assert len(forwards) == 4
+
+
+@pytest.mark.parametrize("count", [0, -1])
+async def test_a_step_draws_at_least_one_token(engine: Running, count: int) -> None:
+    with Context(engine.model) as context:
+        context.append(engine.prompt(9))
+        step = await anext(context.generate(GREEDY, max_tokens=1))
+        with pytest.raises(InvalidArgumentError, match="up_to"):
+            step.up_to(count)
+
+
+async def test_a_text_without_a_limit_ends_at_the_last_position(forwards: list[calls.Forward]) -> None:  # G6
+    with running(total_pages=300) as started:
+        maximum = started.model.info.maximum_positions
+        with Context(started.model) as context:
+            context.append(started.prompt(maximum - 20))
+            generator = context.generate(GREEDY, stop=[], auto_flush=False)
+            assert len(await generator.collect_tokens()) == 21
+            assert generator.finish_reason == "length"
+
+
+async def test_what_the_program_looks_at_is_asked_for_step_by_step(
+    engine: Running, forwards: list[calls.Forward]
+) -> None:  # G9
+    with Context(engine.model) as context:
+        context.append(engine.prompt(9, 2))
+        generator = context.generate(GREEDY, max_tokens=5, stop=[], auto_flush=False)
+        generator.probe_each_step(-1, Entropy())
+        await generator.collect_tokens()
+    assert len(forwards) == 5
+
+
+async def test_a_bid_set_by_hand_serves_one_pass(engine: Running) -> None:  # B2
+    with Context(engine.model) as context:
+        context.append(engine.prompt(9, 3))
+        generator = context.generate(GREEDY, max_tokens=4, stop=[], auto_flush=False)
+        context.set_bid(5.0)
+        first_event = len(engine.events)
+        await generator.collect_tokens()
+    bids = [event.bid for event in passes(engine.events[first_event:])]
+    assert bids[0] == 5.0
+    assert 5.0 not in bids[1:]
+
+
+async def test_a_cancelled_collection_stops_at_once_and_the_context_goes_on(engine: Running) -> None:  # E5
+    with Context(engine.model) as context:
+        context.append(engine.prompt(9, 4))
+        generator = context.generate(GREEDY, max_tokens=2000, stop=[], auto_flush=False)
+        work = asyncio.create_task(generator.collect_tokens())
+        await a_few_passes(engine)
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+        length = context.seq_len
+        assert 9 < length < 1000
+        context.append([45])
+        await context.flush()
+        assert context.seq_len == length + 1
+
+
+async def test_a_context_released_meanwhile_ends_its_text(engine: Running) -> None:  # P15
+    context = Context(engine.model)
+    context.append(engine.prompt(9, 5))
+    work = asyncio.create_task(context.generate(GREEDY, max_tokens=2000, stop=[], auto_flush=False).collect_tokens())
+    await a_few_passes(engine)
+    context.release()
+    with pytest.raises(ContextReleasedError):
+        await work
+
+
+async def test_a_batch_that_fails_midway_is_told_and_leaves_the_text_so_far(
+    engine: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:  # E4
+    model = engine.core.services.runner.model
+    forward, steps = model.forward, iter(range(1000))
+
+    def failing(step: Any) -> Any:
+        if next(steps) == 4:
+            raise RuntimeError("out of memory")
+        return forward(step)
+
+    monkeypatch.setattr(model, "forward", failing)
+    with Context(engine.model) as context:
+        context.append(engine.prompt(9, 6))
+        generator = context.generate(GREEDY, max_tokens=10, stop=[], auto_flush=False)
+        with pytest.raises(BatchFailedError):
+            await generator.collect_tokens()
+        assert generator.tokens_generated == 4
+        assert context.seq_len == 9 + 3
+        assert len(await generator.collect_tokens()) == 6
+
+
+async def test_a_budget_that_ends_midway_is_told(engine: Running) -> None:  # M3
+    with engine.process(token_budget=14), Context(engine.model) as context:
+        context.append(engine.prompt(9, 7))
+        generator = context.generate(GREEDY, max_tokens=10, stop=[], auto_flush=False)
+        with pytest.raises(TokenBudgetError):
+            await generator.collect_tokens()
+        assert generator.tokens_generated == 6
+        assert context.seq_len == 14
+
+
+async def test_only_a_pass_that_draws_its_next_token_can_go_on(engine: Running) -> None:
+    with Context(engine.model) as context:
+        several = [calls.Slot(0, GREEDY), calls.Slot(1, GREEDY)]
+        message = calls.Forward(context._handle.id, [50, 51], slots=several, multi_step=calls.MultiStep(5))
+        with pytest.raises(InvalidArgumentError, match="follow one another"):
+            await engine.host.submit(message)
