@@ -146,8 +146,9 @@ class Ticker:
                 del requests[context.id]
 
     async def restore(self, context: LiveContext) -> None:
-        """Wait until `context` is in the pool."""
-        await self.take(context, 0, lambda: None)
+        """Wait until `context` is in the pool. Raises OutOfPagesError when the pool can never hold it."""
+        if not self._state.store.is_usable(context.id):
+            await self.take(context, 0, lambda: None)
 
     def spare_pages(self) -> int:
         """Pages that can be taken without anybody waiting for them."""

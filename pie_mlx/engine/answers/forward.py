@@ -139,7 +139,8 @@ async def _run(
         if inputs:
             if call.reserve:
                 lacking = store.pages_lacking(context.id, len(inputs))
-                await services.ticker.take(context, lacking, lambda: store.reserve(context.id, lacking))
+                if lacking:
+                    await services.ticker.take(context, lacking, lambda: store.reserve(context.id, lacking))
             shifted = [_shift(read, request.own_start - attached) for read in reads]
             window = None
             if drafted is not None and drafted.count:
@@ -217,8 +218,9 @@ def _attach(services: Services, context: LiveContext, call: calls.Forward, reque
     """Attach cached pages; answers how many of the inputs they cover (K5, K6)."""
     if not call.reserve or services.runner.model.recurrent or not request.plain:
         return 0
-    first_read = min((slot.index for slot in call.slots), default=None)
-    limit = None if first_read is None else request.own_start + first_read
+    limit = request.own_start + min(slot.index for slot in call.slots) if call.slots else None
+    if limit == 0:
+        return 0
     if call.adapter:
         return services.store.attach_records(context.id, request.inputs[: request.plain], limit=limit)
     tokens = [record.token for record in request.inputs[: request.plain]]
