@@ -1,7 +1,6 @@
 """Collecting a text is one call: the engine goes on by itself, as if it had been asked step by step."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -12,21 +11,10 @@ from pie_mlx import calls
 from pie_mlx.errors import BatchFailedError, ContextReleasedError, InvalidArgumentError, TokenBudgetError
 from pie_mlx.events import Event, PassCompleted
 from pie_mlx.sdk import Context, Entropy, Generator, Regex, Sampler
+from tests.engine.outcome import Outcome, outcome
 from tests.engine.running import Running, finished, in_context, running
 
 GREEDY = Sampler.argmax()
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a generation leaves behind."""
-
-    tokens: list[int]
-    buffer: list[int]
-    length: int
-    counters: tuple[int, int, int]
-    reason: str | None
-    bids: list[tuple[float, float]]
 
 
 async def step_by_step(generator: Generator) -> list[int]:
@@ -43,17 +31,18 @@ async def a_few_passes(engine: Running) -> None:
         await asyncio.sleep(0)
 
 
-async def generated(engine: Running, prompt: list[int], options: dict[str, Any], *, steps: bool) -> Outcome:
+async def generated(
+    engine: Running, prompt: list[int], options: dict[str, Any], *, steps: bool
+) -> tuple[Outcome, list[tuple[float, float]]]:
+    """What is left behind, and what each pass expected to follow it."""
     with Context(engine.model) as context:
         context.append(prompt)
         first_event = len(engine.events)
         wanted = {"stop": [], "auto_flush": False, **options}
         generator = context.generate(wanted.pop("sampler", GREEDY), **wanted)
         tokens = await (step_by_step(generator) if steps else generator.collect_tokens())
-        raw = context.inner()
-        counters = raw.committed_page_count(), raw.working_page_count(), raw.working_page_token_count()
-        bids = [(event.remaining_tokens, event.variation) for event in passes(engine.events[first_event:])]
-        return Outcome(tokens, context.buffer(), context.seq_len, counters, generator.finish_reason, bids)
+        expected = [(event.remaining_tokens, event.variation) for event in passes(engine.events[first_event:])]
+        return outcome(context, generator, tokens), expected
 
 
 @pytest.fixture
@@ -90,8 +79,9 @@ def test_collecting_gives_what_single_steps_give(  # G11, B4, B6, L6
     async def compare() -> None:
         prompt = shared_engine.prompt(length, seed)
         plain = await generated(shared_engine, prompt, options, steps=True)
-        if stop is not None and plain.tokens and options["constrain"] is None:
-            options["stop"] = [plain.tokens[stop % len(plain.tokens)]]
+        tokens = plain[0].tokens
+        if stop is not None and tokens and options["constrain"] is None:
+            options["stop"] = [tokens[stop % len(tokens)]]
             plain = await generated(shared_engine, prompt, options, steps=True)
         assert await generated(shared_engine, prompt, options, steps=False) == plain
 
@@ -101,13 +91,13 @@ def test_collecting_gives_what_single_steps_give(  # G11, B4, B6, L6
 
 
 async def test_a_text_is_one_call(engine: Running, forwards: list[calls.Forward]) -> None:
-    tokens = (await generated(engine, engine.prompt(9), {"max_tokens": 30}, steps=False)).tokens
-    assert len(tokens) == 30
+    left, _ = await generated(engine, engine.prompt(9), {"max_tokens": 30}, steps=False)
+    assert len(left.tokens) == 30
     assert len(forwards) == 1
 
 
 async def test_a_step_may_be_of_several_tokens(engine: Running, forwards: list[calls.Forward]) -> None:
-    plain = await generated(engine, engine.prompt(9, 8), {"max_tokens": 30}, steps=True)
+    plain, _ = await generated(engine, engine.prompt(9, 8), {"max_tokens": 30}, steps=True)
     with Context(engine.model) as context:
         context.append(engine.prompt(9, 8))
         generator = context.generate(GREEDY, max_tokens=30, stop=[], auto_flush=False)

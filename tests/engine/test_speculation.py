@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pie_mlx.sdk import Context, Entropy, Generator, Logprobs, Regex, Sampler
+from pie_mlx.sdk import Context, Entropy, Logprobs, Regex, Sampler
 from pie_mlx.sdk.brle import spans
+from tests.engine.outcome import Outcome, collected
 from tests.engine.running import Running, finished, in_context
 
 GREEDY = Sampler.argmax()
@@ -66,24 +67,6 @@ class Guessing:
 
     def reset(self) -> None:
         self.position = self.context.seq_len + len(self.context.buffer())
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a generation leaves behind."""
-
-    tokens: list[int]
-    buffer: list[int]
-    length: int
-    counters: tuple[int, int, int]
-    reason: str | None
-
-
-async def collected(context: Context, generator: Generator) -> Outcome:
-    tokens = await generator.collect_tokens()
-    raw = context.inner()
-    counters = raw.committed_page_count(), raw.working_page_count(), raw.working_page_token_count()
-    return Outcome(tokens, context.buffer(), context.seq_len, counters, generator.finish_reason)
 
 
 async def generated(engine: Running, prompt: list[int], options: dict[str, Any], **more: Any) -> Outcome:
