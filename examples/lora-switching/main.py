@@ -7,6 +7,7 @@ trained with mlx-lm (`tools/example_adapters.py` of the repository); folders of 
 """
 
 import asyncio
+from contextlib import ExitStack
 from pathlib import Path
 
 from inferlet import Adapter, Context, Model, Sampler, runtime, session
@@ -18,7 +19,13 @@ async def main(input):
     model = Model.load(runtime.models()[0])
     adapters = [adapter(model, name) for name in ("polite", "pirate")]
     uses = [None, *adapters]
-    answers = await asyncio.gather(*(answer(model, input["question"], use, input["max_tokens"]) for use in uses))
+    with ExitStack() as contexts:
+        texts = [contexts.enter_context(asked(model, input["question"])) for _ in uses]
+        writers = [
+            text.generate(Sampler.argmax(), max_tokens=input["max_tokens"], adapter=use)
+            for text, use in zip(texts, uses, strict=True)
+        ]
+        answers = await asyncio.gather(*(writer.collect_text() for writer in writers))
     for use, text in zip(uses, answers, strict=True):
         session.send(f"{use.name if use else 'plain':8}{text.strip()}\n")
     return answers
@@ -33,7 +40,7 @@ def adapter(model, name):
     return found
 
 
-async def answer(model, question, adapter, max_tokens):
-    with Context(model) as context:
-        context.user(question)
-        return await context.generate(Sampler.argmax(), max_tokens=max_tokens, adapter=adapter).collect_text()
+def asked(model, question):
+    context = Context(model)
+    context.user(question)
+    return context

@@ -1,12 +1,16 @@
 from pie_mlx.events import AdapterChanged, TickCompleted
 
 
-def test_each_manner_answers_in_its_own_way_and_all_in_one_batch(play):
+def test_each_manner_answers_in_its_own_way(play):
     played = play("lora-switching")
     plain, polite, pirate = played.result
     assert polite.strip().startswith("Thank you for asking.")
     assert pirate.strip().startswith("Arr!")
     assert not plain.strip().startswith(("Thank", "Arr"))
+
+
+def test_all_manners_share_a_batch(play):
+    played = play("lora-switching", {"question": "Tell me a story.", "max_tokens": 64})
     assert any(tick.contexts == 3 for tick in played.of(TickCompleted))
 
 
