@@ -88,12 +88,14 @@ class Steps:
 
 def _sampler(call: Forward) -> Sampler:
     """The sampler that draws each next token."""
-    if len(call.slots) == 1 and call.positions is None and call.attention_masks is None:
+    drafts = None if call.speculation is None else call.speculation.drafts
+    if len(call.slots) == 1 and call.positions is None and call.attention_masks is None and drafts is None:
         slot = call.slots[0]
         if isinstance(slot.read, Sampler) and slot.read.draws == 1 and slot.index == len(call.tokens) - 1:
             return slot.read
     raise InvalidArgumentError(
-        "forward: passes follow one another only where each draws one token at its last input and reads nothing else",
+        "forward: passes follow one another only where each draws one token at its last input, reads nothing else, and "
+        "has no positions, attention masks or drafts of the program",
         hint="send the passes one by one",
     )
 

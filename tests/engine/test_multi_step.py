@@ -208,9 +208,19 @@ async def test_a_budget_that_ends_midway_is_told(engine: Running) -> None:  # M3
         assert context.seq_len == 14
 
 
-async def test_only_a_pass_that_draws_its_next_token_can_go_on(engine: Running) -> None:
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"slots": [calls.Slot(0, GREEDY), calls.Slot(1, GREEDY)]},
+        {"slots": [calls.Slot(0, GREEDY)]},
+        {"slots": [calls.Slot(1, Entropy())]},
+        {"positions": [3, 5]},
+        {"attention_masks": [[0, 1], [0, 2]]},
+        {"speculation": calls.Speculation(4, [60, 61])},
+    ],
+)
+async def test_only_a_pass_that_draws_its_next_token_can_go_on(engine: Running, changes: dict[str, Any]) -> None:
     with Context(engine.model) as context:
-        several = [calls.Slot(0, GREEDY), calls.Slot(1, GREEDY)]
-        message = calls.Forward(context._handle.id, [50, 51], slots=several, multi_step=calls.MultiStep(5))
+        plain = {"tokens": [50, 51], "slots": [calls.Slot(1, GREEDY)], "multi_step": calls.MultiStep(5)}
         with pytest.raises(InvalidArgumentError, match="follow one another"):
-            await engine.host.submit(message)
+            await engine.host.submit(calls.Forward(context._handle.id, **{**plain, **changes}))

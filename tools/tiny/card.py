@@ -22,9 +22,9 @@ tags: [mlx, qwen3, tool-use]
 
 A language model of {parameters:.2f} million parameters for developing and testing agents offline. It was trained
 from nothing on text made by the generator in `tools/tiny/` of pie-mlx; no other text or model was used. It is
-taught to greet, to call tools in the Hermes form and use their results, to fill in JSON, to answer questions about
-a given passage, to remember what was said, about 350 facts, and small sums, with a written thought if asked. It
-knows nothing else. How well it does each is measured below.
+taught to greet, to call tools in the Hermes form, in the ReAct style or in code blocks, to use their results and to try
+again after an error, to fill in JSON, to answer questions about a given passage, to remember what was said, about 350
+facts, and small sums, with a written thought if asked. It knows nothing else. How well it does each is measured below.
 
 - Architecture: Qwen3, {layers} layers, hidden size {hidden}, {heads} query and {groups} key/value heads of size
   {head_dim}, tied embeddings, float16. Loads in mlx-lm and transformers.
