@@ -17,9 +17,9 @@ class LiveContext:
     wallet it draws on. `pinned` while it has rows in the batch in flight; `leaving` when it must go after that batch;
     `fresh` from being granted pages until it has run (Q3). `expected` is the horizon its bid was computed from, None
     for a declared bid. `streaming` while its passes go on where the last one ended, so that the next can be foreseen.
-    `drafter` is there once the engine was asked to speculate, `draft_model_pace` once its draft model may. `owed` is an
-    error that ended the later passes of a call, which was answered without it; the next call is told. `parent` is the
-    context it was forked from, or 0.
+    `named` counts the calls that named it. `drafter` is there once the engine was asked to speculate,
+    `draft_model_pace` once its draft model may. `owed` is an error that ended the later passes of a call, which was
+    answered without it; the next call is told. `parent` is the context it was forked from, or 0.
     """
 
     id: int
@@ -34,6 +34,7 @@ class LiveContext:
     fresh: bool = False
     streaming: bool = True
     released: bool = False
+    named: int = 0
     drafter: NgramDrafter | None = None
     draft_model_pace: Pace | None = None
     owed: PieError | None = None

@@ -16,11 +16,12 @@ async def run_steps(run: Pass, context: LiveContext, call: Forward, plan: MultiS
     """All passes of a call; the tokens they drew as those of one.
 
     Raises InvalidArgumentError for a call that cannot go on by itself, and what the first pass raises. Whatever keeps
-    a later one from running ends them: what was drawn is answered, and who goes on is told.
+    a later one from running ends them: what was drawn is answered, and who goes on is told. So does a later call on
+    the context: it comes before whatever its program has not asked for yet (P3).
     """
-    sampler = _sampler(call)
+    sampler, named = _sampler(call), context.named
     steps = Steps(call, plan, sampler, await run(call))
-    while not steps.is_over and not _is_taken_back():
+    while not steps.is_over and context.named == named and not _is_taken_back():
         try:
             steps.add(await run(steps.following()))
         except asyncio.CancelledError:

@@ -43,6 +43,7 @@ class Process:
             raise ContextReleasedError(
                 f"context {number}: it was released", hint="create, fork or open another context"
             )
+        found.named += 1
         return found
 
     def matcher(self, number: int) -> Matcher:

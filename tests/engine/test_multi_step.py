@@ -150,6 +150,19 @@ async def test_a_bid_set_by_hand_serves_one_pass(engine: Running) -> None:  # B2
     assert 5.0 not in bids[1:]
 
 
+async def test_an_idle_scope_holds_for_a_text_under_way(engine: Running) -> None:  # B8, P3
+    with Context(engine.model) as context:
+        context.append(engine.prompt(9, 9))
+        work = asyncio.create_task(context.generate(GREEDY, max_tokens=200, stop=[], auto_flush=False).collect_tokens())
+        await a_few_passes(engine)
+        with context.idle():
+            first_event = len(engine.events)
+            await a_few_passes(engine)
+            bids = [event.bid for event in passes(engine.events[first_event:])]
+        assert len(await work) == 200
+    assert bids[2:] == [0.0] * (len(bids) - 2)
+
+
 async def test_a_cancelled_collection_stops_at_once_and_the_context_goes_on(engine: Running) -> None:  # E5
     with Context(engine.model) as context:
         context.append(engine.prompt(9, 4))
