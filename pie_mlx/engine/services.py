@@ -19,6 +19,7 @@ from pie_mlx.engine.text.chat import ChatRenderer
 from pie_mlx.engine.text.grammar import GrammarService
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.engine.ticker import Ticker
+from pie_mlx.engine.underway import Underway
 from pie_mlx.errors import EngineStoppedError, InvalidArgumentError, ModelNotFoundError
 from pie_mlx.events import ContextReleased, Event
 
@@ -48,6 +49,7 @@ class Services:
     processes: dict[str, Process] = field(default_factory=dict[str, Process])
     clock: Callable[[], float] = time.monotonic
     repetitions: Allowance = field(default_factory=Allowance)
+    underway: Underway = field(default_factory=Underway)
     families: dict[int, list[Process]] = field(default_factory=dict[int, list[Process]])
     """The open processes of each account: a launch root and what was launched from it (M1)."""
     _pages_of_accounts: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])

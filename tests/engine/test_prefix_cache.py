@@ -1,5 +1,8 @@
 """Looking up before computing: what was computed once is not computed again."""
 
+import asyncio
+from contextlib import ExitStack
+
 import pytest
 
 from pie_mlx.calls import Sampler
@@ -24,6 +27,30 @@ async def test_an_equal_prompt_computes_only_its_uncached_suffix(engine: Running
     prompt = engine.prompt(1000, seed=21)
     assert await computed_by_flush(engine, prompt) == 1000
     assert await computed_by_flush(engine, prompt) == 1000 - 62 * 16
+
+
+async def test_equal_prompts_that_come_together_are_computed_once(engine: Running) -> None:  # K5
+    prompt, before = engine.prompt(1000, seed=29), computed_tokens(engine)
+    with ExitStack() as contexts:
+        several = [contexts.enter_context(Context(engine.model)) for _ in range(8)]
+        for number, context in enumerate(several):
+            context.append([*prompt, 60 + number])
+        await asyncio.gather(*(context.flush() for context in several))
+    assert computed_tokens(engine) - before == 1001 + 7 * (1001 - 62 * 16)
+
+
+async def test_a_prompt_whose_twin_is_given_up_is_computed_after_all(engine: Running) -> None:  # E5
+    prompt, before = engine.prompt(1500, seed=30), computed_tokens(engine)
+    with Context(engine.model) as first, Context(engine.model) as second:
+        first.append(prompt)
+        second.append(prompt)
+        given_up, kept = asyncio.create_task(first.flush()), asyncio.create_task(second.flush())
+        await asyncio.sleep(0)
+        given_up.cancel()
+        await kept
+        assert second.seq_len == 1500
+    assert 1500 <= computed_tokens(engine) - before <= 3000
+    engine.store.check_integrity()
 
 
 async def test_a_sampled_row_is_always_computed(engine: Running) -> None:  # K6

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from pie_mlx import calls
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.answers.base import answers
+from pie_mlx.engine.attaching import attach
 from pie_mlx.engine.drafting import Row
 from pie_mlx.engine.forward_request import ForwardRequest, read_request
 from pie_mlx.engine.live_context import LiveContext
@@ -133,7 +134,7 @@ async def _run(
     store = services.store
     mark = store.mark(context.id)
     try:
-        attached = _attach(services, context, call, request)
+        attached, key = await attach(services, context, call, request)
         inputs = request.inputs[attached:]
         results: list[calls.AnyResult] = []
         if inputs:
@@ -151,7 +152,8 @@ async def _run(
                 shifted += drafted.reads(shifted[drafted.slot])
                 inputs = [*inputs, *drafted.inputs(inputs[-1], slot)]
             store.next_slots(context.id, len(inputs))  # raises KvCapacityError before anything is computed
-            results = await services.ticker.run(context, inputs, shifted, commits=call.commit, window=window)
+            with services.underway.computing(key if call.commit else None, context.id, inputs):
+                results = await services.ticker.run(context, inputs, shifted, commits=call.commit, window=window)
             if drafted is not None and window is None:
                 drafted.find_nothing(results)
     except BaseException:
@@ -212,19 +214,6 @@ def _tell(
             guessed_right=right,
         )
     )
-
-
-def _attach(services: Services, context: LiveContext, call: calls.Forward, request: ForwardRequest) -> int:
-    """Attach cached pages; answers how many of the inputs they cover (K5, K6)."""
-    if not call.reserve or services.runner.model.recurrent or not request.plain:
-        return 0
-    limit = request.own_start + min(slot.index for slot in call.slots) if call.slots else None
-    if limit == 0:
-        return 0
-    if call.adapter:
-        return services.store.attach_records(context.id, request.inputs[: request.plain], limit=limit)
-    tokens = [record.token for record in request.inputs[: request.plain]]
-    return services.store.attach_cached(context.id, tokens, limit=limit)
 
 
 def _shift(read: RowRead, by: int) -> RowRead:

@@ -208,6 +208,10 @@ class PageStore:
         the positions of their slots."""
         return self._working.attach_cached(self._resident(context), RecordedInput(tokens), limit)
 
+    def next_page_key(self, context: int, tokens: Sequence[WorkingToken]) -> bytes | None:
+        """The key of the page that `tokens` begin, None where that is none of their own."""
+        return self._working.next_key(self._resident(context), tokens)
+
     def mark(self, context: int) -> Mark:
         """The context as it is now, to be given to `rollback` if the pass that begins fails."""
         return mark(self._resident(context))

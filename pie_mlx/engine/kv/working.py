@@ -171,6 +171,13 @@ class WorkingPages:
         _drop_leading_tokens(context, covered)
         return max(0, covered - working)
 
+    def next_key(self, context: Context, tokens: Sequence[WorkingToken]) -> bytes | None:
+        """The key of the page that `tokens` begin behind committed ones; None where they do not."""
+        first = tokens[: self._page_size]
+        if context.working or len(first) < self._page_size or min(map(_POSITION, first)) <= context.highest_position:
+            return None
+        return self._hasher.key(last_key(context.leaf), first)
+
     def adopt(self, context: Context, records: list[PageRecord]) -> None:
         """Commits leading working pages whose identity is known: those a restore has filled."""
         place = _end(context)

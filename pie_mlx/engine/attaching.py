@@ -1,0 +1,41 @@
+"""What a pass need not compute: pages that are cached, or that another pass computes at this moment."""
+
+from collections.abc import Sequence
+
+from pie_mlx.calls import Forward
+from pie_mlx.engine.forward_request import ForwardRequest
+from pie_mlx.engine.kv import WorkingToken
+from pie_mlx.engine.live_context import LiveContext
+from pie_mlx.engine.services import Services
+
+
+async def attach(
+    services: Services, context: LiveContext, call: Forward, request: ForwardRequest
+) -> tuple[int, bytes | None]:
+    """Attach what there is; how many inputs that covers, and the key of the first page to compute (K5, K6).
+
+    Waits where another pass computes that page: equal prompts that come together are computed once.
+    """
+    limit = request.plain
+    if call.slots:
+        limit = min(limit, request.own_start + min(slot.index for slot in call.slots))
+    if not limit or not call.reserve or services.runner.model.recurrent:
+        return 0, None
+    store, attached = services.store, 0
+
+    def runs(other: int) -> bool:
+        return store.exists(other) and store.is_usable(other)
+
+    while True:
+        attached += _attach_cached(services, context, request.inputs[attached:limit], adapted=bool(call.adapter))
+        wanted = request.inputs[attached:limit]
+        key = store.next_page_key(context.id, wanted)
+        if not await services.underway.wait(key, wanted, runs):
+            return attached, key
+        await services.ticker.restore(context)
+
+
+def _attach_cached(services: Services, context: LiveContext, inputs: Sequence[WorkingToken], *, adapted: bool) -> int:
+    if adapted:
+        return services.store.attach_records(context.id, inputs)
+    return services.store.attach_cached(context.id, [record.token for record in inputs])
