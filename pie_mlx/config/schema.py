@@ -130,6 +130,9 @@ class SchedulerConfig(Section, frozen=True):
         int, Meta(ge=0, le=64, description="steps of run-ahead on a GPU: 0 is off, more than 1 counts as 1")
     ] = 1
     max_chunk_tokens: Annotated[int, Meta(gt=0, description="tokens; longest piece of a prompt per tick")] = 512
+    decode_stall_ms: Annotated[
+        int, Meta(gt=0, description="milliseconds; pieces of prompts are cut so that nobody who decodes waits longer")
+    ] = 250
 
 
 class EngineConfig(Section, frozen=True):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from pie_mlx.engine.kv import PageContent, PageCopy, PageRead, PageStore
 from pie_mlx.engine.model.runner import Runner
+from pie_mlx.engine.prefill_rate import PrefillRate
 from pie_mlx.engine.spill import Spill
 from pie_mlx.events import Event, PagesSpilled
 
@@ -25,13 +26,14 @@ class PageMover:
     """Keeps page moves in the order in which the books made them, and carries them out before the next batch.
 
     The order is what keeps contents right: a page that was reclaimed must be read before the copy that reuses it and
-    after the copy that filled it.
+    after the copy that filled it. `prefill` is the speed at which pages would be computed again.
     """
 
     def __init__(self, store: PageStore, runner: Runner, spill: Spill | None, emit: Callable[[Event], None]) -> None:
         self._store, self._runner, self._spill, self._emit = store, runner, spill, emit
         self._moves: list[PageCopy | _Lost | PageLoad] = []
         self.has_loads = False
+        self.prefill = PrefillRate() if spill is None else spill.costs.prefill
 
     def copy(self, copies: Iterable[PageCopy]) -> None:
         """Queue copies; to be called right after the call to the store that made them."""
@@ -63,11 +65,6 @@ class PageMover:
     async def carry_out_all(self) -> None:
         """Do everything queued."""
         await self._copy_now(list(await self.carry_out()))
-
-    def observe(self, tokens: int, contexts: int, seconds: float) -> None:
-        """A batch took `seconds`: computing pages again would go at this speed."""
-        if self._spill is not None:
-            self._spill.costs.observe(tokens, contexts, seconds)
 
     async def close(self) -> None:
         if self._spill is not None:

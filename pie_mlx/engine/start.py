@@ -93,6 +93,7 @@ def _limits(settings: EngineSettings) -> Limits:
         settings.max_batch_contexts,
         settings.prefill_chunk_tokens,
         settings.aging_window_ticks,
+        settings.decode_stall_seconds,
     )
 
 

@@ -14,7 +14,7 @@ from pie_mlx.engine.page_request import PageRequest
 from pie_mlx.engine.passes import Pass
 from pie_mlx.engine.restoring import Restorer
 from pie_mlx.engine.run_ahead import Chunks, RunAhead
-from pie_mlx.engine.schedule import Limits, Plan, Policy, Suspension, View
+from pie_mlx.engine.schedule import Limits, Plan, Policy, Suspension, View, paced
 from pie_mlx.engine.schedule.firing import FiringState, WaitSeconds, is_stalled, when_to_fire
 from pie_mlx.engine.tick_batch import chunk_work, fail_all, take_result
 from pie_mlx.engine.tick_reports import TickReports
@@ -95,7 +95,8 @@ class TickLoop:
         return plan
 
     def _view(self, *, stalled: bool = False) -> View:
-        return tick_view(self._state, self._bank, self._limits, stalled=stalled)
+        rate = self._mover.prefill.tokens_per_second
+        return tick_view(self._state, self._bank, lambda passes: paced(self._limits, passes, rate), stalled=stalled)
 
     def _seconds_to_wait(self, view: View, now: float) -> float:
         if not view.passes:
@@ -220,7 +221,7 @@ class TickLoop:
         before, self._committed = self._committed, self._clock()
         self._runnable_since = self._committed
         tokens = sum(count for _, count in chunks)
-        self._mover.observe(tokens, len(chunks), seconds)
+        self._mover.prefill.observe(tokens, len(chunks), seconds)
         drafts = [item.drafts for item, _ in chunks if item.drafts]
         self._state.completed(Tick(len(chunks), tokens, len(drafts), sum(drafts), self._committed - before))
         made: dict[int, int] = {}

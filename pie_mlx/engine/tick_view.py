@@ -1,6 +1,6 @@
 """The planner's picture of the engine at the start of a tick."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pie_mlx.engine.bank import Bank
 from pie_mlx.engine.kv import Holdings
@@ -15,13 +15,16 @@ ATOMIC_TOKENS = 32
 """Passes up to this long (decode steps, verification windows) run whole: splitting them would only delay them."""
 
 
-def tick_view(state: TickState, bank: Bank, limits: Limits, *, stalled: bool = False) -> View:
-    """All that the policy may know.
+def tick_view(
+    state: TickState, bank: Bank, limits_of: Callable[[Sequence[PassView]], Limits], *, stalled: bool = False
+) -> View:
+    """All that the policy may know; `limits_of` tells the limits of a batch of some passes.
 
     Who holds what is worked out only when the requests exceed the available pages: otherwise nobody is suspended.
     """
     available = state.store.available()
     requests, passes = tuple(_request_views(state)), tuple(_pass_views(state))
+    limits = limits_of(passes)
     short = sum(request.pages for request in requests) > available
     held = state.store.holdings() if short else Holdings()
     contexts = state.contexts.values() if short else _ranked(state, requests, passes, limits)

@@ -12,6 +12,7 @@ from pie_mlx.errors import (
     InvalidArgumentError,
     TokenBudgetError,
 )
+from pie_mlx.events import TickCompleted
 from pie_mlx.sdk import Context, Distribution, Entropy, Logprob, Logprobs, Sampler
 from tests.engine.running import Running, running
 
@@ -166,6 +167,24 @@ async def test_chunks_do_not_change_results() -> None:  # T37
             written.append(await started.greedy(context, 10))
             context.release()
     assert written[0] == written[1]
+
+
+async def test_a_long_prompt_is_cut_short_while_others_decode() -> None:  # Q8
+    with running(decode_stall_seconds=1e-6) as started, Context(started.model) as first, Context(started.model) as late:
+        first.append(started.prompt(300, 61))
+        await first.flush()  # now the speed of prompts is known
+        first.append([50])
+        late.append(started.prompt(400, 62))
+        first_event = len(started.events)
+        writing = asyncio.create_task(started.greedy(first, 200))
+        while not any(isinstance(event, TickCompleted) for event in started.events[first_event:]):  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        await late.flush()
+        ticks = [event for event in started.events[first_event:] if isinstance(event, TickCompleted)]
+        await writing
+    beside = [tick.tokens for tick in ticks if tick.contexts == 2]
+    assert len(beside) >= 10
+    assert max(beside) == 33
 
 
 async def test_a_failing_batch_fails_every_program_in_it_and_harms_none(engine: Running) -> None:  # T31, E4

@@ -13,6 +13,7 @@ from pie_mlx.engine.schedule.bound import longest_wait_ticks
 from pie_mlx.engine.schedule.fcfs import FirstComePolicy
 from pie_mlx.engine.schedule.firing import FireNow, FiringState, WaitSeconds, is_stalled, when_to_fire
 from pie_mlx.engine.schedule.market import MarketPolicy
+from pie_mlx.engine.schedule.pace import paced
 from pie_mlx.engine.schedule.plan import Chunk, Plan, Suspension, Wait
 from pie_mlx.engine.schedule.priority import PriorityPolicy
 from pie_mlx.engine.schedule.reason import Reason, ReasonKind
@@ -45,6 +46,7 @@ __all__ = [
     "end_launch",
     "is_stalled",
     "longest_wait_ticks",
+    "paced",
     "policy",
     "request_launch",
     "when_to_fire",

@@ -1,15 +1,19 @@
 """What the planner sees: an immutable picture of the engine at the start of a tick."""
 
+import math
+
 import msgspec
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """Sizes of one batch, and the ticks after which a waiting context is due (Q2)."""
+    """Sizes of one batch, the ticks after which a waiting context is due (Q2), and how long pieces of prompts may hold
+    up those that decode (`pace.py`)."""
 
     max_batch_tokens: int = 2048
     max_batch_contexts: int = 64
     prefill_chunk_tokens: int = 512
     aging_window_ticks: int = 64
+    decode_stall_seconds: float = math.inf
 
 
 class SharedRun(msgspec.Struct, frozen=True):

@@ -2,34 +2,22 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from pie_mlx.engine.prefill_rate import PrefillRate
 from pie_mlx.engine.spill.disk import Disk
 
 SAMPLE_BYTES = 4 << 20
 BLOCK_BYTES = 1 << 20
-PREFILL_SAMPLE_TOKENS = 16
-"""Batches of fewer tokens per context are decode steps and say nothing about the speed of prefill."""
-PREFILL_WEIGHT = 0.1
-"""Weight of the newest sample in the smoothed prefill rate."""
 
 
 @dataclass(slots=True)
 class SpillCosts:
-    """Measured rates. Until a prefill was seen (`prefill_tokens_per_second` None) spilling counts as cheaper."""
+    """Measured rates. Until a prefill was seen spilling counts as cheaper."""
 
     write_bytes_per_second: float
     read_bytes_per_second: float
-    prefill_tokens_per_second: float | None = None
-
-    def observe(self, tokens: int, contexts: int, seconds: float) -> None:
-        """A batch of `tokens` tokens of `contexts` contexts took `seconds` on the device."""
-        if tokens < PREFILL_SAMPLE_TOKENS * contexts or seconds <= 0.0:
-            return
-        sample, rate = tokens / seconds, self.prefill_tokens_per_second
-        self.prefill_tokens_per_second = (
-            sample if rate is None else PREFILL_WEIGHT * sample + (1 - PREFILL_WEIGHT) * rate
-        )
+    prefill: PrefillRate = field(default_factory=PrefillRate)
 
     def spill_seconds(self, content_bytes: int) -> float:
         """t_spill: write it once and read it once."""
@@ -37,9 +25,8 @@ class SpillCosts:
 
     def is_cheaper(self, content_bytes: int, tokens: int) -> bool:
         """Whether t_spill < t_recompute for a page of `content_bytes` that holds `tokens` tokens."""
-        if self.prefill_tokens_per_second is None:
-            return True
-        return self.spill_seconds(content_bytes) < tokens / self.prefill_tokens_per_second
+        rate = self.prefill.tokens_per_second
+        return rate is None or self.spill_seconds(content_bytes) < tokens / rate
 
 
 def measure_costs(disk: Disk, clock: Callable[[], float] = time.perf_counter) -> SpillCosts:
