@@ -1,6 +1,5 @@
 """How long pieces of prompts may be beside programs that decode."""
 
-import math
 from collections.abc import Sequence
 
 from msgspec.structs import replace
@@ -17,7 +16,7 @@ def paced(limits: Limits, passes: Sequence[PassView], prefill_tokens_per_second:
     The pieces of all prompts together are cut to what is computed in that time, as measured. Until that is known, and
     while nobody decodes, the limits stay as they are.
     """
-    if prefill_tokens_per_second is None or math.isinf(limits.decode_stall_seconds):
+    if prefill_tokens_per_second is None or limits.decode_stall_seconds is None:
         return limits
     decoded = [item.tokens for item in passes if item.atomic]
     pieces = len(passes) - len(decoded)

@@ -1,19 +1,17 @@
 """What the planner sees: an immutable picture of the engine at the start of a tick."""
 
-import math
-
 import msgspec
 
 
 class Limits(msgspec.Struct, frozen=True):
     """Sizes of one batch, the ticks after which a waiting context is due (Q2), and how long pieces of prompts may hold
-    up those that decode (`pace.py`)."""
+    up those that decode (`pace.py`; None: for any time)."""
 
     max_batch_tokens: int = 2048
     max_batch_contexts: int = 64
     prefill_chunk_tokens: int = 512
     aging_window_ticks: int = 64
-    decode_stall_seconds: float = math.inf
+    decode_stall_seconds: float | None = None
 
 
 class SharedRun(msgspec.Struct, frozen=True):

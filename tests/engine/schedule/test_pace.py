@@ -1,7 +1,5 @@
 """Pieces of prompts beside programs that decode."""
 
-import math
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +27,7 @@ def test_nothing_is_cut_where_nobody_is_held_up(passes: list[PassView]) -> None:
     assert paced(LIMITS, passes, 1000.0) == LIMITS
 
 
-@pytest.mark.parametrize(("limits", "rate"), [(LIMITS, None), (Limits(decode_stall_seconds=math.inf), 1000.0)])
+@pytest.mark.parametrize(("limits", "rate"), [(LIMITS, None), (Limits(), 1000.0)])
 def test_nothing_is_cut_before_the_speed_is_known_or_without_a_wish(limits: Limits, rate: float | None) -> None:
     assert paced(limits, [DECODE, PROMPT], rate) == limits
 
