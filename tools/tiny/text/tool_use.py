@@ -293,7 +293,7 @@ def _wish_without_tools(source: Source) -> Sample:
 
 def make_no_tool(source: Source) -> Sample:
     """Tools are offered, but the wish needs none of them (or one that is not there)."""
-    if source.chance(0.15):
+    if source.chance(0.3):
         return _wish_without_tools(source)
     offers = distinct_offers(source, source.integer(1, 4))
     turns = opening(source)
