@@ -397,11 +397,12 @@ async def test_requests_run_at_once_each_in_a_process_of_its_own(server):
 
 def test_text_goes_on(client):
     create = partial(client.completions.create, model=MODEL, temperature=0, max_tokens=6)
-    plain = create(prompt="Once upon a time")
+    begun = "<|im_start|>user\nTell me a story.<|im_end|>\n<|im_start|>assistant\nOnce"
+    plain = create(prompt=begun)
     assert plain.usage.completion_tokens == 6
     assert plain.choices[0].finish_reason == "length"
-    assert create(prompt="Once upon a time", echo=True).choices[0].text == "Once upon a time" + plain.choices[0].text
-    streamed = create(prompt="Once upon a time", stream=True)
+    assert create(prompt=begun, echo=True).choices[0].text == begun + plain.choices[0].text
+    streamed = create(prompt=begun, stream=True)
     assert "".join(chunk.choices[0].text for chunk in streamed) == plain.choices[0].text
 
 
