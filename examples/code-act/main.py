@@ -3,7 +3,7 @@
 Three walls stand behind each other: a grammar lets it write nothing but arithmetic, the evaluator knows nothing else,
 and the process it all runs in is kept from files and network.
 
-    pie run examples/code-act -- --question "What is 717 * 923?"
+    pie run examples/code-act -- --question "Multiply 717 by 923."
 """
 
 import ast

@@ -2,7 +2,7 @@
 
 Programs have no files unless the configuration allows it, hence the variable.
 
-    PIE_RUNTIME__ALLOW_FS=true pie run examples/file-memory -- --remember "Tom works as a cook." --ask "Who is Tom?"
+    PIE_RUNTIME__ALLOW_FS=true pie run examples/file-memory -- --remember "The spare key is in the garage." --ask "Where is the key?"
 """
 
 from pathlib import Path

@@ -12,8 +12,8 @@ from inferlet import Context, Model, Sampler, runtime, session
 
 NOTES = "Use these notes: The red key is in the kitchen. The museum opens at 10:30. The cheese costs 12 euros."
 TREE = {
-    "My name is Anna.": {"What is my name?": {}, "Where is the key?": {}},
-    "My favourite colour is blue.": {"What is my favourite colour?": {}, "When does the museum open?": {}},
+    "Where is the key?": {"When does the museum open?": {}, "How much is the cheese?": {}},
+    "When does the museum open?": {"Where is the key?": {}, "How much is the cheese?": {}},
 }
 
 
