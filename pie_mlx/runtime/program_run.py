@@ -36,6 +36,7 @@ class ProgramRun:
         self._runner: asyncio.Runner | None = None
         self._task: asyncio.Task[object] | None = None
         self._cancelled = ""
+        self._ended = False
 
     def run(self, capture: AbstractContextManager[None]) -> None:
         """Run to the end, with the program's output in `capture`."""
@@ -44,6 +45,7 @@ class ProgramRun:
             if self._on_loop is not None:
                 self._on_loop(runner.get_loop())
             self._report(self._outcome(runner))
+            self._ended = True
 
     def cancel(self, reason: str) -> None:
         """Cancel `body` at its next await or blocking wait. May be called from any thread, at any time."""
@@ -83,6 +85,9 @@ class ProgramRun:
         return await result
 
     def _cancel_task(self) -> None:
-        """On the loop. All a program that blocks has there is the wait it is in."""
+        """On the loop. All a program that blocks has there is the wait it is in; once it has ended, what closes the
+        loop."""
+        if self._ended:
+            return
         for task in [self._task] if self._task is not None else asyncio.all_tasks():
             task.cancel()

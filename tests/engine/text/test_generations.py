@@ -29,7 +29,7 @@ async def test_generations_validate(engine: Running, kind: str) -> None:  # T45
 )
 async def test_greedy_text_of_a_schema_with_one_value_is_that_value(engine: Running, schema: dict) -> None:  # T45
     values = [{"a": [1, 2], "b": 'x"\n\\', "c": {"d": None}}, 3.5, ["é🎉", "é🎉"], {"n": 7}, "abbb"]
-    generator = Context(engine.model).user("Hello").generate(Sampler.argmax(), max_tokens=120)
+    generator = Context(engine.model).user("Reply only with JSON.").generate(Sampler.argmax(), max_tokens=400)
     assert await generator.collect_json(schema=schema) in values
     assert generator.finish_reason == "grammar"
 

@@ -50,7 +50,7 @@ async def test_constrained_text_obeys_its_schema(engine: Running, schema: dict, 
 
 async def test_a_schema_with_one_value_gives_it(engine: Running) -> None:
     value = {"a": [1, 2], "b": "x", "c": {"d": None}}
-    generator = asked(engine, "Hello").generate(Sampler.argmax(), max_tokens=120)
+    generator = asked(engine, "Reply only with JSON.").generate(Sampler.argmax(), max_tokens=400)
     assert await generator.collect_json(schema={"const": value}) == value
     assert generator.finish_reason == "grammar"
 
