@@ -2,7 +2,7 @@
 
 Programs have no files unless the configuration allows it, hence the variable.
 
-    PIE_RUNTIME__ALLOW_FS=true pie run examples/file-memory -- --remember "The spare key is in the garage." --ask "Where is the key?"
+    PIE_RUNTIME__ALLOW_FS=true pie run examples/file-memory -- --ask "Where is the key?"
 """
 
 from pathlib import Path

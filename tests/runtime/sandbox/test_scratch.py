@@ -164,9 +164,7 @@ async def test_without_allow_fs_there_is_no_scratch(program):
 
 @pytest.mark.parametrize("allowed", [True, False])
 async def test_a_full_directory_is_enospc(program, tmp_path, monkeypatch, allowed):
-    monkeypatch.setattr(
-        "pie_mlx.runtime.worker.watch.SCRATCH_SAMPLE_SECONDS", 1e9
-    )  # may end it first
+    monkeypatch.setattr("pie_mlx.runtime.worker.watch.SCRATCH_SAMPLE_SECONDS", 1e9)  # may end it first
     path = program("""
         import errno, os, time
         async def main(input):
