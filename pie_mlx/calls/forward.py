@@ -60,8 +60,8 @@ class Forward(Call["ForwardReply"], frozen=True):
     of variation) renews the automatic bid before the pass (B4). With `speculation`, the one sampler of the pass, at the
     last own input, answers every token that was verified, and matchers are advanced up to the first stop token. With
     `multi_step` it answers the tokens of all passes; fewer than possible when something came up, which the next call is
-    told if it still holds.
-    `adapter` and the noise of `zo_seed` are for `tokens`, not for `pending` (F1, F10); 0 is none.
+    told if it still holds. `adapter` and the noise of `zo_seed` are for `tokens`, not for `pending` (F1, F10); 0 is
+    none.
     """
 
     context: int

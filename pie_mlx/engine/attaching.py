@@ -27,7 +27,8 @@ async def attach(
         return store.exists(other) and store.is_usable(other)
 
     while True:
-        attached += _attach_cached(services, context, request.inputs[attached:limit], adapted=bool(call.adapter))
+        left = request.inputs[attached : request.plain]
+        attached += _attach_cached(services, context, left, limit - attached, adapted=bool(call.adapter))
         wanted = request.inputs[attached:limit]
         key = store.next_page_key(context.id, wanted)
         if not await services.underway.wait(key, wanted, runs):
@@ -35,7 +36,9 @@ async def attach(
         await services.ticker.restore(context)
 
 
-def _attach_cached(services: Services, context: LiveContext, inputs: Sequence[WorkingToken], *, adapted: bool) -> int:
+def _attach_cached(
+    services: Services, context: LiveContext, inputs: Sequence[WorkingToken], limit: int, *, adapted: bool
+) -> int:
     if adapted:
-        return services.store.attach_records(context.id, inputs)
-    return services.store.attach_cached(context.id, [record.token for record in inputs])
+        return services.store.attach_records(context.id, inputs, limit=limit)
+    return services.store.attach_cached(context.id, [record.token for record in inputs], limit=limit)

@@ -10,7 +10,7 @@ from pie_mlx.sdk._tokens import integers, token_list
 from pie_mlx.sdk.spec import Speculator
 
 NO_LIMIT = 1 << 20
-"""Drafts when no limit is known; the engine looks at far fewer."""
+"""Drafts, or tokens of a step, when no limit is known: more than any of them comes to."""
 
 
 class Drafting(Protocol):

@@ -1,4 +1,4 @@
-"""A training as several processes, one thread each: on a CPU twice as fast as one process with as many threads.
+"""A training as several processes, one thread each: on a CPU a third faster than one process with as many threads.
 
 Every rank computes the gradients of its own samples; they are averaged before each step, so all hold the same weights.
 """

@@ -2,7 +2,7 @@
 
 from tools.tiny.text import words
 from tools.tiny.text.catalogue import Concept, Field, Outcome, amount, number, pick, text
-from tools.tiny.text.lookups import DAY, TASK, TIME
+from tools.tiny.text.lookup_fields import DAY, TASK, TIME
 from tools.tiny.text.source import phrases
 
 CREATE_REMINDER = Concept(

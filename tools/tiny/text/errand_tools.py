@@ -2,7 +2,7 @@
 
 from tools.tiny.text import words
 from tools.tiny.text.catalogue import Concept, Field, Outcome, amount, decimal, number, text
-from tools.tiny.text.lookups import COUNT, FOOD, PERSON, RESULT
+from tools.tiny.text.lookup_fields import COUNT, FOOD, PERSON, RESULT
 from tools.tiny.text.source import phrases
 
 BOOK_FLIGHT = Concept(

@@ -2,7 +2,7 @@
 
 from tools.tiny.text import words
 from tools.tiny.text.catalogue import Concept, Field, Outcome, amount, listing, number, pick, text
-from tools.tiny.text.lookups import PERSON, TASK
+from tools.tiny.text.lookup_fields import PERSON, TASK
 from tools.tiny.text.source import phrases
 
 SEND_EMAIL = Concept(
