@@ -127,7 +127,7 @@ class Bench:
         times.append(CLOCK())
         results: list[WorkResult] = [[SampledTokens([7])] for _ in works]
         committing = CLOCK()
-        self.loop.commit(chunks, results, 0.0)
+        self.loop.commit(chunks, results, 0.0, 1, ahead=False)
         done = CLOCK()
         view = times[1] - times[0] - self.policy.seconds
         return view, self.policy.seconds, times[2] - times[1], done - committing

@@ -141,7 +141,8 @@ class PassCompleted(Event, frozen=True):
 
     `held_tokens` were in the context before it. `bid` is what the context bid in the end; it was computed from the
     horizon `remaining_tokens` and `variation`, or declared by the program when `remaining_tokens` is 0. Of the tokens
-    that the engine itself drafted for it, `guessed_tokens`, the first `guessed_right` were verified.
+    that the engine itself drafted for it, `guessed_tokens`, the first `guessed_right` were verified. `following` passes
+    of a token each came right behind it and are counted with it.
     """
 
     process: str
@@ -157,6 +158,7 @@ class PassCompleted(Event, frozen=True):
     variation: float = 1.0
     guessed_tokens: int = 0
     guessed_right: int = 0
+    following: int = 0
 
 
 class PageUsage(msgspec.Struct, frozen=True):
@@ -176,7 +178,8 @@ class PageUsage(msgspec.Struct, frozen=True):
 class TickCompleted(Event, frozen=True):
     """One batch: contexts and tokens in it, contexts left waiting, and the pages after it.
 
-    `ahead`: it was computed before the programs asked for it.
+    `ahead`: it was computed before the programs asked for it. `steps` counts the batch and those of a token per context
+    that came right behind it; tokens and duration are of all of them.
     """
 
     tick: int
@@ -186,6 +189,7 @@ class TickCompleted(Event, frozen=True):
     duration_seconds: float
     pages: PageUsage
     ahead: bool = False
+    steps: int = 1
 
 
 # Waiting and leaving the pool. `reason` is a `ReasonKind`, `text` the same for people.

@@ -132,9 +132,9 @@ def _forward(forward: Callable[..., mx.array], clock: PhaseClock) -> Callable[..
 def _commit(commit: Callable[..., None], clock: PhaseClock) -> Callable[..., None]:
     timed = _timed(commit, clock, COMMIT)
 
-    def counted(*arguments: Any, **options: Any) -> None:
-        timed(*arguments, **options)
-        clock.steps += 1
+    def counted(loop: TickLoop, chunks: Any, results: Any, seconds: float, steps: int, **options: Any) -> None:
+        timed(loop, chunks, results, seconds, steps, **options)
+        clock.steps += steps
 
     return counted
 

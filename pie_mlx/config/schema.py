@@ -127,7 +127,7 @@ class SchedulerConfig(Section, frozen=True):
         float, Meta(gt=0, le=1, description="of other engines; without effect: nothing pauses restores here")
     ] = 0.85
     speculation_depth: Annotated[
-        int, Meta(ge=0, le=64, description="steps of run-ahead on a GPU: 0 is off, more than 1 counts as 1")
+        int, Meta(ge=0, le=64, description="steps of run-ahead: 0 is off, more than 1 counts as 1")
     ] = 1
     max_chunk_tokens: Annotated[int, Meta(gt=0, description="tokens; longest piece of a prompt per tick")] = 512
     decode_stall_ms: Annotated[

@@ -6,10 +6,12 @@ from collections.abc import Awaitable, Callable
 from msgspec.structs import replace
 
 from pie_mlx.calls import Forward, ForwardReply, MultiStep, SampledTokens, Sampler, Slot
+from pie_mlx.engine.course import Course
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.errors import BatchFailedError, ForwardTimeoutError, InvalidArgumentError, PieError
 
-Pass = Callable[[Forward], Awaitable[ForwardReply]]
+Pass = Callable[[Forward, Course | None], Awaitable[ForwardReply]]
+"""Runs a pass, which may go on by itself as far as the course says."""
 
 
 async def run_steps(run: Pass, context: LiveContext, call: Forward, plan: MultiStep) -> ForwardReply:
@@ -20,10 +22,11 @@ async def run_steps(run: Pass, context: LiveContext, call: Forward, plan: MultiS
     the context: it comes before whatever its program has not asked for yet (P3).
     """
     sampler, named = _sampler(call), context.named
-    steps = Steps(call, plan, sampler, await run(call))
+    stops = frozenset(plan.stop_tokens)
+    steps = Steps(call, plan, sampler, await run(call, Course.of(context, plan.tokens - 1, stops)))
     while not steps.is_over and context.named == named and not _is_taken_back():
         try:
-            steps.add(await run(steps.following()))
+            steps.add(await run(steps.following(), Course.of(context, steps.left - 1, stops)))
         except asyncio.CancelledError:
             break
         except (BatchFailedError, ForwardTimeoutError) as error:
@@ -53,12 +56,17 @@ class Steps:
     @property
     def is_over(self) -> bool:
         """Whether nothing more is to be drawn."""
-        return self._ended or len(self._tokens) >= self._plan.tokens
+        return self._ended or self.left <= 0
+
+    @property
+    def left(self) -> int:
+        """How many tokens are still to be drawn."""
+        return self._plan.tokens - len(self._tokens)
 
     def following(self) -> Forward:
         """The next pass: it computes what was drawn and is not in KV."""
         drawn, tokens = len(self._tokens), self._tokens[self._in_kv :]
-        speculation, left = self._call.speculation, self._plan.tokens - drawn - 1
+        speculation, left = self._call.speculation, self.left - 1
         if speculation is not None:
             speculation = replace(speculation, limit=min(speculation.limit, left)) if left else None
         return replace(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pie_mlx.calls import AnyResult, SampledTokens
+from pie_mlx.engine.course import Course
 from pie_mlx.engine.drafting import Window
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.live_context import LiveContext
@@ -19,8 +20,8 @@ class Pass:
     `inputs` are what has to be computed (cache hits are attached already); `reads` index them. `cursor` counts the
     inputs already in KV. `commits`: full pages are committed when all are (P10). A `replay` pass rebuilds KV that was
     lost: it writes slots the context already counts, from `first_slot` on, and reads nothing (R6). `in_batch` while
-    some of it is on the device. The last inputs may be drafts, those of `window`; `abandoned` when nobody waits for
-    what is drawn any more.
+    some of it is on the device. The last inputs may be drafts, those of `window`; `course` tells how far the pass may
+    go on by itself; `abandoned` when nobody waits for what is drawn any more.
     """
 
     context: LiveContext
@@ -34,6 +35,7 @@ class Pass:
     cursor: int = 0
     in_batch: bool = False
     window: Window | None = None
+    course: Course | None = None
     abandoned: bool = False
     results: dict[int, AnyResult] = field(default_factory=dict[int, AnyResult])
 
@@ -45,6 +47,11 @@ class Pass:
     def drafts(self) -> int:
         """How many of the inputs are drafts."""
         return 0 if self.window is None else len(self.window.tree)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it is still wanted that the pass goes on by itself."""
+        return self.course is not None and self.course.is_wanted and not self.abandoned
 
     @property
     def is_over(self) -> bool:

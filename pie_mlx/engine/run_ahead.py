@@ -31,13 +31,22 @@ class RunAhead:
         self._state, self._runner, self._enabled = state, runner, enabled
         self._running: frozenset[int] = frozenset()
 
+    @property
+    def is_better(self) -> bool:
+        """Whether a step is built on tokens that are still being drawn, so that the device need not wait for it."""
+        return self._enabled and self._runner.model.follows and self._runner.model.pool.ordered
+
+    def rest(self) -> None:
+        """Nothing is foreseen of the next batch."""
+        self._state.foreseen.clear()
+
     def successors(self, chunks: Chunks, works: Sequence[Work]) -> list[Work]:
         """What to run behind `works`, which are about to be given to the runner.
 
         Nothing while anybody else waits: a batch that holds everybody is worth more than one that is early.
         """
         state = self._state
-        state.foreseen.clear()
+        self.rest()
         if not self._enabled or state.requests or state.restorations or len(state.passes) > len(works):
             return []
         if not self._runner.model.follows:

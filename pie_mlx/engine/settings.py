@@ -8,14 +8,13 @@ class EngineSettings:
     """One model on one pool.
 
     `model` is a directory, a repo id or `pie-tiny`; `name` is what programs call it. `total_pages` None sizes the pool
-    from the memory there is. `runs_ahead`: streams are computed one token ahead of their programs; None does so where
-    there is a GPU. `seed` None draws the engine's own seed at start (L6). `dummy` replaces the weights by pseudo-random
-    logits. `revision` is the git revision of a repo id. Pieces of prompts are cut so that programs that decode
-    wait `decode_stall_seconds` for a batch at most. MLX keeps `buffer_cache_bytes` of freed buffers at most. A call may
-    wait `request_timeout_seconds` for the device while its context is resident. What is admitted may claim
-    `admission_oversubscription` times the pool (Q11). Without `spill_directory` or with `spill_max_bytes` 0, pages that
-    fall out of the pool are computed again. `draft_model`, named like `model`, guesses for programs that ask the engine
-    to speculate.
+    from the memory there is. `runs_ahead`: streams are computed one token ahead of their programs. `seed` None draws
+    the engine's own seed at start (L6). `dummy` replaces the weights by pseudo-random logits. `revision` is the git
+    revision of a repo id. Pieces of prompts are cut so that programs that decode wait `decode_stall_seconds` for a
+    batch at most. MLX keeps `buffer_cache_bytes` of freed buffers at most. A call may wait `request_timeout_seconds`
+    for the device while its context is resident. What is admitted may claim `admission_oversubscription` times the pool
+    (Q11). Without `spill_directory` or with `spill_max_bytes` 0, pages that fall out of the pool are computed again.
+    `draft_model`, named like `model`, guesses for programs that ask the engine to speculate.
     """
 
     model: str = "pie-tiny"
@@ -33,7 +32,7 @@ class EngineSettings:
     prefill_chunk_tokens: int = 512
     decode_stall_seconds: float = 0.25
     aging_window_ticks: int = 64
-    runs_ahead: bool | None = None
+    runs_ahead: bool = True
     default_endowment_pages: int = 64
     admission_oversubscription: float = 4.0
     default_token_limit: int | None = None

@@ -89,6 +89,11 @@ class DraftedPass:
             raise RuntimeError("speculation: the pass is not over")
         return self.window.verdict
 
+    @property
+    def kept(self) -> int:
+        """Drafts that stay in KV."""
+        return self.verdict.kept
+
     def emitted(self) -> list[int]:
         """What was drawn, up to and including the first stop token."""
         tokens = self.verdict.tokens

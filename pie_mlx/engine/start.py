@@ -3,8 +3,6 @@
 import uuid
 from collections.abc import Callable
 
-import mlx.core as mx
-
 import pie_mlx
 from pie_mlx.calls import ModelInfo
 from pie_mlx.engine.adapters import AdapterRegistry
@@ -56,7 +54,7 @@ async def start_services(
             _limits(settings),
             emit,
             spill=spill,
-            runs_ahead=_runs_ahead(settings),
+            runs_ahead=settings.runs_ahead,
             patience_seconds=settings.request_timeout_seconds,
         ),
         bank=bank,
@@ -115,12 +113,6 @@ def _open_bank(settings: EngineSettings, capacity_pages: int, emit: Callable[[Ev
         sells_pages=settings.policy == "market",
         emit=emit,
     )
-
-
-def _runs_ahead(settings: EngineSettings) -> bool:
-    """Not on a CPU unless asked for: there the programs want the cores that the row ahead would take, and nothing waits
-    less (`benchmarks.decode`: as fast with one stream, slower with eight)."""
-    return mx.default_device() == mx.gpu if settings.runs_ahead is None else settings.runs_ahead
 
 
 def _load(settings: EngineSettings, progress: Callable[[str], None]) -> LoadedModel:

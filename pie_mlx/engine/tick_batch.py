@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from pie_mlx.calls import Brle
+from pie_mlx.engine.course import Course
 from pie_mlx.engine.drafting import Window
 from pie_mlx.engine.kv import PageStore, Rows
 from pie_mlx.engine.kv.masks import row_runs
@@ -12,23 +13,36 @@ from pie_mlx.engine.passes import Pass
 from pie_mlx.errors import BatchFailedError
 
 
-def chunk_work(store: PageStore, item: Pass, count: int) -> Work:
-    """The next `count` inputs of a pass as rows of a batch."""
+def chunk_work(store: PageStore, item: Pass, count: int, further: int = 0) -> Work:
+    """The next `count` inputs of a pass as rows of a batch, which `further` steps may follow."""
     context = item.context.id
-    rows = _replayed_rows(store, item, count) if item.replay else store.next_rows(context, count)
+    rows = _replayed_rows(store, item, count) if item.replay else store.next_rows(context, count + further)
     # By columns, as one step of every stream in a batch comes through here between two passes of the device.
     tokens, positions, masks, *origins = zip(*item.inputs[item.cursor : item.cursor + count], strict=True)
     return Work(
         context=context,
         tokens=tokens,
         positions=positions,
-        slots=rows.slots,
+        slots=rows.slots[:count],
         block_table=rows.block_table,
         kv_length=rows.first + count,
         masks=None if masks.count(None) == count else _chunk_masks(masks, rows.first),
         reads=_chunk_reads(item, count),
         adapters=list(zip(*origins, strict=True)) if item.has_adapter else None,
+        further_slots=rows.slots[count:],
     )
+
+
+def reserve_further(store: PageStore, chunks: Sequence[tuple[Pass, int]], steps: int) -> bool:
+    """Reserve the pages for `steps` steps behind the passes, if there are enough."""
+    lacking = [store.pages_lacking(item.context.id, count + steps) for item, count in chunks]
+    if sum(lacking) > store.available():
+        return False
+    for (item, _), pages in zip(chunks, lacking, strict=True):
+        if item.course is not None and pages:
+            store.reserve(item.context.id, pages)
+            item.course.extra_pages = pages
+    return True
 
 
 def _replayed_rows(store: PageStore, item: Pass, count: int) -> Rows:
@@ -69,6 +83,8 @@ def take_result(store: PageStore, item: Pass, count: int, result: WorkResult) ->
         return 0
     if item.window is not None:
         _take_back(store, item, item.window)
+    if item.course is not None:
+        _take_course(store, item, item.course)
     made = store.commit_full(item.context.id).computed if item.commits else 0
     item.finish()
     return made
@@ -76,11 +92,21 @@ def take_result(store: PageStore, item: Pass, count: int, result: WorkResult) ->
 
 def _take_back(store: PageStore, item: Pass, window: Window) -> None:
     """Rejected drafts leave KV, and their pages the context, before anything is committed (V3)."""
-    context = item.context.id
-    store.truncate(context, item.rejected())
-    counters = store.counters(context)
-    unused = counters.working - pages_for(counters.working_tokens, store.page_size)
-    store.release_working(context, min(window.extra_pages, unused))
+    store.truncate(item.context.id, item.rejected())
+    _release_unused(store, item.context.id, window.extra_pages)
+
+
+def _take_course(store: PageStore, item: Pass, course: Course) -> None:
+    """What the pass drew on its own is in KV, but for the last token."""
+    store.append(item.context.id, course.take(item.inputs[-1], item.in_order()))
+    _release_unused(store, item.context.id, course.extra_pages)
+
+
+def _release_unused(store: PageStore, context: int, most: int) -> None:
+    if most:
+        counters = store.counters(context)
+        unused = counters.working - pages_for(counters.working_tokens, store.page_size)
+        store.release_working(context, min(most, unused))
 
 
 def fail_all(items: Iterable[Pass], error: BatchFailedError) -> None:

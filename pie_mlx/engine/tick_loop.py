@@ -7,7 +7,7 @@ from itertools import compress
 from pie_mlx.engine.bank import Bank
 from pie_mlx.engine.drafting import Tick
 from pie_mlx.engine.live_context import LiveContext
-from pie_mlx.engine.model.batch import Batch, Outcome, Work, WorkResult
+from pie_mlx.engine.model.batch import Batch, Following, Outcome, Work, WorkResult
 from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.page_moves import PageMover
 from pie_mlx.engine.page_request import PageRequest
@@ -16,7 +16,7 @@ from pie_mlx.engine.restoring import Restorer
 from pie_mlx.engine.run_ahead import Chunks, RunAhead
 from pie_mlx.engine.schedule import Limits, Plan, Policy, Suspension, View, paced
 from pie_mlx.engine.schedule.firing import FiringState, WaitSeconds, is_stalled, when_to_fire
-from pie_mlx.engine.tick_batch import chunk_work, fail_all, take_result
+from pie_mlx.engine.tick_batch import chunk_work, fail_all, reserve_further, take_result
 from pie_mlx.engine.tick_reports import TickReports
 from pie_mlx.engine.tick_state import TickState
 from pie_mlx.engine.tick_view import is_contended, settlement_holdings, tick_view
@@ -61,8 +61,8 @@ class TickLoop:
     async def tick_forever(self) -> None:
         """Until it is cancelled. Raises only by a fault of the engine."""
         while True:
-            self._state.changed.clear()
             await _handle_arrivals()
+            self._state.changed.clear()
             plan = self.plan()
             moved = self._move_pages(plan)
             if plan.chunks:
@@ -176,25 +176,30 @@ class TickLoop:
     async def _tick(self, plan: Plan) -> None:
         """Run the plan's chunks as one batch and give out what they read."""
         chunks = self.chunks(plan)
-        works = self.build(chunks)
+        further = self._further_steps(chunks)
+        works = self.build(chunks, further)
         claimed = self._ahead.claim(works)
         if ahead := any(claimed):  # the others wait for the next batch, which will hold everybody
             chunks, works = list(compress(chunks, claimed)), tuple(compress(works, claimed))
         self.pin(chunks)
         try:
-            outcome = await self._outcome(chunks, works, ahead=ahead)
+            outcome = await self._outcome(chunks, works, ahead=ahead, further=further)
         except BatchFailedError as error:
             fail_all([item for item, _ in chunks], error)
             self._after_batch(chunks, error)
             return
-        self.commit(chunks, outcome.results, outcome.seconds, ahead=ahead)
+        self.commit(chunks, outcome.results, outcome.seconds, outcome.steps, ahead=ahead)
         self._ahead.learn(works, outcome)
 
-    async def _outcome(self, chunks: Chunks, works: tuple[Work, ...], *, ahead: bool) -> Outcome:
+    async def _outcome(self, chunks: Chunks, works: tuple[Work, ...], *, ahead: bool, further: int) -> Outcome:
         """Compute `works`, or wait for them where that has begun; and run ahead of them."""
         if ahead:
             await self._mover.carry_out_all()
             return await self._runner.go_on(works, self._ahead.successors(chunks, works))
+        if further:
+            self._ahead.rest()
+            batch = Batch(works, await self._mover.carry_out(), self._following(chunks))
+            return await self._runner.run(batch)
         batch = Batch(works, await self._mover.carry_out())
         return await self._runner.run(batch, self._ahead.successors(chunks, works))
 
@@ -203,9 +208,27 @@ class TickLoop:
         items = [(self._state.next_pass(chunk.context), chunk.tokens) for chunk in plan.chunks]
         return [(item, count) for item, count in items if item is not None]
 
-    def build(self, chunks: Chunks) -> tuple[Work, ...]:
-        """The rows of a batch."""
-        return tuple(chunk_work(self._state.store, item, count) for item, count in chunks)
+    def build(self, chunks: Chunks, further: int = 0) -> tuple[Work, ...]:
+        """The rows of a batch that `further` steps may follow."""
+        return tuple(chunk_work(self._state.store, item, count, further) for item, count in chunks)
+
+    def _further_steps(self, chunks: Chunks) -> int:
+        """How many steps may follow a batch at once, and reserves their pages: none while anybody else has work.
+
+        Where a step can be built on tokens that are still being drawn, that is better.
+        """
+        state, courses = self._state, [item.course for item, count in chunks if count == item.remaining]
+        steps = min((0 if course is None else course.count for course in courses), default=0)
+        if not steps or len(courses) < len(chunks) or len(state.working()) > len(chunks) or self._ahead.is_better:
+            return 0
+        return steps if reserve_further(state.store, chunks, steps) else 0
+
+    def _following(self, chunks: Chunks) -> Following:
+        changed, items = self._state.changed, [item for item, _ in chunks]
+        return Following(
+            [item.course.stop_tokens if item.course else () for item in items],
+            lambda: not changed.is_set() and all(item.goes_on for item in items),
+        )
 
     def pin(self, chunks: Chunks) -> None:
         """The passes are in the batch; their contexts are pinned until its end."""
@@ -213,23 +236,26 @@ class TickLoop:
             item.context.pinned = item.in_batch = True
         self._firing = self._firing.fired(item.context.id for item, _ in chunks)
 
-    def commit(self, chunks: Chunks, results: Sequence[WorkResult], seconds: float, *, ahead: bool = False) -> None:
-        """The batch is computed: pages, money, replies, events."""
-        self._firing = self._firing.completed(seconds)
+    def commit(
+        self, chunks: Chunks, results: Sequence[WorkResult], seconds: float, steps: int, *, ahead: bool
+    ) -> None:
+        """The batch is computed, with the `steps` it took: pages, money, replies, events."""
+        each = seconds / steps
+        self._firing = self._firing.completed(each)
         # Time in which nothing could fire is no wait: counted, it would let those that missed this batch fire at once
         # and by themselves, and the programs would stay in two groups that take turns for good.
         before, self._committed = self._committed, self._clock()
         self._runnable_since = self._committed
         tokens = sum(count for _, count in chunks)
-        self._mover.prefill.observe(tokens, len(chunks), seconds)
+        self._mover.prefill.observe(tokens, len(chunks), each)
         drafts = [item.drafts for item, _ in chunks if item.drafts]
-        self._state.completed(Tick(len(chunks), tokens, len(drafts), sum(drafts), self._committed - before))
+        self._state.completed(Tick(len(chunks), tokens, len(drafts), sum(drafts), (self._committed - before) / steps))
         made: dict[int, int] = {}
         for (item, count), result in zip(chunks, results, strict=True):
             made[item.context.id] = take_result(self._state.store, item, count, result)
-        self._settle(chunks, made, seconds)
+        self._settle(chunks, made, each)
         self._after_batch(chunks)
-        self._end_tick(chunks, tokens, seconds, ahead=ahead)
+        self._end_tick(chunks, tokens + (steps - 1) * len(chunks), seconds, steps, ahead=ahead)
 
     def _after_batch(self, chunks: Chunks, error: BatchFailedError | None = None) -> None:
         for item, _ in chunks:
@@ -272,7 +298,7 @@ class TickLoop:
             holdings = settlement_holdings(self._state, ran, contended=contended)
             self._reports.settled(self._state.ticks, self._bank.settle(holdings, ran, made))
 
-    def _end_tick(self, chunks: Chunks, tokens: int, seconds: float, *, ahead: bool) -> None:
+    def _end_tick(self, chunks: Chunks, tokens: int, seconds: float, steps: int, *, ahead: bool) -> None:
         state = self._state
         waiting = state.working().difference(item.context.id for item, _ in chunks if not item.replay)
         for context in waiting:
@@ -287,6 +313,7 @@ class TickLoop:
                 duration_seconds=seconds,
                 pages=PageUsage(usage.capacity, usage.used, usage.shared, usage.cached),
                 ahead=ahead,
+                steps=steps,
             )
         )
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from pie_mlx.calls import AnyResult
 from pie_mlx.engine.bank import Bank
+from pie_mlx.engine.course import Course
 from pie_mlx.engine.drafting import Window
 from pie_mlx.engine.kv import Mark, PageCopy, PageStore, WorkingToken
 from pie_mlx.engine.live_context import LiveContext
@@ -162,10 +163,12 @@ class Ticker:
         *,
         commits: bool,
         window: Window | None = None,
+        course: Course | None = None,
     ) -> list[AnyResult]:
         """Compute `inputs` in one or more ticks, then commit full pages if `commits`. Raises BatchFailedError.
 
-        The last inputs are the drafts of `window`; those that turn out wrong are not in KV afterwards.
+        The last inputs are the drafts of `window`; those that turn out wrong are not in KV afterwards. The pass may go
+        on by itself as far as `course` says.
         The context must hold the pages for all of them. After an error the tokens that got into KV are working tokens
         of the context; the caller takes them back. A cancellation that comes after a part of them ran is too late: the
         pass completes (E5).
@@ -173,7 +176,7 @@ class Ticker:
         self._check_whole()
         passes = self._state.passes
         waiting = passes[context.id] = Pass(
-            context, inputs, reads, next(self._state.arrivals), _future(), commits, window=window
+            context, inputs, reads, next(self._state.arrivals), _future(), commits, window=window, course=course
         )
         self.wake()
         timer = self._limit(waiting)

@@ -33,7 +33,7 @@ def engine_settings(model: ModelConfig, home: Path) -> EngineSettings:
         max_batch_contexts=model.engine.max_forward_requests,
         prefill_chunk_tokens=model.scheduler.max_chunk_tokens,
         decode_stall_seconds=model.scheduler.decode_stall_ms / 1000,
-        runs_ahead=None if model.scheduler.speculation_depth else False,
+        runs_ahead=model.scheduler.speculation_depth > 0,
         default_endowment_pages=model.scheduler.default_endowment_pages,
         admission_oversubscription=model.scheduler.admission_oversubscription_factor,
         default_token_limit=model.scheduler.default_token_limit,

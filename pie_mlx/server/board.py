@@ -62,11 +62,11 @@ class Board:
         self.pages, self.waiting = tick.pages, tick.waiting
         if not tick.contexts:
             return
-        self.batches += 1
+        self.batches += tick.steps
         self.tokens += tick.tokens
         self.largest_batch = max(self.largest_batch, tick.contexts)
-        self.batch_sizes[min(tick.contexts.bit_length(), BATCH_CLASSES) - 1] += 1
-        self.last_batch_seconds = tick.duration_seconds
+        self.batch_sizes[min(tick.contexts.bit_length(), BATCH_CLASSES) - 1] += tick.steps
+        self.last_batch_seconds = tick.duration_seconds / tick.steps
         self.batch_seconds += tick.duration_seconds
 
     def model_status(self, model: str) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """Collecting a text is one call: the engine goes on by itself, as if it had been asked step by step."""
 
 import asyncio
+from itertools import accumulate
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from pie_mlx import calls
 from pie_mlx.errors import BatchFailedError, ContextReleasedError, InvalidArgumentError, TokenBudgetError
-from pie_mlx.events import Event, PassCompleted
+from pie_mlx.events import Event, PassCompleted, TickCompleted
 from pie_mlx.sdk import Context, Entropy, Generator, Regex, Sampler
 from tests.engine.outcome import Outcome, outcome
 from tests.engine.running import Running, finished, in_context, running
@@ -33,15 +34,20 @@ async def a_few_passes(engine: Running) -> None:
 
 async def generated(
     engine: Running, prompt: list[int], options: dict[str, Any], *, steps: bool
-) -> tuple[Outcome, list[tuple[float, float]]]:
-    """What is left behind, and what each pass expected to follow it."""
+) -> tuple[Outcome, dict[int, tuple[float, float]]]:
+    """What is left behind, and what was expected to follow each pass that was bid for, by its number."""
     with Context(engine.model) as context:
         context.append(prompt)
         first_event = len(engine.events)
         wanted = {"stop": [], "auto_flush": False, **options}
         generator = context.generate(wanted.pop("sampler", GREEDY), **wanted)
         tokens = await (step_by_step(generator) if steps else generator.collect_tokens())
-        expected = [(event.remaining_tokens, event.variation) for event in passes(engine.events[first_event:])]
+        told = passes(engine.events[first_event:])
+        ends = accumulate(1 + event.following for event in told)
+        expected = {
+            end - event.following: (event.remaining_tokens, event.variation)
+            for end, event in zip(ends, told, strict=True)
+        }
         return outcome(context, generator, tokens), expected
 
 
@@ -83,7 +89,9 @@ def test_collecting_gives_what_single_steps_give(  # G11, B4, B6, L6
         if stop is not None and tokens and options["constrain"] is None:
             options["stop"] = [tokens[stop % len(tokens)]]
             plain = await generated(shared_engine, prompt, options, steps=True)
-        assert await generated(shared_engine, prompt, options, steps=False) == plain
+        left, expected = await generated(shared_engine, prompt, options, steps=False)
+        assert left == plain[0]
+        assert expected.items() <= plain[1].items()
 
     with shared_engine.process() as host:
         finished(in_context(Running(shared_engine.core, shared_engine.events, host), compare()))
@@ -196,7 +204,7 @@ async def test_a_batch_that_fails_midway_is_told_and_leaves_the_text_so_far(
     forward, steps = model.forward, iter(range(1000))
 
     def failing(step: Any) -> Any:
-        if next(steps) == 4:
+        if next(steps) in (4, 5):  # also when it is tried again
             raise RuntimeError("out of memory")
         return forward(step)
 
@@ -237,3 +245,91 @@ async def test_only_a_pass_that_draws_its_next_token_can_go_on(engine: Running, 
         plain = {"tokens": [50, 51], "slots": [calls.Slot(1, GREEDY)], "multi_step": calls.MultiStep(5)}
         with pytest.raises(InvalidArgumentError, match="follow one another"):
             await engine.host.submit(calls.Forward(context._handle.id, **{**plain, **changes}))
+
+
+# What follows at once, in one batch.
+
+
+def batches(engine: Running, first: int = 0) -> list[TickCompleted]:
+    return [event for event in engine.events[first:] if isinstance(event, TickCompleted)]
+
+
+async def collected(engine: Running, prompt: list[int], options: dict[str, Any]) -> list[int]:
+    with Context(engine.model) as context:
+        context.append(prompt)
+        return await context.generate(GREEDY, auto_flush=False, **options).collect_tokens()
+
+
+STREAMS = st.lists(
+    st.fixed_dictionaries(
+        {"length": st.integers(1, 40), "max_tokens": st.integers(1, 40), "stop": st.integers(0, 39) | st.none()}
+    ),
+    min_size=2,
+    max_size=5,
+)
+
+
+@given(streams=STREAMS, seed=st.integers(0, 50))
+@settings(max_examples=8)
+def test_texts_side_by_side_are_what_each_is_alone(  # E1, L6
+    shared_engine: Running, streams: list[dict[str, Any]], seed: int
+) -> None:
+    async def compare() -> None:
+        prompts = [shared_engine.prompt(stream["length"], seed + 60 * place) for place, stream in enumerate(streams)]
+        alone: list[list[int]] = []
+        options: list[dict[str, Any]] = []
+        for prompt, stream in zip(prompts, streams, strict=True):
+            whole = {"max_tokens": stream["max_tokens"], "stop": []}
+            tokens = (await generated(shared_engine, prompt, whole, steps=True))[0].tokens
+            end = None if stream["stop"] is None else tokens[stream["stop"] % len(tokens)]
+            options.append({**whole, "stop": [] if end is None else [end]})
+            alone.append(tokens if end is None else tokens[: tokens.index(end)])
+        together = await asyncio.gather(*map(collected, [shared_engine] * len(prompts), prompts, options))
+        assert together == alone
+
+    with shared_engine.process() as host:
+        finished(in_context(Running(shared_engine.core, shared_engine.events, host), compare()))
+    shared_engine.store.check_integrity()
+
+
+async def test_steps_follow_a_batch_at_once(engine: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pie_mlx.engine.model.runner.LONGEST_SECONDS", 60.0)
+    first = len(engine.events)
+    await collected(engine, engine.prompt(9, 11), {"max_tokens": 34, "stop": []})
+    assert [batch.steps for batch in batches(engine, first)] == [17, 17]
+    assert [batch.tokens for batch in batches(engine, first)] == [9 + 16, 17]
+
+
+async def test_a_step_that_fails_once_is_tried_again_and_nothing_is_lost(
+    engine: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:  # E4
+    plain = await collected(engine, engine.prompt(9, 12), {"max_tokens": 20, "stop": []})
+    model = engine.core.services.runner.model
+    forward, steps = model.forward, iter(range(1000))
+
+    def failing(step: Any) -> Any:
+        if next(steps) == 4:
+            raise RuntimeError("out of memory")
+        return forward(step)
+
+    monkeypatch.setattr(model, "forward", failing)
+    assert await collected(engine, engine.prompt(9, 12), {"max_tokens": 20, "stop": []}) == plain
+
+
+async def test_whoever_comes_meanwhile_is_in_the_next_batch(engine: Running) -> None:  # Q9
+    with Context(engine.model) as context:
+        context.append(engine.prompt(9, 13))
+        work = asyncio.create_task(context.generate(GREEDY, max_tokens=300, stop=[], auto_flush=False).collect_tokens())
+        await a_few_passes(engine)
+        first = len(engine.events)
+        await collected(engine, engine.prompt(9, 14), {"max_tokens": 1, "stop": []})
+        behind = [batch.contexts for batch in batches(engine, first)]
+        assert len(await work) == 300
+    assert behind.index(2) <= 1
+
+
+async def test_without_pages_to_spare_it_goes_step_by_step() -> None:  # P4
+    with running(total_pages=3) as started:
+        tokens = await collected(started, started.prompt(16, 15), {"max_tokens": 32, "stop": []})
+        assert len(tokens) == 32
+        assert started.used_pages() == 0

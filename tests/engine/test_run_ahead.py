@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pie_mlx.events import TickCompleted
-from pie_mlx.sdk import Context, Entropy, Regex, Sampler
+from pie_mlx.sdk import Context, Entropy, Generator, Regex, Sampler
 from tests.engine.running import Running, engine_alone, finished, in_context
 
 GREEDY = Sampler.argmax()
@@ -46,10 +46,15 @@ ACTS = st.builds(
 
 
 async def generated(context: Context, act: Act) -> list[int]:
+    """Step by step: what is collected goes on by itself."""
     generator = context.generate(act.sampler, max_tokens=act.count, stop=[], auto_flush=False)
     if act.verb == "probe":
         generator.probe_each_step(-1, Entropy())
-    return await generator.collect_tokens()
+    return await step_by_step(generator)
+
+
+async def step_by_step(generator: Generator) -> list[int]:
+    return [token async for step in generator for token in (await step.execute()).tokens]
 
 
 async def live(engine: Running, prompt: list[int], acts: list[Act]) -> list[int]:
@@ -143,7 +148,7 @@ def test_grammars_run_ahead_and_allow_the_same(ahead: Running, behind: Running) 
                 generator = context.generate(
                     GREEDY, max_tokens=40, stop=[], auto_flush=False, constrain=Regex("[a-z ]{12,60}[0-9]")
                 )
-                return await generator.collect_tokens()
+                return await step_by_step(generator)
 
         return finished(in_context(engine, constrained()))
 

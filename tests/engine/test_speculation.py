@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pie_mlx.events import TickCompleted
 from pie_mlx.sdk import Context, Entropy, Logprobs, Regex, Sampler
 from pie_mlx.sdk.brle import spans
 from tests.engine.outcome import Outcome, collected
@@ -80,7 +81,7 @@ async def generated(engine: Running, prompt: list[int], options: dict[str, Any],
 
 
 def passes(engine: Running) -> int:
-    return engine.core.services.ticker.ticks
+    return sum(event.steps for event in engine.events if isinstance(event, TickCompleted))
 
 
 OPTIONS = st.fixed_dictionaries(

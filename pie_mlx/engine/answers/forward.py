@@ -7,6 +7,7 @@ from pie_mlx import calls
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.answers.base import answers
 from pie_mlx.engine.attaching import attach
+from pie_mlx.engine.course import Course
 from pie_mlx.engine.drafting import Row
 from pie_mlx.engine.forward_request import ForwardRequest, read_request
 from pie_mlx.engine.live_context import LiveContext
@@ -41,8 +42,8 @@ async def _forward(services: Services, process: Process, call: calls.Forward, us
     context.pay()
     matchers = [process.matcher(number) for number in call.matchers]
 
-    def run(one: calls.Forward) -> Coroutine[Any, Any, calls.ForwardReply]:
-        return _pass(services, process, context, one, matchers, use)
+    def run(one: calls.Forward, course: Course | None = None) -> Coroutine[Any, Any, calls.ForwardReply]:
+        return _pass(services, process, context, one, matchers, use, course)
 
     return await (run(call) if call.multi_step is None else run_steps(run, context, call, call.multi_step))
 
@@ -54,6 +55,7 @@ async def _pass(
     call: calls.Forward,
     matchers: Sequence[Matcher],
     use: AdapterUse,
+    course: Course | None,
 ) -> calls.ForwardReply:
     async with context.turn:
         context.check_live()
@@ -70,36 +72,40 @@ async def _pass(
         if call.speculation is not None:
             row = Row(matchers, mask)
             drafted = await plan_drafts(services, context, call, call.speculation, request, reads, row, fixed)
-        work = _run(services, context, call, request, reads, drafted)
-        results, computed = await _paid(services, process, len(request.inputs), drafted, work)
-        attached = len(request.inputs) - computed
-        counts = (length, attached, computed, len(reads))
-        _tell(services, process, context, counts, drafted, requested_seconds)
+        if course is not None and (matchers or drafted is not None or services.runner.model.recurrent):
+            course = None
+        if course is not None:
+            course.trim(services.model_info.maximum_positions - length - len(request.inputs))
+        work = _run(services, context, call, request, reads, drafted, course)
+        results, computed = await _paid(services, process, len(request.inputs), drafted or course, work)
+        attached, further = len(request.inputs) - computed, 0 if course is None else course.kept
+        counts = (length, attached, computed + further, len(reads) + further)
+        _tell(services, process, context, counts, drafted, further, requested_seconds)
         if drafted is not None:
             return _verified(services, context, call, matchers, drafted, results, attached)
-        context.sampled += sum(isinstance(slot.read, Sampler) for slot in call.slots)
+        context.sampled += further + sum(isinstance(slot.read, Sampler) for slot in call.slots)
         terminated = _advance(services, call, matchers, results)
-        return calls.ForwardReply(results, services.store.counters(context.id), terminated, attached)
+        return calls.ForwardReply(results, services.store.counters(context.id), terminated, attached, kept=further)
 
 
 async def _paid(
-    services: Services, process: Process, tokens: int, drafted: DraftedPass | None, work: Coroutine[Any, Any, T]
+    services: Services, process: Process, tokens: int, more: DraftedPass | Course | None, work: Coroutine[Any, Any, T]
 ) -> T:
-    """Run a pass of `tokens` inputs, and the drafts there are tokens for, on the process's token wallet.
+    """Run a pass of `tokens` inputs, and as `more` as there are tokens for, on the process's token wallet.
 
     A failed one costs nothing, and neither do rejected drafts (M3).
     """
     try:
-        reservation = services.bank.reserve_tokens(process.account, tokens, 0 if drafted is None else drafted.count)
+        reservation = services.bank.reserve_tokens(process.account, tokens, 0 if more is None else more.count)
     except TokenBudgetError:
         work.close()
         raise
-    if drafted is not None:
-        drafted.trim(reservation.drafts)
+    if more is not None:
+        more.trim(reservation.drafts)
     appended = 0
     try:
         results = await work
-        appended = tokens if drafted is None else tokens + drafted.verdict.kept
+        appended = tokens if more is None else tokens + more.kept
         return results
     finally:
         services.bank.settle_tokens(process.account, reservation, appended)
@@ -126,6 +132,7 @@ async def _run(
     request: ForwardRequest,
     reads: Sequence[RowRead],
     drafted: DraftedPass | None,
+    course: Course | None,
 ) -> tuple[list[calls.AnyResult], int]:
     """Attach, reserve, compute and commit; on any error the context is as it was (E3, E6).
 
@@ -153,7 +160,9 @@ async def _run(
                 inputs = [*inputs, *drafted.inputs(inputs[-1], slot)]
             store.next_slots(context.id, len(inputs))  # raises KvCapacityError before anything is computed
             with services.underway.computing(key if call.commit else None, context.id, inputs):
-                results = await services.ticker.run(context, inputs, shifted, commits=call.commit, window=window)
+                results = await services.ticker.run(
+                    context, inputs, shifted, commits=call.commit, window=window, course=course
+                )
             if drafted is not None and window is None:
                 drafted.find_nothing(results)
     except BaseException:
@@ -191,9 +200,10 @@ def _tell(
     context: LiveContext,
     counts: tuple[int, int, int, int],
     drafted: DraftedPass | None,
+    further: int,
     requested_seconds: float,
 ) -> None:
-    """`counts`: tokens held before the pass, attached and computed by it, and rows read."""
+    """`counts`: tokens held before the pass, attached and computed by it, and rows read; `further` passes followed."""
     held, attached, computed, read = counts
     expected = context.expected or NO_HORIZON
     guessed, right = (0, 0) if drafted is None else drafted.guesses()
@@ -212,6 +222,7 @@ def _tell(
             variation=expected.cv2,
             guessed_tokens=guessed,
             guessed_right=right,
+            following=further,
         )
     )
 

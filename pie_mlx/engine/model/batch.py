@@ -1,6 +1,6 @@
 """What one tick hands to the runner, and what comes back: plain values, no tensors."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -35,7 +35,8 @@ class Work(msgspec.Struct, frozen=True):
 
     `slots` are physical (page * page size + offset); `kv_length` counts the slots held after these tokens are written;
     `masks` has one BRLE row per token over KV slots, None for causal. `adapters` has what each token is computed with;
-    None when no token has any.
+    None when no token has any. Where steps may follow at once, what they draw goes to `further_slots`, which the block
+    table covers.
     """
 
     context: int
@@ -47,6 +48,18 @@ class Work(msgspec.Struct, frozen=True):
     masks: Sequence[Sequence[int]] | None = None
     reads: tuple[RowRead, ...] = ()
     adapters: Sequence[AdapterUse] | None = None
+    further_slots: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Following:
+    """Steps that may follow a batch at once, as far as its works have further slots, while each `is_wanted`.
+
+    `stops` are the tokens that end each work. The works draw one token each, at their last input.
+    """
+
+    stops: Sequence[Collection[int]]
+    is_wanted: Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +68,7 @@ class Batch:
 
     works: tuple[Work, ...]
     copies: tuple[PageCopy, ...] = ()
+    following: Following | None = None
 
     @property
     def tokens(self) -> int:
@@ -64,12 +78,14 @@ class Batch:
 class Outcome(msgspec.Struct, frozen=True):
     """What became of some works: a result for each, and the seconds it took.
 
-    `followed` are the contexts whose next token is being computed already.
+    `followed` are the contexts whose next token is being computed already; `steps` counts those that it took, with the
+    ones that followed at once.
     """
 
     results: "Sequence[WorkResult]"
     seconds: float
     followed: frozenset[int] = frozenset()
+    steps: int = 1
 
 
 WorkResult = list[AnyResult] | BatchFailedError

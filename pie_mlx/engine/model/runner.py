@@ -10,7 +10,8 @@ from typing import TypeVar
 
 import mlx.core as mx
 
-from pie_mlx.engine.model.batch import Batch, Outcome, RowRead, Work
+from pie_mlx.engine.model.batch import Batch, Following, Outcome, RowRead, Work
+from pie_mlx.engine.model.following import FollowingSteps
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.reading import Reading
 from pie_mlx.engine.model.step import AdapterUse, Segment, StepInput
@@ -23,6 +24,9 @@ Reads = Sequence[Sequence[tuple[int, RowRead]]]
 """For every work, its reads with their row among the logits."""
 
 _NO_ADAPTER: AdapterUse = (0, 0, 0)
+
+LONGEST_SECONDS = 0.05
+"""Time after which no further step follows a batch at once: whoever watches hears of batches, not of steps."""
 
 
 def step_input(works: Sequence[Work]) -> tuple[StepInput, list[list[tuple[int, RowRead]]]]:
@@ -131,7 +135,18 @@ class Runner:
             if not step.logit_rows:
                 self.model.settle()
                 return Outcome([[] for _ in batch.works], time.perf_counter() - started)
-            return self._read(batch.works, logits, reads, successors, started)
+            outcome = self._read(batch.works, logits, reads, successors, started)
+        return outcome if batch.following is None else self._follow(batch.works, batch.following, outcome, started)
+
+    def _follow(self, works: Sequence[Work], following: Following, first: Outcome, started: float) -> Outcome:
+        """The batch with the steps that follow it at once. One that fails ends them: it will do so again when asked."""
+        steps, deadline = FollowingSteps(works, following.stops, first.results), time.perf_counter() + LONGEST_SECONDS
+        with contextlib.suppress(RuntimeError, ValueError, MemoryError):
+            while steps.goes_on and following.is_wanted() and time.perf_counter() < deadline:
+                works = steps.works()
+                step, reads = step_input(works)
+                steps.add(self._read(works, self.model.forward(step), reads, (), started).results)
+        return Outcome(steps.results(), time.perf_counter() - started, steps=steps.count)
 
     def _go_on(self, works: Sequence[Work], successors: Sequence[Work]) -> Outcome:
         ahead, self._ahead = self._ahead, None

@@ -13,9 +13,9 @@ AdapterUse = tuple[int, int, int]
 class Segment:
     """One context's tokens of this step: rows `start` .. `start + count`.
 
-    `block_table` holds page ids in slot order, enough for `kv_length`, the slots held after the tokens are written;
-    they occupy its last `count` slots. `masks` has one row of alternating run lengths over slots per token, ANDed with
-    causality and the layer's window; None is causal.
+    `block_table` holds page ids in slot order, at least enough for `kv_length`, the slots held after the tokens are
+    written; they occupy its last `count` slots. `masks` has one row of alternating run lengths over slots per token,
+    ANDed with causality and the layer's window; None is causal.
     """
 
     context: int

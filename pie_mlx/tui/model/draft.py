@@ -238,8 +238,8 @@ class Draft:
         self.ticks = event.tick
         self.tokens += event.tokens
         self.recent_tokens += event.tokens
-        self.tick_seconds, self.pages = event.duration_seconds, event.pages
-        self.batch_contexts, self.batch_tokens = event.contexts, event.tokens
+        self.tick_seconds, self.pages = event.duration_seconds / event.steps, event.pages
+        self.batch_contexts, self.batch_tokens = event.contexts, event.tokens // event.steps
 
     # Contexts.
 
@@ -265,14 +265,14 @@ class Draft:
 
     def _passed(self, event: PassCompleted) -> None:
         latency = max(0.0, event.completed_seconds - event.requested_seconds)
-        self.latencies.append(latency)
+        self.latencies.append(latency / (1 + event.following))
         if context := self.contexts.get(event.context):
             self.contexts[event.context] = replace(
                 context,
                 held_tokens=event.held_tokens + event.attached_tokens + event.computed_tokens,
                 shared_pages=context.shared_pages + event.attached_tokens // self._page_size(),
                 bid=event.bid,
-                passes=context.passes + 1,
+                passes=context.passes + 1 + event.following,
                 activity="running",
                 reason="",
                 passed=self.seconds,
@@ -284,7 +284,7 @@ class Draft:
                 process,
                 tokens=process.tokens + event.computed_tokens,
                 recent_tokens=process.recent_tokens + event.computed_tokens,
-                passes=process.passes + 1,
+                passes=process.passes + 1 + event.following,
             )
 
     def _wait_changed(self, event: WaitChanged) -> None:

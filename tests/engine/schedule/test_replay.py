@@ -85,7 +85,8 @@ def computed_tokens(events: list[Event]) -> int:
 
 
 def passes(events: list[Event]) -> int:
-    return sum(bool(event.computed_tokens) for event in events if isinstance(event, PassCompleted))
+    computed = [event for event in events if isinstance(event, PassCompleted) and event.computed_tokens]
+    return sum(1 + event.following for event in computed)
 
 
 @pytest.mark.parametrize("name", POLICIES)

@@ -199,9 +199,7 @@ class _Recorder:
         attached = self._adjust(script, event.held_tokens) + event.attached_tokens
         declared = None if event.remaining_tokens else event.bid
         script.account.value = max(script.account.value, declared or 0.0)
-        script.actions.append(
-            Turn(event.computed_tokens, 1, event.remaining_tokens, event.variation, attached, declared)
-        )
+        script.actions += _turns(event, attached, declared)
         script.tokens += attached + event.computed_tokens
         script.seconds, script.tick, script.idle = event.completed_seconds, self._tick, False
         self._largest_tokens = max(self._largest_tokens, script.tokens)
@@ -264,11 +262,20 @@ class _Recorder:
         return min(account.joined.at_seconds for account in self._accounts.values())
 
 
+def _turns(event: PassCompleted, attached: int, declared: float | None) -> list[Turn]:
+    """The pass and those right behind it, which bid what it did."""
+    first = event.computed_tokens - event.following
+    remaining, variation = event.remaining_tokens, event.variation
+    following = [Turn(1, 1, remaining, variation, 0, declared)] * event.following
+    return [Turn(first, 1, remaining, variation, attached, declared), *following]
+
+
 def _device(ticks: Sequence[TickCompleted]) -> Device:
     """A device whose batches take as long as a line through the recorded ones says, and as long in total."""
     if not ticks:
         return Device()
-    tokens, seconds = [float(tick.tokens) for tick in ticks], [tick.duration_seconds for tick in ticks]
+    tokens = [tick.tokens / tick.steps for tick in ticks]
+    seconds = [tick.duration_seconds / tick.steps for tick in ticks]
     slope = statistics.linear_regression(tokens, seconds).slope if len(set(tokens)) > 1 else 0.0
     per_token = min(max(slope, 0.0), sum(seconds) / max(1.0, sum(tokens)))
     return Device(statistics.fmean(seconds) - per_token * statistics.fmean(tokens), per_token)
