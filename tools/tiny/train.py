@@ -6,11 +6,14 @@ weights, optimiser states, the number of the next sample and the version of the 
     python -m tools.tiny.train --out /tmp/tiny --minutes 120
 
 can be ended (SIGTERM saves first) or killed, and started again with the same arguments; `--minutes` counts training
-time over all starts and may be raised later as long as the fall has not begun.
+time over all starts and may be raised later as long as the fall has not begun. `--start-from` goes on from the weights
+and the log of a model that was exported, where its checkpoint is gone; take another `--seed`, so that no sample is seen
+twice.
 """
 
 import argparse
 import json
+import shutil
 import signal
 import time
 from collections.abc import Iterator
@@ -20,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch.nn import functional
 
@@ -30,6 +34,7 @@ from tools.tiny.ranks import Ranks, run_ranks
 from tools.tiny.text import VERSION, make_sample
 
 TOKENIZER = Path(__file__).parent / "tokenizer.json"
+SHIPPED_LOG = Path(__file__).parent / "log.jsonl"
 LONGEST = 1400
 LONGEST_STEP_SECONDS = 20.0
 LOG_EVERY_STEPS = 20
@@ -48,6 +53,7 @@ class Settings:
     curriculum_minutes: float
     checkpoint_minutes: float
     fused: bool = False
+    start_from: Path | None = None
 
 
 @dataclass
@@ -105,6 +111,7 @@ class Run:
         self.optimizers = make_optimizers(self.model, settings.lr)
         self.stream = Stream(Tokenizer.from_file(str(TOKENIZER)), settings.seed, ranks.own, ranks.count)
         self.step, self.tokens, self.seconds = 0, 0, 0.0
+        self.first_step = 0
         self.versions: list[tuple[int, int]] = []
         self.stopped = False
 
@@ -141,14 +148,25 @@ class Run:
             self.stream.next_sample = state["next_sample"] + self.ranks.own
             self.step, self.tokens, self.seconds = state["step"], state["tokens"], state["seconds"]
             self.versions = [tuple(item) for item in state["versions"]]
+        elif self.settings.start_from:
+            self._start_from(self.settings.start_from)
         if not self.versions or self.versions[-1][0] != VERSION:
             self.versions.append((VERSION, self.stream.next_sample))
+
+    def _start_from(self, exported: Path) -> None:
+        """Weights and counts of an exported model; the optimisers begin anew, with a warm-up."""
+        self.model.load_state_dict(load_file(exported / "model.safetensors"))
+        last = json.loads(SHIPPED_LOG.read_text().splitlines()[-1])
+        self.step, self.tokens, self.seconds = last["step"], last["tokens"], last["minutes"] * 60
+        self.first_step = self.step
+        if not self.ranks.own:
+            shutil.copy(SHIPPED_LOG, self.settings.out / "log.jsonl")
 
     def rate(self) -> float:
         """The learning rate's factor: 100 steps of warm-up, constant, then falling to zero."""
         total = self.settings.minutes * 60
         left = max(0.0, 1 - self.seconds / total)
-        return min(1.0, (self.step + 1) / 100, max(0.02, left / self.settings.fall))
+        return min(1.0, (self.step - self.first_step + 1) / 100, max(0.02, left / self.settings.fall))
 
     def train_step(self) -> float:
         """One step of all ranks; the mean loss."""
@@ -230,6 +248,9 @@ def main() -> None:
     parser.add_argument("--checkpoint-minutes", type=float, default=3)
     parser.add_argument("--ranks", type=int, default=1, help="processes that share the work, one thread each")
     parser.add_argument("--fused", action="store_true", help="compile the layers; needs a C++ compiler")
+    parser.add_argument(
+        "--start-from", type=Path, help="folder of an exported model, used while there is no checkpoint"
+    )
     parser.add_argument("--layers", type=int, default=5)
     parser.add_argument("--hidden", type=int, default=192)
     parser.add_argument("--intermediate", type=int, default=512)
