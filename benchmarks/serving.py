@@ -204,7 +204,8 @@ async def program_loop(
     inputs = ({"task": task(agent, round), "frames": frames} for agent in range(agents))
     await asyncio.gather(*(engine.run(agent_program, input) for input in inputs))
     # One of the computed tokens of a pass that reads is the token drawn before it, unless a turn was written.
-    prefilled = sum(event.computed_tokens for event in passes if event.computed_tokens > 1)
+    computed = (event.computed_tokens - event.following for event in passes)
+    prefilled = sum(tokens for tokens in computed if tokens > 1)
     return time.perf_counter() - started, prefilled
 
 

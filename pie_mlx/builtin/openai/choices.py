@@ -13,12 +13,14 @@ OPENING_TOKENS = 16
 """The longest beginning of a tool call."""
 AT_ONCE = 32
 """Tokens of a reply that nobody looks at before it is complete, drawn without asking for each."""
+STREAMED_SECONDS = 0.04
+"""A part of a stream holds the tokens of so much time: a reader sees no difference, and fewer parts cost less."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """How tokens are drawn, how many `at_once`, and when to stop. `top` is the number of likely tokens to tell of, None
-    for no telling."""
+    """How tokens are drawn, at most how many `at_once`, in a `stream` or not, and when to stop. `top` is the number of
+    likely tokens to tell of, None for no telling."""
 
     sampler: Sampler
     max_tokens: int | None
@@ -26,6 +28,7 @@ class Drawing:
     top: int | None = None
     one_call: bool = False
     at_once: int = 1
+    stream: bool = False
 
 
 @dataclass
@@ -54,8 +57,8 @@ def drawing_of(request, index, max_tokens, *, top=None, one_call=False):
     """Choices of one request draw from different streams."""
     seed = None if request.seed is None else (request.seed + index) % (1 << 63)
     sampler = Sampler(request.temperature, k=request.top_k, p=request.top_p, floor=request.min_p, seed=seed)
-    at_once = 1 if request.stream or request.stop_texts or one_call else AT_ONCE
-    return Drawing(sampler, max_tokens, request.stop_texts, top, one_call, at_once)
+    at_once = 1 if request.stop_texts or one_call else AT_ONCE
+    return Drawing(sampler, max_tokens, request.stop_texts, top, one_call, at_once, request.stream)
 
 
 class Choice:
@@ -66,6 +69,7 @@ class Choice:
         self._stops, self._vocabulary, self._index = stops, vocabulary, index
         self._recent = []
         self._called = False
+        self._token_seconds = STREAMED_SECONDS
         self.counts = Counts()
 
     async def pieces(self):
@@ -78,7 +82,9 @@ class Choice:
             generator, probe = self._generator(constraint)
             constraint = None
             async for step in generator:
+                asked = time.perf_counter()
                 output = await step.up_to(self._at_once(waits)).execute()
+                self._token_seconds = (time.perf_counter() - asked) / max(1, len(output.tokens))
                 said = self._take(output)
                 piece = self._piece(said, output, probe)
                 if piece is not None:
@@ -97,8 +103,10 @@ class Choice:
 
     def _at_once(self, waits):
         """Tokens of the next step: one where what they say may change the rules, and where the first is timed."""
-        watched = waits or self._rules.make_call is not None or not self.counts.tokens
-        return 1 if watched else self._drawing.at_once
+        if waits or self._rules.make_call is not None or not self.counts.tokens:
+            return 1
+        in_time = int(STREAMED_SECONDS / self._token_seconds) if self._drawing.stream else AT_ONCE
+        return max(1, min(in_time, self._drawing.at_once))
 
     def _generator(self, constraint):
         left = None if self._drawing.max_tokens is None else self._drawing.max_tokens - self.counts.tokens
