@@ -1,11 +1,15 @@
-"""How far a pass goes on by itself, on the device."""
+"""How far passes go on by themselves, on the device."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pie_mlx.calls import AnyResult, SampledTokens
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.live_context import LiveContext
+from pie_mlx.engine.logit_mask import allowed_next
+from pie_mlx.engine.model.batch import PackedMask
+from pie_mlx.engine.text.grammar import Matcher
+from pie_mlx.engine.text.grammar.ahead import compute_masks
 
 MOST_STEPS = 16
 """Steps that follow a pass at once; then whoever watches hears of them, and the bid is renewed (B4)."""
@@ -15,15 +19,19 @@ MOST_STEPS = 16
 class Course:
     """Up to `count` further tokens of a pass of `context`, none behind one of `stop_tokens`.
 
-    Each is drawn as the pass draws its own, from what was drawn before it. `named` is how often the context was named
-    when the pass began: a later call comes before what nobody has asked for (P3). `kept` counts the drawn tokens that
-    are in KV, once the pass is over; `extra_pages` were reserved for them alone.
+    Each is drawn as the pass draws its own, from what was drawn before it, under its `matchers` and the `fixed` mask.
+    `named` is how often the context was named when the pass began: a later call comes before what nobody has asked for
+    (P3). `advanced` counts the tokens that the matchers have taken here, `kept` those that are in KV, once the pass is
+    over; `extra_pages` were reserved for them alone.
     """
 
     context: LiveContext
     count: int
     stop_tokens: frozenset[int]
     named: int
+    matchers: Sequence[Matcher] = ()
+    fixed: PackedMask | None = None
+    advanced: int = 0
     kept: int = 0
     extra_pages: int = 0
 
@@ -41,9 +49,36 @@ class Course:
         """Draw no more than `count` further tokens."""
         self.count = min(self.count, count)
 
+    def advance(self, token: int) -> bool:
+        """A token was drawn; whether another may follow (G13)."""
+        for matcher in self.matchers:
+            matcher.accept([token])
+        self.advanced += 1
+        return token not in self.stop_tokens and not any(matcher.is_terminated for matcher in self.matchers)
+
+    def mask(self) -> PackedMask | None:
+        """What may be drawn next. Raises EmptyMaskError."""
+        return allowed_next(self.matchers, self.fixed)
+
     def take(self, last: WorkingToken, results: Sequence[AnyResult]) -> list[WorkingToken]:
         """The tokens that were drawn behind the input `last` and are in KV: all but the last one."""
         (drawn,) = results
         tokens = drawn.tokens[:-1] if isinstance(drawn, SampledTokens) else []
         self.kept = len(tokens)
         return [last._replace(token=token, position=last.position + 1 + place) for place, token in enumerate(tokens)]
+
+
+@dataclass(frozen=True, slots=True)
+class Courses:
+    """The courses of a batch, whose passes go on together as long as each can and `is_wanted`; see `Following`."""
+
+    courses: Sequence[Course]
+    is_wanted: Callable[[], bool]
+
+    def advance(self, drawn: Sequence[int]) -> bool:
+        going = [course.advance(token) for course, token in zip(self.courses, drawn, strict=True)]
+        return all(going) and self.is_wanted()
+
+    def masks(self) -> list[PackedMask | None]:
+        compute_masks([matcher for course in self.courses for matcher in course.matchers])
+        return [course.mask() for course in self.courses]

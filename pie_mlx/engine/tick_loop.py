@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import compress
 
 from pie_mlx.engine.bank import Bank
+from pie_mlx.engine.course import Courses
 from pie_mlx.engine.drafting import Tick
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.model.batch import Batch, Following, Outcome, Work, WorkResult
@@ -225,10 +226,8 @@ class TickLoop:
 
     def _following(self, chunks: Chunks) -> Following:
         changed, items = self._state.changed, [item for item, _ in chunks]
-        return Following(
-            [item.course.stop_tokens if item.course else () for item in items],
-            lambda: not changed.is_set() and all(item.goes_on for item in items),
-        )
+        courses = [item.course for item in items if item.course is not None]
+        return Courses(courses, lambda: not changed.is_set() and all(item.goes_on for item in items))
 
     def pin(self, chunks: Chunks) -> None:
         """The passes are in the batch; their contexts are pinned until its end."""
@@ -236,9 +235,7 @@ class TickLoop:
             item.context.pinned = item.in_batch = True
         self._firing = self._firing.fired(item.context.id for item, _ in chunks)
 
-    def commit(
-        self, chunks: Chunks, results: Sequence[WorkResult], seconds: float, steps: int, *, ahead: bool
-    ) -> None:
+    def commit(self, chunks: Chunks, results: Sequence[WorkResult], seconds: float, steps: int, *, ahead: bool) -> None:
         """The batch is computed, with the `steps` it took: pages, money, replies, events."""
         each = seconds / steps
         self._firing = self._firing.completed(each)

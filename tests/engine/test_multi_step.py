@@ -300,6 +300,17 @@ async def test_steps_follow_a_batch_at_once(engine: Running, monkeypatch: pytest
     assert [batch.tokens for batch in batches(engine, first)] == [9 + 16, 17]
 
 
+async def test_steps_follow_at_once_under_a_grammar_too(
+    engine: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:  # G13
+    monkeypatch.setattr("pie_mlx.engine.model.runner.LONGEST_SECONDS", 60.0)
+    first = len(engine.events)
+    options = {"max_tokens": 40, "stop": [], "constrain": Regex(r"[a-z]{3}[0-9]")}
+    tokens = await collected(engine, engine.prompt(9, 16), options)
+    assert len(engine.model.tokenizer().decode(tokens)) == 4
+    assert [batch.steps for batch in batches(engine, first)] == [len(tokens)]
+
+
 async def test_a_step_that_fails_once_is_tried_again_and_nothing_is_lost(
     engine: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # E4

@@ -72,9 +72,10 @@ async def _pass(
         if call.speculation is not None:
             row = Row(matchers, mask)
             drafted = await plan_drafts(services, context, call, call.speculation, request, reads, row, fixed)
-        if course is not None and (matchers or drafted is not None or services.runner.model.recurrent):
+        if drafted is not None or services.runner.model.recurrent or (matchers and call.advance_slot is None):
             course = None
         if course is not None:
+            course.matchers, course.fixed = matchers, fixed
             course.trim(services.model_info.maximum_positions - length - len(request.inputs))
         work = _run(services, context, call, request, reads, drafted, course)
         results, computed = await _paid(services, process, len(request.inputs), drafted or course, work)
@@ -84,7 +85,7 @@ async def _pass(
         if drafted is not None:
             return _verified(services, context, call, matchers, drafted, results, attached)
         context.sampled += further + sum(isinstance(slot.read, Sampler) for slot in call.slots)
-        terminated = _advance(services, call, matchers, results)
+        terminated = _advance(services, call, matchers, results, 0 if course is None else course.advanced)
         return calls.ForwardReply(results, services.store.counters(context.id), terminated, attached, kept=further)
 
 
@@ -232,13 +233,17 @@ def _shift(read: RowRead, by: int) -> RowRead:
 
 
 def _advance(
-    services: Services, call: calls.Forward, matchers: Sequence[Matcher], results: Sequence[calls.AnyResult]
+    services: Services,
+    call: calls.Forward,
+    matchers: Sequence[Matcher],
+    results: Sequence[calls.AnyResult],
+    advanced: int,
 ) -> bool:
-    """Feed the sampled token to the matchers; whether one of them has terminated (G13)."""
+    """Feed the sampled tokens to the matchers, which have taken the first `advanced`; whether one has terminated (G13)."""
     if call.advance_slot is not None:
         sampled = results[call.advance_slot]
         if isinstance(sampled, calls.SampledTokens):
             for matcher in matchers:
-                matcher.accept(sampled.tokens)
+                matcher.accept(sampled.tokens[advanced:])
             services.grammars.ahead.moved(matchers)
     return any(matcher.is_terminated for matcher in matchers)

@@ -1,7 +1,8 @@
 """What one tick hands to the runner, and what comes back: plain values, no tensors."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import msgspec
 import numpy as np
@@ -51,15 +52,16 @@ class Work(msgspec.Struct, frozen=True):
     further_slots: Sequence[int] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Following:
-    """Steps that may follow a batch at once, as far as its works have further slots, while each `is_wanted`.
+class Following(Protocol):
+    """What decides on steps that follow a batch at once. The works draw one token each, at their last input."""
 
-    `stops` are the tokens that end each work. The works draw one token each, at their last input.
-    """
+    def advance(self, drawn: Sequence[int]) -> bool:
+        """Every work drew a token; whether another step is wanted."""
+        ...
 
-    stops: Sequence[Collection[int]]
-    is_wanted: Callable[[], bool]
+    def masks(self) -> Sequence[PackedMask | None]:
+        """What the works may draw in the next one. Raises PieError where that cannot be told."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

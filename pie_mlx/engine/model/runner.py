@@ -15,7 +15,7 @@ from pie_mlx.engine.model.following import FollowingSteps
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.reading import Reading
 from pie_mlx.engine.model.step import AdapterUse, Segment, StepInput
-from pie_mlx.errors import BatchFailedError
+from pie_mlx.errors import BatchFailedError, PieError
 from pie_mlx.metal import UnsettledError
 
 T = TypeVar("T")
@@ -140,9 +140,9 @@ class Runner:
 
     def _follow(self, works: Sequence[Work], following: Following, first: Outcome, started: float) -> Outcome:
         """The batch with the steps that follow it at once. One that fails ends them: it will do so again when asked."""
-        steps, deadline = FollowingSteps(works, following.stops, first.results), time.perf_counter() + LONGEST_SECONDS
-        with contextlib.suppress(RuntimeError, ValueError, MemoryError):
-            while steps.goes_on and following.is_wanted() and time.perf_counter() < deadline:
+        steps, deadline = FollowingSteps(works, following, first.results), time.perf_counter() + LONGEST_SECONDS
+        with contextlib.suppress(PieError, RuntimeError, ValueError, MemoryError):
+            while steps.goes_on and time.perf_counter() < deadline:
                 works = steps.works()
                 step, reads = step_input(works)
                 steps.add(self._read(works, self.model.forward(step), reads, (), started).results)
