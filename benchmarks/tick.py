@@ -16,7 +16,7 @@ from pie_mlx.calls import SampledTokens, Sampler
 from pie_mlx.engine.bank import Bank
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.live_context import LiveContext
-from pie_mlx.engine.model.batch import RowRead, WorkResult
+from pie_mlx.engine.model.batch import Outcome, RowRead, WorkResult
 from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.page_moves import PageMover
 from pie_mlx.engine.page_request import PageRequest
@@ -127,7 +127,7 @@ class Bench:
         times.append(CLOCK())
         results: list[WorkResult] = [[SampledTokens([7])] for _ in works]
         committing = CLOCK()
-        self.loop.commit(chunks, results, 0.0, 1, ahead=False)
+        self.loop.commit(chunks, Outcome(results, 0.0), ahead=False)
         done = CLOCK()
         view = times[1] - times[0] - self.policy.seconds
         return view, self.policy.seconds, times[2] - times[1], done - committing

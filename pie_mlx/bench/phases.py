@@ -11,6 +11,7 @@ import mlx.core as mx
 from pie_mlx.bench import programs
 from pie_mlx.bench.prompts import ragged
 from pie_mlx.engine.model import runner
+from pie_mlx.engine.model.batch import Outcome
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.reading import Reading
 from pie_mlx.engine.tick_loop import TickLoop
@@ -132,9 +133,9 @@ def _forward(forward: Callable[..., mx.array], clock: PhaseClock) -> Callable[..
 def _commit(commit: Callable[..., None], clock: PhaseClock) -> Callable[..., None]:
     timed = _timed(commit, clock, COMMIT)
 
-    def counted(loop: TickLoop, chunks: Any, results: Any, seconds: float, steps: int, **options: Any) -> None:
-        timed(loop, chunks, results, seconds, steps, **options)
-        clock.steps += steps
+    def counted(loop: TickLoop, chunks: Any, outcome: Outcome, **options: Any) -> None:
+        timed(loop, chunks, outcome, **options)
+        clock.steps += outcome.steps
 
     return counted
 

@@ -42,7 +42,7 @@ class MultiStep(Record, frozen=True):
     """The passes behind a pass that nobody need look at: each computes what the one before drew.
 
     At most `tokens` are drawn in all, the first pass's included, and none after one of `stop_tokens`. `prospect`
-    renews the automatic bid before each pass (B4); None leaves it alone.
+    renews the automatic bid before each pass that is bid for (B4); None leaves it alone.
     """
 
     tokens: int

@@ -21,8 +21,7 @@ class Course:
 
     Each is drawn as the pass draws its own, from what was drawn before it, under its `matchers` and the `fixed` mask.
     `named` is how often the context was named when the pass began: a later call comes before what nobody has asked for
-    (P3). `advanced` counts the tokens that the matchers have taken here, `kept` those that are in KV, once the pass is
-    over; `extra_pages` were reserved for them alone.
+    (P3). `kept` counts the tokens that are in KV, once the pass is over; `extra_pages` were reserved for them alone.
     """
 
     context: LiveContext
@@ -31,14 +30,13 @@ class Course:
     named: int
     matchers: Sequence[Matcher] = ()
     fixed: PackedMask | None = None
-    advanced: int = 0
     kept: int = 0
     extra_pages: int = 0
 
     @staticmethod
     def of(context: LiveContext, tokens: int, stop_tokens: frozenset[int]) -> "Course":
         """The course of a pass behind which `tokens` more are wanted."""
-        return Course(context, min(tokens, MOST_STEPS), stop_tokens, context.named)
+        return Course(context, max(0, min(tokens, MOST_STEPS)), stop_tokens, context.named)
 
     @property
     def is_wanted(self) -> bool:
@@ -49,17 +47,6 @@ class Course:
         """Draw no more than `count` further tokens."""
         self.count = min(self.count, count)
 
-    def advance(self, token: int) -> bool:
-        """A token was drawn; whether another may follow (G13)."""
-        for matcher in self.matchers:
-            matcher.accept([token])
-        self.advanced += 1
-        return token not in self.stop_tokens and not any(matcher.is_terminated for matcher in self.matchers)
-
-    def mask(self) -> PackedMask | None:
-        """What may be drawn next. Raises EmptyMaskError."""
-        return allowed_next(self.matchers, self.fixed)
-
     def take(self, last: WorkingToken, results: Sequence[AnyResult]) -> list[WorkingToken]:
         """The tokens that were drawn behind the input `last` and are in KV: all but the last one."""
         (drawn,) = results
@@ -68,17 +55,29 @@ class Course:
         return [last._replace(token=token, position=last.position + 1 + place) for place, token in enumerate(tokens)]
 
 
-@dataclass(frozen=True, slots=True)
 class Courses:
-    """The courses of a batch, whose passes go on together as long as each can and `is_wanted`; see `Following`."""
+    """The courses of a batch, whose passes go on together as long as each can and `is_wanted`; see `Following`.
 
-    courses: Sequence[Course]
-    is_wanted: Callable[[], bool]
+    The thread of the device walks the grammars on copies: the matchers themselves stay with the engine's loop, where
+    their programs may ask for them at any time.
+    """
+
+    def __init__(self, courses: Sequence[Course], is_wanted: Callable[[], bool]) -> None:
+        self._courses, self._is_wanted = courses, is_wanted
+        self._matchers = [[matcher.fork() for matcher in course.matchers] for course in courses]
 
     def advance(self, drawn: Sequence[int]) -> bool:
-        going = [course.advance(token) for course, token in zip(self.courses, drawn, strict=True)]
-        return all(going) and self.is_wanted()
+        """Every pass drew a token; whether each may draw another (G13). Raises GrammarError."""
+        stopped = False
+        for course, matchers, token in zip(self._courses, self._matchers, drawn, strict=True):
+            for matcher in matchers:
+                matcher.accept([token])
+                stopped = stopped or matcher.is_terminated
+            stopped = stopped or token in course.stop_tokens
+        return not stopped and self._is_wanted()
 
     def masks(self) -> list[PackedMask | None]:
-        compute_masks([matcher for course in self.courses for matcher in course.matchers])
-        return [course.mask() for course in self.courses]
+        """What each pass may draw next. Raises EmptyMaskError and GrammarError."""
+        compute_masks([matcher for matchers in self._matchers for matcher in matchers])
+        pairs = zip(self._courses, self._matchers, strict=True)
+        return [allowed_next(matchers, course.fixed) for course, matchers in pairs]

@@ -36,9 +36,10 @@ class RunAhead:
         """Whether a step is built on tokens that are still being drawn, so that the device need not wait for it."""
         return self._enabled and self._runner.model.follows and self._runner.model.pool.ordered
 
-    def rest(self) -> None:
-        """Nothing is foreseen of the next batch."""
+    def none(self) -> list[Work]:
+        """No successors: nothing is foreseen of the next batch."""
         self._state.foreseen.clear()
+        return []
 
     def successors(self, chunks: Chunks, works: Sequence[Work]) -> list[Work]:
         """What to run behind `works`, which are about to be given to the runner.
@@ -46,7 +47,7 @@ class RunAhead:
         Nothing while anybody else waits: a batch that holds everybody is worth more than one that is early.
         """
         state = self._state
-        self.rest()
+        self.none()
         if not self._enabled or state.requests or state.restorations or len(state.passes) > len(works):
             return []
         if not self._runner.model.follows:

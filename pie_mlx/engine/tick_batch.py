@@ -41,7 +41,7 @@ def reserve_further(store: PageStore, chunks: Sequence[tuple[Pass, int]], steps:
     for (item, _), pages in zip(chunks, lacking, strict=True):
         if item.course is not None and pages:
             store.reserve(item.context.id, pages)
-            item.course.extra_pages = pages
+            item.course.extra_pages += pages
     return True
 
 

@@ -1,14 +1,14 @@
 """The tick loop: plan, run, commit."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import compress
 
 from pie_mlx.engine.bank import Bank
 from pie_mlx.engine.course import Courses
 from pie_mlx.engine.drafting import Tick
 from pie_mlx.engine.live_context import LiveContext
-from pie_mlx.engine.model.batch import Batch, Following, Outcome, Work, WorkResult
+from pie_mlx.engine.model.batch import Batch, Following, Outcome, Work
 from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.page_moves import PageMover
 from pie_mlx.engine.page_request import PageRequest
@@ -177,11 +177,11 @@ class TickLoop:
     async def _tick(self, plan: Plan) -> None:
         """Run the plan's chunks as one batch and give out what they read."""
         chunks = self.chunks(plan)
-        further = self._further_steps(chunks)
-        works = self.build(chunks, further)
+        works = self.build(chunks)
         claimed = self._ahead.claim(works)
         if ahead := any(claimed):  # the others wait for the next batch, which will hold everybody
             chunks, works = list(compress(chunks, claimed)), tuple(compress(works, claimed))
+        further = self._further_steps(chunks)
         self.pin(chunks)
         try:
             outcome = await self._outcome(chunks, works, ahead=ahead, further=further)
@@ -189,20 +189,19 @@ class TickLoop:
             fail_all([item for item, _ in chunks], error)
             self._after_batch(chunks, error)
             return
-        self.commit(chunks, outcome.results, outcome.seconds, outcome.steps, ahead=ahead)
+        self.commit(chunks, outcome, ahead=ahead)
         self._ahead.learn(works, outcome)
 
     async def _outcome(self, chunks: Chunks, works: tuple[Work, ...], *, ahead: bool, further: int) -> Outcome:
         """Compute `works`, or wait for them where that has begun; and run ahead of them."""
+        successors = self._ahead.none() if further else self._ahead.successors(chunks, works)
         if ahead:
             await self._mover.carry_out_all()
-            return await self._runner.go_on(works, self._ahead.successors(chunks, works))
-        if further:
-            self._ahead.rest()
-            batch = Batch(works, await self._mover.carry_out(), self._following(chunks))
-            return await self._runner.run(batch)
-        batch = Batch(works, await self._mover.carry_out())
-        return await self._runner.run(batch, self._ahead.successors(chunks, works))
+            return await self._runner.go_on(works, successors)
+        following = None
+        if further and reserve_further(self._state.store, chunks, further):
+            works, following = self.build(chunks, further), self._following(chunks)
+        return await self._runner.run(Batch(works, await self._mover.carry_out(), following), successors)
 
     def chunks(self, plan: Plan) -> Chunks:
         """The passes of a plan, each with how many of its inputs run."""
@@ -214,15 +213,15 @@ class TickLoop:
         return tuple(chunk_work(self._state.store, item, count, further) for item, count in chunks)
 
     def _further_steps(self, chunks: Chunks) -> int:
-        """How many steps may follow a batch at once, and reserves their pages: none while anybody else has work.
+        """How many steps may follow a batch at once, if there are pages for them: none while anybody else has work.
 
         Where a step can be built on tokens that are still being drawn, that is better.
         """
         state, courses = self._state, [item.course for item, count in chunks if count == item.remaining]
         steps = min((0 if course is None else course.count for course in courses), default=0)
-        if not steps or len(courses) < len(chunks) or len(state.working()) > len(chunks) or self._ahead.is_better:
+        if len(courses) < len(chunks) or len(state.working()) > len(chunks) or self._ahead.is_better:
             return 0
-        return steps if reserve_further(state.store, chunks, steps) else 0
+        return steps
 
     def _following(self, chunks: Chunks) -> Following:
         changed, items = self._state.changed, [item for item, _ in chunks]
@@ -235,8 +234,9 @@ class TickLoop:
             item.context.pinned = item.in_batch = True
         self._firing = self._firing.fired(item.context.id for item, _ in chunks)
 
-    def commit(self, chunks: Chunks, results: Sequence[WorkResult], seconds: float, steps: int, *, ahead: bool) -> None:
-        """The batch is computed, with the `steps` it took: pages, money, replies, events."""
+    def commit(self, chunks: Chunks, outcome: Outcome, *, ahead: bool) -> None:
+        """The batch is computed, and what followed it at once: pages, money, replies, events."""
+        seconds, steps = outcome.seconds + outcome.further_seconds, outcome.steps
         each = seconds / steps
         self._firing = self._firing.completed(each)
         # Time in which nothing could fire is no wait: counted, it would let those that missed this batch fire at once
@@ -244,11 +244,11 @@ class TickLoop:
         before, self._committed = self._committed, self._clock()
         self._runnable_since = self._committed
         tokens = sum(count for _, count in chunks)
-        self._mover.prefill.observe(tokens, len(chunks), each)
+        self._mover.prefill.observe(tokens, len(chunks), outcome.seconds)
         drafts = [item.drafts for item, _ in chunks if item.drafts]
         self._state.completed(Tick(len(chunks), tokens, len(drafts), sum(drafts), (self._committed - before) / steps))
         made: dict[int, int] = {}
-        for (item, count), result in zip(chunks, results, strict=True):
+        for (item, count), result in zip(chunks, outcome.results, strict=True):
             made[item.context.id] = take_result(self._state.store, item, count, result)
         self._settle(chunks, made, each)
         self._after_batch(chunks)

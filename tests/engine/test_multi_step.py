@@ -1,17 +1,25 @@
 """Collecting a text is one call: the engine goes on by itself, as if it had been asked step by step."""
 
 import asyncio
+import threading
 from itertools import accumulate
 from typing import Any
 
+import mlx.core as mx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pie_mlx import calls
-from pie_mlx.errors import BatchFailedError, ContextReleasedError, InvalidArgumentError, TokenBudgetError
+from pie_mlx.engine.model.step import StepInput
+from pie_mlx.errors import (
+    BatchFailedError,
+    ContextReleasedError,
+    InvalidArgumentError,
+    TokenBudgetError,
+)
 from pie_mlx.events import Event, PassCompleted, TickCompleted
-from pie_mlx.sdk import Context, Entropy, Generator, Regex, Sampler
+from pie_mlx.sdk import Context, Entropy, Generator, Grammar, GrammarConstraint, Regex, Sampler
 from tests.engine.outcome import Outcome, outcome
 from tests.engine.running import Running, finished, in_context, running
 
@@ -327,20 +335,96 @@ async def test_a_step_that_fails_once_is_tried_again_and_nothing_is_lost(
     assert await collected(engine, engine.prompt(9, 12), {"max_tokens": 20, "stop": []}) == plain
 
 
-async def test_whoever_comes_meanwhile_is_in_the_next_batch(engine: Running) -> None:  # Q9
-    with Context(engine.model) as context:
-        context.append(engine.prompt(9, 13))
-        work = asyncio.create_task(context.generate(GREEDY, max_tokens=300, stop=[], auto_flush=False).collect_tokens())
-        await a_few_passes(engine)
-        first = len(engine.events)
-        await collected(engine, engine.prompt(9, 14), {"max_tokens": 1, "stop": []})
-        behind = [batch.contexts for batch in batches(engine, first)]
-        assert len(await work) == 300
-    assert behind.index(2) <= 1
+async def test_whoever_comes_meanwhile_is_in_the_next_batch(
+    engine: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:  # Q9
+    monkeypatch.setattr("pie_mlx.engine.model.runner.LONGEST_SECONDS", 60.0)
+    model = engine.core.services.runner.model
+    forward, went_on, came = model.forward, threading.Event(), threading.Event()
+
+    def held(step: StepInput) -> mx.array:
+        if len(step.tokens) == 1 and not went_on.is_set():
+            went_on.set()
+            came.wait(10)
+        return forward(step)
+
+    monkeypatch.setattr(model, "forward", held)
+    first = len(engine.events)
+    work = asyncio.create_task(collected(engine, engine.prompt(9, 13), {"max_tokens": 60, "stop": []}))
+    await asyncio.to_thread(went_on.wait, 10)
+    other = asyncio.create_task(collected(engine, engine.prompt(9, 14), {"max_tokens": 1, "stop": []}))
+    while not engine.core.services.ticker._state.changed.is_set():  # noqa: ASYNC110 - it has no listener
+        await asyncio.sleep(0)
+    came.set()
+    await asyncio.gather(work, other)
+    assert [(batch.contexts, batch.steps) for batch in batches(engine, first)][:2] == [(1, 2), (2, 1)]
 
 
 async def test_without_pages_to_spare_it_goes_step_by_step() -> None:  # P4
     with running(total_pages=3) as started:
-        tokens = await collected(started, started.prompt(16, 15), {"max_tokens": 32, "stop": []})
-        assert len(tokens) == 32
-        assert started.used_pages() == 0
+        options = {"max_tokens": 10, "stop": []}
+        both = await asyncio.gather(*(collected(started, started.prompt(9, seed), options) for seed in (15, 22)))
+        assert [len(tokens) for tokens in both] == [10, 10]
+        steps = {batch.steps for batch in batches(started) if batch.contexts == 2}
+    assert steps == {1}
+
+
+async def test_after_steps_that_were_looked_at_a_text_goes_on_at_once(engine: Running) -> None:
+    with Context(engine.model) as context:
+        context.append(engine.prompt(9, 17))
+        generator = context.generate(GREEDY, max_tokens=30, stop=[], auto_flush=False)
+        for _ in range(6):
+            await (await anext(generator)).execute()
+        first = len(engine.events)
+        assert len(await generator.collect_tokens()) == 24
+    assert max(batch.steps for batch in batches(engine, first)) > 1
+
+
+async def test_texts_that_move_one_matcher_harm_nobody_else(engine: Running) -> None:  # G13
+    constraint = GrammarConstraint.from_grammar(Grammar.from_regex(r"[a-z]{3,30}[0-9]"), engine.model)
+    both = [
+        collected(engine, engine.prompt(9, seed), {"max_tokens": 40, "stop": [], "constrain": constraint})
+        for seed in (18, 19)
+    ]
+    other = collected(engine, engine.prompt(9, 20), {"max_tokens": 30, "stop": []})
+    *_, alone = await asyncio.gather(*both, other, return_exceptions=True)
+    assert alone == await collected(engine, engine.prompt(9, 20), {"max_tokens": 30, "stop": []})
+
+
+async def test_a_text_that_is_cancelled_while_it_goes_on_ends_with_the_step_under_way(
+    engine: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:  # E5
+    monkeypatch.setattr("pie_mlx.engine.model.runner.LONGEST_SECONDS", 60.0)
+    model = engine.core.services.runner.model
+    forward, went_on, cancelled = model.forward, threading.Event(), threading.Event()
+
+    def held(step: StepInput) -> mx.array:
+        if len(step.tokens) == 1 and not went_on.is_set():
+            went_on.set()
+            cancelled.wait(10)
+        return forward(step)
+
+    monkeypatch.setattr(model, "forward", held)
+    with Context(engine.model) as context:
+        context.append(engine.prompt(9, 21))
+        generator = context.generate(GREEDY, max_tokens=30, stop=[], auto_flush=False)
+        work = asyncio.create_task(generator.collect_tokens())
+        await asyncio.to_thread(went_on.wait, 10)
+        work.cancel()
+        await asyncio.sleep(0.05)
+        cancelled.set()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+        context.append([45])
+        await context.flush()
+        assert context.seq_len == 9 + 1 + 1
+
+
+@pytest.mark.parametrize("tokens", [0, -3])
+async def test_a_call_draws_at_least_one_token(engine: Running, tokens: int) -> None:
+    with Context(engine.model) as context:
+        call = calls.Forward(
+            context._handle.id, tokens=[50], slots=[calls.Slot(0, GREEDY)], multi_step=calls.MultiStep(tokens)
+        )
+        with pytest.raises(InvalidArgumentError, match="tokens"):
+            await engine.host.submit(call)

@@ -8,6 +8,7 @@ which separates what was not learned from what does not generalise.
 import argparse
 import asyncio
 import json
+import statistics
 import time
 from collections import defaultdict
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from tools.tiny.scoring import Judgement, judge
 from tools.tiny.text import FAMILIES, Sample, Split
 from tools.tiny.text.mixture import make_of
 
+PROMPT_TOKENS = 200
 SHIPPED = Path(__file__).parents[2] / "pie_mlx" / "engine" / "model" / "embedded" / "pie-tiny"
 MAX_TOKENS = 160
 AT_A_TIME = 48
@@ -116,6 +118,25 @@ def engine_generate(model_path: Path) -> Generate:
     return generate
 
 
+async def _first_tokens(input: dict[str, Any]) -> list[float]:
+    """The program that measures: seconds from a prompt nobody has seen to its first token."""
+    model = Model.load(runtime.models()[0])
+    seconds: list[float] = []
+    for number in range(input["times"]):
+        prompt = [100 + (number * 7919 + place * 104729) % 1900 for place in range(PROMPT_TOKENS)]
+        started = time.perf_counter()
+        with Context(model) as context:
+            context.append(prompt)
+            await context.generate(Sampler.argmax(), max_tokens=1, stop=[], auto_flush=False).collect_tokens()
+        seconds.append(time.perf_counter() - started)
+    return seconds[1:]
+
+
+def first_token_seconds(model_path: Path) -> float:
+    """The median of 30."""
+    return statistics.median(run(_first_tokens, {"times": 31}, model=str(model_path)))
+
+
 def show_failures(answered: list[Answered], count: int) -> None:
     shown: defaultdict[str, int] = defaultdict(int)
     for item in answered:
@@ -146,8 +167,11 @@ def main() -> None:
     splits: list[Split] = ["heldout", "train"] if arguments.split == "both" else [arguments.split]
     generate = engine_generate(arguments.model)
     rows = {split: score(split, arguments.items, generate, arguments.failures) for split in splits}
+    first_token_ms = first_token_seconds(arguments.model) * 1000
+    print(f"first token of a prompt of {PROMPT_TOKENS} tokens: {first_token_ms:.0f} ms")
     if arguments.scores:
-        arguments.scores.write_text(json.dumps({split: [asdict(row) for row in rows[split]] for split in splits}))
+        found = {split: [asdict(row) for row in rows[split]] for split in splits}
+        arguments.scores.write_text(json.dumps({**found, "first_token_ms": first_token_ms}))
 
 
 if __name__ == "__main__":

@@ -73,13 +73,13 @@ class ChatForm:
             yield self._one(index, {"role": "assistant", "content": ""})
 
     def chunks(self, piece):
-        """The chunks of one part; none for an empty one."""
+        """The chunks of one part, reasoning by itself; none for an empty one."""
+        thought = [self._one(piece.index, {"reasoning_content": piece.reasoning})] if piece.reasoning else []
         delta = {"content": piece.text} if piece.text else {}
-        if piece.reasoning:
-            delta["reasoning_content"] = piece.reasoning
         if piece.calls:
             delta["tool_calls"] = [self._call(piece.index, call) for call in piece.calls]
-        found = [self._one(piece.index, delta, piece.readings)] if delta or piece.readings else []
+        said = [self._one(piece.index, delta, piece.readings)] if delta or piece.readings else []
+        found = [*thought, *said]
         return [*found, self._one(piece.index, {}, finish=piece.finish)] if piece.finish else found
 
     def closing(self, account):

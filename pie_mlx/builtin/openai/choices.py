@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from inferlet import Distribution, Sampler, chat
 from readings import LISTED, reading
 from refusals import Refusal
+from speech import Said
 
 OPENING_TOKENS = 16
 """The longest beginning of a tool call."""
@@ -127,9 +128,13 @@ class Choice:
         counts.first_seconds = counts.first_seconds or time.perf_counter()
         counts.cached += output.raw.attached if output.raw else 0
         counts.tokens += len(tokens)
-        said = self._speech.feed(tokens)
-        if said.reasoning or self._speech.thinks:
-            counts.reasoning_tokens += len(tokens)
+        said = Said()
+        # One by one where they have to be told apart: a thought may end among them.
+        for part in ([token] for token in tokens) if self._speech.thinks else [tokens]:
+            more = self._speech.feed(part)
+            if more.reasoning or self._speech.thinks:
+                counts.reasoning_tokens += len(part)
+            said.add(more)
         self._recent = (self._recent + tokens)[-OPENING_TOKENS:]
         return said
 

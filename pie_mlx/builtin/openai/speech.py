@@ -14,6 +14,12 @@ class Said:
     calls: list[tuple[str, str]] = field(default_factory=list)
     begins_call: bool = False
 
+    def add(self, more):
+        self.text += more.text
+        self.reasoning += more.reasoning
+        self.calls += more.calls
+        self.begins_call = self.begins_call or more.begins_call
+
 
 class Speech:
     """The decoders of one reply. `schemas` are the tools that may be called.

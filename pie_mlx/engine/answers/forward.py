@@ -72,7 +72,7 @@ async def _pass(
         if call.speculation is not None:
             row = Row(matchers, mask)
             drafted = await plan_drafts(services, context, call, call.speculation, request, reads, row, fixed)
-        if drafted is not None or services.runner.model.recurrent or (matchers and call.advance_slot is None):
+        if drafted is not None or not _may_go_on(services, call, matchers):
             course = None
         if course is not None:
             course.matchers, course.fixed = matchers, fixed
@@ -85,8 +85,16 @@ async def _pass(
         if drafted is not None:
             return _verified(services, context, call, matchers, drafted, results, attached)
         context.sampled += further + sum(isinstance(slot.read, Sampler) for slot in call.slots)
-        terminated = _advance(services, call, matchers, results, 0 if course is None else course.advanced)
+        terminated = _advance(services, call, matchers, results)
         return calls.ForwardReply(results, services.store.counters(context.id), terminated, attached, kept=further)
+
+
+def _may_go_on(services: Services, call: calls.Forward, matchers: Sequence[Matcher]) -> bool:
+    """Whether steps may follow the pass at once: pages come by themselves, grammars move on and are not on trial, and a
+    step that fails can be forgotten."""
+    moves = call.advance_slot is not None or not matchers
+    settled = all(matcher.is_settled for matcher in matchers)
+    return call.reserve and moves and settled and not services.runner.model.recurrent
 
 
 async def _paid(
@@ -159,6 +167,8 @@ async def _run(
                 window = drafted.window
                 shifted += drafted.reads(shifted[drafted.slot])
                 inputs = [*inputs, *drafted.inputs(inputs[-1], slot)]
+            if course is not None and key is not None:
+                course.trim(0)  # others may wait for these pages
             store.next_slots(context.id, len(inputs))  # raises KvCapacityError before anything is computed
             with services.underway.computing(key if call.commit else None, context.id, inputs):
                 results = await services.ticker.run(
@@ -233,17 +243,13 @@ def _shift(read: RowRead, by: int) -> RowRead:
 
 
 def _advance(
-    services: Services,
-    call: calls.Forward,
-    matchers: Sequence[Matcher],
-    results: Sequence[calls.AnyResult],
-    advanced: int,
+    services: Services, call: calls.Forward, matchers: Sequence[Matcher], results: Sequence[calls.AnyResult]
 ) -> bool:
-    """Feed the sampled tokens to the matchers, which have taken the first `advanced`; whether one has terminated (G13)."""
+    """Feed the sampled tokens to the matchers; whether one of them has terminated (G13)."""
     if call.advance_slot is not None:
         sampled = results[call.advance_slot]
         if isinstance(sampled, calls.SampledTokens):
             for matcher in matchers:
-                matcher.accept(sampled.tokens[advanced:])
+                matcher.accept(sampled.tokens)
             services.grammars.ahead.moved(matchers)
     return any(matcher.is_terminated for matcher in matchers)

@@ -80,14 +80,15 @@ class Batch:
 class Outcome(msgspec.Struct, frozen=True):
     """What became of some works: a result for each, and the seconds it took.
 
-    `followed` are the contexts whose next token is being computed already; `steps` counts those that it took, with the
-    ones that followed at once.
+    `followed` are the contexts whose next token is being computed already. `steps` counts the batch and those that
+    followed it at once, which took `further_seconds`.
     """
 
     results: "Sequence[WorkResult]"
     seconds: float
     followed: frozenset[int] = frozenset()
     steps: int = 1
+    further_seconds: float = 0.0
 
 
 WorkResult = list[AnyResult] | BatchFailedError

@@ -13,17 +13,16 @@ class FollowingSteps:
     Nothing follows once one of the works has failed, or `following` wants no more, or no slots are left.
     """
 
-    def __init__(self, works: Sequence[Work], following: Following, results: Sequence[WorkResult]) -> None:
-        self._works, self._following, self._first = works, following, list(results)
+    def __init__(self, works: Sequence[Work], following: Following) -> None:
+        self._works, self._following = works, following
         self._left = min(len(work.further_slots) for work in works)
         self._tokens: list[list[int]] = [[] for _ in works]
-        self.goes_on = True
-        self.add(results)
+        self.goes_on = False
 
     @property
     def count(self) -> int:
         """Steps so far, the batch itself among them."""
-        return max(len(self._tokens[0]), 1)
+        return len(self._tokens[0])
 
     def works(self) -> list[Work]:
         """The next step. Raises what keeps it from being one."""
@@ -31,20 +30,20 @@ class FollowingSteps:
         return [_next(*each) for each in zip(self._works, self._tokens, masks, strict=True)]
 
     def add(self, results: Sequence[WorkResult]) -> None:
-        """What a step drew; all of it, or nothing where one of the works has failed: it will do so again."""
+        """What a step drew; all of it, or nothing where one of the works has failed: it will do so again.
+
+        Raises PieError, with the tokens added, where a grammar does not tell whether more may follow.
+        """
+        self.goes_on = False
         if any(isinstance(result, BatchFailedError) for result in results):
-            self.goes_on = False
             return
         drawn = [last_drawn(result)[0] for result in results]
         for tokens, token in zip(self._tokens, drawn, strict=True):
             tokens.append(token)
-        self.goes_on = False  # should it raise
         self.goes_on = self._following.advance(drawn) and self.count <= self._left
 
     def results(self) -> list[WorkResult]:
-        """The tokens of all steps, or what became of the first where it has failed."""
-        if not self._tokens[0]:
-            return self._first
+        """The tokens of all steps."""
         return [[SampledTokens(tokens)] for tokens in self._tokens]
 
 

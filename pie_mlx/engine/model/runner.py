@@ -82,6 +82,7 @@ class Runner:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pie-mlx")
         self._model: LoadedModel | None = None
         self._ahead: Ahead | None = None
+        self._submitted, self._begun = 0, 0  # one is written by each thread
 
     @property
     def model(self) -> LoadedModel:
@@ -95,7 +96,12 @@ class Runner:
         return self._submit(lambda: self._settled(work))
 
     def _submit(self, work: Callable[[], T]) -> asyncio.Future[T]:
-        return asyncio.get_running_loop().run_in_executor(self._thread, work)
+        def counted() -> T:
+            self._begun += 1
+            return work()
+
+        self._submitted += 1
+        return asyncio.get_running_loop().run_in_executor(self._thread, counted)
 
     async def load(self, load_model: Callable[[], LoadedModel]) -> LoadedModel:
         """Load the model on its thread. Raises what `load_model` raises."""
@@ -136,17 +142,28 @@ class Runner:
                 self.model.settle()
                 return Outcome([[] for _ in batch.works], time.perf_counter() - started)
             outcome = self._read(batch.works, logits, reads, successors, started)
-        return outcome if batch.following is None else self._follow(batch.works, batch.following, outcome, started)
+        return outcome if batch.following is None else self._follow(batch.works, batch.following, outcome)
 
-    def _follow(self, works: Sequence[Work], following: Following, first: Outcome, started: float) -> Outcome:
-        """The batch with the steps that follow it at once. One that fails ends them: it will do so again when asked."""
-        steps, deadline = FollowingSteps(works, following, first.results), time.perf_counter() + LONGEST_SECONDS
+    def _follow(self, works: Sequence[Work], following: Following, first: Outcome) -> Outcome:
+        """The batch with the steps that follow it at once, until other work comes to this thread.
+
+        One that fails ends them: it will do so again when it is asked for.
+        """
+        steps, begun = FollowingSteps(works, following), time.perf_counter()
         with contextlib.suppress(PieError, RuntimeError, ValueError, MemoryError):
-            while steps.goes_on and time.perf_counter() < deadline:
+            steps.add(first.results)
+            while steps.goes_on and self._is_idle and time.perf_counter() < begun + LONGEST_SECONDS:
                 works = steps.works()
                 step, reads = step_input(works)
-                steps.add(self._read(works, self.model.forward(step), reads, (), started).results)
-        return Outcome(steps.results(), time.perf_counter() - started, steps=steps.count)
+                steps.add(self._read(works, self.model.forward(step), reads, (), begun).results)
+        if not steps.count:
+            return first
+        return Outcome(steps.results(), first.seconds, steps=steps.count, further_seconds=time.perf_counter() - begun)
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether nothing waits for what runs now."""
+        return self._submitted == self._begun
 
     def _go_on(self, works: Sequence[Work], successors: Sequence[Work]) -> Outcome:
         ahead, self._ahead = self._ahead, None

@@ -67,6 +67,11 @@ class Walk(ABC):
         """An independent copy."""
 
     @property
+    def is_settled(self) -> bool:
+        """Whether this engine will go on to the end."""
+        return True
+
+    @property
     def innermost(self) -> "Walk":
         """The walk that fills the masks of this one."""
         return self
@@ -169,6 +174,11 @@ class Matcher:
         twin = copy(self)
         twin._walk = self._walk.fork()
         return twin
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether its engine is not on trial any more."""
+        return self._walk.is_settled
 
     @property
     def taken(self) -> int:

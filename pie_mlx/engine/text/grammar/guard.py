@@ -67,8 +67,12 @@ class GuardedWalk(Walk):
         return copy
 
     @property
+    def is_settled(self) -> bool:
+        return self._rebuild is None
+
+    @property
     def innermost(self) -> Walk:
-        return self if self._rebuild is not None else self._walk.innermost
+        return self._walk.innermost if self.is_settled else self
 
     @property
     def is_complete(self) -> bool:
