@@ -277,13 +277,13 @@ STREAMS = st.lists(
 )
 
 
-@given(streams=STREAMS, seed=st.integers(0, 50))
+@given(streams=STREAMS, seed=st.integers(300, 309))
 @settings(max_examples=8)
 def test_texts_side_by_side_are_what_each_is_alone(  # E1, L6
     shared_engine: Running, streams: list[dict[str, Any]], seed: int
 ) -> None:
     async def compare() -> None:
-        prompts = [shared_engine.prompt(stream["length"], seed + 60 * place) for place, stream in enumerate(streams)]
+        prompts = [shared_engine.prompt(stream["length"], seed + 10 * place) for place, stream in enumerate(streams)]
         alone: list[list[int]] = []
         options: list[dict[str, Any]] = []
         for prompt, stream in zip(prompts, streams, strict=True):
