@@ -40,9 +40,9 @@ facts, and small sums, with a written thought if asked. It knows nothing else. H
 TRAINING = """
 ## Training
 
-{tokens:.1f} million tokens in {minutes:.0f} minutes on two CPU cores,
-{steps} steps, Muon and AdamW, the mean of several states (below), loss on the assistant's turns only. Samples are generated as they are
-needed, so hardly any is seen twice.
+{tokens:.1f} million tokens in {minutes:.0f} minutes on two CPU cores, {steps} steps, the mean of several states
+(below), Muon and AdamW, loss on the assistant's turns only. Samples are generated as they are needed, so
+hardly any is seen twice.
 
 Loss {sparkline}
 
