@@ -12,12 +12,7 @@ from hypothesis import strategies as st
 
 from pie_mlx import calls
 from pie_mlx.engine.model.step import StepInput
-from pie_mlx.errors import (
-    BatchFailedError,
-    ContextReleasedError,
-    InvalidArgumentError,
-    TokenBudgetError,
-)
+from pie_mlx.errors import BatchFailedError, ContextReleasedError, InvalidArgumentError, TokenBudgetError
 from pie_mlx.events import Event, PassCompleted, TickCompleted
 from pie_mlx.sdk import Context, Entropy, Generator, Grammar, GrammarConstraint, Regex, Sampler
 from tests.engine.outcome import Outcome, outcome
@@ -335,20 +330,28 @@ async def test_a_step_that_fails_once_is_tried_again_and_nothing_is_lost(
     assert await collected(engine, engine.prompt(9, 12), {"max_tokens": 20, "stop": []}) == plain
 
 
-async def test_whoever_comes_meanwhile_is_in_the_next_batch(
+def hold_first_following_step(
     engine: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:  # Q9
+) -> tuple[threading.Event, threading.Event]:
+    """Set when the first step follows a batch; and what that step then waits for."""
     monkeypatch.setattr("pie_mlx.engine.model.runner.LONGEST_SECONDS", 60.0)
     model = engine.core.services.runner.model
-    forward, went_on, came = model.forward, threading.Event(), threading.Event()
+    forward, went_on, release = model.forward, threading.Event(), threading.Event()
 
     def held(step: StepInput) -> mx.array:
         if len(step.tokens) == 1 and not went_on.is_set():
             went_on.set()
-            came.wait(10)
+            release.wait(10)
         return forward(step)
 
     monkeypatch.setattr(model, "forward", held)
+    return went_on, release
+
+
+async def test_whoever_comes_meanwhile_is_in_the_next_batch(
+    engine: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:  # Q9
+    went_on, came = hold_first_following_step(engine, monkeypatch)
     first = len(engine.events)
     work = asyncio.create_task(collected(engine, engine.prompt(9, 13), {"max_tokens": 60, "stop": []}))
     await asyncio.to_thread(went_on.wait, 10)
@@ -394,24 +397,15 @@ async def test_texts_that_move_one_matcher_harm_nobody_else(engine: Running) -> 
 async def test_a_text_that_is_cancelled_while_it_goes_on_ends_with_the_step_under_way(
     engine: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # E5
-    monkeypatch.setattr("pie_mlx.engine.model.runner.LONGEST_SECONDS", 60.0)
-    model = engine.core.services.runner.model
-    forward, went_on, cancelled = model.forward, threading.Event(), threading.Event()
-
-    def held(step: StepInput) -> mx.array:
-        if len(step.tokens) == 1 and not went_on.is_set():
-            went_on.set()
-            cancelled.wait(10)
-        return forward(step)
-
-    monkeypatch.setattr(model, "forward", held)
+    went_on, cancelled = hold_first_following_step(engine, monkeypatch)
     with Context(engine.model) as context:
         context.append(engine.prompt(9, 21))
         generator = context.generate(GREEDY, max_tokens=30, stop=[], auto_flush=False)
         work = asyncio.create_task(generator.collect_tokens())
         await asyncio.to_thread(went_on.wait, 10)
         work.cancel()
-        await asyncio.sleep(0.05)
+        while not any(item.abandoned for item in engine.core.services.ticker._state.passes.values()):  # noqa: ASYNC110
+            await asyncio.sleep(0)
         cancelled.set()
         with pytest.raises(asyncio.CancelledError):
             await work
