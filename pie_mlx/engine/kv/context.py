@@ -39,6 +39,11 @@ class Context:
     def working_pages(self) -> int:
         return len(self.block_table) - self.committed
 
+    @property
+    def last_page(self) -> int | None:
+        """The page whose neighbour the next one had best be."""
+        return self.block_table[-1] if self.block_table else None
+
     def counters(self) -> PageCounters:
         """What the program sees; off-pool it sees what it left."""
         image = self.image

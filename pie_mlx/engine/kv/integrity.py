@@ -61,7 +61,7 @@ def _require(holds: bool, what: str) -> None:
 
 
 def _check_pages(books: Books, segments: Iterable[Segment]) -> None:
-    owners = Counter(books.pool.free)
+    owners = Counter(books.pool.free.keys())
     owners.update(books.pool.promised.values())
     owners.update(resident_page(record) for segment in segments for record in segment.pages)
     owners.update(page for context in books.residents() for page in context.block_table[context.committed :])

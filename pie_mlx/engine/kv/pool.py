@@ -32,12 +32,13 @@ class Shelf:
 class PagePool:
     """Page ids 0 .. capacity - 1, each free, reclaimable (cached or held by snapshots only) or in use.
 
-    A free page may be promised to a context: its next request gets that page, unless somebody needed it before.
+    A free page may be promised to a context: its next request gets that page, unless somebody needed it before. Pages
+    that one context gets are neighbours where possible: attention reads those where they lie.
     """
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
-        self.free = list(range(capacity - 1, -1, -1))
+        self.free = dict.fromkeys(range(capacity - 1, -1, -1))
         self.promised: dict[int, int] = {}
         self.cached = Shelf()
         self.snapshot_only = Shelf()
@@ -52,30 +53,38 @@ class PagePool:
         """Pages nobody holds or wants, promised ones included."""
         return len(self.free) + len(self.promised)
 
-    def promise(self, context: int) -> int | None:
+    def promise(self, context: int, behind: int | None = None) -> int | None:
         """The free page that the next `take` of `context` will begin with; None when no page is free."""
         if context not in self.promised and self.free:
-            self.promised[context] = self.free.pop()
+            self.promised[context] = self._pop(behind)
         return self.promised.get(context)
 
     def break_promise(self, context: int) -> None:
         """Frees the page promised to `context`; fine when there is none."""
         if context in self.promised:
-            self.free.append(self.promised.pop(context))
+            self.free[self.promised.pop(context)] = None
 
-    def take(self, pages: int, context: int | None = None) -> list[int]:
+    def take(self, pages: int, context: int | None = None, behind: int | None = None) -> list[int]:
         """`pages` page ids: promised to `context`, free, promised to others, cached, then snapshot-only.
 
-        `OutOfPagesError` changes nothing.
+        Free ones are neighbours `behind` a page and of each other where possible. `OutOfPagesError` changes nothing.
         """
         self.require(pages)
-        if context is not None and pages:
-            self.break_promise(context)  # puts the page where the next one is taken from
-        while self.promised and len(self.free) < pages:
+        promised = None if context is None or not pages else self.promised.pop(context, None)
+        taken = [] if promised is None else [promised]
+        while self.promised and len(self.free) < pages - len(taken):
             self.break_promise(next(iter(self.promised)))
-        taken = [self.free.pop() for _ in range(min(pages, len(self.free)))]
-        taken.extend(self._reclaim() for _ in range(pages - len(taken)))
+        for _ in range(min(pages - len(taken), len(self.free))):
+            taken.append(self._pop(taken[-1] if taken else behind))
+        taken.extend(sorted(self._reclaim() for _ in range(pages - len(taken))))
         return taken
+
+    def _pop(self, behind: int | None) -> int:
+        """A free page: the one `behind` a page if that is free, or the last that was freed."""
+        if behind is not None and behind + 1 in self.free:
+            del self.free[behind + 1]
+            return behind + 1
+        return self.free.popitem()[0]
 
     def require(self, pages: int) -> None:
         """`OutOfPagesError` unless `pages` pages are available."""
@@ -91,7 +100,7 @@ class PagePool:
 
     def give(self, pages: list[int]) -> None:
         """Makes `pages` free."""
-        self.free.extend(reversed(pages))
+        self.free.update(dict.fromkeys(reversed(pages)))
 
     def file(self, segment: Segment) -> None:
         """Puts `segment` where its holders say it belongs, as the most recently used."""

@@ -70,7 +70,7 @@ class WorkingPages:
     def reserve(self, context: Context, pages: int) -> None:
         """Adds `pages` empty working pages (P4)."""
         self.require_possible(len(context.block_table), pages)
-        context.block_table.extend(self._pool.take(pages, context.number))
+        context.block_table.extend(self._pool.take(pages, context.number, context.last_page))
 
     def require_possible(self, held: int, pages: int) -> None:
         """Refuses a request that no waiting can satisfy: `pages` pages for one who holds `held`."""
@@ -116,7 +116,7 @@ class WorkingPages:
         pages, table = pages_for(length, self._page_size), context.block_table
         if pages <= len(table):
             return table[:pages]
-        promised = self._pool.promise(context.number) if pages == len(table) + 1 else None
+        promised = self._pool.promise(context.number, context.last_page) if pages == len(table) + 1 else None
         return None if promised is None else [*table, promised]
 
     def append(self, context: Context, tokens: Sequence[WorkingToken]) -> None:

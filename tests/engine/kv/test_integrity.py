@@ -36,8 +36,8 @@ def swap_first_pages(context: Context) -> None:
 
 
 CORRUPTIONS: dict[str, Callable[[World], object]] = {
-    "a page was lost": lambda world: pool(world).free.pop(),
-    "two owners": lambda world: pool(world).free.append(resident(world).block_table[0]),
+    "a page was lost": lambda world: pool(world).free.popitem(),
+    "two owners": lambda world: pool(world).free.update({resident(world).block_table[0]: None}),
     "count of contexts": lambda world: setattr(resident(world).leaf, "contexts", 2),
     "count of snapshots": lambda world: setattr(resident(world).leaf, "snapshots", 7),
     "miscounted": lambda world: setattr(pool(world).cached, "pages", 1),

@@ -255,3 +255,18 @@ def test_a_foreseen_page_is_given_to_whoever_needs_it_first(store: PageStore):  
 
 def test_more_than_one_missing_page_is_not_foreseen(store: PageStore):
     assert store.table_for(working(store, 16, 1), 33) is None
+
+
+def test_a_context_gets_neighbouring_pages_while_they_are_free(store: PageStore):
+    first, second = working(store, 5, 1), working(store, 5, 1)
+    store.release(second)
+    store.reserve(first, 2)
+    assert store.block_table(first) == [0, 1, 2]
+
+
+def test_a_foreseen_page_is_a_neighbour_too(store: PageStore):
+    for pages in (2, 1):
+        context = working(store, 1, pages)
+    store.release(context - 1)
+    table = store.table_for(context, 17)
+    assert table == [2, 3]
