@@ -24,6 +24,15 @@ def integers(values: npt.ArrayLike) -> mx.array:
     return from_host(np.asarray(values, np.int32))
 
 
+def index_of(places: npt.NDArray[np.int64]) -> mx.array | slice:
+    """`places` of an axis, at least one: a slice where they ascend evenly, which is cheaper to write than a scatter."""
+    steps = np.diff(places)
+    step = int(steps[0]) if len(steps) else 1
+    if step < 1 or (steps != step).any():
+        return integers(places)
+    return slice(int(places[0]), int(places[-1]) + 1, step)
+
+
 def host_view(array: mx.array) -> npt.NDArray[Any]:
     """The memory of an evaluated array, to read and write while nothing computes with it; bfloat16 as uint16."""
     return np.asarray(cast("Any", array.view(mx.uint16) if array.dtype == mx.bfloat16 else array))

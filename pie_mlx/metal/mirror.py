@@ -11,7 +11,7 @@ import mlx.core as mx
 import numpy as np
 import numpy.typing as npt
 
-from pie_mlx.metal.arrays import evaluate, host_view, integers
+from pie_mlx.metal.arrays import evaluate, host_view, index_of, integers
 from pie_mlx.metal.pool import HostPages, KvPool, page_bytes
 from pie_mlx.metal.visibility import BoolArray, Run, visible
 
@@ -160,6 +160,8 @@ class Mirrors:
     def _known(self, mirror: Mirror) -> list[int]:
         """How many leading pages of each row are as they were when it was last used."""
         counts = [len(row.table) for row in mirror.rows]
+        if all(row.used_at >= self._pool.clock - 1 for row in mirror.rows):  # nothing changed since but in this step
+            return counts
         pages = np.concatenate([np.asarray(row.table, np.int64) for row in mirror.rows])
         used_at = np.repeat(np.asarray([row.used_at for row in mirror.rows], np.int64), counts)
         changed = self._pool.changed_before(pages) > used_at
@@ -220,7 +222,7 @@ class Seating:
         self.order = [IDLE] * len(mirror.rows)
         for index, seat in enumerate(seats):
             self.order[seat] = index
-        self._index: dict[int, mx.array] = {}
+        self._index: dict[int, mx.array | slice] = {}
         rows = [run.start for run in ask.runs]
         self._taken = None if rows == list(range(ask.step_rows)) else integers(rows)
 
@@ -247,11 +249,11 @@ class Seating:
         keys, values = (mx.unflatten(array, 0, shape)[: len(self.order), :, : self._width] for array in kept)
         return keys, values
 
-    def _places_of(self, heads: int) -> mx.array:
-        """Where the runs' new slots go in arrays of `heads` KV heads, int32 [runs * heads]."""
+    def _places_of(self, heads: int) -> mx.array | slice:
+        """Where the runs' new slots go in arrays of `heads` KV heads, [runs * heads]."""
         if heads not in self._index:
             head = self._seats[:, None] * heads + np.arange(heads)
-            self._index[heads] = integers((head * self._mirror.capacity + self._places[:, None]).reshape(-1))
+            self._index[heads] = index_of((head * self._mirror.capacity + self._places[:, None]).reshape(-1))
         return self._index[heads]
 
     def _filled(self, layer: int, shape: tuple[int, int, int]) -> KeysAndValues:
