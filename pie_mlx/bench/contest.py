@@ -39,7 +39,7 @@ class Contest:
 
     def __init__(self, engine: Engine, peer: MlxLm, pages: PeakPages, sizes: Sizes) -> None:
         self._engine, self._peer, self._pages, self._sizes = engine, peer, pages, sizes
-        self._seeds = itertools.count(2000)
+        self._seeds = itertools.count(100)
 
     async def check(self) -> tuple[str, str]:
         """Number format and BLAS of both. Raises InvalidArgumentError when the two sides differ in anything."""
@@ -51,18 +51,21 @@ class Contest:
         return mine.dtype, mine.blas
 
     async def decode(self) -> list[Row]:
-        """One stream."""
-        one, new_tokens = prompt(64, 1), self._sizes.new_tokens
-        await self.inside(lambda: programs.stream(one, 8))
-        self._peer.stream(one, 8)
-        values = await self._turns(lambda: self._peer.stream(one, new_tokens), lambda: programs.stream(one, new_tokens))
+        """One stream. Here, too, every round has new prompts."""
+        new_tokens, prompts = self._sizes.new_tokens, (prompt(64, seed) for seed in self._seeds)
+        await self.inside(lambda: programs.stream(next(prompts), 8))
+        self._peer.stream(next(prompts), 8)
+        values = await self._turns(
+            lambda: self._peer.stream(next(prompts), new_tokens), lambda: programs.stream(next(prompts), new_tokens)
+        )
         return [Row("1 stream, decode", *values, "tok/s")]
 
     async def batch(self, streams: int) -> list[Row]:
-        """Many streams of different lengths."""
-        many, new_tokens = ragged(streams), self._sizes.new_tokens
+        """Many streams of different lengths, with new prompts every round."""
+        new_tokens, seeds = self._sizes.new_tokens, itertools.islice(self._seeds, 0, None, streams)
         theirs, mine = await self._turns(
-            lambda: self._peer.batch(many, new_tokens)[0], lambda: programs.batch(many, new_tokens)
+            lambda: self._peer.batch(ragged(streams, next(seeds)), new_tokens)[0],
+            lambda: programs.batch(ragged(streams, next(seeds)), new_tokens),
         )
         total = streams * new_tokens
         return [Row(f"{streams} ragged streams, prefill included", total / theirs, total / mine, "tok/s")]
@@ -105,7 +108,7 @@ class Contest:
 
     async def equal_prompt(self) -> list[Row]:
         """The first token of a prompt that was there before."""
-        again = prompt(self._sizes.shared_prompt, 4000)
+        again = prompt(self._sizes.shared_prompt, next(self._seeds))
         await self.inside(lambda: programs.first_token(again))
         values = await self._turns(lambda: self._peer.first_token(again), lambda: programs.first_token(again))
         return [Row(f"first token of a second equal prompt of {self._sizes.shared_prompt}", *values, "s", True)]

@@ -8,6 +8,6 @@ def prompt(length: int, seed: int) -> list[int]:
     return [1 + (seed * 7919 + place * 104729) % _SMALLEST_VOCABULARY for place in range(length)]
 
 
-def ragged(streams: int) -> list[list[int]]:
-    """Prompts of 32 to 96 tokens."""
-    return [prompt(32 + (seed * 37) % 65, seed) for seed in range(streams)]
+def ragged(streams: int, first_seed: int = 0) -> list[list[int]]:
+    """Prompts of 32 to 96 tokens, the lengths the same whatever the seeds."""
+    return [prompt(32 + (stream * 37) % 65, first_seed + stream) for stream in range(streams)]
