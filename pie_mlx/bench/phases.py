@@ -10,11 +10,13 @@ import mlx.core as mx
 
 from pie_mlx.bench import programs
 from pie_mlx.bench.prompts import ragged
-from pie_mlx.engine.model import runner
+from pie_mlx.engine.model import burst, runner
 from pie_mlx.engine.model.batch import Outcome
-from pie_mlx.engine.model.loaded import LoadedModel
+from pie_mlx.engine.model.loaded import LoadedModel, Tentative
 from pie_mlx.engine.model.reading import Reading
+from pie_mlx.engine.model.step import StepInput
 from pie_mlx.engine.tick_loop import TickLoop
+from pie_mlx.metal import UnsettledError
 from pie_mlx.metal.arrays import evaluate
 from pie_mlx.runtime.embedding import Engine
 
@@ -65,9 +67,10 @@ class PhaseClock:
 async def profile(engine: Engine, streams: Sequence[int], new_tokens: int) -> list[Profile]:
     """One profile for each number of streams. `engine` must not run ahead: then phases would overlap.
 
-    The model's evaluation is waited for before sampling begins, to tell them apart; a normal step evaluates both at
-    once, so these steps are somewhat slower. Layers that begin to be evaluated while later ones are still being built
-    run beside the graph, and compete with it for the cores of a CPU: what they take there counts as graph.
+    The model's evaluation is waited for before sampling begins, to tell them apart, and no step is built while another
+    is computed: a normal step overlaps all of these, so these steps are somewhat slower. Layers that begin to be
+    evaluated while later ones are still being built run beside the graph, and compete with it for the cores of a CPU:
+    what they take there counts as graph.
     """
     return [await _profile(engine, count, new_tokens) for count in streams]
 
@@ -93,6 +96,7 @@ def measured() -> Generator[PhaseClock]:
         for owner, name, phase in _PARTS:
             stack.enter_context(_replaced(owner, name, _timed(getattr(owner, name), clock, phase)))
         stack.enter_context(_replaced(LoadedModel, "forward", _forward(LoadedModel.forward, clock)))
+        stack.enter_context(_replaced(LoadedModel, "follow", _never))
         stack.enter_context(_replaced(TickLoop, "commit", _commit(TickLoop.commit, clock)))
         yield clock
 
@@ -103,10 +107,17 @@ _PARTS: Sequence[tuple[Any, str, str]] = (
     (TickLoop, "build", BATCH),
     (TickLoop, "pin", BATCH),
     (runner, "step_input", BATCH),
+    (burst, "step_input", BATCH),
     (Reading, "__init__", SAMPLING),
     (LoadedModel, "settle", SAMPLING),
+    (LoadedModel, "begin", SAMPLING),
     (Reading, "collect", SAMPLING),
 )
+
+
+def _never(model: LoadedModel, step: StepInput) -> Tentative:
+    del model, step
+    raise UnsettledError
 
 
 def _timed(function: Callable[..., Any], clock: PhaseClock, phase: str) -> Callable[..., Any]:

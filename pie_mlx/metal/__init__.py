@@ -2,7 +2,7 @@
 
 from pie_mlx.metal.attention import AttentionPlan, attend
 from pie_mlx.metal.dense import DenseView
-from pie_mlx.metal.memory import PageMemory
+from pie_mlx.metal.memory import PageMemory, Revision
 from pie_mlx.metal.mirror import UnsettledError
 from pie_mlx.metal.pool import HostPages, KvPool, LayerShape, SlotWrite, page_bytes, pages_for_budget
 from pie_mlx.metal.visibility import Run
@@ -14,6 +14,7 @@ __all__ = [
     "KvPool",
     "LayerShape",
     "PageMemory",
+    "Revision",
     "Run",
     "SlotWrite",
     "UnsettledError",

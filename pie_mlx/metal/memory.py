@@ -21,3 +21,23 @@ class PageMemory:
     def arrays(self) -> list[mx.array]:
         """Every array a step may write."""
         return self.pool.arrays() + self.mirrors.arrays()
+
+    def revision(self) -> "Revision":
+        """What the arrays are now, to come back to."""
+        return Revision([(array, array[...]) for array in self.arrays()])
+
+
+@dataclass(slots=True)
+class Revision:
+    """The arrays of a memory as they were, while a step that may never be computed is built over them.
+
+    Let go of it before that step is evaluated: what is still held cannot be written in place.
+    """
+
+    _arrays: list[tuple[mx.array, mx.array]]
+
+    def restore(self) -> None:
+        """Forget what was built since."""
+        for array, before in self._arrays:
+            array[...] = before
+        self._arrays.clear()

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pie_mlx import calls
-from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import BatchFailedError, ContextReleasedError, InvalidArgumentError, TokenBudgetError
 from pie_mlx.events import Event, PassCompleted, TickCompleted
 from pie_mlx.sdk import Context, Entropy, Generator, Grammar, GrammarConstraint, Regex, Sampler
@@ -31,7 +30,7 @@ def passes(events: list[Event]) -> list[PassCompleted]:
 
 async def a_few_passes(engine: Running) -> None:
     before = len(passes(engine.events))
-    while len(passes(engine.events)) < before + 9:  # noqa: ASYNC110 - events tell no loop
+    while len(passes(engine.events)) < before + 5:  # noqa: ASYNC110 - events tell no loop
         await asyncio.sleep(0)
 
 
@@ -164,13 +163,13 @@ async def test_a_bid_set_by_hand_serves_one_pass(engine: Running) -> None:  # B2
 async def test_an_idle_scope_holds_for_a_text_under_way(engine: Running) -> None:  # B8, P3
     with Context(engine.model) as context:
         context.append(engine.prompt(9, 9))
-        work = asyncio.create_task(context.generate(GREEDY, max_tokens=200, stop=[], auto_flush=False).collect_tokens())
+        work = asyncio.create_task(context.generate(GREEDY, max_tokens=300, stop=[], auto_flush=False).collect_tokens())
         await a_few_passes(engine)
         with context.idle():
             first_event = len(engine.events)
             await a_few_passes(engine)
             bids = [event.bid for event in passes(engine.events[first_event:])]
-        assert len(await work) == 200
+        assert len(await work) == 300
     assert bids[2:] == [0.0] * (len(bids) - 2)
 
 
@@ -200,18 +199,23 @@ async def test_a_context_released_meanwhile_ends_its_text(engine: Running) -> No
         await work
 
 
+def fail_at(engine: Running, monkeypatch: pytest.MonkeyPatch, *failing: int) -> None:
+    """Let the steps of these numbers fail from now on."""
+    model = engine.core.services.runner.model
+    begin, steps = model.begin, iter(range(1000))
+
+    def begun(*outputs: mx.array) -> None:
+        if next(steps) in failing:
+            raise RuntimeError("out of memory")
+        begin(*outputs)
+
+    monkeypatch.setattr(model, "begin", begun)
+
+
 async def test_a_batch_that_fails_midway_is_told_and_leaves_the_text_so_far(
     engine: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # E4
-    model = engine.core.services.runner.model
-    forward, steps = model.forward, iter(range(1000))
-
-    def failing(step: Any) -> Any:
-        if next(steps) in (4, 5):  # also when it is tried again
-            raise RuntimeError("out of memory")
-        return forward(step)
-
-    monkeypatch.setattr(model, "forward", failing)
+    fail_at(engine, monkeypatch, 4, 5)  # also when it is tried again
     with Context(engine.model) as context:
         context.append(engine.prompt(9, 6))
         generator = context.generate(GREEDY, max_tokens=10, stop=[], auto_flush=False)
@@ -296,7 +300,7 @@ def test_texts_side_by_side_are_what_each_is_alone(  # E1, L6
 
 
 async def test_steps_follow_a_batch_at_once(engine: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pie_mlx.engine.model.runner.LONGEST_SECONDS", 60.0)
+    monkeypatch.setattr("pie_mlx.engine.model.burst.LONGEST_SECONDS", 60.0)
     first = len(engine.events)
     await collected(engine, engine.prompt(9, 11), {"max_tokens": 34, "stop": []})
     assert [batch.steps for batch in batches(engine, first)] == [17, 17]
@@ -306,7 +310,7 @@ async def test_steps_follow_a_batch_at_once(engine: Running, monkeypatch: pytest
 async def test_steps_follow_at_once_under_a_grammar_too(
     engine: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # G13
-    monkeypatch.setattr("pie_mlx.engine.model.runner.LONGEST_SECONDS", 60.0)
+    monkeypatch.setattr("pie_mlx.engine.model.burst.LONGEST_SECONDS", 60.0)
     first = len(engine.events)
     options = {"max_tokens": 40, "stop": [], "constrain": Regex(r"[a-z]{3}[0-9]")}
     tokens = await collected(engine, engine.prompt(9, 16), options)
@@ -318,15 +322,7 @@ async def test_a_step_that_fails_once_is_tried_again_and_nothing_is_lost(
     engine: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # E4
     plain = await collected(engine, engine.prompt(9, 12), {"max_tokens": 20, "stop": []})
-    model = engine.core.services.runner.model
-    forward, steps = model.forward, iter(range(1000))
-
-    def failing(step: Any) -> Any:
-        if next(steps) == 4:
-            raise RuntimeError("out of memory")
-        return forward(step)
-
-    monkeypatch.setattr(model, "forward", failing)
+    fail_at(engine, monkeypatch, 4)
     assert await collected(engine, engine.prompt(9, 12), {"max_tokens": 20, "stop": []}) == plain
 
 
@@ -334,17 +330,17 @@ def hold_first_following_step(
     engine: Running, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[threading.Event, threading.Event]:
     """Set when the first step follows a batch; and what that step then waits for."""
-    monkeypatch.setattr("pie_mlx.engine.model.runner.LONGEST_SECONDS", 60.0)
+    monkeypatch.setattr("pie_mlx.engine.model.burst.LONGEST_SECONDS", 60.0)
     model = engine.core.services.runner.model
-    forward, went_on, release = model.forward, threading.Event(), threading.Event()
+    begin, steps, went_on, release = model.begin, iter(range(1000)), threading.Event(), threading.Event()
 
-    def held(step: StepInput) -> mx.array:
-        if len(step.tokens) == 1 and not went_on.is_set():
+    def held(*outputs: mx.array) -> None:
+        if next(steps) == 1:
             went_on.set()
             release.wait(10)
-        return forward(step)
+        begin(*outputs)
 
-    monkeypatch.setattr(model, "forward", held)
+    monkeypatch.setattr(model, "begin", held)
     return went_on, release
 
 

@@ -12,8 +12,9 @@ from pie_mlx.engine.draft_model.sequences import DraftSequences
 from pie_mlx.engine.drafting import Allowance, Lately
 from pie_mlx.engine.model.batch import Work, WorkResult
 from pie_mlx.engine.model.loaded import LoadedModel
+from pie_mlx.engine.model.ragged import step_input
 from pie_mlx.engine.model.reading import Reading
-from pie_mlx.engine.model.runner import Runner, step_input
+from pie_mlx.engine.model.runner import Runner
 from pie_mlx.errors import BatchFailedError
 
 STEP_TOKENS = 512

@@ -24,10 +24,22 @@ class FollowingSteps:
         """Steps so far, the batch itself among them."""
         return len(self._tokens[0])
 
+    @property
+    def rows(self) -> int:
+        """Tokens that each step draws."""
+        return len(self._works)
+
     def works(self) -> list[Work]:
         """The next step. Raises what keeps it from being one."""
         masks = self._following.masks()
-        return [_next(*each) for each in zip(self._works, self._tokens, masks, strict=True)]
+        rows = zip(self._works, self._tokens, masks, strict=True)
+        return [_next(work, self.count, tokens[-1], mask) for work, tokens, mask in rows]
+
+    def behind(self) -> list[Work]:
+        """The step behind the one that is being drawn, on tokens not known yet; empty where it can be none."""
+        if self.count >= self._left:
+            return []
+        return [_next(work, self.count + 1, 0, None) for work in self._works]
 
     def add(self, results: Sequence[WorkResult]) -> None:
         """What a step drew; all of it, or nothing where one of the works has failed: it will do so again.
@@ -47,12 +59,12 @@ class FollowingSteps:
         return [[SampledTokens(tokens)] for tokens in self._tokens]
 
 
-def _next(work: Work, tokens: Sequence[int], mask: PackedMask | None) -> Work:
-    """The row that computes the last of the `tokens` drawn for `work`, and draws the next."""
-    (read,), done = work.reads, len(tokens)
+def _next(work: Work, done: int, token: int, mask: PackedMask | None) -> Work:
+    """The row that computes `token`, the last of `done` drawn for `work`, and draws the next."""
+    (read,) = work.reads
     return Work(
         context=work.context,
-        tokens=tokens[-1:],
+        tokens=[token],
         positions=[work.positions[-1] + done],
         slots=[work.further_slots[done - 1]],
         block_table=work.block_table,

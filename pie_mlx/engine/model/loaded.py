@@ -12,7 +12,7 @@ from pie_mlx.engine.model.memory import pool_pages
 from pie_mlx.engine.model.network import Network
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import OutOfPagesError
-from pie_mlx.metal import KvPool, LayerShape, PageMemory
+from pie_mlx.metal import KvPool, LayerShape, PageMemory, Revision
 from pie_mlx.metal.arrays import begin_evaluation, evaluate
 from pie_mlx.metal.backend import Backend, choose_backend
 from pie_mlx.metal.pools import page_pool
@@ -108,15 +108,18 @@ class LoadedModel:
         """Start to evaluate `outputs` and the pool."""
         begin_evaluation(outputs, self._pages.arrays())
 
-    def follow(self, step: StepInput) -> mx.array:
+    def follow(self, step: StepInput) -> "Tentative":
         """`forward` of a step behind one that is not settled; `step.tokens` may still be drawn there.
 
-        Begin it once the outputs of the one before are evaluated, in an ordered pool at once. Raises UnsettledError
-        where it can be built only later.
+        Raises UnsettledError where it can be built only later.
         """
+        before = self._pages.revision()
         self.pool.settled = False
         try:
-            return self._network.forward(step, self._pages)
+            return Tentative(self._network.forward(step, self._pages), before)
+        except Exception:
+            before.restore()
+            raise
         finally:
             self.pool.settled = True
 
@@ -127,3 +130,21 @@ class LoadedModel:
     def drop_state(self, context: int) -> None:
         """Forget the recurrent state of `context`."""
         self._network.drop(context)
+
+
+@dataclass(slots=True)
+class Tentative:
+    """A step that is built, behind one whose outcome may yet forbid it: keep it or drop it."""
+
+    _logits: mx.array
+    _before: Revision | None
+
+    def keep(self) -> mx.array:
+        """Its logits. Begin it once the outputs of the step before are evaluated, in an ordered pool at once."""
+        self._before = None
+        return self._logits
+
+    def drop(self) -> None:
+        """It was never built."""
+        if self._before is not None:
+            self._before.restore()

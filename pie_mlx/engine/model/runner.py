@@ -10,55 +10,15 @@ from typing import TypeVar
 
 import mlx.core as mx
 
-from pie_mlx.engine.model.batch import Batch, Following, Outcome, RowRead, Work
-from pie_mlx.engine.model.following import FollowingSteps
+from pie_mlx.engine.model.batch import Batch, Outcome, Work
+from pie_mlx.engine.model.burst import Burst
 from pie_mlx.engine.model.loaded import LoadedModel
+from pie_mlx.engine.model.ragged import Reads, step_input
 from pie_mlx.engine.model.reading import Reading
-from pie_mlx.engine.model.step import AdapterUse, Segment, StepInput
-from pie_mlx.errors import BatchFailedError, PieError
+from pie_mlx.errors import BatchFailedError
 from pie_mlx.metal import UnsettledError
 
 T = TypeVar("T")
-
-Reads = Sequence[Sequence[tuple[int, RowRead]]]
-"""For every work, its reads with their row among the logits."""
-
-_NO_ADAPTER: AdapterUse = (0, 0, 0)
-
-LONGEST_SECONDS = 0.05
-"""Time after which no further step follows a batch at once: whoever watches hears of batches, not of steps."""
-
-
-def step_input(works: Sequence[Work]) -> tuple[StepInput, list[list[tuple[int, RowRead]]]]:
-    """The ragged arrays of a batch, and for every work its reads with their row among the logits.
-
-    Reads of one token share a row: the head runs once per distinct (work, token).
-    """
-    segments: list[Segment] = []
-    logit_rows: list[int] = []
-    reads: list[list[tuple[int, RowRead]]] = []
-    start = 0
-    for work in works:
-        segments.append(Segment(work.context, start, len(work.tokens), work.block_table, work.kv_length, work.masks))
-        rows = {index: len(logit_rows) + rank for rank, index in enumerate(sorted({r.index for r in work.reads}))}
-        logit_rows += [start + index for index in rows]
-        reads.append([(rows[read.index], read) for read in work.reads])
-        start += len(work.tokens)
-    step = StepInput(
-        tokens=[token for work in works for token in work.tokens],
-        positions=[position for work in works for position in work.positions],
-        slots=[slot for work in works for slot in work.slots],
-        segments=tuple(segments),
-        logit_rows=logit_rows,
-        adapters=_adapters(works),
-    )
-    return step, reads
-
-
-def _adapters(works: Sequence[Work]) -> list[AdapterUse] | None:
-    if all(work.adapters is None for work in works):
-        return None
-    return [use for work in works for use in work.adapters or [_NO_ADAPTER] * len(work.tokens)]
 
 
 @dataclass(slots=True)
@@ -141,24 +101,10 @@ class Runner:
             if not step.logit_rows:
                 self.model.settle()
                 return Outcome([[] for _ in batch.works], time.perf_counter() - started)
-            outcome = self._read(batch.works, logits, reads, successors, started)
-        return outcome if batch.following is None else self._follow(batch.works, batch.following, outcome)
-
-    def _follow(self, works: Sequence[Work], following: Following, first: Outcome) -> Outcome:
-        """The batch with the steps that follow it at once, until other work comes to this thread.
-
-        One that fails ends them: it will do so again when it is asked for.
-        """
-        steps, begun = FollowingSteps(works, following), time.perf_counter()
-        with contextlib.suppress(PieError, RuntimeError, ValueError, MemoryError):
-            steps.add(first.results)
-            while steps.goes_on and self._is_idle and time.perf_counter() < begun + LONGEST_SECONDS:
-                works = steps.works()
-                step, reads = step_input(works)
-                steps.add(self._read(works, self.model.forward(step), reads, (), begun).results)
-        if not steps.count:
-            return first
-        return Outcome(steps.results(), first.seconds, steps=steps.count, further_seconds=time.perf_counter() - begun)
+            if batch.following is not None:
+                burst = Burst(self.model, batch.works, batch.following)
+                return burst.run(Reading(logits.astype(mx.float32), reads), started, lambda: self._is_idle)
+            return self._read(batch.works, logits, reads, successors, started)
 
     @property
     def _is_idle(self) -> bool:
@@ -197,7 +143,7 @@ class Runner:
         step, _ = step_input(successors)
         drawn = reading.last_tokens([place[work.context] for work in successors])
         try:
-            logits = self.model.follow(replace(step, tokens=drawn, logit_rows=list(range(len(successors)))))
+            logits = self.model.follow(replace(step, tokens=drawn, logit_rows=list(range(len(successors))))).keep()
         except (UnsettledError, RuntimeError, ValueError, MemoryError):
             return None  # if it is the model that fails, it will do so again where somebody waits for it
         return Ahead({work.context: row for row, work in enumerate(successors)}, logits)

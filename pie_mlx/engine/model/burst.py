@@ -1,0 +1,78 @@
+"""A batch with the steps that follow it at once."""
+
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import mlx.core as mx
+
+from pie_mlx.engine.model.batch import Following, Outcome, Work, WorkResult
+from pie_mlx.engine.model.following import FollowingSteps
+from pie_mlx.engine.model.loaded import LoadedModel, Tentative
+from pie_mlx.engine.model.ragged import step_input
+from pie_mlx.engine.model.reading import Reading
+from pie_mlx.errors import PieError
+from pie_mlx.metal import UnsettledError
+
+LONGEST_SECONDS = 0.1
+"""Time after which no further step follows a batch at once: whoever watches hears of batches, not of steps."""
+
+
+class Burst:
+    """Steps of `works`, the later ones as `following` decides.
+
+    While the last operations of a step are computed, the next one is built on the tokens still being drawn. Nothing of
+    it is computed before it is known to be wanted.
+    """
+
+    def __init__(self, model: LoadedModel, works: Sequence[Work], following: Following) -> None:
+        self._model = model
+        self._steps = FollowingSteps(works, following)
+        self._next: Tentative | None = None
+
+    def run(self, first: Reading, begun: float, may_go_on: Callable[[], bool]) -> Outcome:
+        """All that was drawn. Raises what the `first` step does; a later one that fails only ends the burst.
+
+        `begun` is when building the first began. It will fail again when it is asked for by itself.
+        """
+        try:
+            results = self._collect(first)
+            followed = time.perf_counter()
+            with contextlib.suppress(PieError, RuntimeError, ValueError, MemoryError):
+                self._steps.add(results)
+                while self._steps.goes_on and may_go_on() and time.perf_counter() < followed + LONGEST_SECONDS:
+                    self._steps.add(self._collect(self._read_next()))
+        finally:
+            self._drop_next()
+        if not self._steps.count:
+            return Outcome(results, followed - begun)
+        further = time.perf_counter() - followed
+        return Outcome(self._steps.results(), followed - begun, steps=self._steps.count, further_seconds=further)
+
+    def _collect(self, reading: Reading) -> list[WorkResult]:
+        self._model.begin(*reading.outputs)
+        self._build_next(reading)
+        results = reading.collect()
+        if not all(map(reading.keeps_last, range(self._steps.rows))):
+            self._drop_next()
+        return results
+
+    def _build_next(self, reading: Reading) -> None:
+        works = self._steps.behind()
+        if not works or not self._model.follows or self._model.pool.ordered:
+            return
+        step, _ = step_input(works)
+        with contextlib.suppress(UnsettledError):
+            self._next = self._model.follow(replace(step, tokens=reading.last_tokens(range(len(works)))))
+
+    def _read_next(self) -> Reading:
+        step, reads = step_input(self._steps.works())
+        built, self._next = self._next, None
+        logits = self._model.forward(step) if built is None else built.keep()
+        return Reading(logits.astype(mx.float32), reads)
+
+    def _drop_next(self) -> None:
+        if self._next is not None:
+            self._next.drop()
+            self._next = None

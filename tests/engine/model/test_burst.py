@@ -1,0 +1,148 @@
+"""Steps that follow a batch at once: built on tokens still being drawn, dropped without a trace when not wanted."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pie_mlx.calls import SampledTokens, Sampler
+from pie_mlx.engine.model import burst
+from pie_mlx.engine.model.batch import PackedMask, RowRead, Work, WorkResult, last_drawn
+from pie_mlx.engine.model.burst import Burst
+from pie_mlx.engine.model.loaded import LoadedModel
+from pie_mlx.engine.model.loading import load_model
+from pie_mlx.engine.model.ragged import step_input
+from pie_mlx.engine.model.reading import Reading
+from pie_mlx.errors import BatchFailedError
+
+TABLES = [[0, 1, 2, 3], [9, 4, 7, 12]]
+"""Neighbouring pages, which are read where they lie, and scattered ones, which are mirrored."""
+
+
+class Wanting:
+    """So many steps of so many rows."""
+
+    def __init__(self, rows: int, steps: int) -> None:
+        self.rows, self.left = rows, steps
+
+    def advance(self, drawn: Sequence[int]) -> bool:
+        self.left -= 1
+        return self.left > 0
+
+    def masks(self) -> list[PackedMask | None]:
+        return [None] * self.rows
+
+
+@pytest.fixture
+def model(tiny_model_directory: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> LoadedModel:
+    monkeypatch.setattr(burst, "LONGEST_SECONDS", 60.0)
+    loaded = load_model(str(tiny_model_directory("llama")), name="tiny")
+    loaded.allocate(pages=16)
+    return loaded
+
+
+def work(context: int, tokens: Sequence[int], held: int, further: int = 0) -> Work:
+    """`tokens` behind `held` slots of a context, and one draw."""
+    slots = [TABLES[context][slot // 16] * 16 + slot % 16 for slot in range(held, held + len(tokens) + further)]
+    return Work(
+        context=context,
+        tokens=tokens,
+        positions=range(held, held + len(tokens)),
+        slots=slots[: len(tokens)],
+        block_table=TABLES[context],
+        kv_length=held + len(tokens),
+        reads=(RowRead(len(tokens) - 1, Sampler.argmax()),),
+        further_slots=slots[len(tokens) :],
+    )
+
+
+def go_on(model: LoadedModel, works: Sequence[Work], steps: int) -> list[list[int]]:
+    """What each of `works` draws in so many steps at once."""
+    step, reads = step_input(works)
+    reading = Reading(model.forward(step), reads)
+    outcome = Burst(model, works, Wanting(len(works), steps)).run(reading, 0.0, lambda: True)
+    assert outcome.steps == steps
+    return [tokens_of(result) for result in outcome.results]
+
+
+def tokens_of(result: WorkResult) -> list[int]:
+    assert not isinstance(result, BatchFailedError)
+    (drawn,) = result
+    assert isinstance(drawn, SampledTokens)
+    return drawn.tokens
+
+
+def one_by_one(model: LoadedModel, works: Sequence[Work], steps: int) -> list[list[int]]:
+    drawn: list[list[int]] = [[] for _ in works]
+    for _ in range(steps):
+        step, reads = step_input(works)
+        reading = Reading(model.forward(step), reads)
+        model.settle(*reading.outputs)
+        for tokens, result in zip(drawn, reading.collect(), strict=True):
+            tokens += last_drawn(result)
+        works = [work(each.context, tokens[-1:], each.kv_length) for each, tokens in zip(works, drawn, strict=True)]
+    return drawn
+
+
+def prompts(further: int = 0) -> list[Work]:
+    return [work(0, range(5, 25), 0, further), work(1, range(40, 53), 0, further)]
+
+
+def behind(drawn: Sequence[Sequence[int]], further: int = 0) -> list[Work]:
+    """The prompts' next step when all of `drawn` but the last token is in KV."""
+    pairs = zip(prompts(), drawn, strict=True)
+    return [work(each.context, tokens[-1:], each.kv_length + len(tokens) - 1, further) for each, tokens in pairs]
+
+
+def joined(first: Sequence[list[int]], second: Sequence[list[int]]) -> list[list[int]]:
+    return [left + right for left, right in zip(first, second, strict=True)]
+
+
+def addresses(model: LoadedModel) -> list[int]:
+    """Where the pool is in memory."""
+    return [np.asarray(array).__array_interface__["data"][0] for array in model.pool.arrays()]
+
+
+def test_steps_at_once_draw_what_single_steps_draw(model: LoadedModel) -> None:  # G11
+    expected = one_by_one(model, prompts(), 20)
+    assert go_on(model, prompts(further=30), 20) == expected
+
+
+def test_a_step_that_was_built_and_is_not_wanted_leaves_no_trace(model: LoadedModel) -> None:  # E1
+    expected = one_by_one(model, prompts(), 20)
+    drawn = go_on(model, prompts(further=30), 5)
+    drawn = joined(drawn, go_on(model, behind(drawn, further=20), 7))
+    assert joined(drawn, one_by_one(model, behind(drawn), 8)) == expected
+
+
+def test_steps_at_once_leave_the_pool_where_it_is(model: LoadedModel) -> None:
+    before = addresses(model)
+    for steps in (1, 9, 4):
+        go_on(model, prompts(further=12), steps)
+        assert addresses(model) == before
+
+
+def test_the_next_step_is_built_while_one_is_computed(model: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[str] = []
+    forward, follow = model.forward, model.follow
+    monkeypatch.setattr(model, "forward", lambda step: built.append("behind a settled step") or forward(step))
+    monkeypatch.setattr(model, "follow", lambda step: built.append("on tokens being drawn") or follow(step))
+    go_on(model, [work(0, range(5, 25), 0, 12)], 9)
+    assert built == ["behind a settled step"] + ["on tokens being drawn"] * 9
+
+
+def test_a_step_that_fails_takes_the_one_behind_it_along(
+    model: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:  # E4
+    expected = one_by_one(model, prompts(), 3)
+    collect = Reading.collect
+
+    def failing(reading: Reading) -> list[WorkResult]:
+        monkeypatch.setattr(Reading, "collect", collect)
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(Reading, "collect", failing)
+    with pytest.raises(RuntimeError, match="out of memory"):
+        go_on(model, prompts(further=30), 3)
+    assert go_on(model, prompts(further=30), 3) == expected
