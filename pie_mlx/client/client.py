@@ -121,34 +121,31 @@ class Client:
     ) -> RemoteProcess:
         """Start an installed program, `name` or `name@version`. Raises LaunchError."""
         text = json.dumps({} if input is None else input, allow_nan=False)
-        process_id = await self._connection.ask(
+        started: list[RemoteProcess] = []
+        await self._connection.ask(
             "launch_process",
-            arranged=self._arrange,
+            arranged=lambda process_id: started.append(self._process(process_id)),
             inferlet=program,
             input=text,
             capture_outputs=attach,
             token_budget=token_budget,
         )
-        return self._process(process_id)
+        return started[0]
 
     async def launch_all(
         self, program: str, inputs: Sequence[Any], *, attach: bool = True, budgets: Sequence[int | None] | None = None
     ) -> list[RemoteProcess]:
         """Start a program once for each input, all or none. Raises LaunchError."""
-
-        def arrange(result: str) -> None:
-            for process_id in json.loads(result):
-                self._arrange(process_id)
-
-        result = await self._connection.ask(
+        started: list[RemoteProcess] = []
+        await self._connection.ask(
             "launch_processes",
-            arranged=arrange,
+            arranged=lambda result: started.extend(map(self._process, json.loads(result))),
             inferlet=program,
             inputs=[json.dumps({} if item is None else item, allow_nan=False) for item in inputs],
             capture_outputs=attach,
             token_budgets=None if budgets is None else list(budgets),
         )
-        return [self._process(process_id) for process_id in json.loads(result)]
+        return started
 
     async def launch_daemon(self, program: str, port: int, input: Any = None) -> None:
         """Let an installed program answer HTTP on a port of the engine's machine, until the engine stops.
@@ -160,10 +157,11 @@ class Client:
 
     async def attach(self, process_id: str) -> RemoteProcess:
         """What was missed comes first. Raises ProcessError."""
+        attached: list[RemoteProcess] = []
         await self._connection.ask(
-            "attach_process", arranged=lambda _: self._arrange(process_id), process_id=process_id
+            "attach_process", arranged=lambda _: attached.append(self._process(process_id)), process_id=process_id
         )
-        return self._process(process_id)
+        return attached[0]
 
     async def detach(self, process_id: str) -> None:
         await self._connection.ask("detach_process", process_id=process_id)
@@ -221,10 +219,9 @@ class Client:
                 raise event
             yield event
 
-    def _arrange(self, process_id: str) -> None:
-        self._queues[process_id] = asyncio.Queue()
-
     def _process(self, process_id: str) -> RemoteProcess:
+        """A process whose events are kept from now on: it may have ended before whoever started it goes on."""
+        self._queues[process_id] = asyncio.Queue()
         return RemoteProcess(process_id, self, self._queues[process_id])
 
     def _take(self, frame: frames.AnyServerFrame) -> None:

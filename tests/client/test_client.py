@@ -5,6 +5,7 @@ from unittest.mock import ANY
 import pytest
 
 from pie_mlx.client import connect, find_engine
+from pie_mlx.client.frames import ProcessEvent
 from pie_mlx.errors import AuthError, InvalidArgumentError, LaunchError, McpError, ProcessError, SessionClosedError
 from pie_mlx.events import ProcessFailed, ProcessFile, ProcessMessage, ProcessOutput, ProcessReturned
 from tests.server.running import MANIFEST, RunningServer
@@ -31,6 +32,18 @@ async def test_results_are_what_the_program_returned(client, value):
     process = await client.launch("player", do("value", value=value))
     assert await process.result() == value
     assert await process.result() == value
+
+
+@pytest.mark.parametrize("start", ["launch", "launch_all", "attach"])
+async def test_a_process_may_end_before_whoever_started_it_hears_of_its_start(client, monkeypatch, start):
+    async def at_once(type, *, arranged, **fields):
+        arranged('["p"]' if start == "launch_all" else "p")
+        client._take(ProcessEvent("p", "return", '{"a": 1}', "json"))
+
+    monkeypatch.setattr(client._connection, "ask", at_once)
+    started = await getattr(client, start)(*{"launch": ["x"], "launch_all": ["x", [{}]], "attach": ["p"]}[start])
+    (process,) = started if start == "launch_all" else [started]
+    assert await process.result() == {"a": 1}
 
 
 async def test_a_failure_is_raised(client):
