@@ -59,7 +59,7 @@ class Burst:
         return results
 
     def _build_next(self, reading: Reading) -> None:
-        works = self._steps.behind()
+        works = self._steps.works_behind()
         if not works or not self._model.follows or self._model.pool.ordered:
             return
         step, _ = step_input(works)
@@ -67,10 +67,16 @@ class Burst:
             self._next = self._model.follow(replace(step, tokens=reading.last_tokens(range(len(works)))))
 
     def _read_next(self) -> Reading:
-        step, reads = step_input(self._steps.works())
+        logits = self._next_logits().astype(mx.float32)
+        if self._steps.masked:
+            self._model.begin(logits)  # grammars are walked meanwhile
+        return Reading(logits, self._steps.reads())
+
+    def _next_logits(self) -> mx.array:
+        if self._next is None:
+            return self._model.forward(step_input(self._steps.works())[0])
         built, self._next = self._next, None
-        logits = self._model.forward(step) if built is None else built.keep()
-        return Reading(logits.astype(mx.float32), reads)
+        return built.keep()
 
     def _drop_next(self) -> None:
         if self._next is not None:

@@ -29,17 +29,26 @@ class FollowingSteps:
         """Tokens that each step draws."""
         return len(self._works)
 
-    def works(self) -> list[Work]:
-        """The next step. Raises what keeps it from being one."""
-        masks = self._following.masks()
-        rows = zip(self._works, self._tokens, masks, strict=True)
-        return [_next(work, self.count, tokens[-1], mask) for work, tokens, mask in rows]
+    @property
+    def masked(self) -> bool:
+        """Whether a grammar or a mask restricts what is drawn."""
+        return any(work.reads[0].mask is not None for work in self._works)
 
-    def behind(self) -> list[Work]:
+    def works(self) -> list[Work]:
+        """The next step, but for its `reads`."""
+        return self._works_behind(self.count, [tokens[-1] for tokens in self._tokens])
+
+    def works_behind(self) -> list[Work]:
         """The step behind the one that is being drawn, on tokens not known yet; empty where it can be none."""
-        if self.count >= self._left:
-            return []
-        return [_next(work, self.count + 1, 0, None) for work in self._works]
+        return [] if self.count >= self._left else self._works_behind(self.count + 1, [0] * self.rows)
+
+    def reads(self) -> list[list[tuple[int, RowRead]]]:
+        """What is drawn in the next step, with the row of its logits. Raises what keeps it from being one."""
+        masks = self._following.masks()
+        return [[(row, _next_read(work.reads[0], self.count, masks[row]))] for row, work in enumerate(self._works)]
+
+    def _works_behind(self, drawn: int, tokens: Sequence[int]) -> list[Work]:
+        return [_next_work(work, drawn, token) for work, token in zip(self._works, tokens, strict=True)]
 
     def add(self, results: Sequence[WorkResult]) -> None:
         """What a step drew; all of it, or nothing where one of the works has failed: it will do so again.
@@ -59,16 +68,19 @@ class FollowingSteps:
         return [[SampledTokens(tokens)] for tokens in self._tokens]
 
 
-def _next(work: Work, done: int, token: int, mask: PackedMask | None) -> Work:
-    """The row that computes `token`, the last of `done` drawn for `work`, and draws the next."""
-    (read,) = work.reads
+def _next_work(work: Work, drawn: int, token: int) -> Work:
+    """The row that computes `token`, the last of those `drawn` for `work`."""
     return Work(
         context=work.context,
         tokens=[token],
-        positions=[work.positions[-1] + done],
-        slots=[work.further_slots[done - 1]],
+        positions=[work.positions[-1] + drawn],
+        slots=[work.further_slots[drawn - 1]],
         block_table=work.block_table,
-        kv_length=work.kv_length + done,
-        reads=(RowRead(0, read.read, read.stream, read.counter + done, mask),),
+        kv_length=work.kv_length + drawn,
+        reads=(RowRead(0, work.reads[0].read),),
         adapters=None if work.adapters is None else work.adapters[-1:],
     )
+
+
+def _next_read(read: RowRead, drawn: int, mask: PackedMask | None) -> RowRead:
+    return RowRead(0, read.read, read.stream, read.counter + drawn, mask)
