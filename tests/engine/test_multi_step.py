@@ -307,10 +307,12 @@ async def test_steps_follow_a_batch_at_once(engine: Running, monkeypatch: pytest
     assert [batch.tokens for batch in batches(engine, first)] == [9 + 16, 17]
 
 
+@pytest.mark.parametrize("fewest_masks", [1, 2], ids=["on a thread", "in passing"])
 async def test_steps_follow_at_once_under_a_grammar_too(
-    engine: Running, monkeypatch: pytest.MonkeyPatch
+    engine: Running, monkeypatch: pytest.MonkeyPatch, fewest_masks: int
 ) -> None:  # G13
     monkeypatch.setattr("pie_mlx.engine.model.burst.LONGEST_SECONDS", 60.0)
+    monkeypatch.setattr("pie_mlx.engine.model.burst.FEWEST_MASKS", fewest_masks)
     first = len(engine.events)
     options = {"max_tokens": 40, "stop": [], "constrain": Regex(r"[a-z]{3}[0-9]")}
     tokens = await collected(engine, engine.prompt(9, 16), options)

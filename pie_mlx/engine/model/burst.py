@@ -3,6 +3,7 @@
 import contextlib
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 
 import mlx.core as mx
@@ -18,16 +19,20 @@ from pie_mlx.metal import UnsettledError
 LONGEST_SECONDS = 0.1
 """Time after which no further step follows a batch at once: whoever watches hears of batches, not of steps."""
 
+FEWEST_MASKS = 4
+"""Rows whose masks are worth another thread."""
+
 
 class Burst:
     """Steps of `works`, the later ones as `following` decides.
 
     While the last operations of a step are computed, the next one is built on the tokens still being drawn. Nothing of
-    it is computed before it is known to be wanted.
+    it is computed before it is known to be wanted. What many rows may draw is looked up on the thread of `walker`,
+    while the step is computed.
     """
 
-    def __init__(self, model: LoadedModel, works: Sequence[Work], following: Following) -> None:
-        self._model = model
+    def __init__(self, model: LoadedModel, walker: Executor, works: Sequence[Work], following: Following) -> None:
+        self._model, self._walker = model, walker
         self._steps = FollowingSteps(works, following)
         self._next: Tentative | None = None
 
@@ -68,9 +73,11 @@ class Burst:
 
     def _read_next(self) -> Reading:
         logits = self._next_logits().astype(mx.float32)
-        if self._steps.masked:
-            self._model.begin(logits)  # grammars are walked meanwhile
-        return Reading(logits, self._steps.reads())
+        if not self._steps.masked or self._steps.rows < FEWEST_MASKS:
+            return Reading(logits, self._steps.reads())
+        reads = self._walker.submit(self._steps.reads)
+        self._model.begin(logits)
+        return Reading(logits, reads.result())
 
     def _next_logits(self) -> mx.array:
         if self._next is None:

@@ -40,6 +40,7 @@ class Runner:
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pie-mlx")
+        self._walker = ThreadPoolExecutor(1, thread_name_prefix="pie-grammars")  # never calls MLX
         self._model: LoadedModel | None = None
         self._ahead: Ahead | None = None
         self._submitted, self._begun = 0, 0  # one is written by each thread
@@ -88,6 +89,7 @@ class Runner:
     def close(self) -> None:
         """End the thread once its current batch is done."""
         self._thread.shutdown(wait=True)
+        self._walker.shutdown(wait=True)
         self._model = None
 
     def _run(self, batch: Batch, successors: Sequence[Work]) -> Outcome:
@@ -102,7 +104,7 @@ class Runner:
                 self.model.settle()
                 return Outcome([[] for _ in batch.works], time.perf_counter() - started)
             if batch.following is not None:
-                burst = Burst(self.model, batch.works, batch.following)
+                burst = Burst(self.model, self._walker, batch.works, batch.following)
                 return burst.run(Reading(logits.astype(mx.float32), reads), started, lambda: self._is_idle)
             return self._read(batch.works, logits, reads, successors, started)
 

@@ -1,6 +1,7 @@
 """Steps that follow a batch at once: built on tokens still being drawn, dropped without a trace when not wanted."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -61,7 +62,8 @@ def go_on(model: LoadedModel, works: Sequence[Work], steps: int) -> list[list[in
     """What each of `works` draws in so many steps at once."""
     step, reads = step_input(works)
     reading = Reading(model.forward(step), reads)
-    outcome = Burst(model, works, Wanting(len(works), steps)).run(reading, 0.0, lambda: True)
+    with ThreadPoolExecutor(1) as walker:
+        outcome = Burst(model, walker, works, Wanting(len(works), steps)).run(reading, 0.0, lambda: True)
     assert outcome.steps == steps
     return [tokens_of(result) for result in outcome.results]
 
