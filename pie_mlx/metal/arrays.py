@@ -33,6 +33,19 @@ def index_of(places: npt.NDArray[np.int64]) -> mx.array | slice:
     return slice(int(places[0]), int(places[-1]) + 1, step)
 
 
+def put_rows(array: mx.array, index: mx.array | slice, rows: mx.array, axis: int) -> None:
+    """Replace the slices `index` [n] of an axis by `rows`, n slices, in place when nobody else holds the array.
+
+    MLX's CPU backend puts them along an axis several times faster than it scatters them.
+    """
+    if isinstance(index, slice):
+        array[(slice(None),) * axis + (index,)] = rows
+        return
+    shape = [1] * array.ndim
+    shape[axis] = -1
+    array[...] = mx.put_along_axis(array, mx.reshape(index, shape), rows, axis)
+
+
 def host_view(array: mx.array) -> npt.NDArray[Any]:
     """The memory of an evaluated array, to read and write while nothing computes with it; bfloat16 as uint16."""
     return np.asarray(cast("Any", array.view(mx.uint16) if array.dtype == mx.bfloat16 else array))

@@ -11,7 +11,7 @@ import mlx.core as mx
 import numpy as np
 import numpy.typing as npt
 
-from pie_mlx.metal.arrays import evaluate, host_view, index_of, integers
+from pie_mlx.metal.arrays import evaluate, host_view, index_of, integers, put_rows
 from pie_mlx.metal.pool import HostPages, KvPool, page_bytes
 from pie_mlx.metal.visibility import BoolArray, Run, visible
 
@@ -245,7 +245,7 @@ class Seating:
         kept = self._filled(layer, shape)
         for array, new in zip(kept, stored, strict=True):
             chosen = new if self._taken is None else new[self._taken]
-            array[self._places_of(shape[1])] = chosen.flatten(0, 1).astype(array.dtype)
+            put_rows(array, self._places_of(shape[1]), chosen.flatten(0, 1).astype(array.dtype), axis=0)
         keys, values = (mx.unflatten(array, 0, shape)[: len(self.order), :, : self._width] for array in kept)
         return keys, values
 

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 import mlx.core as mx
 import numpy.typing as npt
 
-from pie_mlx.metal.arrays import host_view
+from pie_mlx.metal.arrays import host_view, put_rows
 
 HostArray = npt.NDArray[Any]
 
@@ -30,7 +30,7 @@ class HeadMajor:
 
     def put(self, array: mx.array, rows: mx.array, index: mx.array | slice) -> None:
         """Store `rows` [n, heads, dim] at slots `index`."""
-        array[:, index] = rows.swapaxes(0, 1)
+        put_rows(array, index, rows.swapaxes(0, 1), axis=1)
 
     def rows(self, array: mx.array, index: mx.array) -> mx.array:
         """Slots `index` [n] as [n, heads, dim]."""
