@@ -26,6 +26,9 @@ LOG2_E = math.log2(math.e)
 SCORES = 1 << 24
 """Most scores computed at once, which bounds the memory of a long prefill."""
 
+MANY_SCORES = 1 << 13
+"""Scores of single tokens whose exponentials take a CPU longer than the additional operations that avoid them."""
+
 
 Source = Callable[[int], tuple[mx.array, mx.array]]
 """Where K and V of a group come from: [rows, kv_heads, keys, head_dim] of a layer."""
@@ -132,9 +135,10 @@ def attend(
 
 
 def _attend_group(queries: mx.array, layer: int, group: Group, scale: float, sinks: mx.array | None) -> mx.array:
-    if group.tokens == 1 and len(group.parts) == 1:
-        return _attend_token(queries, layer, group, scale, sinks)
     loaded = [part.read(layer) for part in group.parts]
+    single = group.tokens == 1 and len(loaded) == 1
+    if single and not _exponentials_count(group.rows * queries.shape[1] * loaded[0][0].shape[2]):
+        return _attend_token(queries, loaded[0], group, scale, sinks)
     heads = loaded[0][0].shape[1]
     scaled = _by_kv_head(queries, group, heads) * (scale * LOG2_E)
     scores = [
@@ -158,10 +162,16 @@ def _attend_group(queries: mx.array, layer: int, group: Group, scale: float, sin
     return out if group.blank is None else mx.where(group.blank, mx.zeros((), out.dtype), out)
 
 
-def _attend_token(queries: mx.array, layer: int, group: Group, scale: float, sinks: mx.array | None) -> mx.array:
+def _exponentials_count(scores: int) -> bool:
+    """Whether it is not the number of operations that decides how long they take."""
+    return mx.default_device() == mx.cpu and scores >= MANY_SCORES
+
+
+def _attend_token(
+    queries: mx.array, loaded: tuple[mx.array, mx.array], group: Group, scale: float, sinks: mx.array | None
+) -> mx.array:
     """One token per row and nothing to merge: MLX's own attention has the fewest operations."""
-    part = group.parts[0]
-    keys, values = part.read(layer)
+    (part,), (keys, values) = group.parts, loaded
     mask = None if part.bias is None else part.bias.astype(keys.dtype)
     out = mx.fast.scaled_dot_product_attention(
         queries[:, :, None].astype(keys.dtype), keys, values, scale=scale, mask=mask, sinks=sinks

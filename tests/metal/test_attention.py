@@ -1,7 +1,7 @@
 """Attention over pages against the definition, written down row by row."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import mlx.core as mx
@@ -10,13 +10,21 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pie_mlx.metal import AttentionPlan, KvPool, LayerShape, PageMemory, attend
+from pie_mlx.metal import AttentionPlan, KvPool, LayerShape, PageMemory, attend, attention
 from pie_mlx.metal.mirror import Mirrors
 from pie_mlx.metal.visibility import expanded
 
 HEADS, KV_HEADS, KEY_DIM, VALUE_DIM = 4, 2, 8, 6
 PAGE_SIZE = 4
 SCALE = 0.3
+
+
+@pytest.fixture(autouse=True, scope="module", params=[0, attention.MANY_SCORES], ids=["powers", "exponentials"])
+def many_scores(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Single tokens by powers of two, as in large batches, and by MLX's own attention."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attention, "MANY_SCORES", request.param)
+        yield
 
 
 @dataclass
