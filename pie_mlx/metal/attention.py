@@ -204,7 +204,8 @@ def _product(left: mx.array, right: mx.array, common: bool) -> mx.array:
     if not common:
         return left @ right
     rows, _, m, _ = left.shape
-    return mx.unflatten(left.swapaxes(0, 1).flatten(1, 2) @ right[0], 1, (rows, m)).swapaxes(0, 1)
+    only = mx.squeeze(right, 0)  # an index would copy it
+    return mx.unflatten(left.swapaxes(0, 1).flatten(1, 2) @ only, 1, (rows, m)).swapaxes(0, 1)
 
 
 def _biased(scores: mx.array, part: Part, group: Group) -> mx.array:
