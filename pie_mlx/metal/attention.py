@@ -5,6 +5,7 @@ longer run by itself. A group reads one or two parts: the shared pages once for 
 """
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from pie_mlx.metal.kernel_pool import KernelPool
 from pie_mlx.metal.memory import PageMemory
 from pie_mlx.metal.mirror import IDLE, Ask, HostViews
 from pie_mlx.metal.pool import KvPool, SlotWrite
-from pie_mlx.metal.sharing import Shared, shared_groups
+from pie_mlx.metal.sharing import LEAST_PAGES, Shared, shared_groups
 from pie_mlx.metal.visibility import BoolArray, Run, blank_rows, first_visible, visible
 
 LOG2_E = math.log2(math.e)
@@ -278,12 +279,23 @@ def _starts(runs: Sequence[Run], order: Sequence[int]) -> list[int]:
 
 def _single(run: Run, window: int | None, pool: KvPool) -> Group:
     start = first_visible(run, window)
-    source = _run_source(run, start, run.kv_length, pool)
-    if run.count == 1 and run.masks is None:  # it sees all that is read
-        return Group(1, 1, [run.start], (Part(source),))
     seen = visible(run, window, start, run.kv_length - start)[None]
-    part = Part(source, _bias(seen))
-    return Group(1, run.count, range(run.start, run.start + run.count), (part,), _blank(seen))
+    borders = [start, *_split(run, start, pool), run.kv_length]
+    parts = [
+        Part(_run_source(run, first, stop, pool), _bias(seen[:, :, first - start : stop - start]))
+        for first, stop in itertools.pairwise(borders)
+    ]
+    return Group(1, run.count, range(run.start, run.start + run.count), tuple(parts), _blank(seen))
+
+
+def _split(run: Run, start: int, pool: KvPool) -> list[int]:
+    """The slot up to which the run's pages are neighbours, if many are and others follow: those are not copied."""
+    size = pool.page_size
+    pages = np.asarray(run.block_table[start // size : -(-run.kv_length // size)])
+    breaks = np.flatnonzero(np.diff(pages) != 1)
+    if run.count == 1 or not len(breaks) or breaks[0] + 1 < LEAST_PAGES:
+        return []
+    return [(start // size + int(breaks[0]) + 1) * size]
 
 
 def _blocks(run: Run, window: int | None, pool: KvPool) -> list[Group]:
