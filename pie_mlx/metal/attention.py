@@ -138,7 +138,7 @@ def attend(
 def _attend_group(queries: mx.array, layer: int, group: Group, scale: float, sinks: mx.array | None) -> mx.array:
     loaded = [part.read(layer) for part in group.parts]
     single = group.tokens == 1 and len(loaded) == 1
-    if single and not _exponentials_count(group.rows * queries.shape[1] * loaded[0][0].shape[2]):
+    if single and not _exponentials_count(group.rows * queries.shape[1], loaded[0][0]):
         return _attend_token(queries, loaded[0], group, scale, sinks)
     heads = loaded[0][0].shape[1]
     scaled = _by_kv_head(queries, group, heads) * (scale * LOG2_E)
@@ -163,9 +163,13 @@ def _attend_group(queries: mx.array, layer: int, group: Group, scale: float, sin
     return out if group.blank is None else mx.where(group.blank, mx.zeros((), out.dtype), out)
 
 
-def _exponentials_count(scores: int) -> bool:
-    """Whether it is not the number of operations that decides how long they take."""
-    return mx.default_device() == mx.cpu and scores >= MANY_SCORES
+def _exponentials_count(rows: int, keys: mx.array) -> bool:
+    """Whether it is not the number of operations that decides how long `rows` rows take.
+
+    Never for float16, in which the sum of many values before it is divided may be too large a number.
+    """
+    on_cpu = mx.default_device() == mx.cpu
+    return on_cpu and keys.dtype != mx.float16 and rows * keys.shape[2] >= MANY_SCORES
 
 
 def _attend_token(

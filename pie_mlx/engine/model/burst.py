@@ -68,22 +68,22 @@ class Burst:
         if not works or not self._model.follows or self._model.pool.ordered:
             return
         step, _ = step_input(works)
-        with contextlib.suppress(UnsettledError):
+        # If it is the model that fails, it will do so again when the step is wanted.
+        with contextlib.suppress(UnsettledError, PieError, RuntimeError, ValueError, MemoryError):
             self._next = self._model.follow(replace(step, tokens=reading.last_tokens(range(len(works)))))
 
     def _read_next(self) -> Reading:
-        logits = self._next_logits().astype(mx.float32)
         if not self._steps.masked or self._steps.rows < FEWEST_MASKS:
-            return Reading(logits, self._steps.reads())
-        reads = self._walker.submit(self._steps.reads)
+            reads = self._steps.reads()  # first, since it may keep the step from being wanted
+            return Reading(self._next_logits(), reads)
+        walk, logits = self._walker.submit(self._steps.reads), self._next_logits()
         self._model.begin(logits)
-        return Reading(logits, reads.result())
+        return Reading(logits, walk.result())
 
     def _next_logits(self) -> mx.array:
-        if self._next is None:
-            return self._model.forward(step_input(self._steps.works())[0])
         built, self._next = self._next, None
-        return built.keep()
+        logits = self._model.forward(step_input(self._steps.works())[0]) if built is None else built.keep()
+        return logits.astype(mx.float32)
 
     def _drop_next(self) -> None:
         if self._next is not None:

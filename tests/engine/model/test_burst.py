@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import mlx.core as mx
 import numpy as np
 import pytest
 
@@ -15,23 +16,27 @@ from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading import load_model
 from pie_mlx.engine.model.ragged import step_input
 from pie_mlx.engine.model.reading import Reading
-from pie_mlx.errors import BatchFailedError
+from pie_mlx.engine.model.step import StepInput
+from pie_mlx.errors import BatchFailedError, EmptyMaskError
+from pie_mlx.metal import PageMemory
 
 TABLES = [[0, 1, 2, 3], [9, 4, 7, 12]]
 """Neighbouring pages, which are read where they lie, and scattered ones, which are mirrored."""
 
 
 class Wanting:
-    """So many steps of so many rows."""
+    """So many steps of so many rows; `stuck` when a grammar cannot tell what comes behind the last of them."""
 
-    def __init__(self, rows: int, steps: int) -> None:
-        self.rows, self.left = rows, steps
+    def __init__(self, rows: int, steps: int, *, stuck: bool = False) -> None:
+        self.rows, self.left, self.stuck = rows, steps, stuck
 
     def advance(self, drawn: Sequence[int]) -> bool:
         self.left -= 1
-        return self.left > 0
+        return self.left > 0 or self.stuck
 
     def masks(self) -> list[PackedMask | None]:
+        if self.left <= 0:
+            raise EmptyMaskError("nothing is allowed")
         return [None] * self.rows
 
 
@@ -58,12 +63,12 @@ def work(context: int, tokens: Sequence[int], held: int, further: int = 0) -> Wo
     )
 
 
-def go_on(model: LoadedModel, works: Sequence[Work], steps: int) -> list[list[int]]:
+def go_on(model: LoadedModel, works: Sequence[Work], steps: int, *, stuck: bool = False) -> list[list[int]]:
     """What each of `works` draws in so many steps at once."""
     step, reads = step_input(works)
     reading = Reading(model.forward(step), reads)
     with ThreadPoolExecutor(1) as walker:
-        outcome = Burst(model, walker, works, Wanting(len(works), steps)).run(reading, 0.0, lambda: True)
+        outcome = Burst(model, walker, works, Wanting(len(works), steps, stuck=stuck)).run(reading, 0.0, lambda: True)
     assert outcome.steps == steps
     return [tokens_of(result) for result in outcome.results]
 
@@ -111,9 +116,12 @@ def test_steps_at_once_draw_what_single_steps_draw(model: LoadedModel) -> None: 
     assert go_on(model, prompts(further=30), 20) == expected
 
 
-def test_a_step_that_was_built_and_is_not_wanted_leaves_no_trace(model: LoadedModel) -> None:  # E1
+@pytest.mark.parametrize("stuck", [False, True])
+def test_a_step_that_was_built_and_is_not_wanted_leaves_no_trace(model: LoadedModel, stuck: bool) -> None:  # E1, G13
     expected = one_by_one(model, prompts(), 20)
-    drawn = go_on(model, prompts(further=30), 5)
+    before = addresses(model)
+    drawn = go_on(model, prompts(further=30), 5, stuck=stuck)
+    assert addresses(model) == before
     drawn = joined(drawn, go_on(model, behind(drawn, further=20), 7))
     assert joined(drawn, one_by_one(model, behind(drawn), 8)) == expected
 
@@ -132,6 +140,22 @@ def test_the_next_step_is_built_while_one_is_computed(model: LoadedModel, monkey
     monkeypatch.setattr(model, "follow", lambda step: built.append("on tokens being drawn") or follow(step))
     go_on(model, [work(0, range(5, 25), 0, 12)], 9)
     assert built == ["behind a settled step"] + ["on tokens being drawn"] * 9
+
+
+def test_a_next_step_that_cannot_be_built_is_no_failure_of_this_one(
+    model: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:  # E4
+    expected = one_by_one(model, prompts(), 3)
+    network = model._network
+    forward = network.forward
+
+    def failing(step: StepInput, memory: PageMemory) -> mx.array:
+        if isinstance(step.tokens, mx.array):
+            raise MemoryError("out of memory")
+        return forward(step, memory)
+
+    monkeypatch.setattr(network, "forward", failing)
+    assert go_on(model, prompts(further=30), 3) == expected
 
 
 def test_a_step_that_fails_takes_the_one_behind_it_along(
