@@ -65,8 +65,12 @@ class Connection:
             raise _closed(closed) from None
 
     async def close(self) -> None:
-        await self._socket.close()
-        await asyncio.gather(self._reader, return_exceptions=True)
+        try:
+            await self._socket.close()
+            await asyncio.gather(self._reader, return_exceptions=True)
+        except BaseException:
+            self._socket.transport.abort()  # whoever is cancelled while leaving leaves nothing open
+            raise
 
     async def _read(self) -> None:
         ended: PieError = SessionClosedError("the connection is closed")

@@ -1,3 +1,4 @@
+import asyncio
 import json
 import sys
 from unittest.mock import ANY
@@ -193,3 +194,15 @@ async def test_a_daemon_answers_on_its_port_and_is_ended_like_a_process(client):
 async def test_a_daemon_that_cannot_be_launched_is_refused(client, program, port):
     with pytest.raises((InvalidArgumentError, LaunchError)):
         await client.launch_daemon(program, port)
+
+
+async def test_whoever_is_cancelled_while_leaving_leaves_no_open_connection(client, monkeypatch):
+    socket = client._connection._socket
+    monkeypatch.setattr(socket, "close", asyncio.Event().wait)
+    leaving = asyncio.create_task(client.close())
+    await asyncio.sleep(0)
+    leaving.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await leaving
+    assert socket.transport.is_closing()
+    monkeypatch.undo()
