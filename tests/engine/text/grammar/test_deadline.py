@@ -2,6 +2,8 @@
 
 import json
 import threading
+from collections.abc import Callable
+from concurrent.futures import Future
 
 import pytest
 
@@ -91,6 +93,14 @@ def test_gbnf_that_takes_one_engine_too_long_goes_to_the_other(
 
 
 @pytest.mark.skipif(bool(xgrammar_library.unavailable_because()), reason="xgrammar is not installed")
-def test_xgrammar_gives_up_after_its_time(language: Language) -> None:
+def test_xgrammar_gives_up_after_its_time(language: Language, monkeypatch: pytest.MonkeyPatch) -> None:
+    late, settle = threading.Event(), Deadline._settle
+
+    def settle_late(deadline: Deadline, future: "Future[object]", work: Callable[[], object]) -> None:
+        late.wait(10)
+        settle(deadline, future, work)
+
+    monkeypatch.setattr(Deadline, "_settle", settle_late)
     engine = XgrammarEngine(language.tokenizer, "user", PADDED_SIZE, (language.stop,), compile_seconds=0)
     assert engine.compile_gbnf(LONG_REPETITION) is None
+    late.set()
