@@ -58,7 +58,7 @@ class Course:
 class Courses:
     """The courses of a batch, whose passes go on together as long as each can and `is_wanted`; see `Following`.
 
-    The thread of the device walks the grammars on copies: the matchers themselves stay with the engine's loop, where
+    The threads of the device walk the grammars on copies: the matchers themselves stay with the engine's loop, where
     their programs may ask for them at any time.
     """
 

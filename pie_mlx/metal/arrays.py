@@ -25,7 +25,9 @@ def integers(values: npt.ArrayLike) -> mx.array:
 
 
 def index_of(places: npt.NDArray[np.int64]) -> mx.array | slice:
-    """`places` of an axis, at least one: a slice where they ascend evenly, which is cheaper to write than a scatter."""
+    """`places` of an axis: a slice where they ascend evenly, which is cheaper to write than anything else."""
+    if not len(places):
+        return slice(0, 0)
     steps = np.diff(places)
     step = int(steps[0]) if len(steps) else 1
     if step < 1 or (steps != step).any():

@@ -283,6 +283,8 @@ def _starts(runs: Sequence[Run], order: Sequence[int]) -> list[int]:
 
 def _single(run: Run, window: int | None, pool: KvPool) -> Group:
     start = first_visible(run, window)
+    if run.count == 1 and run.masks is None:  # it sees all that is read
+        return Group(1, 1, [run.start], (Part(_run_source(run, start, run.kv_length, pool)),))
     seen = visible(run, window, start, run.kv_length - start)[None]
     borders = [start, *_split(run, start, pool), run.kv_length]
     parts = [

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pie_mlx.errors import OutOfPagesError
-from pie_mlx.metal.arrays import begin_evaluation, evaluate, from_host, integers, to_host
+from pie_mlx.metal.arrays import begin_evaluation, evaluate, from_host, index_of, integers, to_host
 from pie_mlx.metal.storage import Storage, fastest_storage
 
 HostPages = npt.NDArray[Any]
@@ -55,10 +55,7 @@ class SlotWrite:
 
     def __init__(self, slots: Sequence[int]) -> None:
         self.slots = np.asarray(slots, np.int64)
-        first = slots[0] if slots else 0
-        contiguous = list(slots) == list(range(first, first + len(slots)))
-        # Neighbouring slots are one slice, which is cheaper to write than a scatter.
-        self.index: mx.array | slice = slice(first, first + len(slots)) if contiguous else integers(slots)
+        self.index = index_of(self.slots)
 
 
 class KvPool:

@@ -60,7 +60,10 @@ class Following(Protocol):
         ...
 
     def masks(self) -> Sequence[PackedMask | None]:
-        """What the works may draw in the next one. Raises PieError where that cannot be told."""
+        """What the works may draw in the next one, asked from another thread while nothing advances.
+
+        Raises PieError where that cannot be told.
+        """
         ...
 
 

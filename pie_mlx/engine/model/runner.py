@@ -87,7 +87,7 @@ class Runner:
         return self._submit(lambda: self._go_on(works, successors))
 
     def close(self) -> None:
-        """End the thread once its current batch is done."""
+        """End the threads once the current batch is done."""
         self._thread.shutdown(wait=True)
         self._walker.shutdown(wait=True)
         self._model = None
