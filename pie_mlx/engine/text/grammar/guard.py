@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from pie_mlx.engine.text.grammar.base import Walk
 from pie_mlx.engine.text.grammar.masks import PackedMask
@@ -19,10 +20,17 @@ def ignore(mask_seconds: float) -> None:
     """Tell nobody."""
 
 
+@dataclass(slots=True)
+class Verdict:
+    """Whether some walk over a grammar has shown that its masks are quick. The others need no trial then."""
+
+    is_quick: bool = False
+
+
 class GuardedWalk(Walk):
     """A walk that moves to the other engine if the first masks take more than 5 ms each. The text allowed is the same.
 
-    `notify` is told when the other engine has taken over; `clock` gives seconds.
+    `notify` is told when the other engine has taken over; `clock` gives seconds. All forks share one verdict.
     """
 
     def __init__(
@@ -38,11 +46,12 @@ class GuardedWalk(Walk):
         self._notify = notify
         self._tokens = list(tokens)
         self._clock = clock
+        self._verdict = Verdict()
         self._masks = 0
         self._seconds = 0.0
 
     def fill(self, row: PackedMask) -> bool:
-        if self._rebuild is None:
+        if self._rebuild is None or self._verdict.is_quick:
             return self._walk.fill(row)
         start = self._clock()
         restricts = self._walk.fill(row)
@@ -64,11 +73,12 @@ class GuardedWalk(Walk):
     def fork(self) -> "Walk":
         copy = GuardedWalk(self._walk.fork(), _never, self._notify, self._tokens, self._clock)
         copy._rebuild, copy._masks, copy._seconds = self._rebuild, self._masks, self._seconds
+        copy._verdict = self._verdict
         return copy
 
     @property
     def is_settled(self) -> bool:
-        return self._rebuild is None
+        return self._rebuild is None or self._verdict.is_quick
 
     @property
     def innermost(self) -> Walk:
@@ -86,6 +96,7 @@ class GuardedWalk(Walk):
         self._rebuild = None
         mask_seconds = self._seconds / self._masks
         if mask_seconds <= _LIMIT_SECONDS:
+            self._verdict.is_quick = True
             return
         try:
             other = rebuild()

@@ -96,3 +96,18 @@ def test_a_fork_judges_for_itself() -> None:
     fork.push([1])
     walk.push([2])
     assert (first.taken, other.taken) == ([2], [1])
+
+
+def test_what_one_fork_has_shown_to_be_quick_is_not_tried_again() -> None:
+    walk, _ = guarded(0.004, None)
+    fork = walk.fork()
+    assert not fork.is_settled
+    fill(walk, 8)
+    assert fork.is_settled
+
+
+def test_a_fork_that_moves_says_nothing_of_the_others() -> None:
+    walk, _ = guarded(1.0, Counting([0.0], 0))
+    fork = walk.fork()
+    fill(walk, 8)
+    assert not fork.is_settled
