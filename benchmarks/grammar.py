@@ -262,7 +262,8 @@ async def main() -> None:
         for size in arguments.sizes:
             for row in rows(size, arguments.cases) if size else ():
                 print(row, flush=True)
-        await engine.run(end_to_end, vars(arguments))
+        if arguments.streams:
+            await engine.run(end_to_end, vars(arguments))
 
 
 if __name__ == "__main__":
