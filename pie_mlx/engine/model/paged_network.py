@@ -5,7 +5,7 @@ from typing import Any
 
 import mlx.core as mx
 
-from pie_mlx.engine.model import hook, rotation
+from pie_mlx.engine.model import gating, hook, rotation
 from pie_mlx.engine.model.adapters import AdapterBank, Target, find_targets
 from pie_mlx.engine.model.bindings import DenseBinding, PagedBinding
 from pie_mlx.engine.model.caches import Binding, paged_caches
@@ -30,6 +30,7 @@ class PagedNetwork:
         hook.install()
         if mx.default_device() == mx.cpu:
             rotation.install()
+            gating.install()
         self.model = model
         self._caches = paged_caches(make_prompt_cache(model))
         self.recurrent = bool(self._caches.recurrent)
@@ -100,7 +101,7 @@ class PagedNetwork:
         rows = integers(wave.logit_rows)
         self._selection.rows = rows if self._selects else None
         try:
-            with rotating(binding.offset if wave.shape[1] == 1 else None):
+            with gating.gating(), rotating(binding.offset if wave.shape[1] == 1 else None):
                 output = self._output(wave, memory)
         finally:
             self._caches.bind(None)
