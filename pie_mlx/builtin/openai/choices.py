@@ -14,7 +14,7 @@ OPENING_TOKENS = 16
 """The longest beginning of a tool call."""
 AT_ONCE = 32
 """Tokens of a reply that nobody looks at before it is complete, drawn without asking for each."""
-STREAMED_SECONDS = 0.04
+STREAMED_SECONDS = 0.08
 """A part of a stream holds the tokens of so much time: a reader sees no difference, and fewer parts cost less."""
 
 
