@@ -1,17 +1,17 @@
-"""What programmability costs per token: `python -m benchmarks.tax [--tokens 64] [--rounds 6]`.
+"""What programmability costs per token: `python -m benchmarks.tax [--tokens 64] [--rounds 6] [--models
+NAME ...]`.
 
 One greedy stream by mlx-lm's `generate_step` (the loop inside `stream_generate`) and by an inferlet: with
 `collect_tokens`, which the engine answers as a whole, and step by step; inline and in a worker process. Rounds
-alternate, each with new prompts of equal length. The null model has no peer, so there all time is the engine's;
-elsewhere the peer's time is taken off: its median per token, and for collected texts its mean in the same round. Both
-sides use the same BLAS.
+alternate, each with new prompts of equal length. The peer's time is taken off: its median per token, and for collected
+texts its mean in the same round. The null model is the same hash on both sides. Both use the same BLAS.
 """
 
 import argparse
 import asyncio
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from itertools import chain
 from pathlib import Path
@@ -26,6 +26,10 @@ from benchmarks.random_llama import write_random_llama
 from pie_mlx import Engine
 from pie_mlx.bench.prompts import prompt
 from pie_mlx.engine.model.blas import use_fast_blas
+from pie_mlx.engine.model.loading import null_model
+from pie_mlx.engine.model.null_network import NullNetwork
+from pie_mlx.engine.model.step import StepInput
+from pie_mlx.metal import PageMemory
 from pie_mlx.runtime.worker.settings import Isolation
 
 TARGETS = {
@@ -72,6 +76,31 @@ async def main(input):
 """
 
 
+class Counted:
+    """What mlx-lm takes for the cache of a model that keeps nothing: how many tokens there were."""
+
+    def __init__(self) -> None:
+        self.offset, self.state = 0, list[mx.array]()
+
+
+class NullPeer:
+    """The null model as mlx-lm runs models."""
+
+    def __init__(self, vocabulary_size: int) -> None:
+        self._network = NullNetwork(vocabulary_size)
+
+    def make_cache(self) -> list[Counted]:
+        return [Counted()]
+
+    def __call__(self, tokens: mx.array, cache: list[Counted]) -> mx.array:
+        """Logits [1, T, vocabulary] of tokens [1, T]."""
+        (before,), count = cache, tokens.shape[1]
+        positions = range(before.offset, before.offset + count)
+        before.offset += count
+        step = StepInput(tokens[0], positions, slots=[], segments=(), logit_rows=range(count))
+        return self._network.forward(step, cast("PageMemory", None))[None]
+
+
 def peer_seconds(model: Any, tokens: int, seed: int) -> list[float]:
     """Seconds of each token after the first."""
     steps = generate_step(mx.array(prompt(64, seed)), model, max_tokens=tokens + 1)
@@ -91,7 +120,6 @@ async def compare(name: str, directory: Path, tokens: int, rounds: int) -> list[
     sizes = MODELS[name]
     if sizes is not None:
         write_random_llama(directory, **sizes)
-    peer_model = None if sizes is None else load_peer(str(directory))[0]
     theirs: Rounds = []
     found: dict[tuple[Isolation, str], Rounds] = {cast("Any", pair): [] for pair in TARGETS}
     async with AsyncExitStack() as stack:
@@ -99,11 +127,12 @@ async def compare(name: str, directory: Path, tokens: int, rounds: int) -> list[
             isolation: await stack.enter_async_context(engine(directory, sizes is None, isolation))
             for isolation in get_args(Isolation)
         }
+        peer = NullPeer(null_model().vocabulary_size) if sizes is None else load_peer(str(directory))[0]
         for index in range(rounds + 1):  # the first round warms up
             for place, ((isolation, way), seconds) in enumerate(found.items()):
                 given = {"prompt": prompt(64, index * len(found) + place), "tokens": tokens, "way": way}
                 seconds.append(await engines[isolation].run(program, given))
-            theirs.append([0.0] if peer_model is None else peer_seconds(peer_model, tokens, index))
+            theirs.append(peer_seconds(peer, tokens, index))
     return table(name, theirs[1:], {pair: seconds[1:] for pair, seconds in found.items()})
 
 
@@ -115,7 +144,7 @@ def engine(directory: Path, null: bool, isolation: Isolation) -> Engine:
 
 def table(name: str, theirs: Rounds, found: Mapping[tuple[Isolation, str], Rounds]) -> list[str]:
     base = median(chain(*theirs))
-    lines = [f"{name}: mlx-lm {base * 1e3:.3f} ms per token" if base else f"{name}: no peer, all time is the engine's"]
+    lines = [f"{name}: mlx-lm {base * 1e3:.3f} ms per token"]
     for pair, rounds in found.items():
         more = means_over(rounds, theirs) if pair[1] == "collect" else [each - base for each in chain(*rounds)]
         ordered = sorted(more)
@@ -130,9 +159,9 @@ def means_over(rounds: Rounds, theirs: Rounds) -> list[float]:
     return [fmean(mine) - fmean(peer) for mine, peer in zip(rounds, theirs, strict=True)]
 
 
-async def measure(tokens: int, rounds: int) -> None:
+async def measure(models: Sequence[str], tokens: int, rounds: int) -> None:
     print(f"BLAS for both: {use_fast_blas()}")
-    for name in MODELS:
+    for name in models:
         with tempfile.TemporaryDirectory() as directory:
             print("\n".join(await compare(name, Path(directory), tokens, rounds)), flush=True)
 
@@ -141,8 +170,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tokens", type=int, default=64, help="new tokens of each stream")
     parser.add_argument("--rounds", type=int, default=6, help="measured rounds")
+    parser.add_argument("--models", choices=MODELS, nargs="+", default=list(MODELS))
     arguments = parser.parse_args()
-    asyncio.run(measure(arguments.tokens, arguments.rounds))
+    asyncio.run(measure(arguments.models, arguments.tokens, arguments.rounds))
 
 
 if __name__ == "__main__":

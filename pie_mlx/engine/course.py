@@ -11,7 +11,7 @@ from pie_mlx.engine.model.batch import PackedMask
 from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.engine.text.grammar.ahead import compute_masks
 
-MOST_STEPS = 16
+MOST_STEPS = 32
 """Steps that follow a pass at once; then whoever watches hears of them, and the bid is renewed (B4)."""
 
 

@@ -302,9 +302,9 @@ def test_texts_side_by_side_are_what_each_is_alone(  # E1, L6
 async def test_steps_follow_a_batch_at_once(engine: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pie_mlx.engine.model.burst.LONGEST_SECONDS", 60.0)
     first = len(engine.events)
-    await collected(engine, engine.prompt(9, 11), {"max_tokens": 34, "stop": []})
-    assert [batch.steps for batch in batches(engine, first)] == [17, 17]
-    assert [batch.tokens for batch in batches(engine, first)] == [9 + 16, 17]
+    await collected(engine, engine.prompt(9, 11), {"max_tokens": 66, "stop": []})
+    assert [batch.steps for batch in batches(engine, first)] == [33, 33]
+    assert [batch.tokens for batch in batches(engine, first)] == [9 + 32, 33]
 
 
 @pytest.mark.parametrize("fewest_masks", [1, 2], ids=["on a thread", "in passing"])
