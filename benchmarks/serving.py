@@ -1,7 +1,7 @@
 """Chat completions over HTTP, and an agent loop, beside `mlx_lm.server`, on one random Llama in one run.
 
     python -m benchmarks.serving [--new-tokens 64] [--turns 4] [--repeats 3] [--clients 1 8 32] [--agents 1 16]
-                                 [--kinds questions streamed conversations]
+                                 [--kinds questions streamed conversations] [--loops plain framed]
 
 An empty `--clients` or `--agents` leaves that part out.
 
@@ -52,6 +52,9 @@ KINDS = {
     "conversations": {"stream": False, "talks": True},
 }
 """What clients ask: unrelated questions, the same as streams, or one conversation that goes on."""
+
+LOOPS = ("plain", "framed")
+"""The agent's program: the client's loop as it is, or with calls framed by it."""
 
 
 @dataclass(frozen=True)
@@ -240,10 +243,10 @@ async def compare(directory: Path, ports: tuple[int, int], arguments: argparse.N
             )
             row(f"{clients} clients, {name}, tok/s", *found)
     for agents in arguments.agents:
-        await compare_agents(directory, peer, agents, arguments.repeats)
+        await compare_agents(directory, peer, agents, arguments.loops, arguments.repeats)
 
 
-async def compare_agents(directory: Path, peer: Server, agents: int, repeats: int) -> None:
+async def compare_agents(directory: Path, peer: Server, agents: int, loops: Sequence[str], repeats: int) -> None:
     passes: list[PassCompleted] = []
 
     def note(event: Event) -> None:
@@ -251,7 +254,8 @@ async def compare_agents(directory: Path, peer: Server, agents: int, repeats: in
             passes.append(event)
 
     async with Engine(directory, total_pages=2048, on_event=note) as engine:
-        for frames in (False, True):
+        for loop in loops:
+            frames = loop == "framed"
             first = 1000 * frames  # no task twice
             theirs, ours = await alternating(
                 lambda round, first=first: client_loop(peer, agents, first + round),
@@ -260,7 +264,7 @@ async def compare_agents(directory: Path, peer: Server, agents: int, repeats: in
                 ),
                 repeats,
             )
-            name = "the same, calls framed by it" if frames else f"{agents} agents of {TOOL_CALLS} calls"
+            name = f"{agents} agents of {TOOL_CALLS} calls{', framed by it' if frames else ''}"
             row(f"{name}, s", [one[0] for one in theirs], [one[0] for one in ours], lower=True)
             row("  tokens prefilled", [one[1] for one in theirs], [one[1] for one in ours], lower=True)
 
@@ -272,6 +276,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--clients", type=int, nargs="*", default=[1, 8, 32])
     parser.add_argument("--agents", type=int, nargs="*", default=[1, 16])
+    parser.add_argument("--loops", choices=LOOPS, nargs="+", default=LOOPS)
     parser.add_argument("--kinds", choices=[*KINDS], nargs="+", default=[*KINDS])
     arguments = parser.parse_args()
     print(f"BLAS for both: {use_fast_blas()}")
