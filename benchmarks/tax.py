@@ -1,5 +1,6 @@
-"""What programmability costs per token: `python -m benchmarks.tax [--tokens 64] [--rounds 6] [--models
-NAME ...]`.
+"""What programmability costs per token.
+
+    python -m benchmarks.tax [--tokens 64] [--rounds 6] [--models "null model" "9.4M llama" "125M llama"]
 
 One greedy stream by mlx-lm's `generate_step` (the loop inside `stream_generate`) and by an inferlet: with
 `collect_tokens`, which the engine answers as a whole, and step by step; inline and in a worker process. Rounds

@@ -3,7 +3,6 @@
 Without a GPU MLX takes three times as long for a sigmoid as for a power of two, a third of the time of a step.
 """
 
-import math
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import partial
@@ -13,10 +12,10 @@ import mlx.core as mx
 from mlx_lm.models import activations
 
 from pie_mlx.engine.model.hook import replace_in_models
+from pie_mlx.metal.attention import LOG2_E
 
 _NAME = "swiglu"
 _ORIGINAL = cast("Callable[[mx.array, mx.array], mx.array]", getattr(activations, _NAME))
-_LOG2_E = math.log2(math.e)
 
 _ours = False
 """Whether it is one of our steps that is being built; one thread owns every `mx` call."""
@@ -45,5 +44,5 @@ def swiglu(gate: mx.array, x: mx.array) -> mx.array:
 
 @partial(mx.compile, shapeless=True)
 def _gated(gate: mx.array, x: mx.array) -> mx.array:
-    sigmoid = 1 / (1 + mx.power(2.0, gate.astype(mx.float32) * -_LOG2_E))
+    sigmoid = 1 / (1 + mx.power(2.0, gate.astype(mx.float32) * -LOG2_E))
     return gate * sigmoid.astype(gate.dtype) * x

@@ -4,7 +4,6 @@ A row's result depends on its own logits and parameters only. Rows are grouped b
 one running sum over the vocabulary; or the most likely tokens in order.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,8 +12,7 @@ import numpy as np
 
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.model.batch import PackedMask
-
-LOG2_E = math.log2(math.e)
+from pie_mlx.metal.attention import LOG2_E
 
 CANDIDATES = 256
 """Most likely tokens that filtered rows look at first; rows that keep more are sorted whole."""
