@@ -26,6 +26,8 @@ async def compare(directory: Path, sizes: Sizes) -> list[Row]:
         contest = Contest(engine, MlxLm(directory), pages, sizes)
         return [
             *await contest.decode(),
+            *await contest.decode(256),
+            *await contest.decode(2048),
             *await contest.batch(8),
             *await contest.batch(32),
             *await contest.continuations(),

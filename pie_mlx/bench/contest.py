@@ -50,15 +50,15 @@ class Contest:
         require_alike(mine, Conditions("mlx-lm", self._peer.dtype, use_fast_blas(), theirs))
         return mine.dtype, mine.blas
 
-    async def decode(self) -> list[Row]:
-        """One stream. Here, too, every round has new prompts."""
-        new_tokens, prompts = self._sizes.new_tokens, (prompt(64, seed) for seed in self._seeds)
+    async def decode(self, context: int = 64) -> list[Row]:
+        """One stream behind a prompt of `context` tokens. Here, too, every round has new prompts."""
+        new_tokens, prompts = self._sizes.new_tokens, (prompt(context, seed) for seed in self._seeds)
         await self.inside(lambda: programs.stream(next(prompts), 8))
         self._peer.stream(next(prompts), 8)
         values = await self._turns(
             lambda: self._peer.stream(next(prompts), new_tokens), lambda: programs.stream(next(prompts), new_tokens)
         )
-        return [Row("1 stream, decode", *values, "tok/s")]
+        return [Row(f"1 stream behind {context} tokens, decode", *values, "tok/s")]
 
     async def batch(self, streams: int) -> list[Row]:
         """Many streams of different lengths, with new prompts every round."""
