@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -204,10 +205,10 @@ def fail_at(engine: Running, monkeypatch: pytest.MonkeyPatch, *failing: int) -> 
     model = engine.core.services.runner.model
     begin, steps = model.begin, iter(range(1000))
 
-    def begun(*outputs: mx.array) -> None:
+    def begun(*outputs: mx.array, pool: Sequence[mx.array] = ()) -> None:
         if next(steps) in failing:
             raise RuntimeError("out of memory")
-        begin(*outputs)
+        begin(*outputs, pool=pool)
 
     monkeypatch.setattr(model, "begin", begun)
 
@@ -336,11 +337,11 @@ def hold_first_following_step(
     model = engine.core.services.runner.model
     begin, steps, went_on, release = model.begin, iter(range(1000)), threading.Event(), threading.Event()
 
-    def held(*outputs: mx.array) -> None:
+    def held(*outputs: mx.array, pool: Sequence[mx.array] = ()) -> None:
         if next(steps) == 1:
             went_on.set()
             release.wait(10)
-        begin(*outputs)
+        begin(*outputs, pool=pool)
 
     monkeypatch.setattr(model, "begin", held)
     return went_on, release

@@ -10,6 +10,7 @@ import os
 import re
 import struct
 import sys
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,28 +22,50 @@ from pie_mlx.metal.arrays import from_host, to_host
 
 _OFF = "reference BLAS"
 _SYMBOL = "cblas_sgemm"
+_PATIENCE = "22"
+"""Its idle threads spin for 2 to the power of this many cycles, 2 ms: longer than between two products of a pass.
+By default they keep processors from others for 30."""
 _RELA_BYTES, _SYMBOL_BYTES = 24, 24
 # Tags of the dynamic section and relocation types of x86-64 and AArch64 (ELF gABI and the two psABIs).
 _STRTAB, _SYMTAB, _RELA, _RELASZ, _PLTRELSZ, _JMPREL = 5, 6, 7, 8, 2, 23
 _SLOT_TYPES = {6, 7, 1025, 1026}
 
 
-@functools.cache
+@dataclass(frozen=True, slots=True)
+class Blas:
+    """What computes MLX's products; `library` is OpenBLAS where it was put there by `use_fast_blas`."""
+
+    name: str
+    library: Any = None
+    threads: int = 1
+
+    def take_threads(self, count: int) -> None:
+        """Have further products take so many threads, at most; 0 for all. Only of our own OpenBLAS."""
+        if self.library is not None:
+            self.library.scipy_openblas_set_num_threads(count or self.threads)
+
+
 def use_fast_blas() -> str:
     """Use OpenBLAS for float32 products if it can be; answers what is in use, for logs and benchmarks.
 
     Does nothing off Linux, with PIE_FAST_BLAS=0, without the package, or when anything is not as expected: a BLAS
     already interposed by the user (LD_PRELOAD or RTLD_GLOBAL before the import of mlx) is found fast and kept.
     """
+    return blas().name
+
+
+@functools.cache
+def blas() -> Blas:
+    """What computes products; `use_fast_blas`, with what it found."""
     if sys.platform != "linux":
-        return "Accelerate" if sys.platform == "darwin" else _OFF
+        return Blas("Accelerate" if sys.platform == "darwin" else _OFF)
     if os.environ.get("PIE_FAST_BLAS") == "0":
-        return f"{_OFF} (PIE_FAST_BLAS=0)"
+        return Blas(f"{_OFF} (PIE_FAST_BLAS=0)")
     interposed = _interposed()
     if interposed:
-        return f"{interposed} (interposed)"
+        return Blas(f"{interposed} (interposed)")
     if find_spec("scipy_openblas32") is None:
-        return f"{_OFF} (install pie-mlx[fast-cpu] for OpenBLAS)"
+        return Blas(f"{_OFF} (install pie-mlx[fast-cpu] for OpenBLAS)")
     return _redirect()
 
 
@@ -57,19 +80,21 @@ def _mapped() -> list[Path]:
     return list(dict.fromkeys(Path(line.split(maxsplit=5)[5]) for line in lines if line.count("/")))
 
 
-def _redirect() -> str:
+def _redirect() -> Blas:
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", _PATIENCE)
     package = cast("Any", import_module("scipy_openblas32"))
     library = ctypes.CDLL(str(Path(package.get_lib_dir()) / package.get_library(fullname=True)))
     base, path = _library("libmlx.so")
     slots = _slots(base, path)
     if len(slots) != 1:
-        return f"{_OFF} ({len(slots)} places in {path.name} import {_SYMBOL}, expected one)"
+        return Blas(f"{_OFF} ({len(slots)} places in {path.name} import {_SYMBOL}, expected one)")
     target = ctypes.cast(getattr(library, f"scipy_{_SYMBOL}"), ctypes.c_void_p).value or 0
     before = _store(slots[0], target)
     if not _product_is_right():
         _store(slots[0], before)
-        return f"{_OFF} (OpenBLAS gave a wrong product)"
-    return f"OpenBLAS {package.__version__}, {library.scipy_openblas_get_num_threads()} threads"
+        return Blas(f"{_OFF} (OpenBLAS gave a wrong product)")
+    threads = int(library.scipy_openblas_get_num_threads())
+    return Blas(f"OpenBLAS {package.__version__}, {threads} threads", library, threads)
 
 
 def _library(name: str) -> tuple[int, Path]:

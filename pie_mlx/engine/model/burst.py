@@ -26,13 +26,13 @@ FEWEST_MASKS = 4
 class Burst:
     """Steps of `works`, the later ones as `following` decides.
 
-    While the last operations of a step are computed, the next one is built on the tokens still being drawn. Nothing of
-    it is computed before it is known to be wanted. What many rows may draw is looked up on the thread of `walker`,
-    while the step is computed.
+    While a step is computed, the next one is built on the tokens still being drawn. Nothing of it is computed before it
+    is known to be wanted. On the thread of `beside` steps of few rows are built, and is looked up what many rows may
+    draw.
     """
 
-    def __init__(self, model: LoadedModel, walker: Executor, works: Sequence[Work], following: Following) -> None:
-        self._model, self._walker = model, walker
+    def __init__(self, model: LoadedModel, beside: Executor, works: Sequence[Work], following: Following) -> None:
+        self._model, self._beside = model, beside
         self._steps = FollowingSteps(works, following)
         self._next: Tentative | None = None
 
@@ -56,8 +56,7 @@ class Burst:
         return Outcome(self._steps.results(), followed - begun, steps=self._steps.count, further_seconds=further)
 
     def _collect(self, reading: Reading) -> list[WorkResult]:
-        self._model.begin(*reading.outputs)
-        self._build_next(reading)
+        self._model.begin_and_build(reading.outputs, lambda: self._build_next(reading), self._steps.rows, self._beside)
         results = reading.collect()
         if not all(map(reading.keeps_last, range(self._steps.rows))):
             self._drop_next()
@@ -76,7 +75,7 @@ class Burst:
         if not self._steps.masked or self._steps.rows < FEWEST_MASKS:
             reads = self._steps.reads()  # first, since it may keep the step from being wanted
             return Reading(self._next_logits(), reads)
-        walk, logits = self._walker.submit(self._steps.reads), self._next_logits()
+        walk, logits = self._beside.submit(self._steps.reads), self._next_logits()
         self._model.begin(logits)
         return Reading(logits, walk.result())
 

@@ -16,6 +16,7 @@ class Network(Protocol):
     `forward` builds logits [R, vocabulary] float32 lazily and writes the step's K and V to the pool; `settle` keeps
     the running states of recurrent layers once they are evaluated. `window` is the smallest number of slots that a
     layer looks back, None when all see everything. `follows` tells whether it takes tokens that are still being drawn.
+    `largest_matrix` counts the entries of a layer's largest matrix.
     """
 
     @property
@@ -26,6 +27,8 @@ class Network(Protocol):
     def recurrent(self) -> bool: ...
     @property
     def follows(self) -> bool: ...
+    @property
+    def largest_matrix(self) -> int: ...
     @property
     def window(self) -> int | None: ...
     @property

@@ -16,6 +16,7 @@ class NullNetwork:
 
     recurrent = False
     follows = True
+    largest_matrix = 0
     window: int | None = None
     tier = "null"
 

@@ -18,6 +18,7 @@ from pie_mlx.engine.model.tier import Layout
 from pie_mlx.engine.model.tiers import candidates, require_supported
 from pie_mlx.engine.model.tracing import first_working, trace
 from pie_mlx.engine.model.waves import Wave, token_rows, waves
+from pie_mlx.engine.model.weights import largest_matrix
 from pie_mlx.metal import AttentionPlan, LayerShape, PageMemory
 from pie_mlx.metal.arrays import evaluate, integers
 
@@ -39,6 +40,7 @@ class PagedNetwork:
             candidates(architecture, self.recurrent), lambda tier: trace(model, self._caches, tier), architecture
         )
         self.vocabulary_size = output[-1]
+        self.largest_matrix = largest_matrix(model, self.vocabulary_size)
         self.shapes = [shapes.get(cache.layer, LayerShape(0, 0, 0)) for cache in self._caches.paged]
         self._states = RecurrentStates(self._caches.recurrent)
         self._selection = RowSelection()

@@ -1,4 +1,4 @@
-"""Runs batches on the one thread that owns every `mx` call."""
+"""Runs batches on the one thread that owns every `mx` call, but for those of a second one while the first waits."""
 
 import asyncio
 import contextlib
@@ -40,7 +40,7 @@ class Runner:
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pie-mlx")
-        self._walker = ThreadPoolExecutor(1, thread_name_prefix="pie-grammars")  # never calls MLX
+        self._beside = ThreadPoolExecutor(1, thread_name_prefix="pie-beside")  # works while `_thread` waits
         self._model: LoadedModel | None = None
         self._ahead: Ahead | None = None
         self._submitted, self._begun = 0, 0  # one is written by each thread
@@ -59,7 +59,11 @@ class Runner:
     def _submit(self, work: Callable[[], T]) -> asyncio.Future[T]:
         def counted() -> T:
             self._begun += 1
-            return work()
+            try:
+                return work()
+            finally:
+                if self._model is not None:
+                    self._model.rest()
 
         self._submitted += 1
         return asyncio.get_running_loop().run_in_executor(self._thread, counted)
@@ -89,7 +93,7 @@ class Runner:
     def close(self) -> None:
         """End the threads once the current batch is done."""
         self._thread.shutdown(wait=True)
-        self._walker.shutdown(wait=True)
+        self._beside.shutdown(wait=True)
         self._model = None
 
     def _run(self, batch: Batch, successors: Sequence[Work]) -> Outcome:
@@ -104,7 +108,7 @@ class Runner:
                 self.model.settle()
                 return Outcome([[] for _ in batch.works], time.perf_counter() - started)
             if batch.following is not None:
-                burst = Burst(self.model, self._walker, batch.works, batch.following)
+                burst = Burst(self.model, self._beside, batch.works, batch.following)
                 return burst.run(Reading(logits.astype(mx.float32), reads), started, lambda: self._is_idle)
             return self._read(batch.works, logits, reads, successors, started)
 
@@ -129,8 +133,9 @@ class Runner:
         if not successors:
             self.model.settle(*reading.outputs)
             return Outcome(reading.collect(), time.perf_counter() - begun)
-        self.model.begin(*reading.outputs)
-        self._ahead = ahead = self._build_ahead(works, reading, successors)
+        self._ahead = ahead = self.model.begin_and_build(
+            reading.outputs, lambda: self._build_ahead(works, reading, successors), len(successors), self._beside
+        )
         if ahead is not None and self.model.pool.ordered:
             self._begin(ahead)
         results = reading.collect()

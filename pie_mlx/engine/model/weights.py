@@ -1,5 +1,6 @@
 """The number format of a model's weights."""
 
+import math
 from collections.abc import Callable
 
 import mlx.core as mx
@@ -40,6 +41,12 @@ def retyped(model: Module, dtype: str, report: Callable[[str], None]) -> mx.Dtyp
 def weight_bytes(model: Module) -> int:
     """Bytes of all parameters."""
     return sum(array.nbytes for _, array in parameters_of(model))
+
+
+def largest_matrix(model: Module, vocabulary_size: int) -> int:
+    """Entries of the largest matrix of a layer, an expert's included; those of the vocabulary do not count."""
+    shapes = (array.shape[-2:] for _, array in parameters_of(model) if array.ndim > 1)
+    return max((math.prod(shape) for shape in shapes if vocabulary_size not in shape), default=0)
 
 
 def _is_quantised(model: Module) -> bool:
