@@ -10,8 +10,8 @@ import mlx.core as mx
 
 from pie_mlx.engine.model.batch import Following, Outcome, Work, WorkResult
 from pie_mlx.engine.model.following import FollowingSteps
-from pie_mlx.engine.model.loaded import LoadedModel, Tentative
-from pie_mlx.engine.model.ragged import step_input
+from pie_mlx.engine.model.loaded import MOST_BESIDE, LoadedModel, Tentative
+from pie_mlx.engine.model.ragged import Reads, step_input
 from pie_mlx.engine.model.reading import Reading
 from pie_mlx.errors import PieError
 from pie_mlx.metal import UnsettledError
@@ -19,20 +19,17 @@ from pie_mlx.metal import UnsettledError
 LONGEST_SECONDS = 0.1
 """Time after which no further step follows a batch at once: whoever watches hears of batches, not of steps."""
 
-FEWEST_MASKS = 4
-"""Rows whose masks are worth another thread."""
-
 
 class Burst:
     """Steps of `works`, the later ones as `following` decides.
 
-    While a step is computed, the next one is built on the tokens still being drawn. Nothing of it is computed before it
-    is known to be wanted. On the thread of `beside` steps of few rows are built, and is looked up what many rows may
-    draw.
+    While a step is computed, the next one is built on the tokens still being drawn; it is begun once no text has ended.
+    On the thread of `beside` grammars are walked meanwhile, and steps of few rows built.
     """
 
     def __init__(self, model: LoadedModel, beside: Executor, works: Sequence[Work], following: Following) -> None:
         self._model, self._beside = model, beside
+        self._builder = beside if len(works) <= MOST_BESIDE else None
         self._steps = FollowingSteps(works, following)
         self._next: Tentative | None = None
 
@@ -42,12 +39,12 @@ class Burst:
         `begun` is when building the first began. It will fail again when it is asked for by itself.
         """
         try:
-            results = self._collect(first)
+            results = self._first(first)
             followed = time.perf_counter()
             with contextlib.suppress(PieError, RuntimeError, ValueError, MemoryError):
                 self._steps.add(results)
                 while self._steps.goes_on and may_go_on() and time.perf_counter() < followed + LONGEST_SECONDS:
-                    self._steps.add(self._collect(self._read_next()))
+                    self._steps.add(self._step())
         finally:
             self._drop_next()
         if not self._steps.count:
@@ -55,8 +52,35 @@ class Burst:
         further = time.perf_counter() - followed
         return Outcome(self._steps.results(), followed - begun, steps=self._steps.count, further_seconds=further)
 
+    def _first(self, reading: Reading) -> list[WorkResult]:
+        self._model.begin_and_build(reading.outputs, lambda: self._build_next(reading), self._builder)
+        return self._collect(reading)
+
+    def _step(self) -> list[WorkResult]:
+        """The step behind the last one."""
+        logits = self._next_logits()
+        try:
+            reading = self._begin(logits)
+        except Exception:
+            self._model.settle(logits)  # what a grammar forbids at the last moment lies beyond every context's length
+            raise
+        self._model.begin(*reading.outputs, pool=())
+        return self._collect(reading)
+
+    def _begin(self, logits: mx.array) -> Reading:
+        if self._builder is not None:
+            return self._model.begin_and_build([logits], lambda: self._read(logits, self._steps.reads()), self._builder)
+        reads = self._beside.submit(self._steps.reads)
+        self._model.begin(logits)
+        return self._read(logits, reads.result())
+
+    def _read(self, logits: mx.array, reads: Reads) -> Reading:
+        """What is drawn from `logits`; and the next step, behind it."""
+        reading = Reading(logits, reads)
+        self._build_next(reading)
+        return reading
+
     def _collect(self, reading: Reading) -> list[WorkResult]:
-        self._model.begin_and_build(reading.outputs, lambda: self._build_next(reading), self._steps.rows, self._beside)
         results = reading.collect()
         if not all(map(reading.keeps_last, range(self._steps.rows))):
             self._drop_next()
@@ -70,14 +94,6 @@ class Burst:
         # If it is the model that fails, it will do so again when the step is wanted.
         with contextlib.suppress(UnsettledError, PieError, RuntimeError, ValueError, MemoryError):
             self._next = self._model.follow(replace(step, tokens=reading.last_tokens(range(len(works)))))
-
-    def _read_next(self) -> Reading:
-        if not self._steps.masked or self._steps.rows < FEWEST_MASKS:
-            reads = self._steps.reads()  # first, since it may keep the step from being wanted
-            return Reading(self._next_logits(), reads)
-        walk, logits = self._beside.submit(self._steps.reads), self._next_logits()
-        self._model.begin(logits)
-        return Reading(logits, walk.result())
 
     def _next_logits(self) -> mx.array:
         built, self._next = self._next, None

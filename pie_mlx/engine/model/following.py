@@ -29,11 +29,6 @@ class FollowingSteps:
         """Tokens that each step draws."""
         return len(self._works)
 
-    @property
-    def masked(self) -> bool:
-        """Whether a grammar or a mask restricts what is drawn."""
-        return any(work.reads[0].mask is not None for work in self._works)
-
     def works(self) -> list[Work]:
         """The next step, but for its `reads`."""
         return self._works_behind(self.count, [tokens[-1] for tokens in self._tokens])

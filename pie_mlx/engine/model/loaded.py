@@ -118,18 +118,18 @@ class LoadedModel:
         evaluate(outputs, self._pages.arrays(), self._network.states())
         self._network.settle()
 
-    def begin(self, *outputs: mx.array, pool: Sequence[mx.array] = ()) -> None:
-        """Start to evaluate `outputs` and the pool, or what it was when `pool` was taken."""
+    def begin(self, *outputs: mx.array, pool: Sequence[mx.array] | None = None) -> None:
+        """Start to evaluate `outputs` and the pool, or what `pool` says of it."""
         blas().take_threads(self._product_threads)
-        begin_evaluation(outputs, pool or self._pages.arrays())
+        begin_evaluation(outputs, self._pages.arrays() if pool is None else pool)
 
-    def begin_and_build(self, outputs: Sequence[mx.array], build: Callable[[], T], rows: int, beside: Executor) -> T:
-        """`begin`, and what `build` makes of the next step of so many rows; on the thread of `beside` where that helps.
+    def begin_and_build(self, outputs: Sequence[mx.array], build: Callable[[], T], beside: Executor | None) -> T:
+        """`begin`, and what `build` makes of the next step; on the thread of `beside`, for up to `MOST_BESIDE` rows.
 
         On a CPU MLX hands out operations one by one, and waits for all but the last ten. With few rows that alone takes
         a thread as long as another needs to compute them; with more, computing takes all processors.
         """
-        if rows > MOST_BESIDE or self.pool.ordered:
+        if beside is None or self.pool.ordered:
             self.begin(*outputs)
             return build()
         stream = mx.default_stream(mx.default_device())
