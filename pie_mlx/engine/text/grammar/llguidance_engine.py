@@ -27,12 +27,13 @@ _SLICES = [r"[a-z]+", *llguidance.LLTokenizer.general_slices()]
 
 _FEW = 4
 """So many masks are computed sooner than another thread wakes up to do it."""
+_THREADS = max(1, min(4, (os.cpu_count() or 1) // 2))
+"""For the masks of many: half of the processors, the others compute the pass."""
 
 
 @cache
 def _executor() -> llguidance.LLExecutor:
-    """Half of the processors: the others compute the pass."""
-    return llguidance.LLExecutor(num_threads=max(1, min(4, (os.cpu_count() or 1) // 2)))
+    return llguidance.LLExecutor(num_threads=_THREADS)
 
 
 class LlguidanceWalk(Walk):
@@ -46,7 +47,7 @@ class LlguidanceWalk(Walk):
 
     @classmethod
     def fill_rows(cls, walks: Sequence[Walk], rows: PackedMask) -> Sequence[bool | None]:
-        if len(walks) < _FEW:
+        if len(walks) < _FEW or _THREADS == 1:
             return super().fill_rows(walks, rows)
         pairs = [(cast("LlguidanceWalk", walk)._matcher, row) for row, walk in enumerate(walks)]
         _executor().unsafe_compute_mask_ptr(pairs, rows.ctypes.data, rows.strides[0], len(rows))

@@ -33,7 +33,11 @@ def walked(language: Language, grammar: str, *texts: str) -> list[Matcher]:
 TEXTS = ("", "a", "ab", "abc", "acb", "abbb", "abd")
 
 
-def test_masks_of_many_are_those_of_each(language: Language, engine: str) -> None:
+@pytest.mark.parametrize("threads", [1, 2])
+def test_masks_of_many_are_those_of_each(
+    language: Language, engine: str, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pie_mlx.engine.text.grammar.llguidance_engine._THREADS", threads)
     matchers = walked(language, ENGINES[engine], *TEXTS)
     alone = [language.allowed(matcher.fork()) for matcher in matchers]
     compute_masks(matchers)
