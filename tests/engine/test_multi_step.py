@@ -308,12 +308,15 @@ async def test_steps_follow_a_batch_at_once(engine: Running, monkeypatch: pytest
     assert [batch.tokens for batch in batches(engine, first)] == [9 + 32, 33]
 
 
-@pytest.mark.parametrize("most_beside", [0, 1], ids=["many rows", "few rows"])
+@pytest.mark.parametrize(
+    ("most_beside", "fewest_walks"), [(1, 4), (0, 1), (0, 4)], ids=["all beside", "walked beside", "nothing beside"]
+)
 async def test_steps_follow_at_once_under_a_grammar_too(
-    engine: Running, monkeypatch: pytest.MonkeyPatch, most_beside: int
+    engine: Running, monkeypatch: pytest.MonkeyPatch, most_beside: int, fewest_walks: int
 ) -> None:  # G13
     monkeypatch.setattr("pie_mlx.engine.model.burst.LONGEST_SECONDS", 60.0)
-    monkeypatch.setattr("pie_mlx.engine.model.burst.MOST_BESIDE", most_beside)
+    monkeypatch.setattr("pie_mlx.engine.model.loaded.MOST_BESIDE", most_beside)
+    monkeypatch.setattr("pie_mlx.engine.model.burst.FEWEST_WALKS", fewest_walks)
     first = len(engine.events)
     options = {"max_tokens": 40, "stop": [], "constrain": Regex(r"[a-z]{3}[0-9]")}
     tokens = await collected(engine, engine.prompt(9, 16), options)

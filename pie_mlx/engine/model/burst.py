@@ -10,7 +10,7 @@ import mlx.core as mx
 
 from pie_mlx.engine.model.batch import Following, Outcome, Work, WorkResult
 from pie_mlx.engine.model.following import FollowingSteps
-from pie_mlx.engine.model.loaded import MOST_BESIDE, LoadedModel, Tentative
+from pie_mlx.engine.model.loaded import LoadedModel, Tentative
 from pie_mlx.engine.model.ragged import Reads, step_input
 from pie_mlx.engine.model.reading import Reading
 from pie_mlx.errors import PieError
@@ -18,6 +18,9 @@ from pie_mlx.metal import UnsettledError
 
 LONGEST_SECONDS = 0.1
 """Time after which no further step follows a batch at once: whoever watches hears of batches, not of steps."""
+
+FEWEST_WALKS = 4
+"""Rows whose grammars are worth another thread."""
 
 
 class Burst:
@@ -29,7 +32,7 @@ class Burst:
 
     def __init__(self, model: LoadedModel, beside: Executor, works: Sequence[Work], following: Following) -> None:
         self._model, self._beside = model, beside
-        self._builder = beside if len(works) <= MOST_BESIDE else None
+        self._builder = beside if model.builds_beside(len(works)) else None
         self._steps = FollowingSteps(works, following)
         self._next: Tentative | None = None
 
@@ -39,7 +42,7 @@ class Burst:
         `begun` is when building the first began. It will fail again when it is asked for by itself.
         """
         try:
-            results = self._first(first)
+            results = self._draw(first)
             followed = time.perf_counter()
             with contextlib.suppress(PieError, RuntimeError, ValueError, MemoryError):
                 self._steps.add(results)
@@ -52,16 +55,20 @@ class Burst:
         further = time.perf_counter() - followed
         return Outcome(self._steps.results(), followed - begun, steps=self._steps.count, further_seconds=further)
 
-    def _first(self, reading: Reading) -> list[WorkResult]:
+    def _draw(self, reading: Reading) -> list[WorkResult]:
         self._model.begin_and_build(reading.outputs, lambda: self._build_next(reading), self._builder)
         return self._collect(reading)
 
     def _step(self) -> list[WorkResult]:
         """The step behind the last one."""
+        if self._builder is None and self._steps.rows < FEWEST_WALKS:
+            reads = self._steps.reads()
+            return self._draw(Reading(self._next_logits(), reads))
         logits = self._next_logits()
         try:
             reading = self._begin(logits)
         except Exception:
+            self._drop_next()
             self._model.settle(logits)  # what a grammar forbids at the last moment lies beyond every context's length
             raise
         self._model.begin(*reading.outputs, pool=())

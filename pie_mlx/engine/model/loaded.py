@@ -26,7 +26,7 @@ SMALL_MATRIX, FEW_ROWS = 1 << 18, 64
 are left to those who plan, look up grammars and run programs. Matrices of half a million entries took 9 % longer."""
 
 MOST_BESIDE = 4
-"""Rows up to which the next step is built on another thread: a fifth less time with one, more time with eight."""
+"""Rows up to which a network's next step is built on another thread: a fifth less time with one, more with eight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +123,17 @@ class LoadedModel:
         blas().take_threads(self._product_threads)
         begin_evaluation(outputs, self._pages.arrays() if pool is None else pool)
 
-    def begin_and_build(self, outputs: Sequence[mx.array], build: Callable[[], T], beside: Executor | None) -> T:
-        """`begin`, and what `build` makes of the next step; on the thread of `beside`, for up to `MOST_BESIDE` rows.
+    def builds_beside(self, rows: int) -> bool:
+        """Whether a step of so many rows is worth another thread.
 
         On a CPU MLX hands out operations one by one, and waits for all but the last ten. With few rows that alone takes
         a thread as long as another needs to compute them; with more, computing takes all processors.
         """
-        if beside is None or self.pool.ordered:
+        return rows <= MOST_BESIDE and self._network.largest_matrix > 0 and not self.pool.ordered
+
+    def begin_and_build(self, outputs: Sequence[mx.array], build: Callable[[], T], beside: Executor | None) -> T:
+        """`begin`, and what `build` makes of the next step; on the thread of `beside` if there is one."""
+        if beside is None:
             self.begin(*outputs)
             return build()
         stream = mx.default_stream(mx.default_device())

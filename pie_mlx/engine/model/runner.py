@@ -12,7 +12,7 @@ import mlx.core as mx
 
 from pie_mlx.engine.model.batch import Batch, Outcome, Work
 from pie_mlx.engine.model.burst import Burst
-from pie_mlx.engine.model.loaded import MOST_BESIDE, LoadedModel
+from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.ragged import Reads, step_input
 from pie_mlx.engine.model.reading import Reading
 from pie_mlx.errors import BatchFailedError
@@ -133,7 +133,7 @@ class Runner:
         if not successors:
             self.model.settle(*reading.outputs)
             return Outcome(reading.collect(), time.perf_counter() - begun)
-        beside = self._beside if len(successors) <= MOST_BESIDE else None
+        beside = self._beside if self.model.builds_beside(len(successors)) else None
         self._ahead = ahead = self.model.begin_and_build(
             reading.outputs, lambda: self._build_ahead(works, reading, successors), beside
         )
