@@ -5,7 +5,7 @@
 
 An empty `--clients` or `--agents` leaves that part out.
 
-Both servers use the same weights in float32, the same BLAS and as many of its threads, and keep their defaults,
+Both servers use the same weights in float32 and the same BLAS, may use as many of its threads, and keep their defaults,
 mlx-lm's cache of 10 prompts among them. Only one of them is asked at a time; rounds alternate and medians are compared.
 
 A client asks unrelated questions, or goes on with one conversation, as chat clients do: each request carries all that
