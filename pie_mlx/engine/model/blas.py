@@ -40,7 +40,10 @@ class Blas:
     threads: int = 1
 
     def take_threads(self, count: int) -> None:
-        """Have further products take so many threads, at most; 0 for all. Only of our own OpenBLAS."""
+        """Have further products take so many threads, at most; 0 for all. Only of our own OpenBLAS.
+
+        Products under way keep theirs: its wheel is built on POSIX threads, whose buffers are not given back.
+        """
         if self.library is not None:
             self.library.scipy_openblas_set_num_threads(count or self.threads)
 

@@ -18,7 +18,7 @@ _NAME = "swiglu"
 _ORIGINAL = cast("Callable[[mx.array, mx.array], mx.array]", getattr(activations, _NAME))
 
 _ours = False
-"""Whether it is one of our steps that is being built; one thread owns every `mx` call."""
+"""Whether it is one of our steps that is being built; no two are at once."""
 
 
 def install() -> None:

@@ -50,7 +50,7 @@ class Rotation:
 
 
 _current: Rotation | None = None
-"""Of the step that is being built on this thread; one thread owns every `mx` call."""
+"""Of the step that is being built; no two are at once."""
 
 
 @contextmanager
