@@ -10,7 +10,8 @@ def test_each_manner_answers_in_its_own_way(play):
 
 
 def test_all_manners_share_a_batch(play):
-    played = play("lora-switching", {"question": "Tell me a story.", "max_tokens": 64})
+    # A prompt of many chunks: the three have met before the first of them is read.
+    played = play("lora-switching", {"question": "Tell me a story. " * 150, "max_tokens": 64})
     assert any(tick.contexts == 3 for tick in played.of(TickCompleted))
 
 
