@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from pie_mlx.calls import AnyResult, SampledTokens
 from pie_mlx.engine.kv import WorkingToken
@@ -21,7 +22,8 @@ class Course:
 
     Each is drawn as the pass draws its own, from what was drawn before it, under its `matchers` and the `fixed` mask.
     `named` is how often the context was named when the pass began: a later call comes before what nobody has asked for
-    (P3). `kept` counts the tokens that are in KV, once the pass is over; `extra_pages` were reserved for them alone.
+    (P3). `walked` are the forks of the matchers that the device moves on. `kept` counts the tokens that are in KV, once
+    the pass is over; `extra_pages` were reserved for them alone.
     """
 
     context: LiveContext
@@ -30,6 +32,7 @@ class Course:
     named: int
     matchers: Sequence[Matcher] = ()
     fixed: PackedMask | None = None
+    walked: Sequence[Matcher] = ()
     kept: int = 0
     extra_pages: int = 0
 
@@ -55,6 +58,13 @@ class Course:
         return [last._replace(token=token, position=last.position + 1 + place) for place, token in enumerate(tokens)]
 
 
+def feed(matchers: Sequence[Matcher], tokens: Sequence[int], course: Course | None) -> None:
+    """Move the matchers of a pass behind what was drawn: to where the forks of its course are, if they went as far."""
+    for matcher, fork in zip_longest(matchers, () if course is None else course.walked):
+        if fork is None or not matcher.follow(fork, len(tokens)):
+            matcher.accept(tokens)
+
+
 class Courses:
     """The courses of a batch, whose passes go on together as long as each can and `is_wanted`; see `Following`.
 
@@ -64,13 +74,14 @@ class Courses:
 
     def __init__(self, courses: Sequence[Course], is_wanted: Callable[[], bool]) -> None:
         self._courses, self._is_wanted = courses, is_wanted
-        self._matchers = [[matcher.fork() for matcher in course.matchers] for course in courses]
+        for course in courses:
+            course.walked = [matcher.fork() for matcher in course.matchers]
 
     def advance(self, drawn: Sequence[int]) -> bool:
         """Every pass drew a token; whether each may draw another (G13). Raises GrammarError."""
         stopped = False
-        for course, matchers, token in zip(self._courses, self._matchers, drawn, strict=True):
-            for matcher in matchers:
+        for course, token in zip(self._courses, drawn, strict=True):
+            for matcher in course.walked:
                 matcher.accept([token])
                 stopped = stopped or matcher.is_terminated
             stopped = stopped or token in course.stop_tokens
@@ -78,6 +89,5 @@ class Courses:
 
     def masks(self) -> list[PackedMask | None]:
         """What each pass may draw next. Raises EmptyMaskError and GrammarError."""
-        compute_masks([matcher for matchers in self._matchers for matcher in matchers])
-        pairs = zip(self._courses, self._matchers, strict=True)
-        return [allowed_next(matchers, course.fixed) for course, matchers in pairs]
+        compute_masks([matcher for course in self._courses for matcher in course.walked])
+        return [allowed_next(course.walked, course.fixed) for course in self._courses]

@@ -7,7 +7,7 @@ from pie_mlx import calls
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.answers.base import answers
 from pie_mlx.engine.attaching import attach
-from pie_mlx.engine.course import Course
+from pie_mlx.engine.course import Course, feed
 from pie_mlx.engine.drafting import Row
 from pie_mlx.engine.forward_request import ForwardRequest, read_request
 from pie_mlx.engine.live_context import LiveContext
@@ -85,7 +85,7 @@ async def _pass(
         if drafted is not None:
             return _verified(services, context, call, matchers, drafted, results, attached)
         context.sampled += further + sum(isinstance(slot.read, Sampler) for slot in call.slots)
-        terminated = _advance(services, call, matchers, results)
+        terminated = _advance(services, call, matchers, results, course)
         return calls.ForwardReply(results, services.store.counters(context.id), terminated, attached, kept=further)
 
 
@@ -243,13 +243,16 @@ def _shift(read: RowRead, by: int) -> RowRead:
 
 
 def _advance(
-    services: Services, call: calls.Forward, matchers: Sequence[Matcher], results: Sequence[calls.AnyResult]
+    services: Services,
+    call: calls.Forward,
+    matchers: Sequence[Matcher],
+    results: Sequence[calls.AnyResult],
+    course: Course | None,
 ) -> bool:
     """Feed the sampled tokens to the matchers; whether one of them has terminated (G13)."""
     if call.advance_slot is not None:
         sampled = results[call.advance_slot]
         if isinstance(sampled, calls.SampledTokens):
-            for matcher in matchers:
-                matcher.accept(sampled.tokens)
+            feed(matchers, sampled.tokens, course)
             services.grammars.ahead.moved(matchers)
     return any(matcher.is_terminated for matcher in matchers)

@@ -3,7 +3,7 @@
 import contextlib
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, wait
 from dataclasses import replace
 
 import mlx.core as mx
@@ -78,7 +78,10 @@ class Burst:
         if self._builder is not None:
             return self._model.begin_and_build([logits], lambda: self._read(logits, self._steps.reads()), self._builder)
         reads = self._beside.submit(self._steps.reads)
-        self._model.begin(logits)
+        try:
+            self._model.begin(logits)
+        finally:
+            wait([reads])  # its grammars are the engine's again when this is over
         return self._read(logits, reads.result())
 
     def _read(self, logits: mx.array, reads: Reads) -> Reading:

@@ -102,7 +102,9 @@ class Matcher:
         self._ends = frozenset(stop_tokens)
         self._stop_bits = [(token >> 5, 1 << (token & 31)) for token in self.stop_tokens]
         self.vocabulary_size = vocabulary_size
-        self._taken = 0
+        self._taken: int = 0
+        self._moves: int = 0
+        self._forked_at: int = 0
         self._stopped = False
         self._mask: PackedMask | None = None
         self._is_fresh = False
@@ -173,7 +175,19 @@ class Matcher:
         """An independent copy."""
         twin = copy(self)
         twin._walk = self._walk.fork()
+        twin._forked_at = self._moves
         return twin
+
+    def follow(self, fork: Self, tokens: int) -> bool:
+        """Go to where `fork`, which is not used any more, is; False, and stay, unless it has taken so many `tokens`
+        since it was made and this matcher none."""
+        if fork._forked_at != self._moves or fork._taken != self._taken + tokens:
+            return False
+        self._walk, self._stopped = fork._walk, fork._stopped
+        self._mask, self._is_fresh = fork._mask, fork._is_fresh
+        self._taken = fork._taken
+        self._moves += 1
+        return True
 
     @property
     def is_settled(self) -> bool:
@@ -230,3 +244,4 @@ class Matcher:
         self._taken += by
         if by:
             self._is_fresh = False
+            self._moves += 1

@@ -127,6 +127,35 @@ def test_a_fork_is_independent(language: Language, engine: str) -> None:
     assert matcher.taken == 0
 
 
+def test_a_matcher_goes_where_its_fork_went(language: Language, engine: str) -> None:
+    matcher = language.compile(*ENGINES[engine])
+    matcher.accept(ids(language, "a"))
+    fork = matcher.fork()
+    fork.accept([*ids(language, "b"), language.stop])
+    assert matcher.follow(fork, 2)
+    assert matcher.is_terminated
+    matcher.rollback(2)
+    assert language.allowed(matcher) == set(ids(language, "b"))
+
+
+def test_a_matcher_that_moved_follows_no_fork(language: Language, engine: str) -> None:
+    matcher = language.compile(*ENGINES[engine])
+    fork = matcher.fork()
+    fork.accept(ids(language, "a"))
+    matcher.accept(ids(language, "a"))
+    matcher.reset()
+    assert not matcher.follow(fork, 1)
+    assert matcher.taken == 0
+
+
+def test_a_fork_that_took_something_else_is_not_followed(language: Language, engine: str) -> None:
+    matcher = language.compile(*ENGINES[engine])
+    fork = matcher.fork()
+    fork.accept(ids(language, "a"))
+    assert not matcher.follow(fork, 2)
+    assert matcher.taken == 0
+
+
 def test_a_character_is_complete_with_its_last_byte(language: Language, engine: str) -> None:
     matcher = language.compile(*CHARACTER[engine])
     first, second = language.tokenizer.encode("ééé"), language.tokenizer.encode("é")
@@ -170,6 +199,7 @@ MOVES = st.lists(
         st.tuples(st.just("take"), st.integers(0, 5)),
         st.tuples(st.just("back"), st.integers(0, 3)),
         st.tuples(st.just("fork"), st.just(0)),
+        st.tuples(st.just("follow"), st.integers(0, 5)),
         st.tuples(st.just("reset"), st.just(0)),
     ),
     max_size=12,
@@ -208,6 +238,11 @@ def _moved(
         return matcher, taken[: len(taken) - count]
     if move == "fork":
         return matcher.fork(), taken
+    if move == "follow":
+        fork = matcher.fork()
+        count = fork.try_accept([alphabet[number]])
+        assert matcher.follow(fork, count)
+        return matcher, taken + [alphabet[number]] * count
     matcher.reset()
     return matcher, []
 
