@@ -1,6 +1,6 @@
 """What every call and every reply is made of, and who carries them."""
 
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -27,9 +27,12 @@ class Host(Protocol):
     """The engine as an inferlet sees it.
 
     `call` blocks until the reply is there and serves the synchronous part of the API; `submit` serves what may take
-    ticks. Calls that name one context take effect in the order they were made (P3). Both raise the engine's PieError.
+    ticks; both raise the engine's PieError. `post` waits for nothing: what it raises is dropped. Calls that name one
+    context take effect in the order they were made (P3), and posted ones before all that is sent later.
     """
 
     def call(self, message: Call[T]) -> T: ...
 
     async def submit(self, message: Call[T]) -> T: ...
+
+    def post(self, message: Call[Any]) -> None: ...

@@ -63,10 +63,11 @@ class RollbackMatcher(Call[MatcherState], frozen=True):
     count: int | None = None
 
 
-class ForkMatcher(Call[MatcherState], frozen=True):
-    """An independent copy."""
+class ForkMatcher(Call[None], frozen=True):
+    """An independent copy. Its number is the program's choice, below 0 and not in use: nobody has to wait for it."""
 
     matcher: int
+    number: int
 
 
 class ReleaseMatcher(Call[None], frozen=True):

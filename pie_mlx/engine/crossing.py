@@ -53,27 +53,40 @@ class Crossing:
 
     async def submit(self, message: Call[Any], answer: Answer) -> Any:
         """Answer a call. Cancelling takes it back unless its batch is already running (E5)."""
-        crosser = _Crosser(message, answer, self.here.create_future())
+        reply = self.here.create_future()
+        crosser = _Crosser(message, answer, reply)
         self._calls.append(crosser)
-        if not self._calls_wake:
-            self._calls_wake = True
-            if self._together > 1:  # programs that were answered together ask again together
-                self._leaving = self.here.call_soon(self._wake_there)
-            else:
-                self._wake_there()
+        # Programs that were answered together ask again together.
+        self._leave(at_once=self._together <= 1)
         try:
-            return await crosser.reply
+            return await reply
         except asyncio.CancelledError:
             self.hurry()
             with contextlib.suppress(EngineStoppedError):
                 _wake(self.there, partial(_cancel, crosser))
             raise
 
+    def post(self, message: Call[Any], answer: Answer) -> None:
+        """Have a call answered that nobody waits for: it leaves with the next one, or when this loop comes to it."""
+        self._calls.append(_Crosser(message, answer, None))
+        self._leave(at_once=False)
+
     def hurry(self) -> None:
         """Have calls that wait for others leave now."""
         if self._leaving is not None:
             self._leaving.cancel()
             self._wake_there()
+
+    def _leave(self, *, at_once: bool) -> None:
+        if self._calls_wake:
+            if at_once:
+                self.hurry()
+            return
+        self._calls_wake = True
+        if at_once:
+            self._wake_there()
+        else:
+            self._leaving = self.here.call_soon(self._wake_there)
 
     def _wake_there(self) -> None:
         self._leaving = None
@@ -82,16 +95,21 @@ class Crossing:
         except EngineStoppedError as error:
             self._calls_wake = False
             while self._calls:
-                _fail(self._calls.popleft().reply, error)
+                reply = self._calls.popleft().reply
+                if reply is not None and not reply.done():
+                    reply.set_exception(error)
 
     def _take_calls(self) -> None:
         """On the engine's loop."""
         self._calls_wake = False  # before the queue is emptied: a call that comes too late wakes again
         while self._calls:
             crosser = self._calls.popleft()
-            self._under_way += 1
             crosser.task = self.there.create_task(crosser.answer(crosser.message))
-            crosser.task.add_done_callback(partial(self._give_back, crosser))
+            if crosser.reply is None:
+                crosser.task.add_done_callback(_forget)
+            else:
+                self._under_way += 1
+                crosser.task.add_done_callback(partial(self._give_back, crosser))
 
     def _give_back(self, crosser: "_Crosser", task: "asyncio.Task[Any]") -> None:
         """On the engine's loop."""
@@ -115,16 +133,16 @@ class Crossing:
         self._together = len(self._replies)
         while self._replies:
             crosser = self._replies.popleft()
-            if crosser.task is not None:
+            if crosser.task is not None and crosser.reply is not None:
                 _settle(crosser.reply, crosser.task)
 
 
 class _Crosser:
-    """A call on its way. `task` belongs to the engine's loop until it is done."""
+    """A call on its way; `reply` is None where nobody waits. `task` belongs to the engine's loop until it is done."""
 
     __slots__ = ("answer", "message", "reply", "task")
 
-    def __init__(self, message: Call[Any], answer: Answer, reply: "asyncio.Future[Any]") -> None:
+    def __init__(self, message: Call[Any], answer: Answer, reply: "asyncio.Future[Any] | None") -> None:
         self.message, self.answer, self.reply = message, answer, reply
         self.task: asyncio.Task[Any] | None = None
 
@@ -147,9 +165,9 @@ def _settle(reply: "asyncio.Future[Any]", task: "asyncio.Task[Any]") -> None:
         reply.set_exception(error)
 
 
-def _fail(reply: "asyncio.Future[Any]", error: EngineStoppedError) -> None:
-    if not reply.done():
-        reply.set_exception(error)
+def _forget(task: "asyncio.Task[Any]") -> None:
+    if not task.cancelled():
+        task.exception()
 
 
 def _wake(loop: asyncio.AbstractEventLoop, callback: Callable[[], None]) -> None:

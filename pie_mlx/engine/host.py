@@ -48,6 +48,15 @@ class ProcessHost:
         """Answer a call. Cancelling takes it back unless its batch is already running (E5)."""
         return await crossing_to(self._loop).submit(message, self.answer)
 
+    def post(self, message: Call[Any]) -> None:
+        """Have a call answered that nobody waits for, before all that is sent later."""
+        try:
+            crossing = crossing_to(self._loop)
+        except RuntimeError:  # no loop runs here
+            self._send(self._process, message)
+        else:
+            crossing.post(message, self.answer)
+
     async def answer(self, message: Call[Any]) -> Any:
         """Answer a call, on the engine's loop only. Raises the PieError; cancelling takes the call back (E5)."""
         return await self._answer(self._process, message)

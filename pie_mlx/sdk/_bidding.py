@@ -78,4 +78,4 @@ class Bidding:
 
     def _rebid(self, horizon: Horizon) -> None:
         remaining_tokens, variation = horizon
-        self.host.call(Rebid(self.context_id, remaining_tokens, variation))
+        self.host.post(Rebid(self.context_id, remaining_tokens, variation))

@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from pie_mlx.calls import Call, Host
+from pie_mlx.calls import Call, Host, MatcherState
 from pie_mlx.errors import EngineStoppedError
 
 T = TypeVar("T")
@@ -31,14 +31,16 @@ _watch = _CollectorWatch()
 
 
 class Link:
-    """A host as SDK objects hold it: the same two methods, and a safe way to let go of things from finalizers.
+    """A host as SDK objects hold it: the same three methods, and a safe way to let go of things from finalizers.
 
     A finalizer may run inside the host's own code (when the collector strikes there) or in a thread of the engine
     (which holds the exceptions it answered with, hence their frames). Blocking there could wait for itself, so such
-    releases are queued and leave before the next message.
+    releases are queued and leave before the next message. `compiled` are matchers that have taken nothing, by the calls
+    that made them, those used last at the end.
     """
 
     def __init__(self, host: Host) -> None:
+        self.compiled: dict[bytes, MatcherState] = {}
         self._host = host
         self._dropped: deque[Call[None]] = deque()
         self._thread = threading.get_ident()
@@ -53,6 +55,11 @@ class Link:
         self._enter()
         return await self._host.submit(message)
 
+    def post(self, message: Call[Any]) -> None:
+        """Send a message that nobody waits for, before all that is sent later."""
+        self._enter()
+        self._host.post(message)
+
     def drop(self, message: Call[None]) -> None:
         """Let go of something from a finalizer: at once where that is safe, else before the next message."""
         if sys.is_finalizing():
@@ -60,12 +67,12 @@ class Link:
         if _watch.collecting or threading.get_ident() != self._thread:
             self._dropped.append(message)
         else:
-            self._host.call(message)
+            self._host.post(message)
 
     def _enter(self) -> None:
         self._thread = threading.get_ident()
         while self._dropped:
-            self._host.call(self._dropped.popleft())
+            self._host.post(self._dropped.popleft())
 
 
 _current: ContextVar[Link] = ContextVar("pie_mlx_host")

@@ -1,6 +1,9 @@
 """A stateful walk over a compiled grammar."""
 
+import itertools
 from collections.abc import Iterable
+
+import msgspec
 
 from pie_mlx.calls import (
     AdvanceMatcher,
@@ -18,6 +21,11 @@ from pie_mlx.sdk._host import Link
 from pie_mlx.sdk._tokens import integers
 from pie_mlx.sdk.grammar import Grammar
 from pie_mlx.sdk.model import Tokenizer
+
+KEPT_GRAMMARS = 16
+"""Grammars of which a program keeps a matcher that takes nothing, to copy instead of waiting for another one."""
+
+_own_numbers = itertools.count(-1, -1)
 
 
 class Matcher:
@@ -79,7 +87,7 @@ class Matcher:
 
     def fork(self) -> "Matcher":
         """An independent copy, for a forked context."""
-        return Matcher.adopt(self._host, self._host.call(ForkMatcher(self.id)), self.stop_tokens)
+        return Matcher.adopt(self._host, _copy(self._host, self.id, self.warnings), self.stop_tokens)
 
     def __del__(self) -> None:
         # Nothing may escape a finalizer: the engine may be gone, the object half built, the interpreter ending.
@@ -91,4 +99,20 @@ class Matcher:
 
 def compile_source(source: GrammarSource, tokenizer: Tokenizer, stop_tokens: list[int]) -> MatcherState | None:
     """A fresh matcher of the engine; None when the model has no enforceable native tool format (D7)."""
-    return tokenizer.host.call(CompileGrammar(tokenizer.model_name, source, stop_tokens))
+    host, message = tokenizer.host, CompileGrammar(tokenizer.model_name, source, stop_tokens)
+    key = msgspec.json.encode(message)
+    first = host.compiled.pop(key, None) or host.call(message)
+    if first is None:
+        return None
+    host.compiled[key] = first
+    if len(host.compiled) > KEPT_GRAMMARS:
+        oldest = host.compiled.pop(next(iter(host.compiled)))
+        host.post(ReleaseMatcher(oldest.matcher))
+    return _copy(host, first.matcher, first.warnings)
+
+
+def _copy(host: Link, matcher: int, warnings: list[str]) -> MatcherState:
+    """Only what is asked of the copy itself tells where it is."""
+    number = next(_own_numbers)
+    host.post(ForkMatcher(matcher, number))
+    return MatcherState(number, warnings=warnings)

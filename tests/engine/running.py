@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from pie_mlx.calls import DescribeRuntime
 from pie_mlx.engine.engine import EngineCore
 from pie_mlx.engine.host import ProcessHost
 from pie_mlx.engine.kv import PageStore
@@ -68,6 +69,7 @@ class Running:
         return self.core.services.store
 
     def used_pages(self) -> int:
+        self.host.call(DescribeRuntime())  # what was let go of has arrived then
         return self.store.usage().used
 
     def encode(self, text: str) -> list[int]:

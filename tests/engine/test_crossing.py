@@ -79,6 +79,45 @@ async def test_programs_that_were_answered_together_ask_again_with_one_wake_up(t
     assert there.woken == 1
 
 
+async def test_a_posted_call_goes_with_the_next_one_and_before_it(there):
+    crossing, seen = Crossing(there.loop), []
+
+    async def note(message):
+        seen.append(message)
+
+    crossing.post(1, note)
+    await crossing.submit(2, note)
+    assert (seen, there.woken) == ([1, 2], 1)
+
+
+async def test_a_posted_call_leaves_by_itself(there):
+    answered = threading.Event()
+
+    async def answer(message):
+        answered.set()
+
+    Crossing(there.loop).post(1, answer)
+    assert await asyncio.to_thread(answered.wait, 10)
+
+
+async def test_what_a_posted_call_raises_is_dropped(there, caplog):
+    async def fail(message):
+        raise KeyError(message)
+
+    crossing = Crossing(there.loop)
+    crossing.post("x", fail)
+    assert await crossing.submit(1, echo) == 1
+    assert caplog.records == []
+
+
+async def test_a_posted_call_after_the_end_is_dropped(there):
+    crossing = Crossing(there.loop)
+    there.close()
+    crossing.post(1, echo)
+    with pytest.raises(EngineStoppedError):
+        await crossing.submit(2, echo)
+
+
 async def test_all_programs_of_a_loop_go_the_same_way(there):
     assert crossing_to(there.loop) is crossing_to(there.loop)
     other = await asyncio.to_thread(lambda: asyncio.run(_crossing(there.loop)))

@@ -30,6 +30,9 @@ class NoEngine:
     async def submit(self, message):
         raise NotImplementedError
 
+    def post(self, message):
+        raise NotImplementedError
+
 
 class Launched:
     """A process, what it gave out, and whether it was released."""

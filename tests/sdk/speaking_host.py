@@ -24,6 +24,9 @@ class SpeakingHost:
     async def submit(self, message: calls.Call[Any]) -> Any:
         return self.call(message)
 
+    def post(self, message: calls.Call[Any]) -> None:
+        self.call(message)
+
     @singledispatchmethod
     def answer(self, message: Any) -> Any:
         raise InvalidArgumentError(f"{type(message).__name__}: unknown call")

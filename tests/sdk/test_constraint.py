@@ -188,9 +188,9 @@ async def test_grammars_end_with_the_generators_stop_tokens(host: ToyHost, ctx: 
 
 async def test_a_replaced_matcher_is_released(host: ToyHost, ctx: Context) -> None:
     generator = ctx.generate(ARGMAX, constrain=Regex("yes")).stop([EOS])
-    assert len(host.matchers) == 1
+    assert len(host.walking) == 1
     del generator
-    assert host.matchers == {}
+    assert host.walking == {}
 
 
 async def test_accept_advances_the_grammar(ctx: Context) -> None:  # G7
@@ -208,7 +208,7 @@ async def test_a_rejection_advances_no_grammar(host: ToyHost, ctx: Context) -> N
     generator.accept(encode("y"))
     with pytest.raises(GrammarRejectedError):
         generator.accept(encode("o"))
-    assert [matcher.fed for matcher in host.matchers.values()] == [encode("y")] * 2
+    assert [matcher.fed for matcher in host.walking.values()] == [encode("y")] * 2
 
 
 async def test_a_step_cancelled_in_its_batch_leaves_the_grammar_where_it_was(host: ToyHost, ctx: Context) -> None:
@@ -217,7 +217,7 @@ async def test_a_step_cancelled_in_its_batch_leaves_the_grammar_where_it_was(hos
     task = asyncio.ensure_future((await anext(generator)).execute())
     for _ in range(3):
         await asyncio.sleep(0)
-    (matcher,) = host.matchers.values()
+    (matcher,) = host.walking.values()
     assert matcher.fed == encode("n")
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -5,6 +5,7 @@ import pytest
 from pie_mlx import calls
 from pie_mlx.errors import GrammarError, GrammarRejectedError, InvalidTypeError
 from pie_mlx.sdk import Grammar, JsonSchema, Matcher, Model, brle
+from pie_mlx.sdk.matcher import KEPT_GRAMMARS
 from tests.sdk.toy_host import ToyHost
 from tests.sdk.toy_language import END, EOS, encode
 
@@ -46,9 +47,23 @@ def test_a_fork_walks_on_its_own(matcher: Matcher) -> None:
 
 def test_the_last_reference_releases(host: ToyHost, model: Model) -> None:
     matcher = Matcher(Grammar.json(), model.tokenizer())
-    assert len(host.matchers) == 1
+    assert len(host.walking) == 1
     del matcher
-    assert host.matchers == {}
+    assert host.walking == {}
+
+
+def test_matchers_of_one_grammar_are_copies_of_the_first(host: ToyHost, model: Model) -> None:
+    first, second = (Matcher(Grammar.json(), model.tokenizer()) for _ in range(2))
+    first.accept_tokens(encode("t"))
+    assert len(host.sent(calls.CompileGrammar)) == 1
+    assert [matcher.fed for matcher in host.walking.values()] == [encode("t"), []]
+    assert first.id != second.id
+
+
+def test_grammars_not_used_for_long_are_forgotten(host: ToyHost, model: Model) -> None:
+    for number in range(KEPT_GRAMMARS + 1):
+        Matcher(Grammar.from_regex(f"yes|{number}"), model.tokenizer())
+    assert len(host.matchers) == KEPT_GRAMMARS
 
 
 def test_stop_tokens_are_given_along(host: ToyHost, model: Model) -> None:

@@ -81,6 +81,10 @@ class Counting:
         self.kinds.append(type(message).__name__)
         return await self.link.submit(message)
 
+    def post(self, message: calls.Call[Any]) -> None:
+        self.kinds.append(type(message).__name__)
+        self.link.post(message)
+
 
 def counts(ctx: Context) -> tuple[int, int, int]:
     raw = ctx.inner()

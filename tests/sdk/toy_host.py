@@ -6,6 +6,7 @@ It keeps what an engine keeps for one inferlet and nothing of the SDK: each mess
 import asyncio
 import itertools
 import random
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import singledispatchmethod
 from typing import Any
@@ -23,6 +24,7 @@ from pie_mlx.errors import (
     OutOfPagesError,
     PageBoundsError,
     PageCommitError,
+    PieError,
     SessionClosedError,
     SnapshotNotFoundError,
 )
@@ -83,6 +85,10 @@ class ToyHost:
             await self.after.wait()
         return answer
 
+    def post(self, message: calls.Call[Any]) -> None:
+        with suppress(PieError):
+            self.call(message)
+
     def sent(self, kind: type[calls.Call[Any]]) -> list[Any]:
         """The messages of one kind, in order."""
         return [message for message in self.log if isinstance(message, kind)]
@@ -90,6 +96,11 @@ class ToyHost:
     @singledispatchmethod
     def answer(self, message: Any) -> Any:
         raise InvalidArgumentError(f"{type(message).__name__}: unknown call")
+
+    @property
+    def walking(self) -> dict[int, ToyMatcher]:
+        """The matchers that tokens are fed to; the others are there to be copied."""
+        return {number: matcher for number, matcher in self.matchers.items() if number < 0}
 
     def counters(self, number: int) -> calls.PageCounters:
         context = self.context(number)
@@ -161,9 +172,9 @@ class ToyHost:
         return matcher.state(message.matcher)
 
     @answer.register
-    def _(self, message: calls.ForkMatcher) -> calls.MatcherState:
+    def _(self, message: calls.ForkMatcher) -> None:
         source = self.matchers[message.matcher]
-        return self._adopt(replace(source, fed=list(source.fed)))
+        self.matchers[message.number] = replace(source, fed=list(source.fed))
 
     @answer.register
     def _(self, message: calls.ReleaseMatcher) -> None:

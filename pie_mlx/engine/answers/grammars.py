@@ -64,9 +64,13 @@ async def rollback(services: Services, process: Process, call: calls.RollbackMat
 
 
 @answers(calls.ForkMatcher)
-async def fork(services: Services, process: Process, call: calls.ForkMatcher) -> calls.MatcherState:
+async def fork(services: Services, process: Process, call: calls.ForkMatcher) -> None:
     del services
-    return _keep(process, process.matcher(call.matcher).fork())
+    if call.number >= 0 or call.number in process.matchers:
+        raise InvalidArgumentError(
+            f"matcher {call.number}: not a number for a copy", hint="take one below 0 that is not in use"
+        )
+    process.matchers[call.number] = process.matcher(call.matcher).fork()
 
 
 @answers(calls.ReleaseMatcher)

@@ -58,3 +58,7 @@ class NearHost:
                 return cast("Reply", await self._http.write(data, last=last))
             case _:
                 return await self._host.submit(message)
+
+    def post(self, message: Call[Any]) -> None:
+        """See `Host`."""
+        self._host.post(message)

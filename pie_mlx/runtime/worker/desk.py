@@ -1,13 +1,14 @@
 """Answers the calls of one worker."""
 
 import asyncio
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 from pie_mlx.calls import Call
 from pie_mlx.engine.host import ProcessHost
 from pie_mlx.errors import EngineStoppedError, PieError, ProtocolError
-from pie_mlx.runtime.worker.frames import Refusal, WireError, pack, pack_answer
+from pie_mlx.runtime.worker.frames import NOBODY_WAITS, Refusal, WireError, pack, pack_answer
 
 CALLS_LIMIT = 1024
 """Calls of one worker under way before no more are taken."""
@@ -20,6 +21,7 @@ class CallDesk:
         self._host = host
         self._send = send
         self._tasks: dict[int, asyncio.Task[Any]] = {}
+        self._posted = itertools.count(-1, -1)
 
     @property
     def is_full(self) -> bool:
@@ -29,6 +31,8 @@ class CallDesk:
         """Raises ProtocolError for the number of a call that is under way."""
         if number in self._tasks:
             raise ProtocolError(f"call {number}: this number is in use")
+        if number == NOBODY_WAITS:
+            number = next(self._posted)
         self._tasks[number] = asyncio.get_running_loop().create_task(self._serve(number, message))
 
     def take_back(self, number: int) -> None:
@@ -50,7 +54,7 @@ class CallDesk:
             data = _refusal(number, EngineStoppedError("process: it has ended", hint="launch the program again"))
         except Exception as error:
             data = _refusal(number, error)
-        if self._tasks.pop(number, None) is not None:  # else it was taken back
+        if self._tasks.pop(number, None) is not None and number > NOBODY_WAITS:  # else it was taken back
             self._send(data)
 
 

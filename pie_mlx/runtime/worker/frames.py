@@ -31,6 +31,9 @@ OUTPUT_LIMIT_BYTES = 256 << 10
 READ_BYTES = 64 << 10
 """How much is asked of a socket at once."""
 
+NOBODY_WAITS = 0
+"""Instead of a call's number: it is not answered."""
+
 _LENGTH = struct.Struct("<I")
 
 Frame = TypeVar("Frame")
@@ -149,7 +152,7 @@ class Listening(Frames, frozen=True, tag="listening"):
 
 
 class Request(Frames, frozen=True, tag="request"):
-    """A call; `number` tells its answer from others."""
+    """A call; `number` tells its answer from others, or that `NOBODY_WAITS`."""
 
     number: int
     message: AnyCall

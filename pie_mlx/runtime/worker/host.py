@@ -13,6 +13,7 @@ from weakref import WeakSet
 from pie_mlx.calls import Call
 from pie_mlx.runtime.output import StreamName
 from pie_mlx.runtime.worker.frames import (
+    NOBODY_WAITS,
     OUTPUT_LIMIT_BYTES,
     Answer,
     Ended,
@@ -162,6 +163,10 @@ class WorkerHost:
             if self._waiting.pop(number, None) is not None:
                 self._send(TakeBack(number))
             raise
+
+    def post(self, message: Call[Any]) -> None:
+        """Have a call answered that nobody waits for, before all that is sent later."""
+        self._send(Request(NOBODY_WAITS, message))
 
     def write(self, stream: StreamName, text: str) -> None:
         """Send text the program wrote, in order with its calls; blocks while the engine takes no more."""

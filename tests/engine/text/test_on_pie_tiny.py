@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from pie_mlx.calls import ForkMatcher
 from pie_mlx.engine.text.grammar import guard, xgrammar_library
-from pie_mlx.errors import EmptyMaskError, GrammarError
+from pie_mlx.errors import EmptyMaskError, GrammarError, InvalidArgumentError
 from pie_mlx.events import GrammarMoved
 from pie_mlx.sdk import AnyJson, Context, Ebnf, GrammarConstraint, JsonSchema, Regex, Sampler, chat, sync, tools
 from tests.engine.running import Running
@@ -27,6 +28,14 @@ def asked(engine: Running, question: str, *schemas: dict[str, Any]) -> Context:
     if schemas:
         context.append(tools.equip_prefix(engine.model, schemas))
     return context.user(question)
+
+
+@pytest.mark.parametrize("number", [1, -1])
+def test_a_copy_of_a_matcher_takes_no_number_of_another(engine: Running, number: int) -> None:
+    matcher = GrammarConstraint.json(engine.model).matcher
+    taken = matcher.id if number < 0 else number
+    with pytest.raises(InvalidArgumentError, match="not a number for a copy"):
+        engine.host.call(ForkMatcher(matcher.id, taken))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from pie_mlx import calls
 from pie_mlx.errors import ContextReleasedError
 from pie_mlx.runtime.worker.frames import (
+    NOBODY_WAITS,
     Output,
     Ping,
     Pong,
@@ -94,6 +95,11 @@ def test_a_ping_is_answered_while_a_call_blocks(other):
     assert other.take() == Pong()
     other.say(pack_answer(request.number, INFO))
     result()
+
+
+def test_a_posted_call_goes_before_the_next_and_asks_for_no_answer(other):
+    other.host.post(calls.ReleaseMatcher(1))
+    assert other.take() == Request(NOBODY_WAITS, calls.ReleaseMatcher(1))
 
 
 async def test_a_refusal_is_raised(other):

@@ -49,6 +49,22 @@ async def test_a_program_decodes(engine, program):
     assert len(await engine.run(path)) == 4
 
 
+async def test_generators_of_one_grammar_go_their_own_ways(engine, program):
+    path = program("""
+        import asyncio
+        from inferlet import Context, Model, Regex, Sampler, runtime
+        async def main(input):
+            model = Model.load(runtime.models()[0])
+            contexts = [Context(model).user(name) for name in ("a", "b", "c")]
+            grammar = Regex("[a-z]{9}")
+            writers = [context.generate(Sampler.multinomial(), constrain=grammar) for context in contexts]
+            return await asyncio.gather(*(writer.collect_text() for writer in writers))
+        """)
+    texts = await engine.run(path)
+    assert [len(text) for text in texts] == [9, 9, 9]
+    assert len(set(texts)) > 1
+
+
 async def test_both_kinds_of_isolation_generate_the_same(engine, program):
     path = program("""
         from inferlet import Context, Model, Sampler, runtime
