@@ -26,7 +26,8 @@ SMALL_MATRIX, FEW_ROWS = 1 << 18, 64
 are left to those who plan, look up grammars and run programs. Matrices of half a million entries took 9 % longer."""
 
 MOST_BESIDE = 4
-"""Rows up to which a network's next step is built on another thread: with one a fifth is saved, with eight lost."""
+"""Rows up to which the next step is built on another thread where products take all of them: with one row a fifth is
+saved, with eight lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +128,11 @@ class LoadedModel:
         """Whether a step of so many rows is worth another thread.
 
         On a CPU MLX hands out operations one by one, and waits for all but the last ten. With few rows that alone takes
-        a thread as long as another needs to compute them; with more, computing takes all processors.
+        a thread as long as another needs to compute them. With more rows computing takes all processors, unless it
+        takes one thread.
         """
-        return rows <= MOST_BESIDE and self._network.largest_matrix > 0 and not self.pool.ordered
+        pays = rows <= MOST_BESIDE or self._takes_one_thread(rows)
+        return pays and self._network.largest_matrix > 0 and not self.pool.ordered
 
     def begin_and_build(self, outputs: Sequence[mx.array], build: Callable[[], T], beside: Executor | None) -> T:
         """`begin`, and what `build` makes of the next step; on the thread of `beside` if there is one."""
@@ -172,9 +175,11 @@ class LoadedModel:
 
     def _choose_threads(self, step: StepInput) -> None:
         """Also for parts of the step that are evaluated while it is built."""
-        small = self._network.largest_matrix <= SMALL_MATRIX and len(step.positions) <= FEW_ROWS
-        self._product_threads = 1 if small else 0
+        self._product_threads = 1 if self._takes_one_thread(len(step.positions)) else 0
         blas().take_threads(self._product_threads)
+
+    def _takes_one_thread(self, rows: int) -> bool:
+        return self._network.largest_matrix <= SMALL_MATRIX and rows <= FEW_ROWS
 
     def fork_state(self, source: int, target: int) -> None:
         """Give context `target` the recurrent state of `source`; both go on independently."""
