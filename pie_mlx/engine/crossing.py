@@ -29,6 +29,7 @@ def crossing_to(there: asyncio.AbstractEventLoop) -> "Crossing":
     here = asyncio.get_running_loop()
     known: Crossing | None = getattr(_local, "crossing", None)
     if known is None or known.here is not here or known.there is not there:
+        hurry()  # the loop that was there before may be gone, and what was posted on it not
         known = _local.crossing = Crossing(there)
     return known
 

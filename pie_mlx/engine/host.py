@@ -53,6 +53,7 @@ class ProcessHost:
         try:
             crossing = crossing_to(self._loop)
         except RuntimeError:  # no loop runs here
+            hurry()
             self._send(self._process, message)
         else:
             crossing.post(message, self.answer)
