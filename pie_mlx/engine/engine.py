@@ -7,10 +7,11 @@ import secrets
 import threading
 import uuid
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, TypeVar, cast
 
 from pie_mlx.calls import Call
-from pie_mlx.engine.answers import handlers
+from pie_mlx.engine.answers import handlers, lookups
 from pie_mlx.engine.host import ProcessHost
 from pie_mlx.engine.market import endowment_credits
 from pie_mlx.engine.ports import Ports
@@ -142,7 +143,12 @@ class EngineCore:
         return await self._on_loop(ask())
 
     def send(self, process: Process, message: Call[Reply]) -> "concurrent.futures.Future[Reply]":
-        """Begin a call; the future ends with the reply or the PieError. Cancelling it cancels the call (E5)."""
+        """Begin a call; the future ends with the reply or the PieError. Cancelling it cancels the call (E5).
+
+        What can be looked up is, here and now: a change of threads would take longer.
+        """
+        if type(message) in lookups:
+            return _done(partial(self._look_up, process, message))
         coroutine = self._answer(process, message)
         try:
             return cast("concurrent.futures.Future[Reply]", asyncio.run_coroutine_threadsafe(coroutine, self._loop))
@@ -150,7 +156,13 @@ class EngineCore:
             coroutine.close()
             raise EngineStoppedError("engine: it has stopped", hint="start another engine") from None
 
+    def _look_up(self, process: Process, message: Call[Any]) -> Any:
+        process.check_open()
+        return lookups[type(message)](self.services, message)
+
     async def _answer(self, process: Process, message: Call[Any]) -> Any:
+        if type(message) in lookups:
+            return self._look_up(process, message)
         services = self.services
         process.check_open()
         handler = handlers.get(type(message))
@@ -189,6 +201,15 @@ class EngineCore:
         self._loop.call_soon_threadsafe(self._loop.stop)
         await asyncio.to_thread(self._thread.join)
         self._loop.close()
+
+
+def _done(find: Callable[[], T]) -> "concurrent.futures.Future[T]":
+    future: concurrent.futures.Future[T] = concurrent.futures.Future()
+    try:
+        future.set_result(find())
+    except Exception as error:
+        future.set_exception(error)
+    return future
 
 
 async def _cancel_others() -> None:

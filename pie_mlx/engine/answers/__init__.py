@@ -13,10 +13,11 @@ from pie_mlx.engine.answers import (
     models,
     session,
 )
-from pie_mlx.engine.answers.base import Answerer, handlers
+from pie_mlx.engine.answers.base import Answerer, Lookup, handlers, lookups
 
 __all__ = [
     "Answerer",
+    "Lookup",
     "adapters",
     "contexts",
     "forward",
@@ -24,6 +25,7 @@ __all__ = [
     "handlers",
     "http",
     "launch",
+    "lookups",
     "market",
     "mcp",
     "messaging",

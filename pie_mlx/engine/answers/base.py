@@ -2,6 +2,8 @@
 
 A handler takes the engine's services, the calling process and the call, and answers or raises a PieError; it runs on
 the engine's loop and must not block it. A call that raises leaves everything as it was (E3).
+
+A lookup takes the services and the call. What it answers depends on the model alone, so any thread may ask.
 """
 
 from collections.abc import Awaitable, Callable
@@ -14,7 +16,10 @@ from pie_mlx.engine.services import Services
 C = TypeVar("C", bound=Call[Any])
 Answerer = Callable[[Services, Process, Any], Awaitable[Any]]
 
+Lookup = Callable[[Services, Any], Any]
+
 handlers: dict[type[Call[Any]], Answerer] = {}
+lookups: dict[type[Call[Any]], Lookup] = {}
 
 
 def answers(
@@ -27,5 +32,15 @@ def answers(
     ) -> Callable[[Services, Process, C], Awaitable[Any]]:
         handlers[cast("type[Call[Any]]", call)] = handler
         return handler
+
+    return register
+
+
+def looks_up(call: type[C]) -> Callable[[Callable[[Services, C], Any]], Callable[[Services, C], Any]]:
+    """Register the lookup of one kind of call."""
+
+    def register(lookup: Callable[[Services, C], Any]) -> Callable[[Services, C], Any]:
+        lookups[cast("type[Call[Any]]", call)] = lookup
+        return lookup
 
     return register

@@ -1,7 +1,7 @@
 """Models, tokenizers and chat rendering."""
 
 from pie_mlx import calls
-from pie_mlx.engine.answers.base import answers
+from pie_mlx.engine.answers.base import answers, looks_up
 from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
 
@@ -17,53 +17,44 @@ async def describe_runtime(services: Services, process: Process, call: calls.Des
     )
 
 
-@answers(calls.LoadModel)
-async def load_model(services: Services, process: Process, call: calls.LoadModel) -> calls.ModelInfo:
-    del process
+@looks_up(calls.LoadModel)
+def load_model(services: Services, call: calls.LoadModel) -> calls.ModelInfo:
     services.check_model(call.name)
     return services.model_info
 
 
-@answers(calls.Encode)
-async def encode(services: Services, process: Process, call: calls.Encode) -> list[int]:
-    del process
+@looks_up(calls.Encode)
+def encode(services: Services, call: calls.Encode) -> list[int]:
     services.check_model(call.model)
     return services.tokenizer.encode(call.text)
 
 
-@answers(calls.Decode)
-async def decode(services: Services, process: Process, call: calls.Decode) -> str:
-    del process
+@looks_up(calls.Decode)
+def decode(services: Services, call: calls.Decode) -> str:
     services.check_model(call.model)
     services.check_tokens(call.tokens)
     return services.tokenizer.decode(call.tokens)
 
 
-@answers(calls.ReadVocabulary)
-async def read_vocabulary(services: Services, process: Process, call: calls.ReadVocabulary) -> calls.Vocabulary:
-    del process
+@looks_up(calls.ReadVocabulary)
+def read_vocabulary(services: Services, call: calls.ReadVocabulary) -> calls.Vocabulary:
     services.check_model(call.model)
     return services.tokenizer.special_tokens() if call.special_only else services.tokenizer.vocabulary()
 
 
-@answers(calls.ReadSplitRegex)
-async def read_split_regex(services: Services, process: Process, call: calls.ReadSplitRegex) -> str:
-    del process
+@looks_up(calls.ReadSplitRegex)
+def read_split_regex(services: Services, call: calls.ReadSplitRegex) -> str:
     services.check_model(call.model)
     return services.tokenizer.split_regex()
 
 
-@answers(calls.RenderTurn)
-async def render_turn(services: Services, process: Process, call: calls.RenderTurn) -> calls.RenderedTurn:
-    del process
+@looks_up(calls.RenderTurn)
+def render_turn(services: Services, call: calls.RenderTurn) -> calls.RenderedTurn:
     services.check_model(call.model)
     return services.chat.render(call.turn, call.state)
 
 
-@answers(calls.ParseToolCall)
-async def parse_tool_call(
-    services: Services, process: Process, call: calls.ParseToolCall
-) -> list[calls.ParsedToolCall]:
-    del process
+@looks_up(calls.ParseToolCall)
+def parse_tool_call(services: Services, call: calls.ParseToolCall) -> list[calls.ParsedToolCall]:
     services.check_model(call.model)
     return services.chat.parse_calls(call.text, call.schemas)
