@@ -17,19 +17,11 @@ Answer = Callable[[Call[Any]], Coroutine[Any, Any, Any]]
 _local = threading.local()
 
 
-def hurry() -> None:
-    """Let calls that this thread has begun leave now, so that one which does not go this way overtakes none."""
-    known: Crossing | None = getattr(_local, "crossing", None)
-    if known is not None:
-        known.hurry()
-
-
 def crossing_to(there: asyncio.AbstractEventLoop) -> "Crossing":
     """The way from the running loop to the engine's: one for all programs of a loop."""
     here = asyncio.get_running_loop()
     known: Crossing | None = getattr(_local, "crossing", None)
     if known is None or known.here is not here or known.there is not there:
-        hurry()  # the loop that was there before may be gone, and what was posted on it not
         known = _local.crossing = Crossing(there)
     return known
 
@@ -73,7 +65,7 @@ class Crossing:
         self._leave(at_once=False)
 
     def hurry(self) -> None:
-        """Have calls that wait for others leave now."""
+        """Have calls that wait for others leave now. From any thread: at worst the other loop is woken once more."""
         if self._leaving is not None:
             self._leaving.cancel()
             self._wake_there()
@@ -97,7 +89,7 @@ class Crossing:
             self._calls_wake = False
             while self._calls:
                 reply = self._calls.popleft().reply
-                if reply is not None and not reply.done():
+                if reply is not None and not reply.done() and not self.here.is_closed():
                     reply.set_exception(error)
 
     def _take_calls(self) -> None:

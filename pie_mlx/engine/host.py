@@ -2,12 +2,14 @@
 
 import asyncio
 import concurrent.futures
+import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeVar
 
 from pie_mlx.calls import Call
-from pie_mlx.engine.crossing import crossing_to, hurry
+from pie_mlx.engine.crossing import Crossing, crossing_to
 from pie_mlx.engine.process import Process
+from pie_mlx.errors import EngineStoppedError
 
 Reply = TypeVar("Reply")
 
@@ -34,6 +36,7 @@ class ProcessHost:
         self._send = send
         self._answer = answer
         self._process = process
+        self._way: Crossing | None = None
 
     @property
     def process_id(self) -> str:
@@ -41,22 +44,36 @@ class ProcessHost:
 
     def call(self, message: Call[Reply]) -> Reply:
         """Answer a call, blocking the calling thread. Raises the PieError the engine answers with."""
-        hurry()
+        self._hurry()
         return self._send(self._process, message).result()
 
     async def submit(self, message: Call[Reply]) -> Reply:
         """Answer a call. Cancelling takes it back unless its batch is already running (E5)."""
-        return await crossing_to(self._loop).submit(message, self.answer)
+        return await self._take_way().submit(message, self.answer)
 
     def post(self, message: Call[Any]) -> None:
         """Have a call answered that nobody waits for, before all that is sent later."""
         try:
-            crossing = crossing_to(self._loop)
+            way = self._take_way()
         except RuntimeError:  # no loop runs here
-            hurry()
-            self._send(self._process, message)
+            self._hurry()
+            with contextlib.suppress(EngineStoppedError):
+                self._send(self._process, message)
         else:
-            crossing.post(message, self.answer)
+            way.post(message, self.answer)
+
+    def _take_way(self) -> Crossing:
+        """The way of the running loop. Raises RuntimeError where none runs."""
+        way = crossing_to(self._loop)
+        if way is not self._way:
+            self._hurry()
+            self._way = way
+        return way
+
+    def _hurry(self) -> None:
+        """What was sent before, from whatever thread, leaves before what is sent now (P3)."""
+        if self._way is not None:
+            self._way.hurry()
 
     async def answer(self, message: Call[Any]) -> Any:
         """Answer a call, on the engine's loop only. Raises the PieError; cancelling takes the call back (E5)."""

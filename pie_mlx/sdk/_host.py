@@ -34,13 +34,14 @@ class Link:
     """A host as SDK objects hold it: the same three methods, and a safe way to let go of things from finalizers.
 
     A finalizer may run inside the host's own code (when the collector strikes there) or in a thread of the engine
-    (which holds the exceptions it answered with, hence their frames). Blocking there could wait for itself, so such
+    (which holds the exceptions it answered with, hence their frames). That code must not be entered again, so such
     releases are queued and leave before the next message. `compiled` are matchers that have taken nothing, by the calls
-    that made them, those used last at the end.
+    that made them, those used last at the end; only for who has the `lock`.
     """
 
     def __init__(self, host: Host) -> None:
         self.compiled: dict[bytes, MatcherState] = {}
+        self.lock = threading.RLock()  # reentrant: finalizers may strike anywhere
         self._host = host
         self._dropped: deque[Call[None]] = deque()
         self._thread = threading.get_ident()
@@ -61,7 +62,7 @@ class Link:
         self._host.post(message)
 
     def drop(self, message: Call[None]) -> None:
-        """Let go of something from a finalizer: at once where that is safe, else before the next message."""
+        """Let go of something from a finalizer: posted where that is safe, else before the next message."""
         if sys.is_finalizing():
             return
         if _watch.collecting or threading.get_ident() != self._thread:

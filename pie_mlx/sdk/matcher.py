@@ -44,7 +44,7 @@ class Matcher:
 
     @classmethod
     def adopt(cls, host: Link, state: MatcherState, stop_tokens: Iterable[int] = ()) -> "Matcher":
-        """The handle of a matcher the engine already keeps."""
+        """The handle of a matcher that has been made, or is about to be."""
         made = cls.__new__(cls)
         made._hold(host, state, list(stop_tokens))
         return made
@@ -101,14 +101,21 @@ def compile_source(source: GrammarSource, tokenizer: Tokenizer, stop_tokens: lis
     """A fresh matcher of the engine; None when the model has no enforceable native tool format (D7)."""
     host, message = tokenizer.host, CompileGrammar(tokenizer.model_name, source, stop_tokens)
     key = msgspec.json.encode(message)
-    first = host.compiled.pop(key, None) or host.call(message)
-    if first is None:
+    with host.lock:
+        if (first := host.compiled.pop(key, None)) is not None:
+            host.compiled[key] = first
+            return _copy(host, first.matcher, first.warnings)
+    made = host.call(message)
+    if made is None:
         return None
-    host.compiled[key] = first
-    if len(host.compiled) > KEPT_GRAMMARS:
-        oldest = host.compiled.pop(next(iter(host.compiled)))
-        host.post(ReleaseMatcher(oldest.matcher))
-    return _copy(host, first.matcher, first.warnings)
+    with host.lock:
+        first = host.compiled.setdefault(key, made)
+        surplus = [] if first is made else [made]
+        if len(host.compiled) > KEPT_GRAMMARS:
+            surplus.append(host.compiled.pop(next(iter(host.compiled))))
+        for matcher in surplus:
+            host.post(ReleaseMatcher(matcher.matcher))
+        return _copy(host, first.matcher, first.warnings)
 
 
 def _copy(host: Link, matcher: int, warnings: list[str]) -> MatcherState:

@@ -143,27 +143,6 @@ async def test_a_cancelled_call_is_cancelled_there(there):
     assert await asyncio.to_thread(cancelled.wait, 10)
 
 
-def test_what_was_posted_on_a_loop_that_ended_leaves_before_the_next_call(there):
-    seen = []
-
-    async def note(message):
-        seen.append(message)
-
-    def post_and_stop():
-        crossing_to(there.loop).post(1, note)
-        loop.stop()
-
-    async def submit():
-        await crossing_to(there.loop).submit(2, note)
-
-    loop = asyncio.new_event_loop()
-    loop.call_soon(post_and_stop)
-    loop.run_forever()
-    loop.close()
-    asyncio.run(submit())
-    assert seen == [1, 2]
-
-
 async def test_a_call_after_the_end_says_that_the_engine_stopped(there):
     crossing = Crossing(there.loop)
     there.close()

@@ -1,7 +1,10 @@
 """Page operations of a program, through the engine."""
 
+import asyncio
+
 import pytest
 
+from pie_mlx.calls import ReleaseContext
 from pie_mlx.errors import (
     ContextLengthError,
     ContextReleasedError,
@@ -10,7 +13,7 @@ from pie_mlx.errors import (
     PageCommitError,
 )
 from pie_mlx.sdk import Context, Sampler
-from tests.engine.running import Running
+from tests.engine.running import Running, engine_alone
 
 
 def counters(context: Context) -> tuple[int, int, int]:
@@ -166,3 +169,16 @@ async def test_dropping_the_last_handle_releases_the_pages(engine: Running) -> N
     await generator.collect_tokens()
     del generator
     assert engine.used_pages() == used
+
+
+async def test_a_context_let_go_of_during_its_pass_is_released_with_its_program() -> None:  # P15, E7
+    with engine_alone(total_pages=256) as engine:
+        with engine.process() as host:
+            context = Context(engine.model)
+            context.append(engine.prompt(1500))
+            flush = asyncio.ensure_future(context.flush())
+            await asyncio.sleep(0)  # its pass is on the way
+            host.post(ReleaseContext(context.id))
+            await asyncio.sleep(0)  # so is this
+        await asyncio.gather(flush, return_exceptions=True)
+        assert engine.used_pages() == 0

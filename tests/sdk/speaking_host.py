@@ -1,5 +1,6 @@
 """A host that knows how a model speaks and nothing else: real tokenizers, templates and parsers behind the border."""
 
+from contextlib import suppress
 from functools import singledispatchmethod
 from typing import Any
 
@@ -7,7 +8,7 @@ import msgspec
 
 from pie_mlx import calls
 from pie_mlx.engine.text.chat import ChatRenderer
-from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.errors import InvalidArgumentError, PieError
 
 
 class SpeakingHost:
@@ -25,7 +26,8 @@ class SpeakingHost:
         return self.call(message)
 
     def post(self, message: calls.Call[Any]) -> None:
-        self.call(message)
+        with suppress(PieError):
+            self.call(message)
 
     @singledispatchmethod
     def answer(self, message: Any) -> Any:

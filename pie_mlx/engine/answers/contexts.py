@@ -1,5 +1,6 @@
 """Contexts, their pages, and snapshots."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
@@ -70,8 +71,13 @@ async def _forked(services: Services, source: LiveContext) -> Fork:
 @answers(calls.ReleaseContext)
 async def release(services: Services, process: Process, call: calls.ReleaseContext) -> None:
     context = process.contexts.pop(call.context, None)
-    if context is not None:
+    if context is None:
+        return
+    try:
         await services.release(process, context)
+    except asyncio.CancelledError:
+        process.contexts[call.context] = context  # whoever closes the process releases what it still has
+        raise
 
 
 @asynccontextmanager

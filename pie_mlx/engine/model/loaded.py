@@ -125,7 +125,7 @@ class LoadedModel:
         begin_evaluation(outputs, self._pages.arrays() if pool is None else pool)
 
     def builds_beside(self, rows: int) -> bool:
-        """Whether a step of so many rows is worth another thread.
+        """Whether what follows a step of so many rows is built on another thread while that step is begun.
 
         On a CPU MLX hands out operations one by one, and waits for all but the last ten. With few rows that alone takes
         a thread as long as another needs to compute them. With more rows computing takes all processors, unless it

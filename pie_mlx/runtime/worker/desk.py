@@ -15,11 +15,14 @@ CALLS_LIMIT = 1024
 
 
 class CallDesk:
-    """Each call becomes a task of the engine's loop, in the order of arrival (P3). Belongs to that loop."""
+    """Each call becomes a task of the engine's loop, in the order of arrival (P3). Belongs to that loop.
 
-    def __init__(self, host: ProcessHost, send: Callable[[bytes], None]) -> None:
+    `send` is given the answers, `done` called when a call is over, answered or not.
+    """
+
+    def __init__(self, host: ProcessHost, send: Callable[[bytes], None], done: Callable[[], None]) -> None:
         self._host = host
-        self._send = send
+        self._send, self._done = send, done
         self._tasks: dict[int, asyncio.Task[Any]] = {}
         self._posted = itertools.count(-1, -1)
 
@@ -29,7 +32,7 @@ class CallDesk:
 
     def begin(self, number: int, message: Call[Any]) -> None:
         """Raises ProtocolError for the number of a call that is under way."""
-        if number in self._tasks:
+        if number in self._tasks or number < NOBODY_WAITS:
             raise ProtocolError(f"call {number}: this number is in use")
         if number == NOBODY_WAITS:
             number = next(self._posted)
@@ -56,6 +59,7 @@ class CallDesk:
             data = _refusal(number, error)
         if self._tasks.pop(number, None) is not None and number > NOBODY_WAITS:  # else it was taken back
             self._send(data)
+        self._done()
 
 
 def _answer(number: int, reply: object) -> bytes:

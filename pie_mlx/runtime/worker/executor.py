@@ -190,7 +190,7 @@ class WorkerExecutor:
             return
         if self.order.route == "namespace":
             self._link.await_socket()
-        self._desk = CallDesk(self._host, self._answer)
+        self._desk = CallDesk(self._host, self._answer, self._after_call)
         self.heard_seconds = self._loop.time()
         self._link.send(pack(self.order))
         self._link.attach(self)
@@ -237,6 +237,9 @@ class WorkerExecutor:
     def _answer(self, data: bytes) -> None:
         if self._link is not None:
             self._link.send(data)
+
+    def _after_call(self) -> None:
+        if self._link is not None:
             self._link.release("calls under way")
 
     def _send_stop(self) -> None:
