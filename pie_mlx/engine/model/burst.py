@@ -32,8 +32,7 @@ class Burst:
 
     def __init__(self, model: LoadedModel, beside: Executor, works: Sequence[Work], following: Following) -> None:
         self._model, self._beside = model, beside
-        self._first_rows = sum(len(work.tokens) for work in works)
-        self._builder = self._builder_behind(len(works))
+        self._builder = beside if model.builds_beside(len(works)) else None
         self._steps = FollowingSteps(works, following)
         self._next: Tentative | None = None
 
@@ -43,7 +42,7 @@ class Burst:
         `begun` is when building the first began. It will fail again when it is asked for by itself.
         """
         try:
-            results = self._draw(first, self._builder_behind(self._first_rows))
+            results = self._draw(first)
             followed = time.perf_counter()
             with contextlib.suppress(PieError, RuntimeError, ValueError, MemoryError):
                 self._steps.add(results)
@@ -56,11 +55,8 @@ class Burst:
         further = time.perf_counter() - followed
         return Outcome(self._steps.results(), followed - begun, steps=self._steps.count, further_seconds=further)
 
-    def _builder_behind(self, rows: int) -> Executor | None:
-        return self._beside if self._model.builds_beside(rows) else None
-
-    def _draw(self, reading: Reading, builder: Executor | None = None) -> list[WorkResult]:
-        self._model.begin_and_build(reading.outputs, lambda: self._build_next(reading), builder)
+    def _draw(self, reading: Reading) -> list[WorkResult]:
+        self._model.begin_and_build(reading.outputs, lambda: self._build_next(reading), self._builder)
         return self._collect(reading)
 
     def _step(self) -> list[WorkResult]:

@@ -111,6 +111,7 @@ class LoadedModel:
     def forward(self, step: StepInput) -> mx.array:
         """Logits [R, vocabulary_size] float32 of `step.logit_rows`, not yet evaluated; [0, V] when there are none."""
         self._choose_threads(step)
+        blas().take_threads(self._product_threads)  # parts are evaluated while the step is built
         return self._network.forward(step, self._pages)
 
     def settle(self, *outputs: mx.array) -> None:
@@ -125,7 +126,7 @@ class LoadedModel:
         begin_evaluation(outputs, self._pages.arrays() if pool is None else pool)
 
     def builds_beside(self, rows: int) -> bool:
-        """Whether what follows a step of so many rows is built on another thread while that step is begun.
+        """Whether a step of so many rows is worth another thread.
 
         On a CPU MLX hands out operations one by one, and waits for all but the last ten. With few rows that alone takes
         a thread as long as another needs to compute them. With more rows computing takes all processors, unless it
@@ -139,6 +140,7 @@ class LoadedModel:
         if beside is None:
             self.begin(*outputs)
             return build()
+        blas().take_threads(self._product_threads)  # now: they are another step's once that is built
         stream = mx.default_stream(mx.default_device())
         pool = [array[...] for array in self._pages.arrays()]  # building writes to the arrays themselves
 
@@ -148,7 +150,7 @@ class LoadedModel:
 
         built = beside.submit(on_stream)
         try:
-            self.begin(*outputs, pool=pool)
+            begin_evaluation(outputs, pool)
         finally:
             wait([built])
         return built.result()
@@ -174,9 +176,7 @@ class LoadedModel:
         blas().take_threads(0)
 
     def _choose_threads(self, step: StepInput) -> None:
-        """Also for parts of the step that are evaluated while it is built."""
         self._product_threads = 1 if self._takes_one_thread(len(step.positions)) else 0
-        blas().take_threads(self._product_threads)
 
     def _takes_one_thread(self, rows: int) -> bool:
         return self._network.largest_matrix <= SMALL_MATRIX and rows <= FEW_ROWS

@@ -133,7 +133,7 @@ class Runner:
         if not successors:
             self.model.settle(*reading.outputs)
             return Outcome(reading.collect(), time.perf_counter() - begun)
-        beside = self._beside if self.model.builds_beside(sum(len(work.tokens) for work in works)) else None
+        beside = self._beside if self.model.builds_beside(len(successors)) else None
         self._ahead = ahead = self.model.begin_and_build(
             reading.outputs, lambda: self._build_ahead(works, reading, successors), beside
         )
