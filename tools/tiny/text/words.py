@@ -1,6 +1,9 @@
 """Word lists and makers of words that no list holds."""
 
+import json
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 
 from tools.tiny.text.source import Source, part_of
 
@@ -95,7 +98,8 @@ CURRENCIES = _split(
 COMMON = tuple(sorted({*COLOURS, *ANIMALS, *OBJECTS, *FOODS, *PLACES, *ADJECTIVES, *TOPICS}))
 
 _LISTS = (NAMES, SURNAMES, CITIES, COUNTRIES, JOBS, LANGUAGES, COMMON, ACTIVITIES, EVENTS, SKIES)
-MADE_UP_PART = 0.22
+MADE_UP_PART, MADE_UP_PART_TRAINED = 0.22, 0.4
+_TOKENIZER = Path(__file__).parents[1] / "tokenizer.json"
 
 
 def _known() -> frozenset[str]:
@@ -163,13 +167,35 @@ def fragments(source: Source) -> str:
     return source.fresh(make)
 
 
+@cache
+def _pieces() -> tuple[str, ...]:
+    """The tokens that are made of letters."""
+    vocabulary: dict[str, int] = json.loads(_TOKENIZER.read_text())["model"]["vocab"]
+    return tuple(sorted(token.lower() for token in vocabulary if token.isascii() and token.isalpha()))
+
+
+def of_tokens(source: Source) -> str:
+    """A word in no list, joined from tokens (`scarpell`), any as likely as another.
+
+    A token that is never learned as part of an answer is learned never to be one, and no word with it can be copied.
+    """
+
+    def make() -> str:
+        text = "".join(source.any(_pieces()) for _ in range(source.any((2, 2, 3))))
+        return text if 2 < len(text) < 16 and text not in _KNOWN else "qu" + text[:12] + "o"
+
+    return source.fresh(make)
+
+
 def made_up(source: Source) -> str:
+    if source.split == "train" and source.chance(0.6):
+        return of_tokens(source)
     return fragments(source) if source.chance(0.7) else syllables(source)
 
 
 def listed(source: Source, items: Sequence[str]) -> str:
     """One item of this split's part of a list, or a made-up word in its place."""
-    if source.chance(MADE_UP_PART):
+    if source.chance(MADE_UP_PART_TRAINED if source.split == "train" else MADE_UP_PART):
         word = made_up(source)
         return word.capitalize() if items[0][0].isupper() else word
     return source.one(items)
@@ -209,7 +235,8 @@ def full_name(source: Source) -> str:
 
 
 def city(source: Source) -> str:
-    return listed(source, CITIES)
+    name = listed(source, CITIES)
+    return f"{name} {made_up(source).capitalize()}" if source.split == "train" and source.chance(0.1) else name
 
 
 def thing(source: Source) -> str:
