@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from pie_mlx import calls
-from pie_mlx.engine.answers import handlers
+from pie_mlx.engine.answers import handlers, lookups
 
 CALLS = sorted(
     (kind for kind in vars(calls).values() if isinstance(kind, type) and calls.Call in kind.__bases__),
@@ -49,7 +49,8 @@ def test_a_reply_survives_the_wire(kind: type[msgspec.Struct]) -> None:
 
 
 def test_the_engine_answers_every_call() -> None:
-    assert set(handlers) == set(CALLS)
+    assert {*handlers, *lookups} == set(CALLS)
+    assert not handlers.keys() & lookups.keys()
 
 
 def test_calls_are_told_apart_by_their_tag() -> None:

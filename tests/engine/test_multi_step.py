@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -205,10 +204,10 @@ def fail_at(engine: Running, monkeypatch: pytest.MonkeyPatch, *failing: int) -> 
     model = engine.core.services.runner.model
     begin, steps = model.begin, iter(range(1000))
 
-    def begun(*outputs: mx.array, pool: Sequence[mx.array] | None = None) -> None:
-        if pool != () and next(steps) in failing:  # else it is what was drawn in the step under way
+    def begun(*outputs: mx.array, **options: Any) -> None:
+        if options.get("pool") != () and next(steps) in failing:  # else it is what was drawn in the step under way
             raise RuntimeError("out of memory")
-        begin(*outputs, pool=pool)
+        begin(*outputs, **options)
 
     monkeypatch.setattr(model, "begin", begun)
 
@@ -340,11 +339,11 @@ def hold_first_following_step(
     model = engine.core.services.runner.model
     begin, steps, went_on, release = model.begin, iter(range(1000)), threading.Event(), threading.Event()
 
-    def held(*outputs: mx.array, pool: Sequence[mx.array] | None = None) -> None:
+    def held(*outputs: mx.array, **options: Any) -> None:
         if next(steps) == 1:
             went_on.set()
             release.wait(10)
-        begin(*outputs, pool=pool)
+        begin(*outputs, **options)
 
     monkeypatch.setattr(model, "begin", held)
     return went_on, release

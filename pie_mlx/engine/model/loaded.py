@@ -120,9 +120,12 @@ class LoadedModel:
         evaluate(outputs, self._pages.arrays(), self._network.states())
         self._network.settle()
 
-    def begin(self, *outputs: mx.array, pool: Sequence[mx.array] | None = None) -> None:
-        """Start to evaluate `outputs` and the pool, or what `pool` says of it."""
-        blas().take_threads(self._product_threads)
+    def begin(
+        self, *outputs: mx.array, pool: Sequence[mx.array] | None = None, product_threads: int | None = None
+    ) -> None:
+        """Start to evaluate `outputs` and the pool, or what `pool` says of it; products take the threads of the step
+        that was built last, or `product_threads`."""
+        blas().take_threads(self._product_threads if product_threads is None else product_threads)
         begin_evaluation(outputs, self._pages.arrays() if pool is None else pool)
 
     def builds_beside(self, rows: int) -> bool:
@@ -140,7 +143,7 @@ class LoadedModel:
         if beside is None:
             self.begin(*outputs)
             return build()
-        blas().take_threads(self._product_threads)  # now: they are another step's once that is built
+        threads = self._product_threads  # they are another step's once that is built
         stream = mx.default_stream(mx.default_device())
         pool = [array[...] for array in self._pages.arrays()]  # building writes to the arrays themselves
 
@@ -150,7 +153,7 @@ class LoadedModel:
 
         built = beside.submit(on_stream)
         try:
-            begin_evaluation(outputs, pool)
+            self.begin(*outputs, pool=pool, product_threads=threads)
         finally:
             wait([built])
         return built.result()
