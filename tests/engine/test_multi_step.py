@@ -200,7 +200,8 @@ async def test_a_context_released_meanwhile_ends_its_text(engine: Running) -> No
 
 
 def fail_at(engine: Running, monkeypatch: pytest.MonkeyPatch, *failing: int) -> None:
-    """Let the steps of these numbers fail from now on."""
+    """Let the steps of these numbers fail from now on, and no batch end before for the time it takes."""
+    monkeypatch.setattr("pie_mlx.engine.model.burst.LONGEST_SECONDS", 60.0)
     model = engine.core.services.runner.model
     begin, steps = model.begin, iter(range(1000))
 
