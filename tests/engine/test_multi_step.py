@@ -315,6 +315,7 @@ async def test_steps_follow_at_once_under_a_grammar_too(
     engine: Running, monkeypatch: pytest.MonkeyPatch, most_beside: int, fewest_walks: int
 ) -> None:  # G13
     monkeypatch.setattr("pie_mlx.engine.model.burst.LONGEST_SECONDS", 60.0)
+    monkeypatch.setattr("pie_mlx.engine.model.loaded.SMALL_MATRIX", 0)  # else all steps of pie-tiny are built beside
     monkeypatch.setattr("pie_mlx.engine.model.loaded.MOST_BESIDE", most_beside)
     monkeypatch.setattr("pie_mlx.engine.model.burst.FEWEST_WALKS", fewest_walks)
     first = len(engine.events)
