@@ -26,6 +26,7 @@ from pie_mlx.events import (
 )
 
 POLL_SECONDS = 0.2
+ENDING_POLL_SECONDS = 0.02
 SHORT_ID = 8
 
 
@@ -92,10 +93,18 @@ def kill(common: Common, processes: tuple[str, ...], all_: bool, yes: bool) -> N
             ids = [await whole_id(client, word) for word in processes]
         for process_id in ids:
             await client.terminate(process_id)
+        for process_id in ids:
+            await _gone(client, process_id)
             if not common.quiet:
                 print(process_id)
 
     with_client(common, work)
+
+
+async def _gone(client: Client, process_id: str) -> None:
+    """Wait until a process that was told to end has ended: the engine gives up one that does not after two seconds."""
+    while any(row["id"] == process_id for row in await client.processes()):
+        await asyncio.sleep(ENDING_POLL_SECONDS)
 
 
 async def _recorded(client: Client, process_id: str, follow: bool) -> AsyncIterator[dict[str, Any] | None]:
