@@ -4,7 +4,7 @@ import asyncio
 import json
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -93,18 +93,19 @@ def kill(common: Common, processes: tuple[str, ...], all_: bool, yes: bool) -> N
             ids = [await whole_id(client, word) for word in processes]
         for process_id in ids:
             await client.terminate(process_id)
-        for process_id in ids:
-            await _gone(client, process_id)
             if not common.quiet:
                 print(process_id)
+        await _gone(client, ids)
 
     with_client(common, work)
 
 
-async def _gone(client: Client, process_id: str) -> None:
-    """Wait until a process that was told to end has ended: the engine gives up one that does not after two seconds."""
-    while any(row["id"] == process_id for row in await client.processes()):
-        await asyncio.sleep(ENDING_POLL_SECONDS)
+async def _gone(client: Client, ids: Sequence[str]) -> None:
+    """Wait until processes that were told to end have: the engine gives up those that do not after two seconds."""
+    left = set(ids)
+    while left:
+        left &= {row["id"] for row in await client.processes()}
+        await asyncio.sleep(ENDING_POLL_SECONDS if left else 0)
 
 
 async def _recorded(client: Client, process_id: str, follow: bool) -> AsyncIterator[dict[str, Any] | None]:
