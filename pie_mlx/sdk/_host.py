@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
-from pie_mlx.calls import Call, Host, MatcherState
+from pie_mlx.calls import Call, CompileGrammar, Host, MatcherState
 from pie_mlx.errors import EngineStoppedError
+from pie_mlx.sdk._compiled import CompiledGrammars
 
 T = TypeVar("T")
 
@@ -35,13 +36,11 @@ class Link:
 
     A finalizer may run inside the host's own code (when the collector strikes there) or in a thread of the engine
     (which holds the exceptions it answered with, hence their frames). That code must not be entered again, so such
-    releases are queued and leave before the next message. `compiled` are matchers that have taken nothing, by the calls
-    that made them, those used last at the end; only for who has the `lock`.
+    releases are queued and leave before the next message.
     """
 
     def __init__(self, host: Host) -> None:
-        self.compiled: dict[bytes, MatcherState] = {}
-        self.lock = threading.RLock()  # reentrant: finalizers may strike anywhere
+        self._grammars = CompiledGrammars()
         self._host = host
         self._dropped: deque[Call[None]] = deque()
         self._thread = threading.get_ident()
@@ -60,6 +59,10 @@ class Link:
         """Send a message that nobody waits for, before all that is sent later."""
         self._enter()
         self._host.post(message)
+
+    def compile(self, message: CompileGrammar) -> MatcherState | None:
+        """A fresh matcher; None when the model has no enforceable native tool format (D7). Raises GrammarError."""
+        return self._grammars.matcher(self, message)
 
     def drop(self, message: Call[None]) -> None:
         """Let go of something from a finalizer: posted where that is safe, else before the next message."""

@@ -1,31 +1,22 @@
 """A stateful walk over a compiled grammar."""
 
-import itertools
 from collections.abc import Iterable
-
-import msgspec
 
 from pie_mlx.calls import (
     AdvanceMatcher,
     Brle,
     CompileGrammar,
-    ForkMatcher,
-    GrammarSource,
     MatcherState,
     ReadMatcherMask,
     ReleaseMatcher,
     RollbackMatcher,
 )
 from pie_mlx.errors import GrammarError
+from pie_mlx.sdk._compiled import copied
 from pie_mlx.sdk._host import Link
 from pie_mlx.sdk._tokens import integers
 from pie_mlx.sdk.grammar import Grammar
 from pie_mlx.sdk.model import Tokenizer
-
-KEPT_GRAMMARS = 16
-"""Grammars of which a program keeps a matcher that takes nothing, to copy instead of waiting for another one."""
-
-_own_numbers = itertools.count(-1, -1)
 
 
 class Matcher:
@@ -37,7 +28,7 @@ class Matcher:
 
     def __init__(self, grammar: Grammar, tokenizer: Tokenizer, *, stop_tokens: Iterable[int] = ()) -> None:
         ends = sorted(set(integers(stop_tokens, "stop_tokens")))
-        state = compile_source(grammar.source, tokenizer, ends)
+        state = tokenizer.host.compile(CompileGrammar(tokenizer.model_name, grammar.source, ends))
         if state is None:
             raise GrammarError("grammar: the model has no enforceable tool format", hint="generate freely and parse")
         self._hold(tokenizer.host, state, ends)
@@ -87,7 +78,8 @@ class Matcher:
 
     def fork(self) -> "Matcher":
         """An independent copy, for a forked context."""
-        return Matcher.adopt(self._host, _copy(self._host, self.id, self.warnings), self.stop_tokens)
+        state = copied(self._host, MatcherState(self.id, warnings=self.warnings))
+        return Matcher.adopt(self._host, state, self.stop_tokens)
 
     def __del__(self) -> None:
         # Nothing may escape a finalizer: the engine may be gone, the object half built, the interpreter ending.
@@ -95,31 +87,3 @@ class Matcher:
             self._host.drop(ReleaseMatcher(self.id))
         except Exception:
             return
-
-
-def compile_source(source: GrammarSource, tokenizer: Tokenizer, stop_tokens: list[int]) -> MatcherState | None:
-    """A fresh matcher of the engine; None when the model has no enforceable native tool format (D7)."""
-    host, message = tokenizer.host, CompileGrammar(tokenizer.model_name, source, stop_tokens)
-    key = msgspec.json.encode(message)
-    with host.lock:
-        if (first := host.compiled.pop(key, None)) is not None:
-            host.compiled[key] = first
-            return _copy(host, first.matcher, first.warnings)
-    made = host.call(message)
-    if made is None:
-        return None
-    with host.lock:
-        first = host.compiled.setdefault(key, made)
-        surplus = [] if first is made else [made]
-        if len(host.compiled) > KEPT_GRAMMARS:
-            surplus.append(host.compiled.pop(next(iter(host.compiled))))
-        for matcher in surplus:
-            host.post(ReleaseMatcher(matcher.matcher))
-        return _copy(host, first.matcher, first.warnings)
-
-
-def _copy(host: Link, matcher: int, warnings: list[str]) -> MatcherState:
-    """Only what is asked of the copy itself tells where it is."""
-    number = next(_own_numbers)
-    host.post(ForkMatcher(matcher, number))
-    return MatcherState(number, warnings=warnings)

@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from pie_mlx.calls import ChatState, GrammarSource, ParseToolCall, Turn
+from pie_mlx.calls import ChatState, CompileGrammar, GrammarSource, ParseToolCall, Turn
 from pie_mlx.sdk._decoder import QueueDecoder
 from pie_mlx.sdk._payload import spaced_text
 from pie_mlx.sdk._stream import CallEnd, CallStart, Item
 from pie_mlx.sdk._turn_tokens import TurnTokens, write_turn
 from pie_mlx.sdk.grammar import Grammar
-from pie_mlx.sdk.matcher import Matcher, compile_source
+from pie_mlx.sdk.matcher import Matcher
 from pie_mlx.sdk.model import Model
 
 
@@ -94,7 +94,7 @@ def native_matcher(model: Model, schemas: Iterable[str | dict[str, Any]]) -> Mat
 
 
 def _compile(model: Model, source: GrammarSource) -> Matcher | None:
-    state = compile_source(source, model.tokenizer(), [])
+    state = model.host.compile(CompileGrammar(model.name, source))
     return None if state is None else Matcher.adopt(model.host, state)
 
 
