@@ -10,15 +10,20 @@ import argparse
 import shutil
 from pathlib import Path
 
-from safetensors.torch import load_file, save_file
+import mlx.core as mx
+
+from tools.tiny.weights import load_weights, save_weights
 
 
 def average(first: Path, second: Path, out: Path) -> None:
     """Writes the model whose every weight is the mean of the two. Both have the same sizes."""
-    weights, others = (load_file(folder / "model.safetensors") for folder in (first, second))
-    mean = {name: ((value.float() + others[name].float()) / 2).half() for name, value in weights.items()}
+    weights, others = (load_weights(folder) for folder in (first, second))
+    mean = {
+        name: ((value.astype(mx.float32) + others[name].astype(mx.float32)) / 2).astype(value.dtype)
+        for name, value in weights.items()
+    }
     shutil.copytree(first, out)
-    save_file(mean, out / "model.safetensors", metadata={"format": "pt"})
+    save_weights(mean, out)
 
 
 def main() -> None:

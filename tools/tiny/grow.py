@@ -11,27 +11,42 @@ import json
 import shutil
 from pathlib import Path
 
-import torch
-from safetensors.torch import load_file, save_file
+import mlx.core as mx
+
+from tools.tiny.weights import load_weights, save_weights
 
 
 def origins(before: int, after: int) -> list[tuple[int, bool]]:
-    """Which old layer each layer comes from, and whether it is new; the new ones lie spread out, none is the last."""
-    new = {round((place + 1) * before / (after - before + 1)) - 1 for place in range(after - before)}
+    """Which old layer each layer comes from, and whether it is new; the new ones lie spread out, none is the last.
+
+    Raises ValueError unless `before` <= `after` < 2 * `before`.
+    """
+    added, places = after - before, before - 1
+    if not 0 <= added <= places:
+        raise ValueError(f"{before} layers grow to {before}..{before + places}, not to {after}")
+    new = {(2 * number + 1) * places // (2 * added) for number in range(added)}
     return [(old, copied) for old in range(before) for copied in ([False, True] if old in new else [False])]
 
 
-def grow(weights: dict[str, torch.Tensor], plan: list[tuple[int, bool]]) -> dict[str, torch.Tensor]:
+def _deepened(weights: dict[str, mx.array], plan: list[tuple[int, bool]]) -> dict[str, mx.array]:
     grown = {name: value for name, value in weights.items() if ".layers." not in name}
     for place, (old, new) in enumerate(plan):
         prefix = f"model.layers.{old}."
         for name in (name for name in weights if name.startswith(prefix)):
             value = weights[name]
             silent = new and name.endswith(("o_proj.weight", "down_proj.weight"))
-            grown[f"model.layers.{place}." + name.removeprefix(prefix)] = (
-                torch.zeros_like(value) if silent else value.clone()
-            )
+            grown[f"model.layers.{place}." + name.removeprefix(prefix)] = mx.zeros_like(value) if silent else value
     return grown
+
+
+def grow(model: Path, layers: int, out: Path) -> None:
+    """Writes the model with as many `layers`. Raises ValueError for more than fit between those it has."""
+    config = json.loads((model / "config.json").read_text())
+    plan = origins(config["num_hidden_layers"], layers)
+    weights = _deepened(load_weights(model), plan)
+    shutil.copytree(model, out)
+    save_weights(weights, out)
+    (out / "config.json").write_text(json.dumps(config | {"num_hidden_layers": len(plan)}, indent=2) + "\n")
 
 
 def main() -> None:
@@ -40,15 +55,10 @@ def main() -> None:
     parser.add_argument("--layers", type=int, required=True)
     parser.add_argument("--out", type=Path, required=True, help="folder to be made")
     arguments = parser.parse_args()
-    config = json.loads((arguments.model / "config.json").read_text())
-    plan = origins(config["num_hidden_layers"], arguments.layers)
-    shutil.copytree(arguments.model, arguments.out)
-    save_file(
-        grow(load_file(arguments.model / "model.safetensors"), plan),
-        arguments.out / "model.safetensors",
-        metadata={"format": "pt"},
-    )
-    (arguments.out / "config.json").write_text(json.dumps(config | {"num_hidden_layers": len(plan)}, indent=2) + "\n")
+    try:
+        grow(arguments.model, arguments.layers, arguments.out)
+    except ValueError as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":
