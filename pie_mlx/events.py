@@ -80,11 +80,12 @@ class ProcessReturned(Event, frozen=True):
 
 
 class ProcessFailed(Event, frozen=True):
-    """The program ended with an exception of class `error_type`."""
+    """The program ended with an exception of class `error_type`; `hint` is what to do, "" where that is not known."""
 
     process: str
     error_type: str
     message: str
+    hint: str = ""
 
 
 ProcessEvent = ProcessLaunched | ProcessOutput | ProcessMessage | ProcessFile | ProcessReturned | ProcessFailed

@@ -1,6 +1,6 @@
 """A conversation that streams. Every turn adds to the same pages, so nothing that was said is computed again.
 
-It answers the given turns, then whatever its client sends (`pie attach`), until the client leaves.
+It answers the given turns, then every line that is typed, until Ctrl-D.
 
     pie run examples/chat -- --turns "My name is Anna.,What is my name?"
 """

@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-import threading
 from pathlib import Path
 
 from pie_mlx.cli.connecting import whole_id, with_client
@@ -10,6 +9,7 @@ from pie_mlx.cli.display import JsonDisplay, ReceivedFiles, TextDisplay
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.remote_run import show_events
 from pie_mlx.cli.reporting import FAILED, INTERRUPTED, report
+from pie_mlx.cli.talking import typed_lines
 from pie_mlx.client import Client, RemoteProcess
 from pie_mlx.events import ProcessFailed, ProcessReturned
 
@@ -56,26 +56,9 @@ class _Talk:
 
     async def _type(self) -> None:
         """Send the lines that are typed, until there will be no more."""
-        lines = _typed_lines()
+        lines = typed_lines()
         while (line := await lines.get()) is not None:
             await self._process.send(line)
-
-
-def _typed_lines() -> "asyncio.Queue[str | None]":
-    """Read by a thread, because nothing can wait for a terminal and a socket alike on every system; None is the end."""
-    loop = asyncio.get_running_loop()
-    lines: asyncio.Queue[str | None] = asyncio.Queue()
-
-    def read() -> None:
-        try:
-            for line in sys.stdin:
-                loop.call_soon_threadsafe(lines.put_nowait, line.rstrip("\n"))
-            loop.call_soon_threadsafe(lines.put_nowait, None)
-        except (OSError, RuntimeError, ValueError):  # there is no input, or the command has ended meanwhile
-            return
-
-    threading.Thread(target=read, name="pie-stdin", daemon=True).start()
-    return lines
 
 
 def _report(ended: ProcessReturned | ProcessFailed | None, process: RemoteProcess, common: Common) -> int:
@@ -85,5 +68,5 @@ def _report(ended: ProcessReturned | ProcessFailed | None, process: RemoteProces
     if isinstance(ended, ProcessReturned):
         return 0
     if not common.json:
-        report(f"process {process.id}: {ended.error_type}: {ended.message}", "", ended.error_type, common)
+        report(f"process {process.id}: {ended.error_type}: {ended.message}", ended.hint, ended.error_type, common)
     return FAILED

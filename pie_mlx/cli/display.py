@@ -84,8 +84,8 @@ class JsonDisplay:
                 self._show(event.process, "file", name, size_bytes=size_bytes)
             case ProcessReturned(value=value, format=format):
                 self._show(event.process, "return", value, format=format)
-            case ProcessFailed(error_type=error_type, message=message):
-                self._show(event.process, "error", message, error_type=error_type)
+            case ProcessFailed(error_type=error_type, message=message, hint=hint):
+                self._show(event.process, "error", message, error_type=error_type, hint=hint)
             case _:
                 pass
 

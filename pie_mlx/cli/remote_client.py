@@ -48,7 +48,7 @@ async def _launch(client: Client, request: RunRequest) -> None:
         source = packed(request)
         manifest = parse_manifest(source.manifest_text)
         value = program_input(request, manifest.parameters)
-        await client.install(source.payload, source.manifest_text, force=True)
+        await client.install(source.payload, source.manifest_text, keep=False)
     else:
         manifest = await installed_manifest(client, request.installed)
         value = program_input(request, manifest.parameters)

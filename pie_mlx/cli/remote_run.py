@@ -12,6 +12,7 @@ from pie_mlx.cli.options import Common
 from pie_mlx.cli.reporting import FAILED, INTERRUPTED, report
 from pie_mlx.cli.run import RunRequest
 from pie_mlx.cli.running import program_input
+from pie_mlx.cli.talking import talk
 from pie_mlx.client import Address, Client, RemoteProcess
 from pie_mlx.errors import LaunchError
 from pie_mlx.events import ProcessFailed, ProcessFile, ProcessReturned
@@ -63,7 +64,7 @@ class RemoteRun:
             manifest = await self._manifest(client)
             value = program_input(self.request, manifest.parameters)
             if self.source is not None:
-                await client.install(self.source.payload, self.source.manifest_text, force=True)
+                await client.install(self.source.payload, self.source.manifest_text, keep=False)
             process = await client.launch(manifest.identity, value, token_budget=self.request.token_budget)
             protect()
             return self._report(manifest, await self._follow(process))
@@ -75,7 +76,7 @@ class RemoteRun:
 
     async def _follow(self, process: RemoteProcess) -> ProcessReturned | ProcessFailed:
         """Show it until it ends; end it when time is up, and when this command is to end."""
-        showing = asyncio.create_task(self._show(process))
+        showing, talking = asyncio.create_task(self._show(process)), asyncio.create_task(talk(process))
         try:
             async with asyncio.timeout(self.request.timeout_seconds):
                 return await asyncio.shield(showing)
@@ -88,6 +89,8 @@ class RemoteRun:
             await process.terminate()
             await showing
             raise
+        finally:
+            talking.cancel()
 
     async def _show(self, process: RemoteProcess) -> ProcessReturned | ProcessFailed:
         return await show_events(process, self.display, ReceivedFiles(self.request.files))
@@ -97,7 +100,7 @@ class RemoteRun:
             return 0
         if not self.common.json:
             what = f"program '{manifest.identity}': {ended.error_type}: {ended.message}"
-            report(what, "", ended.error_type, self.common)
+            report(what, ended.hint, ended.error_type, self.common)
         return FAILED
 
 

@@ -20,6 +20,7 @@ from pie_mlx.cli.interrupts import Protect, run_interruptible
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.reporting import FAILED, INTERRUPTED, report
 from pie_mlx.cli.run import RunRequest
+from pie_mlx.cli.talking import talk
 from pie_mlx.client.discovery import Address, find_engine
 from pie_mlx.config import ModelConfig, load_config, pie_home
 from pie_mlx.config.schema import Config, RuntimeConfig
@@ -33,7 +34,7 @@ from pie_mlx.runtime.outcome import Failed, Outcome
 from pie_mlx.runtime.parameters import Input, Parameters
 from pie_mlx.runtime.process import Process
 from pie_mlx.runtime.program import Program, find_program
-from pie_mlx.runtime.store import ProgramStore
+from pie_mlx.runtime.store import ProgramStore, pack_program
 
 
 def run_request(request: RunRequest, common: Common) -> int:
@@ -100,12 +101,12 @@ def _observers(log: Path | None, *, debug: bool) -> Generator[Observers]:
 
 def chosen_engine(request: RunRequest, common: Common) -> Address | None:
     """The engine that runs, unless one of its own is asked for. Raises click.UsageError for both."""
-    if not request.private:
+    if not request.private and common.config is None:
         return find_engine(common.url, os.environ, pie_home(os.environ))
     if common.url:
         raise click.UsageError(
-            "--url names an engine that runs: --one-shot, --dummy, --model, --allow-fs, --allow-network, --port and "
-            "--log start another one"
+            "--url names an engine that runs: --one-shot, --dummy, --model, --allow-fs, --allow-network, --port, --log "
+            "and --config start another one"
         )
     return None
 
@@ -116,7 +117,8 @@ def chosen_program(request: RunRequest) -> Program:
     if request.installed is not None:
         return store.find(request.installed).program
     if request.path.suffix == ".pie":
-        return store.install_path(request.path, force=True).program
+        source = pack_program(request.path)
+        return store.unpack(source.payload, source.manifest_text)
     program = find_program(request.path, request.manifest)
     return store.resolved(program) if program.manifest.dependencies else program
 
@@ -210,8 +212,11 @@ class _Launch:
                     capture_output=True,
                     token_budget=self.request.token_budget,
                 )
-                process.close_session()
-                outcome = await _outcome(process, self.request.timeout_seconds)
+                talking = asyncio.create_task(talk(_Local(process)))
+                try:
+                    outcome = await _outcome(process, self.request.timeout_seconds)
+                finally:
+                    talking.cancel()
         return self._report(outcome)
 
     def _tell(self, event: Event) -> None:
@@ -225,6 +230,19 @@ class _Launch:
             what = f"program '{self.program.identity}': {outcome.error_type}: {outcome.message}"
             report(what, outcome.hint, outcome.error_type, self.common)
         return FAILED
+
+
+@dataclass(frozen=True, slots=True)
+class _Local:
+    """A process of this interpreter's engine, as one that is talked to."""
+
+    process: Process
+
+    async def send(self, message: str) -> None:
+        self.process.send(message)
+
+    async def close_session(self) -> None:
+        self.process.close_session()
 
 
 async def _outcome(process: Process, timeout_seconds: float | None) -> Outcome:

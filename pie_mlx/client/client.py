@@ -94,8 +94,11 @@ class Client:
                 return found
             after = page["next"]
 
-    async def install(self, payload: bytes, manifest: str, *, force: bool = False) -> None:
-        """Upload a program: Python source or a package. Raises LaunchError."""
+    async def install(self, payload: bytes, manifest: str, *, force: bool = False, keep: bool = True) -> None:
+        """Upload a program: Python source or a package. Raises LaunchError.
+
+        With `keep` false it is not installed: this client alone can launch it, by `name@version`.
+        """
         number = self._connection.next_number()
         answer = self._connection.expect(number)
         pieces = frames.chunks(payload)
@@ -106,6 +109,7 @@ class Client:
                 program_hash=blake3(payload).hexdigest(),
                 manifest=manifest,
                 force_overwrite=force,
+                keep=keep,
                 chunk_index=index,
                 total_chunks=len(pieces),
                 chunk_data=piece,
@@ -181,6 +185,10 @@ class Client:
     async def signal(self, process_id: str, message: str) -> None:
         """Nothing says whether it arrived."""
         await self._connection.send("signal_process", process_id=process_id, message=message)
+
+    async def close_session(self, process_id: str) -> None:
+        """Send the process nothing more. Nothing says whether it arrived."""
+        await self._connection.send("close_session", process_id=process_id)
 
     async def send_file(self, process_id: str, data: bytes) -> None:
         """A refusal comes as a notice on the process's standard error."""

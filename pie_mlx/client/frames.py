@@ -34,6 +34,7 @@ class ProcessEvent(ServerFrame, frozen=True):
     value: str
     format: str = "text"
     error_type: str = "Error"
+    hint: str = ""
 
 
 class File(ServerFrame, frozen=True):

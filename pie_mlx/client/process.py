@@ -19,6 +19,8 @@ class Steering(Protocol):
 
     async def signal(self, process_id: str, message: str) -> None: ...
 
+    async def close_session(self, process_id: str) -> None: ...
+
     async def send_file(self, process_id: str, data: bytes) -> None: ...
 
     async def terminate(self, process_id: str) -> None: ...
@@ -68,6 +70,10 @@ class RemoteProcess:
         """Queue a file for `session.receive_file`."""
         await self._client.send_file(self.id, data)
 
+    async def close_session(self) -> None:
+        """Send nothing more: once all is received, the program gets SessionClosedError."""
+        await self._client.close_session(self.id)
+
     async def terminate(self) -> None:
         """Raises ProcessError when it is over."""
         await self._client.terminate(self.id)
@@ -89,7 +95,7 @@ def as_event(frame: frames.ProcessEvent) -> ProcessEvent:
         case "return":
             return ProcessReturned(process, value, "none" if frame.format == "none" else kind)
         case "error":
-            return ProcessFailed(process, frame.error_type, value)
+            return ProcessFailed(process, frame.error_type, value, frame.hint)
         case other:
             raise ProtocolError(f"event {other!r} of the server is unknown", hint="update pie-mlx")
 

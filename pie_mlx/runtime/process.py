@@ -128,7 +128,7 @@ class Process:
         self._session.close()
         await release()
         if isinstance(outcome, Failed):
-            self._outlet.deliver(ProcessFailed(self.id, outcome.error_type, outcome.message))
+            self._outlet.deliver(ProcessFailed(self.id, outcome.error_type, outcome.message, outcome.hint))
         else:
             self._outlet.deliver(ProcessReturned(self.id, outcome.value, outcome.format))
         self._outlet.close()

@@ -9,6 +9,7 @@ from typing import Any
 
 from pie_mlx.errors import AuthError, PieError, ProtocolError
 from pie_mlx.events import ProcessEvent, ProcessFailed, ProcessReturned
+from pie_mlx.runtime.program import Program
 from pie_mlx.runtime.registry import Record, User
 from pie_mlx.server import frames
 from pie_mlx.server.authentication import Identity
@@ -46,6 +47,7 @@ class Connection:
         self.attached: dict[str, Record] = {}
         self.mcp = ClientServers(self.send, service.settings.mcp_seconds)
         self.programs = ProgramUploads(service.settings.upload_bytes, service.settings.upload_pause_seconds)
+        self.uploaded: dict[str, Program] = {}
         self.files = FileUploads(service.settings.upload_bytes, service.settings.upload_pause_seconds)
         self.watcher: Watcher | None = None
         self._wire = wire

@@ -30,8 +30,9 @@ def event_frames(event: ProcessEvent, data: bytes) -> Iterator[bytes]:
             yield from _file_frames(process, data, name)
         case ProcessReturned(process=process, value=value, format=format):
             yield process_event(process, "return", value, format=format)
-        case ProcessFailed(process=process, message=message, error_type=error_type):
-            yield process_event(process, "error", message[: VALUE_LIMIT_BYTES // 4], error_type=error_type[:1000])
+        case ProcessFailed(process=process, message=message, error_type=error_type, hint=hint):
+            shown = message[: VALUE_LIMIT_BYTES // 4]
+            yield process_event(process, "error", shown, error_type=error_type[:1000], hint=hint[:1000])
         case ProcessLaunched():
             return
 

@@ -69,12 +69,15 @@ class CheckProgram(Request, frozen=True):
 
 
 class AddProgram(Request, frozen=True):
+    """One that is not to be kept is not installed: this connection alone can launch it, by name and version."""
+
     program_hash: str
     manifest: str
     force_overwrite: bool
     chunk_index: Index
     total_chunks: Total
     chunk_data: Chunk
+    keep: bool = True
 
 
 class RemoveProgram(Request, frozen=True):
@@ -167,6 +170,12 @@ class SignalProcess(Frame, frozen=True):
     message: str
 
 
+class CloseSession(Frame, frozen=True):
+    """The client will send the process nothing more."""
+
+    process_id: str
+
+
 class TransferFile(Frame, frozen=True):
     process_id: str
     file_hash: str
@@ -208,6 +217,7 @@ AnyFrame = (
     | AttachWorkflow
     | DetachWorkflow
     | SignalProcess
+    | CloseSession
     | TransferFile
     | McpResponse
 )

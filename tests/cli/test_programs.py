@@ -157,10 +157,10 @@ def test_an_installed_program_is_run_by_its_name(pie, demo):
     assert pie("run", "--dummy", "-q", "demo@0.1.0").out == "done\n"
 
 
-def test_a_package_is_installed_and_run(pie, demo):
+def test_a_package_is_run_without_being_installed(pie, demo):
     pie("build", demo)
     assert pie("run", "--dummy", "-q", demo / "dist" / "demo-0.1.0.pie").out == "done\n"
-    assert installed(pie) == ["demo@0.1.0"]
+    assert installed(pie) == []
 
 
 def test_a_program_on_disk_finds_its_dependencies_among_the_installed(pie, tmp_path):

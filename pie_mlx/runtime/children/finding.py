@@ -23,7 +23,8 @@ def paths_only(name: str) -> Program:
 
 
 def child_program(word: str, parent: Program | None, resolve: ResolveName) -> Program:
-    """The program that `parent` means by `word`: one of its dependencies, a path from its own directory, else a name.
+    """The program that `parent` means by `word`: one of its dependencies, itself, a path from its own directory, else a
+    name.
 
     A program reaches no path outside of its directory; a function (None) is the embedder's own code and may name any
     path, from the working directory. Raises LaunchError.
@@ -41,6 +42,8 @@ def _found(word: str, parent: Program | None, resolve: ResolveName) -> Program:
         return find_program(Path(word)) if looks_like_path(word) else resolve(word)
     if word in parent.dependencies:
         return parent.dependencies[word]
+    if word in (parent.manifest.name, parent.identity):
+        return parent
     home = parent.main_file.resolve().parent
     is_path = "/" in word or word.endswith((".py", ".pie")) or (home / word / MAIN_FILE).is_file()
     return _inside(home, word) if is_path else resolve(word)

@@ -40,8 +40,9 @@ class Sink(Protocol):
 class Record:
     """`captures` says whether standard output is kept for a client; `attached` is who is told what happens.
 
-    `started_at` is Unix time. What is sent before the program runs waits in `early`. `terminal` is the last event.
-    `reason` is why it is queued, `root` the launch it descends from. A daemon has no process of its own: `end` ends it.
+    `started_at` is Unix time. What is sent before the program runs waits in `early`, and nothing can be sent once
+    `session_closed`. `terminal` is the last event. `reason` is why it is queued, `root` the launch it descends from. A
+    daemon has no process of its own: `end` ends it.
     `entry` is that of a program of ours that stays loaded.
     """
 
@@ -72,6 +73,7 @@ class Record:
     cancelled: str = ""
     ignored_signals: int = 0
     abandoned_seconds: float | None = None
+    session_closed: bool = False
     early: list[str | bytes] = field(default_factory=list[str | bytes])
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     watchers: list[Callable[[ProcessEvent], None]] = field(default_factory=list[Callable[[ProcessEvent], None]])

@@ -166,7 +166,7 @@ class Registry:
     def send(self, record: Record, message: str) -> bool:
         """Queue a message for the program; False when too many wait there, or it is over."""
         waiting = record.process.waiting_messages() if record.process else _count(record.early, str)
-        if record.is_over or waiting >= self._limits.messages:
+        if record.is_over or record.session_closed or waiting >= self._limits.messages:
             record.ignored_signals += 1
             return False
         if record.process is None:
@@ -183,7 +183,8 @@ class Registry:
             else [len(item) for item in record.early if isinstance(item, bytes)]
         )
         limits = self._limits
-        if record.is_over or len(sizes) >= limits.files or sum(sizes) + size_bytes > limits.file_bytes:
+        closed = record.is_over or record.session_closed
+        if closed or len(sizes) >= limits.files or sum(sizes) + size_bytes > limits.file_bytes:
             raise ProcessError(
                 f"file refused: {len(sizes)} files of {sum(sizes)} bytes wait for the program",
                 hint=f"at most {limits.files} files or {limits.file_bytes >> 20} MiB may wait",
@@ -196,6 +197,12 @@ class Registry:
             record.early.append(data)
         else:
             record.process.send_file(data)
+
+    def close_session(self, record: Record) -> None:
+        """Say that nothing more will be sent: a program that waits for it gets SessionClosedError."""
+        record.session_closed = True
+        if record.process is not None:
+            record.process.close_session()
 
     def notice(self, record: Record, text: str) -> None:
         """Tell the client of a process something about it, on its standard error."""
@@ -314,7 +321,8 @@ class Registry:
             process = await self._launch(record)
         except Exception as error:
             failed = Failed(error)
-            self._deliver(record, ProcessFailed(record.id, failed.error_type, failed.message), b"")
+            event = ProcessFailed(record.id, failed.error_type, failed.message, failed.hint)
+            self._deliver(record, event, b"")
         else:
             await process.outcome()
 
@@ -341,18 +349,20 @@ class Registry:
             http=record.http,
         )
         record.process = process
-        self._pass_early(record, process.send, process.send_file)
+        self._pass_early(record, process)
         if record.cancelled:
             process.cancel(record.cancelled)
         return process
 
-    def _pass_early(self, record: Record, send: Callable[[str], None], send_file: Callable[[bytes], None]) -> None:
+    def _pass_early(self, record: Record, process: Process) -> None:
         early, record.early = record.early, []
         for item in early:
             if isinstance(item, str):
-                send(item)
+                process.send(item)
             else:
-                send_file(item)
+                process.send_file(item)
+        if record.session_closed:
+            process.close_session()
 
     def _on_event(self, record: Record, event: ProcessEvent) -> None:
         if not isinstance(event, ProcessFile | ProcessLaunched):  # a file's contents come with it in `on_file`

@@ -83,8 +83,21 @@ class ProgramStore:
             if not self._is_same(record, force=force):
                 chosen = resolve(manifest, self._versions, self._locked)
                 self._write(msgspec.structs.replace(record, dependencies=chosen), payload, manifest_text)
-                self._unpacked.sweep(lambda: {record.program_hash for record in self._readable()})
+                self._sweep()
             return self._find(record.name, record.version)
+
+    def unpack(self, payload: bytes, manifest_text: str) -> Program:
+        """A program that is launched without being installed; its copy is kept for a day.
+
+        Raises LaunchError for a program or a manifest that does not hold, and for a dependency that is not there.
+        """
+        manifest = parse_manifest(manifest_text)
+        with _disk():
+            directory = self._unpacked.put(digest(payload), kind_of(payload), payload)
+            self._check_contents(directory, manifest, manifest_text)
+        with self._settled():
+            self._sweep()
+        return self.resolved(Program(manifest, directory / MAIN_FILE, directory))
 
     def install_path(self, path: Path, *, owner: str = LOCAL_OWNER, force: bool = False) -> Installed:
         """Install a directory, a Python file or a `.pie` package. Raises LaunchError as `install`."""
@@ -257,6 +270,9 @@ class ProgramStore:
                 hint="pie install --force",
             )
         return False
+
+    def _sweep(self) -> None:
+        self._unpacked.sweep(lambda: {record.program_hash for record in self._readable()})
 
     def _write(self, record: Record, payload: bytes, manifest_text: str) -> None:
         entries = [

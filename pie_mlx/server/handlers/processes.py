@@ -1,6 +1,7 @@
 """One process at a time: launch, attach, steer, end."""
 
 import asyncio
+import contextlib
 import math
 
 import msgspec
@@ -12,6 +13,7 @@ from pie_mlx.runtime.registry import Launch, Record, Row, row
 from pie_mlx.server.connection import Connection
 from pie_mlx.server.frames import (
     AttachProcess,
+    CloseSession,
     DetachProcess,
     LaunchProcess,
     ListProcesses,
@@ -92,6 +94,14 @@ async def suspend_process(connection: Connection, request: SuspendProcess) -> st
     return f"{contexts} contexts suspended"
 
 
+@handles(CloseSession)
+async def close_session(connection: Connection, request: CloseSession) -> None:
+    """Nothing is answered: a process that is over or not the user's has no session to be closed."""
+    registry = connection.service.registry
+    with contextlib.suppress(PieError):
+        registry.close_session(registry.find(request.process_id, connection.user))
+
+
 @handles(SignalProcess)
 async def signal_process(connection: Connection, signal: SignalProcess) -> None:
     """Nothing is answered; what cannot be delivered is counted."""
@@ -108,7 +118,9 @@ async def signal_process(connection: Connection, signal: SignalProcess) -> None:
 
 
 async def find_program(connection: Connection, inferlet: str) -> Program:
-    """Raises LaunchError."""
+    """One that this connection has uploaded goes before an installed one. Raises LaunchError."""
+    if (uploaded := connection.uploaded.get(inferlet)) is not None:
+        return uploaded
     installed = await asyncio.to_thread(connection.service.programs.find, inferlet)
     return installed.program
 

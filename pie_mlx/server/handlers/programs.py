@@ -23,6 +23,10 @@ async def add_program(connection: Connection, request: AddProgram) -> str | None
     payload = connection.programs.add(request)
     if payload is None:
         return None
+    if not request.keep:
+        program = await asyncio.to_thread(connection.service.programs.unpack, payload, request.manifest)
+        connection.uploaded[program.identity] = program
+        return "Program uploaded successfully"
     if request.force_overwrite:
         await _check_owner(connection, request.manifest)
     await asyncio.to_thread(

@@ -36,6 +36,11 @@ def test_a_program_reaches_nothing_outside_of_its_directory(parent: Program, wor
         child_program(word, parent, paths_only)
 
 
+@pytest.mark.parametrize("word", ["home", "home@0.0.0"])
+def test_its_own_name_means_the_program_itself(parent: Program, word: str) -> None:
+    assert child_program(word, parent, paths_only) is parent
+
+
 def test_a_link_to_the_outside_is_outside(parent: Program) -> None:
     (parent.main_file.parent / "link.py").symlink_to(parent.main_file.parent.parent / "outside.py")
     with pytest.raises(LaunchError, match="outside of the directory"):

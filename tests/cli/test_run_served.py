@@ -1,0 +1,124 @@
+"""`pie run` on an engine that runs already."""
+
+import os
+import pty
+import sys
+
+import pytest
+
+from pie_mlx.client import connect
+from pie_mlx.errors import LaunchError
+from tests.server.conftest import server
+
+__all__ = ["server"]
+
+pytestmark = pytest.mark.timeout(60)
+
+LISTENER = """
+from inferlet import errors, session
+
+async def main(input):
+    heard = []
+    try:
+        while True:
+            heard.append(await session.receive())
+    except errors.SessionClosedError:
+        return heard
+"""
+
+
+@pytest.fixture(autouse=True)
+def home(server, monkeypatch):
+    """The home of the engine that runs."""
+    monkeypatch.setenv("PIE_HOME", str(server.home))
+    return server.home
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes a program and answers where."""
+
+    def write(source, name="agent.py", folder="one"):
+        path = tmp_path / folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(source)
+        return path
+
+    return write
+
+
+def says(value):
+    return f"async def main(input):\n    return {value!r}\n"
+
+
+def test_a_path_is_run_without_being_installed(pie, write):
+    installed = pie("list", "--json").out
+    assert pie("run", write(says("here"))).out == "here\n"
+    assert pie("list", "--json").out == installed
+
+
+def test_what_is_run_replaces_nothing_that_is_installed(pie, write):
+    pie("install", write(says("installed")))
+    assert pie("run", write(says("mine"))).out == "mine\n"
+    assert pie("run", "agent").out == "installed\n"
+    pie("remove", "-y", "agent")
+
+
+def test_programs_of_one_name_are_those_of_their_clients(server):
+    async def launched():
+        clients = [await connect(server.url) for _ in "ab"]
+        for name, client in zip("ab", clients, strict=True):
+            await client.install(says(name).encode(), MANIFEST, keep=False)
+        values = [await (await client.launch("same@1.0.0")).result() for client in clients]
+        stranger = await connect(server.url)
+        with pytest.raises(LaunchError, match="not installed"):
+            await stranger.launch("same@1.0.0")
+        for client in (*clients, stranger):
+            await client.close()
+        return values
+
+    assert server.call(launched()) == ["a", "b"]
+
+
+def test_a_program_can_launch_itself_by_its_name(pie, write):
+    source = (
+        "from inferlet import runtime\n"
+        "async def main(input):\n"
+        "    return 'child' if input else await runtime.launch('agent', {'child': True}).result()\n"
+    )
+    assert pie("run", write(source)).out == "child\n"
+
+
+def test_a_program_that_waits_for_its_client_hears_that_nothing_comes(pie, write):
+    assert pie("run", write(LISTENER)).out == "[]\n"
+
+
+def test_what_is_typed_at_a_terminal_is_sent(pie, write, monkeypatch):
+    ours, theirs = pty.openpty()
+    with open(theirs) as terminal:
+        monkeypatch.setattr(sys, "stdin", terminal)
+        monkeypatch.setattr(os, "tcgetpgrp", lambda descriptor: os.getpgrp())
+        os.write(ours, b"one\ntwo\n\x04")
+        assert pie("run", write(LISTENER)).out == '["one", "two"]\n'
+    os.close(ours)
+
+
+def test_a_failure_says_what_to_do(pie, write):
+    ended = pie("run", write("from inferlet import Model\nasync def main(input):\n    Model.load('typo')\n"))
+    assert ended.code == 1
+    assert "     try: loaded models:" in ended.err
+
+
+def test_a_configuration_is_for_an_engine_of_its_own(pie, write, tmp_path, server):
+    path = tmp_path / "config.toml"
+    path.write_text('[[model]]\nname = "mine"\nhf_repo = "nobody/nothing"\n[model.engine]\ntype = "dummy"\n')
+    source = "from inferlet import runtime\nasync def main(input):\n    return runtime.models()\n"
+    assert pie("run", "-c", path, write(source)).out == '["mine"]\n'
+    assert pie("run", "-c", path, "--url", server.url, write(source)).code == 2
+
+
+MANIFEST = """
+[package]
+name = "same"
+version = "1.0.0"
+"""
