@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pie_mlx.events import TickCompleted
 from pie_mlx.sdk import Context, Entropy, Generator, Regex, Sampler
-from tests.engine.running import Running, engine_alone, finished, in_context
+from tests.engine.running import Running, engine_alone, finished, in_context, running
 
 GREEDY = Sampler.argmax()
 WARM = Sampler.top_p(0.9, 0.95, seed=3)
@@ -169,3 +169,26 @@ async def test_a_program_that_never_goes_on_is_foreseen_at_most_once(ahead: Runn
     first = len(ahead.events)
     await in_context(ahead, single_steps())
     assert batches(ahead, first).count(True) == 0
+
+
+@pytest.mark.parametrize("runs_ahead", [True, False])
+def test_a_page_that_somebody_had_meanwhile_is_written_again(runs_ahead: bool) -> None:  # E1
+    async def lives(engine: Running, *, disturbed: bool) -> list[int]:
+        """A stream whose next page is taken by a fork, with a copy into it, and given back."""
+        tokens: list[int] = []
+        with Context(engine.model) as other, Context(engine.model) as stream:
+            other.append(engine.encode("My name is Tom and")[:9])
+            await other.flush()
+            stream.append(engine.encode("Once upon a time there was a little girl who liked to")[:10])
+            await stream.flush()
+            stream.append(engine.encode(" play"))
+            async for step in stream.generate(GREEDY, max_tokens=18, stop=[], auto_flush=False):
+                tokens += (await step.execute()).tokens
+                if disturbed and stream.seq_len == 16:
+                    other.fork().release()
+        return tokens
+
+    with running(total_pages=3, page_size=16, runs_ahead=runs_ahead) as engine:
+        alone = finished(in_context(engine, lives(engine, disturbed=False)))
+    with running(total_pages=3, page_size=16, runs_ahead=runs_ahead) as engine:
+        assert finished(in_context(engine, lives(engine, disturbed=True))) == alone

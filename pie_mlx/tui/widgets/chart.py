@@ -14,8 +14,10 @@ _SPARKS = " ▁▂▃▄▅▆▇█"
 def braille_rows(values: Sequence[float], width: int, height: int, top: float) -> list[str]:
     """Rows, uppermost first, of an area as high as `values` of which `top` fills it. The latest is on the right.
 
-    A value above 0 has at least one dot.
+    A value above 0 has at least one dot. Without room there are no rows.
     """
+    if width < 1:
+        return []
     newest = list(values[-2 * width :])
     levels = [0] * (2 * width - len(newest)) + [_level(value, top, 4 * height) for value in newest]
     columns = [_column(left, right, height) for left, right in zip(levels[::2], levels[1::2], strict=True)]
@@ -82,10 +84,8 @@ class Chart(Canvas):
     def paint(self, width: int, height: int) -> list[Line]:
         top = self._top or round_up(max(self._values[-2 * width :], default=0.0))
         margin = max(len(self._text(top)), len(self._text(top / 2)))
-        columns = width - margin - 1
-        seen = self._values[-2 * columns :]
         lines: list[Line] = []
-        for row, dots in enumerate(braille_rows(seen, columns, height, top)):
+        for row, dots in enumerate(braille_rows(self._values, width - margin - 1, height, top)):
             label = self._text(top) if row == 0 else "0" if row == height - 1 else ""
             label = self._text(top / 2) if height >= 5 and row == height // 2 else label
             strength = 100 - 45 * row // max(1, height - 1) if height > 1 else 100

@@ -47,7 +47,9 @@ class Timeline(Canvas):
         return [*lines, axis, _key()]
 
     def _lane(self, lane: Lane, cells: int) -> list[Piece]:
-        each = (self._end - self._start) / max(1, cells)
+        if cells < 1:
+            return []
+        each = (self._end - self._start) / cells
         marks = [Piece(" ")] * cells
         for cell in range(self._cell(lane.start, each, cells), self._cell(lane.end, each, cells) + 1):
             marks[min(cell, cells - 1)] = Piece("─", "faint")
