@@ -106,8 +106,10 @@ class AdapterRegistry:
             self.find(adapter.username, adapter.id)
             before = adapter.current
             after = (adapter.id, adapter.version + 1)
-            content = await self._runner.call(lambda: self._put(after, make(self._bank.get(before))))
-            self._known[after] = content.size_bytes
+            self._known[after] = 0  # before it is there, so that a sweep finds it also when this call is cancelled
+            with self._leased(after):
+                content = await self._runner.call(lambda: self._put(after, make(self._bank.get(before))))
+                self._known[after] = content.size_bytes
             if not adapter.destroyed:
                 adapter.version, adapter.size_bytes = after[1], content.size_bytes
                 adapter.evolves = content.evolution is not None

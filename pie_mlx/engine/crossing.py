@@ -40,7 +40,8 @@ class Crossing:
         self._calls: deque[_Crosser] = deque()
         self._replies: deque[_Crosser] = deque()
         self._calls_wake = self._replies_wake = False
-        self._leaving: asyncio.Handle | None = None
+        self._leaves_later = False
+        self._leaving = threading.RLock()  # reentrant: a finalizer may post
         self._together = 0
         self._under_way = 0
 
@@ -66,8 +67,7 @@ class Crossing:
 
     def hurry(self) -> None:
         """Have calls that wait for others leave now. From any thread: at worst the other loop is woken once more."""
-        if self._leaving is not None:
-            self._leaving.cancel()
+        if self._leaves_later:
             self._wake_there()
 
     def _leave(self, *, at_once: bool) -> None:
@@ -79,12 +79,16 @@ class Crossing:
         if at_once:
             self._wake_there()
         else:
-            self._leaving = self.here.call_soon(self._wake_there)
+            with self._leaving:
+                self._leaves_later = True
+            self.here.call_soon(self.hurry)
 
     def _wake_there(self) -> None:
-        self._leaving = None
         try:
-            _wake(self.there, self._take_calls)
+            with self._leaving:
+                _wake(self.there, self._take_calls)
+                # Not before: another thread that finds nothing to hurry may go past what was posted.
+                self._leaves_later = False
         except EngineStoppedError as error:
             self._calls_wake = False
             while self._calls:

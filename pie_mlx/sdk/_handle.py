@@ -207,10 +207,11 @@ class ContextHandle:
         flight.give_back()
 
     def _forget_draw(self, message: Forward) -> None:
-        """The token a lost pass drew is unknown to the program: its matchers must not stand behind it."""
+        """The token a lost pass drew is unknown to the program: its matchers must not stand behind it. Posted, as those
+        that were let go with the pass are gone."""
         if message.advance_slot is not None:
             for matcher in message.matchers:
-                self.host.call(RollbackMatcher(matcher, 1))
+                self.host.post(RollbackMatcher(matcher, 1))
 
     def __del__(self) -> None:
         # Nothing may escape a finalizer: the engine may be gone, the object half built, the interpreter ending.

@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from pie_mlx.engine import crossing as module
 from pie_mlx.engine.crossing import Crossing, crossing_to
 from pie_mlx.errors import EngineStoppedError
 
@@ -88,6 +89,24 @@ async def test_a_posted_call_goes_with_the_next_one_and_before_it(there):
     crossing.post(1, note)
     await crossing.submit(2, note)
     assert (seen, there.woken) == ([1, 2], 1)
+
+
+async def test_another_thread_cannot_go_past_a_posted_call_that_is_leaving(there, monkeypatch):  # P3
+    crossing, seen, wake = Crossing(there.loop), [], module._wake
+
+    async def note(message):
+        seen.append(message)
+
+    def interrupted(loop, callback):
+        monkeypatch.setattr(module, "_wake", wake)
+        crossing.hurry()
+        asyncio.run_coroutine_threadsafe(note("of another thread"), loop).result()
+        wake(loop, callback)
+
+    monkeypatch.setattr(module, "_wake", interrupted)
+    crossing.post("posted", note)
+    await asyncio.sleep(0)
+    assert seen == ["posted", "of another thread"]
 
 
 async def test_a_posted_call_leaves_by_itself(there):

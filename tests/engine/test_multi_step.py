@@ -1,6 +1,7 @@
 """Collecting a text is one call: the engine goes on by itself, as if it had been asked step by step."""
 
 import asyncio
+import gc
 import threading
 from itertools import accumulate
 from typing import Any
@@ -187,6 +188,22 @@ async def test_a_cancelled_collection_stops_at_once_and_the_context_goes_on(engi
         context.append([45])
         await context.flush()
         assert context.seq_len == length + 1
+
+
+async def test_a_cancelled_collection_under_a_grammar_leaves_the_context_usable(engine: Running) -> None:  # E5
+    with Context(engine.model) as context:
+        context.append(engine.prompt(9, 4))
+        pattern = Regex(r"([a-z]{1,6} ){200,600}\.")
+        work = asyncio.create_task(
+            context.generate(GREEDY, max_tokens=2000, stop=[], auto_flush=False, constrain=pattern).collect_tokens()
+        )
+        await a_few_passes(engine)
+        work.cancel()
+        await asyncio.wait([work])
+        del work
+        gc.collect()
+        context.append([45])
+        assert context.buffer() == [45]
 
 
 async def test_a_context_released_meanwhile_ends_its_text(engine: Running) -> None:  # P15

@@ -4,9 +4,9 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import mlx.core as mx
 
@@ -43,7 +43,7 @@ class Runner:
         self._beside = ThreadPoolExecutor(1, thread_name_prefix="pie-beside")  # works while `_thread` waits
         self._model: LoadedModel | None = None
         self._ahead: Ahead | None = None
-        self._submitted, self._begun = 0, 0  # one is written by each thread
+        self._submitted, self._begun, self._given_up = 0, 0, 0  # each is written by one thread
 
     @property
     def model(self) -> LoadedModel:
@@ -66,7 +66,12 @@ class Runner:
                     self._model.rest()
 
         self._submitted += 1
-        return asyncio.get_running_loop().run_in_executor(self._thread, counted)
+        future = self._thread.submit(counted)
+        future.add_done_callback(self._count_given_up)
+        return asyncio.wrap_future(future)
+
+    def _count_given_up(self, future: Future[Any]) -> None:
+        self._given_up += future.cancelled()
 
     async def load(self, load_model: Callable[[], LoadedModel]) -> LoadedModel:
         """Load the model on its thread. Raises what `load_model` raises."""
@@ -115,7 +120,7 @@ class Runner:
     @property
     def _is_idle(self) -> bool:
         """Whether nothing waits for what runs now."""
-        return self._submitted == self._begun
+        return self._submitted == self._begun + self._given_up
 
     def _go_on(self, works: Sequence[Work], successors: Sequence[Work]) -> Outcome:
         ahead, self._ahead = self._ahead, None

@@ -1,6 +1,7 @@
 """Adapters as programs use them."""
 
 import asyncio
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from pie_mlx.engine.inspection import adapter_statuses
+from pie_mlx.engine.model.adapters import AdapterContent
 from pie_mlx.errors import AdapterError, AdapterExistsError, AdapterNotFoundError, InvalidArgumentError
 from pie_mlx.events import AdapterChanged, AdapterDestroyed, PassCompleted
 from pie_mlx.sdk import Adapter, Context, Logits, Sampler
@@ -268,6 +270,29 @@ async def test_versions_nobody_needs_are_dropped(engine: Running, folder: Folder
     assert versions(engine) == {(adapter.id, 5)}
     adapter.destroy()
     assert versions(engine) == set()
+
+
+async def test_a_change_that_is_cancelled_leaves_nothing_behind(engine: Running) -> None:  # A1, E5
+    async def cancelled() -> None:
+        began, may_end = threading.Event(), threading.Event()
+        adapters = engine.core.services.adapters
+        adapter = await adapters.create("tester", "half changed")
+
+        def make(content: AdapterContent) -> AdapterContent:
+            began.set()
+            may_end.wait()
+            return content
+
+        change = asyncio.create_task(adapters.change(adapter, make))
+        await asyncio.to_thread(began.wait)
+        change.cancel()
+        await asyncio.gather(change, return_exceptions=True)
+        may_end.set()
+        await adapters.destroy(adapter)
+
+    before = versions(engine)
+    asyncio.run_coroutine_threadsafe(cancelled(), engine.core.loop).result()
+    assert versions(engine) == before
 
 
 async def test_running_ahead_keeps_the_adapter(folder: Folder) -> None:  # G14, Q10
