@@ -1,10 +1,11 @@
 """Checks that the books balance: every page in one place, every count equal to what it counts."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pie_mlx.engine.kv.context import Context
+from pie_mlx.engine.kv.context_table import ContextTable
 from pie_mlx.engine.kv.image import Image, Tail
 from pie_mlx.engine.kv.integrity_error import IntegrityError
 from pie_mlx.engine.kv.keys import NO_PAGE, PageHasher
@@ -21,7 +22,7 @@ class Books:
     trie: PrefixTrie
     hasher: PageHasher
     page_size: int
-    contexts: Mapping[int, Context]
+    contexts: ContextTable
     snapshots: list[Snapshot]
 
     @property
@@ -29,11 +30,11 @@ class Books:
         return self.trie.pool
 
     def residents(self) -> list[Context]:
-        return [context for context in self.contexts.values() if context.resident]
+        return [context for context in self.contexts if context.resident]
 
     def images(self) -> list[Image]:
         kept = [snapshot.image for snapshot in self.snapshots]
-        return kept + [context.image for context in self.contexts.values() if context.image is not None]
+        return kept + [context.image for context in self.contexts if context.image is not None]
 
     def segments(self) -> list[Segment]:
         """Every segment with pages: those on a shelf, and those a resident context holds."""
@@ -50,7 +51,7 @@ def check_integrity(books: Books) -> None:
     _check_shelves(books.pool)
     for segment in segments:
         _check_segment(books, segment)
-    for context in books.contexts.values():
+    for context in books.contexts:
         _check_context(books, context)
     _check_images(books)
 

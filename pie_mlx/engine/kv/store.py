@@ -4,12 +4,11 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from pie_mlx.calls import PageCounters
-from pie_mlx.engine.kv.context import Context
+from pie_mlx.engine.kv.context_table import ContextTable
 from pie_mlx.engine.kv.fills import adapters_in_use
 from pie_mlx.engine.kv.holdings import Holdings, picture
 from pie_mlx.engine.kv.image import Image, ImageKeeper
 from pie_mlx.engine.kv.integrity import Books, check_integrity
-from pie_mlx.engine.kv.integrity_error import IntegrityError
 from pie_mlx.engine.kv.keys import PageHasher
 from pie_mlx.engine.kv.pool import PagePool
 from pie_mlx.engine.kv.rollback import Undoer, mark
@@ -33,7 +32,7 @@ from pie_mlx.engine.kv.values import (
 )
 from pie_mlx.engine.kv.working import PlainInput, RecordedInput, WorkingPages, pages_for
 from pie_mlx.engine.kv.working_token import WorkingToken
-from pie_mlx.errors import ContextReleasedError, InvalidArgumentError
+from pie_mlx.errors import InvalidArgumentError
 
 
 class PageStore:
@@ -60,31 +59,30 @@ class PageStore:
         self._suspender = Suspender(self._trie, self._images, self._working, page_size)
         self._undoer = Undoer(self._trie, self._images, self._suspender, page_size)
         self._snapshots = SnapshotShelf(self._trie, self._images, page_size)
-        self._contexts: dict[int, Context] = {}
-        self._next_number = 1
+        self._contexts = ContextTable(self._trie.root)
 
     # Contexts.
 
     def create(self) -> int:
         """A new empty context; numbers only grow."""
-        return self._new().number
+        return self._contexts.new().number
 
     def fork(self, context: int) -> Fork:
         """A context with the same committed pages and copied working tokens (P13); off-pool like its source (P14).
 
         Raises OutOfPagesError when the copies do not fit now.
         """
-        source = self._get(context)
-        child = self._new()
+        source = self._contexts.get(context)
+        child = self._contexts.new()
         try:
             return Fork(child.number, self._suspender.fork(source, child))
         except BaseException:
-            del self._contexts[child.number]
+            self._contexts.remove(child.number)
             raise
 
     def release(self, context: int) -> None:
         """Gives back all that the context holds (P15). Unknown numbers are ignored."""
-        released = self._contexts.pop(context, None)
+        released = self._contexts.remove(context)
         if released is not None:
             self._pool.break_promise(context)
             self._suspender.release(released)
@@ -95,16 +93,16 @@ class PageStore:
 
     def counters(self, context: int) -> PageCounters:
         """Committed pages, working pages and working tokens, wherever the content is (P9)."""
-        return self._get(context).counters()
+        return self._contexts.get(context).counters()
 
     def pages_of(self, context: int) -> int:
         """Committed and working pages, wherever the content is."""
-        counters = self._get(context).counters()
+        counters = self._contexts.get(context).counters()
         return counters.committed + counters.working
 
     def sequence_length(self, context: int) -> int:
         """Tokens whose KV the context has."""
-        found = self._get(context)
+        found = self._contexts.get(context)
         if found.image is None:
             return found.committed * self.page_size + len(found.working)
         return found.counters().sequence_length(self.page_size)
@@ -113,23 +111,23 @@ class PageStore:
 
     def reserve(self, context: int, pages: int) -> None:
         """Adds empty working pages (P4). Raises InvalidArgumentError, OutOfPagesError."""
-        self._working.reserve(self._resident(context), pages)
+        self._working.reserve(self._contexts.resident(context), pages)
 
     def release_working(self, context: int, pages: int) -> None:
         """Frees the last working pages (P5). Raises InvalidArgumentError, PageBoundsError."""
-        self._working.release(self._resident(context), pages)
+        self._working.release(self._contexts.resident(context), pages)
 
     def truncate(self, context: int, tokens: int) -> None:
         """Forgets the last working tokens, keeps the pages (P6). Raises InvalidArgumentError, PageBoundsError."""
-        self._working.truncate(self._resident(context), tokens)
+        self._working.truncate(self._contexts.resident(context), tokens)
 
     def commit(self, context: int, pages: int) -> CommitResult:
         """Commits leading working pages (P7). Raises InvalidArgumentError, PageBoundsError, PageCommitError."""
-        return self._working.commit(self._resident(context), pages)
+        return self._working.commit(self._contexts.resident(context), pages)
 
     def commit_full(self, context: int) -> CommitResult:
         """Commits the full working pages that positions allow (P10); never raises for positions."""
-        return self._working.commit_full(self._resident(context))
+        return self._working.commit_full(self._contexts.resident(context))
 
     def pages_lacking(self, context: int, new_tokens: int) -> int:
         """Pages to reserve before `new_tokens` more tokens fit (P10). Also for an off-pool context."""
@@ -138,7 +136,7 @@ class PageStore:
 
     def pages_to_fork(self, context: int) -> int:
         """Pages that a copy of the working tokens takes (P13); 0 off-pool, where nothing is copied."""
-        found = self._get(context)
+        found = self._contexts.get(context)
         return pages_for(len(found.working), self.page_size) if found.image is None else 0
 
     def require_capacity(self, context: int, pages: int) -> None:
@@ -148,35 +146,35 @@ class PageStore:
 
     def next_slots(self, context: int, count: int) -> list[int]:
         """Physical slots, page × page size + offset, of the next `count` tokens. Raises KvCapacityError."""
-        return self._working.rows(self._resident(context), count).slots
+        return self._working.rows(self._contexts.resident(context), count).slots
 
     def next_rows(self, context: int, count: int) -> Rows:
         """Where the next `count` tokens go. Raises KvCapacityError."""
-        return self._working.rows(self._resident(context), count)
+        return self._working.rows(self._contexts.resident(context), count)
 
     def table_for(self, context: int, length: int) -> Sequence[int] | None:
         """The block table the context will have when it holds `length` tokens, if nobody takes the page promised to it
         for that; None when no page is free, or more than one is missing."""
-        return self._working.table_for(self._resident(context), length)
+        return self._working.table_for(self._contexts.resident(context), length)
 
     def append(self, context: int, tokens: Sequence[WorkingToken]) -> None:
         """After a pass: the next slots hold the KV of `tokens`. Raises KvCapacityError."""
-        self._working.append(self._resident(context), tokens)
+        self._working.append(self._contexts.resident(context), tokens)
 
     def block_table(self, context: int) -> list[int]:
         """Committed, then working page ids in slot order, also while restoring.
 
         The store's own list: read it before the next call, do not change it.
         """
-        return self._held(context).block_table
+        return self._contexts.held(context).block_table
 
     def working_tokens(self, context: int) -> Sequence[WorkingToken]:
         """The working tokens, not copied: read them before the next call."""
-        return self._resident(context).working
+        return self._contexts.resident(context).working
 
     def last_tokens(self, context: int, count: int) -> list[int]:
         """Ids of the last `count` tokens, all of them if there are not as many. Copies them."""
-        found = self._resident(context)
+        found = self._contexts.resident(context)
         ids = [record.token for record in found.working]
         if count > len(ids):
             pages = chain_of(found.leaf)[-pages_for(count - len(ids), self.page_size) :]
@@ -198,7 +196,7 @@ class PageStore:
         Returns how many of `tokens` need not be computed. `limit` is the smallest input index whose logits are
         wanted (K6), None when none are.
         """
-        found = self._resident(context)
+        found = self._contexts.resident(context)
         start = found.committed * self.page_size + len(found.working)
         plain = PlainInput(tokens, start, adapter, adapter_version, zo_seed)
         return self._working.attach_cached(found, plain, limit)
@@ -206,22 +204,22 @@ class PageStore:
     def attach_records(self, context: int, tokens: Sequence[WorkingToken], *, limit: int | None = None) -> int:
         """`attach_cached` for tokens that are not all computed with the same adapter and seed; `tokens` are causal, at
         the positions of their slots."""
-        return self._working.attach_cached(self._resident(context), RecordedInput(tokens), limit)
+        return self._working.attach_cached(self._contexts.resident(context), RecordedInput(tokens), limit)
 
     def next_page_key(self, context: int, tokens: Sequence[WorkingToken]) -> bytes | None:
         """The key of the page that `tokens` begin, None where that is none of their own."""
-        return self._working.next_key(self._resident(context), tokens)
+        return self._working.next_key(self._contexts.resident(context), tokens)
 
     def mark(self, context: int) -> Mark:
         """The context as it is now, to be given to `rollback` if the pass that begins fails."""
-        return mark(self._resident(context))
+        return mark(self._contexts.resident(context))
 
     def rollback(self, context: int, before: Mark) -> tuple[PageCopy, ...]:
         """Back to `before`: undoes what `attach_cached`, `reserve` and `append` did since (E6). Never raises for pages.
 
         A context that is off-pool, or whose old working pages find no room, is off-pool afterwards.
         """
-        return self._undoer.rollback(self._get(context), before)
+        return self._undoer.rollback(self._contexts.get(context), before)
 
     # The pool.
 
@@ -236,7 +234,7 @@ class PageStore:
 
     def shared_pages(self) -> int:
         """Pages that more than one resident context holds. Walks all held segments."""
-        return share_out(self._contexts.values()).shared_pages
+        return share_out(self._contexts).shared_pages
 
     def usage(self, shared_pages: int | None = None) -> PoolUsage:
         """Where the pages are; `shared_pages` when the caller knows them, as counting them is what takes time."""
@@ -248,49 +246,49 @@ class PageStore:
 
     def effective_pages(self, context: int) -> float:
         """K9 for one context; 0.0 off-pool."""
-        self._get(context)
+        self._contexts.get(context)
         return self.effective_pages_all().get(context, 0.0)
 
     def effective_pages_all(self) -> dict[int, float]:
         """K9 for every resident context; the sum is the pages they hold."""
-        return share_out(self._contexts.values()).effective
+        return share_out(self._contexts).effective
 
     def freed_by_suspending(self, context: int) -> int:
         """Pages that would become available if the context were suspended; 0 off-pool."""
-        found = self._get(context)
+        found = self._contexts.get(context)
         return freed_by_suspending(found) if found.resident else 0
 
     # Suspension.
 
     def is_resident(self, context: int) -> bool:
         """Whether the context holds its pages; True from `restore` on."""
-        return self._get(context).resident
+        return self._contexts.get(context).resident
 
     def off_pool(self, contexts: Iterable[int]) -> list[int]:
         """Those of `contexts` that do not hold their pages. Numbers that were released are ignored."""
-        found = map(self._contexts.get, contexts)
+        found = map(self._contexts.find, contexts)
         return [item.number for item in found if item is not None and item.image is not None and not item.restoring]
 
     def is_restoring(self, context: int) -> bool:
         """Whether the context is between `restore` and `finish_restore`."""
-        return self._get(context).restoring
+        return self._contexts.get(context).restoring
 
     def is_usable(self, context: int) -> bool:
         """Whether passes and page operations are allowed: in the pool and not being restored."""
-        return self._get(context).image is None
+        return self._contexts.get(context).image is None
 
     def holdings(self) -> Holdings:
         """What every context could give, and what must go together."""
-        return picture(self._contexts.values(), self._trie)
+        return picture(self._contexts, self._trie)
 
     def suspend(self, context: int) -> Suspension:
         """Gives all pages back (R1). Off-pool already: nothing. While restoring: the restore is dropped."""
         self._pool.break_promise(context)
-        return self._suspender.suspend(self._get(context))
+        return self._suspender.suspend(self._contexts.get(context))
 
     def restore_need(self, context: int) -> int:
         """Pages an off-pool context needs to return: working ones, and committed ones no resident holds (M6)."""
-        return self._suspender.restore_need(self._get(context))
+        return self._suspender.restore_need(self._contexts.get(context))
 
     def restore(self, context: int) -> Restore:
         """Takes the pages an off-pool context needs and says how to fill them (R4). Raises OutOfPagesError.
@@ -298,11 +296,11 @@ class PageStore:
         Do the copies, reads and fills, then call `finish_restore`; until then only `block_table`, `suspend`,
         `release`, `fork`, `save` and the figures are allowed.
         """
-        return self._suspender.restore(self._get(context))
+        return self._suspender.restore(self._contexts.get(context))
 
     def finish_restore(self, context: int) -> None:
         """The content is there again: pages are shared with whoever holds equal ones, and the context is usable."""
-        self._suspender.finish(self._get(context))
+        self._suspender.finish(self._contexts.get(context))
 
     def mark_spilled(self, content: PageContent, key: SpillKey) -> None:
         """`content` was written to the spill file as `key`."""
@@ -310,7 +308,7 @@ class PageStore:
 
     def forget_spills(self, context: int, keys: Collection[SpillKey]) -> None:
         """Pages of an off-pool context turned out to be unreadable: its next `restore` replays them."""
-        image = self._get(context).image
+        image = self._contexts.get(context).image
         if image is not None:
             self._images.forget_spills(image, keys)
 
@@ -329,7 +327,7 @@ class PageStore:
 
     def adapters_in_use(self) -> set[tuple[int, int]]:
         """Adapters (id, version) that fills of contexts and snapshots refer to (R5). Walks all tokens."""
-        return adapters_in_use(self._contexts.values(), self._snapshots.images())
+        return adapters_in_use(self._contexts, self._snapshots.images())
 
     # Snapshots.
 
@@ -342,7 +340,7 @@ class PageStore:
 
         Never fails for lack of pages: without room for the copies the working tokens are replayed when opened.
         """
-        found = self._get(context)
+        found = self._contexts.get(context)
         return SaveResult(self._snapshots.save(found, user, name, pending))
 
     def open(self, user: str, name: str) -> Opened | None:
@@ -371,33 +369,7 @@ class PageStore:
         check_integrity(books)
 
     def _open(self, image: Image, pending: Any) -> Opened:
-        context = self._new()
+        context = self._contexts.new()
         context.image = image
         copies = self._suspender.restore_without_work(context)
         return Opened(context.number, copies, pending, context.resident)
-
-    def _new(self) -> Context:
-        context = Context(self._next_number, self._trie.root)
-        self._contexts[context.number] = context
-        self._next_number += 1
-        return context
-
-    def _get(self, number: int) -> Context:
-        try:
-            return self._contexts[number]
-        except KeyError:
-            raise ContextReleasedError(
-                f"context {number}: it was released", hint="use a context only while you hold it"
-            ) from None
-
-    def _held(self, number: int) -> Context:
-        context = self._get(number)
-        if not context.resident:
-            raise IntegrityError(f"context {number} is off-pool: restore it first")
-        return context
-
-    def _resident(self, number: int) -> Context:
-        context = self._get(number)
-        if context.image is not None:
-            raise IntegrityError(f"context {number} is off-pool: restore it first")
-        return context
