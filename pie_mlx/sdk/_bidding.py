@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pie_mlx.calls import Rebid, SetBid
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.sdk._host import Link
+from pie_mlx.sdk._tokens import number
 
 Horizon = tuple[float, float]
 """Expected remaining tokens, and the squared coefficient of variation of that number."""
@@ -25,9 +26,9 @@ class Bidding:
 
     def set(self, bid: float) -> float:
         """Declare a bid by hand; the bid that holds now. Raises InvalidArgumentError for NaN and +infinity (B1)."""
-        if math.isnan(bid) or bid == math.inf:
+        wanted = max(number(bid, "set_bid"), 0.0)
+        if math.isnan(wanted) or wanted == math.inf:
             raise InvalidArgumentError(f"set_bid: {bid} is no bid", hint="pass a finite number of credits")
-        wanted = max(float(bid), 0.0)
         held = 0.0 if self.idle_depth else self.host.call(SetBid(self.context_id, wanted))
         self.override = wanted
         return held

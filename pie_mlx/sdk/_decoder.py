@@ -10,7 +10,7 @@ from pie_mlx.sdk._scanner import DelimiterScanner
 from pie_mlx.sdk._stream import Item, Scanner
 from pie_mlx.sdk._tokens import integers
 from pie_mlx.sdk.detokenizer import token_bytes
-from pie_mlx.sdk.model import Model
+from pie_mlx.sdk.model import Model, checked_model
 
 E = TypeVar("E")
 
@@ -30,7 +30,7 @@ def make_scanner(model: Model, schemas: Sequence[str] = ()) -> Scanner:
     def parse(text: str) -> list[ParsedToolCall]:
         return model.host.call(ParseToolCall(model.name, text, list(schemas)))
 
-    kind = HarmonyScanner if model.info.formats.channels else DelimiterScanner
+    kind = HarmonyScanner if checked_model(model).info.formats.channels else DelimiterScanner
     return kind(model.info.formats, token_bytes(model), parse)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
+from pie_mlx.sdk._tokens import checked_text
 
 
 def message_text(what: str, value: Any) -> str:
@@ -38,8 +39,9 @@ def spaced_text(what: str, value: Any) -> str:
 
 
 def check_text(what: str, text: str) -> str:
-    """Raises InvalidArgumentError for lone surrogates, which no wire carries."""
-    if not text.isascii():
+    """The text itself. Raises InvalidTypeError for anything but a str, InvalidArgumentError for lone surrogates, which
+    no wire carries."""
+    if not checked_text(text, what).isascii():
         try:
             text.encode()
         except UnicodeEncodeError as error:

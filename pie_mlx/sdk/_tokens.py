@@ -31,3 +31,19 @@ def integers(values: Iterable[int], what: str) -> list[int]:
         return [index(value) for value in values]
     except TypeError as error:
         raise InvalidTypeError(f"{what}: {error}", hint="pass a list of ints") from error
+
+
+def integer(value: int, what: str) -> int:
+    """A plain int, also from an array. Raises InvalidTypeError for anything else."""
+    try:
+        return index(value)
+    except TypeError as error:
+        raise InvalidTypeError(f"{what}: {error}", hint="pass an int") from error
+
+
+def number(value: object, what: str) -> float:
+    """A float, also from an array. Raises InvalidTypeError for anything else."""
+    try:
+        return float(value)  # pyright: ignore[reportArgumentType]
+    except (TypeError, ValueError) as error:
+        raise InvalidTypeError(f"{what}: got {type(value).__name__}", hint="pass a number") from error

@@ -1,7 +1,7 @@
 """Token lists that know which turn of a conversation they spell."""
 
 from pie_mlx.calls import ChatState, Encode, RenderTurn, Turn
-from pie_mlx.sdk.model import Model
+from pie_mlx.sdk.model import Model, checked_model
 
 
 class TurnTokens(list[int]):
@@ -15,7 +15,7 @@ class TurnTokens(list[int]):
 
 def write_turn(model: Model, turn: Turn, state: ChatState) -> TurnTokens:
     """The turn after `state`, with all that the template would write later. Raises TemplateError."""
-    rendered = model.host.call(RenderTurn(model.name, turn, state))
+    rendered = checked_model(model).host.call(RenderTurn(model.name, turn, state))
     tokens = rendered.tokens
     if rendered.state.held:
         tokens = tokens + model.host.call(RenderTurn(model.name, Turn("flush"), rendered.state)).tokens

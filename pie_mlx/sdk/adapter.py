@@ -6,8 +6,8 @@ from typing import Self
 from pie_mlx.calls import AdapterState, CreateAdapter, DestroyAdapter, ForkAdapter, OpenAdapter
 from pie_mlx.errors import AdapterNotFoundError, InvalidArgumentError, InvalidTypeError
 from pie_mlx.sdk import _adapter_files
-from pie_mlx.sdk._tokens import checked_text, integers
-from pie_mlx.sdk.model import Model
+from pie_mlx.sdk._tokens import checked_text, integer
+from pie_mlx.sdk.model import Model, checked_model
 
 SMALLEST_SEED, LARGEST_SEED = -(1 << 63), (1 << 63) - 1
 
@@ -27,12 +27,13 @@ class Adapter:
     def create(cls, model: Model, name: str) -> "Adapter":
         """An adapter that changes nothing until it is loaded. Raises AdapterExistsError for a name that is taken,
         AdapterError when there are `max_adapters`, InvalidArgumentError for an empty or overlong name."""
-        return cls(model, model.host.call(CreateAdapter(model.name, checked_text(name, "adapter name"))))
+        host = checked_model(model).host
+        return cls(model, host.call(CreateAdapter(model.name, checked_text(name, "adapter name"))))
 
     @classmethod
     def open(cls, model: Model, name: str) -> "Adapter | None":
         """The adapter of that name; None when there is none."""
-        state = model.host.call(OpenAdapter(model.name, checked_text(name, "adapter name")))
+        state = checked_model(model).host.call(OpenAdapter(model.name, checked_text(name, "adapter name")))
         return None if state is None else cls(model, state)
 
     def fork(self, new_name: str) -> "Adapter":
@@ -110,7 +111,7 @@ def checked_seed(seed: int | None) -> int:
     """A noise seed, 0 for None. Raises InvalidTypeError, and InvalidArgumentError for more than 64 bits."""
     if seed is None:
         return 0
-    number = integers([seed], "zo_seed")[0]
+    number = integer(seed, "zo_seed")
     if not SMALLEST_SEED <= number <= LARGEST_SEED:
         raise InvalidArgumentError(f"zo_seed: {number} has more than 64 bits", hint="use a signed 64-bit integer")
     return number

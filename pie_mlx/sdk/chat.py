@@ -6,6 +6,7 @@ from typing import TypeAlias
 from pie_mlx.calls import ChatState, Turn
 from pie_mlx.sdk._decoder import QueueDecoder
 from pie_mlx.sdk._stream import Control, Item, TurnEnd, VisibleText
+from pie_mlx.sdk._tokens import checked_text
 from pie_mlx.sdk._turn_tokens import TurnTokens, write_turn
 from pie_mlx.sdk.model import Model
 
@@ -91,17 +92,17 @@ class Decoder(QueueDecoder[AnyEvent]):
 
 def system(model: Model, text: str) -> TurnTokens:
     """The tokens of a system message that begins a conversation. Raises TemplateError."""
-    return write_turn(model, Turn("system", text), ChatState())
+    return write_turn(model, Turn("system", checked_text(text, "system")), ChatState())
 
 
 def user(model: Model, text: str) -> TurnTokens:
     """The tokens of a user message inside a conversation. Raises TemplateError."""
-    return write_turn(model, Turn("user", text), _LATER)
+    return write_turn(model, Turn("user", checked_text(text, "user")), _LATER)
 
 
 def assistant(model: Model, text: str) -> TurnTokens:
     """The tokens of a past reply inside a conversation. Raises TemplateError."""
-    return write_turn(model, Turn("assistant", text), _LATER)
+    return write_turn(model, Turn("assistant", checked_text(text, "assistant")), _LATER)
 
 
 def cue(model: Model) -> TurnTokens:

@@ -25,12 +25,12 @@ from pie_mlx.sdk._drafting import Drafting, NoDrafting, ProgramDrafting, SystemD
 from pie_mlx.sdk._handle import ContextHandle
 from pie_mlx.sdk._payload import spaced_text
 from pie_mlx.sdk._pending import PendingBuffer
-from pie_mlx.sdk._tokens import checked_text, token_list
+from pie_mlx.sdk._tokens import checked_text, integer, token_list
 from pie_mlx.sdk._turn_tokens import TurnTokens
 from pie_mlx.sdk.adapter import Adapter
 from pie_mlx.sdk.forward import Forward
 from pie_mlx.sdk.generator import Constraints, Generator
-from pie_mlx.sdk.model import Model
+from pie_mlx.sdk.model import Model, checked_model
 from pie_mlx.sdk.raw import RawContext
 from pie_mlx.sdk.spec import Speculator
 
@@ -43,22 +43,22 @@ class Context:
     """
 
     def __init__(self, model: Model) -> None:
-        self._bind(model, model.host.call(CreateContext(model.name)), PendingInput())
+        self._bind(model, checked_model(model).host.call(CreateContext(model.name)), PendingInput())
 
     @classmethod
     def open(cls, model: Model, name: str) -> "Context | None":
         """A copy of a saved snapshot, which stays; None when the name is absent (N4)."""
-        return cls._opened(model, OpenSnapshot(model.name, name))
+        return cls._opened(model, name, take=False)
 
     @classmethod
     def take(cls, model: Model, name: str) -> "Context | None":
         """A saved snapshot as a context; the name is gone. None when it is absent (N4)."""
-        return cls._opened(model, OpenSnapshot(model.name, name, take=True))
+        return cls._opened(model, name, take=True)
 
     @staticmethod
     def delete(model: Model, name: str) -> None:
         """Drop a saved snapshot. Raises SnapshotNotFoundError."""
-        model.host.call(DeleteSnapshot(model.name, name))
+        checked_model(model).host.call(DeleteSnapshot(model.name, checked_text(name, "snapshot name")))
 
     def fork(self) -> "Context":
         """A copy that shares every committed page and has the same buffer; its bid starts at 0 (P13)."""
@@ -68,7 +68,7 @@ class Context:
 
     def save(self, name: str) -> None:
         """Save under a name, replacing what was there (N2). Raises InvalidArgumentError for a bad name (N1)."""
-        if not name:
+        if not checked_text(name, "snapshot name"):
             raise InvalidArgumentError("snapshot name: it is empty", hint="use snapshot() for a generated name")
         self._save(name)
 
@@ -105,7 +105,7 @@ class Context:
 
     def answer_tool(self, name: str, value: Any) -> Self:
         """Buffer a tool's result; values other than str are JSON-encoded."""
-        return self._turn(Turn("tool_result", spaced_text("tool result", value), name))
+        return self._turn(Turn("tool_result", spaced_text("tool result", value), checked_text(name, "tool")))
 
     def cue(self) -> Self:
         """Buffer the start of the model's turn."""
@@ -199,7 +199,7 @@ class Context:
     def truncate(self, n: int) -> None:
         """Forget the last `n` working tokens (P6). Raises PageBoundsError for more than there are: committed pages
         cannot be truncated."""
-        self._handle.ask(TruncateTokens(self._handle.id, n))
+        self._handle.ask(TruncateTokens(self._handle.id, integer(n, "n")))
 
     def set_bid(self, value: float) -> float:
         """Bid credits per page per tick; under a Generator for the next pass only (B2). Negative is 0. Returns the bid
@@ -277,6 +277,7 @@ class Context:
         return made
 
     @classmethod
-    def _opened(cls, model: Model, message: OpenSnapshot) -> "Context | None":
-        opened = model.host.call(message)
+    def _opened(cls, model: Model, name: str, *, take: bool) -> "Context | None":
+        host = checked_model(model).host
+        opened = host.call(OpenSnapshot(model.name, checked_text(name, "snapshot name"), take))
         return None if opened is None else cls._made(model, opened.state, opened.pending)

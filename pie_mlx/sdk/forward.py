@@ -10,7 +10,7 @@ from pie_mlx.errors import EmptyMaskError, InvalidArgumentError, InvalidTypeErro
 from pie_mlx.sdk import brle
 from pie_mlx.sdk._handle import ContextHandle
 from pie_mlx.sdk._readings import Readings
-from pie_mlx.sdk._tokens import integers, token_list
+from pie_mlx.sdk._tokens import integer, integers, token_list
 from pie_mlx.sdk.adapter import Adapter, adapter_number, checked_adapter, checked_seed
 from pie_mlx.sdk.output import Output, ProbeHandle, SampleHandle
 
@@ -86,7 +86,7 @@ class Forward:
     def probe(self, index: int, probe: Probe) -> ProbeHandle:
         """Read the distribution at one input of the pass (0-based)."""
         handle = ProbeHandle()
-        self._readings.attach(handle, integers([index], "index"), checked_probe(probe))
+        self._readings.attach(handle, [integer(index, "index")], checked_probe(probe))
         return handle
 
     def defer_commit(self) -> Self:

@@ -15,7 +15,7 @@ from pie_mlx.sdk._handle import ContextHandle
 from pie_mlx.sdk._pending import PendingBuffer
 from pie_mlx.sdk._readings import Readings
 from pie_mlx.sdk._structured import Parse, parse_text, plan_structure
-from pie_mlx.sdk._tokens import integers, token_list
+from pie_mlx.sdk._tokens import integer, token_list
 from pie_mlx.sdk.adapter import Adapter, adapter_number, checked_adapter, checked_seed
 from pie_mlx.sdk.constraint import Constraint, Schema
 from pie_mlx.sdk.forward import checked_probe, checked_sampler
@@ -120,7 +120,7 @@ class Generator:
         """Read the distribution at one input of every step: 0-based in that step's input, -1 is the last (G9). On a
         step with a shorter input the accessors give None."""
         handle = ProbeHandle()
-        self._probes.append((handle, integers([index], "index")[0], checked_probe(probe)))
+        self._probes.append((handle, integer(index, "index"), checked_probe(probe)))
         return handle
 
     @property
@@ -354,7 +354,7 @@ def _single_draw(sampler: Sampler) -> Sampler:
 def _at_least_zero(name: str, value: int | None) -> int | None:
     if value is None:
         return None
-    count = integers([value], name)[0]
+    count = integer(value, name)
     if count < 0:
         raise InvalidArgumentError(f"{name}: {count} is negative", hint="pass 0 or more, or None for no limit")
     return count

@@ -4,6 +4,7 @@ import msgspec
 
 from pie_mlx.calls import GrammarSource
 from pie_mlx.errors import GrammarError, InvalidTypeError
+from pie_mlx.sdk._tokens import checked_text
 
 
 class Grammar:
@@ -42,12 +43,12 @@ class Grammar:
     @classmethod
     def from_regex(cls, pattern: str) -> "Grammar":
         """Text that matches the pattern as a whole."""
-        return cls(GrammarSource("regex", pattern))
+        return cls(GrammarSource("regex", checked_text(pattern, "regex")))
 
     @classmethod
     def from_ebnf(cls, source: str) -> "Grammar":
         """A grammar in Lark notation or in GBNF (`root ::= ...`)."""
-        return cls(GrammarSource("ebnf", source))
+        return cls(GrammarSource("ebnf", checked_text(source, "ebnf")))
 
     def __repr__(self) -> str:
         return f"Grammar({self.source.kind})"

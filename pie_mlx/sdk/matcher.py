@@ -14,7 +14,7 @@ from pie_mlx.calls import (
 from pie_mlx.errors import GrammarError
 from pie_mlx.sdk._compiled import copied
 from pie_mlx.sdk._host import Link
-from pie_mlx.sdk._tokens import integers
+from pie_mlx.sdk._tokens import integer, integers
 from pie_mlx.sdk.grammar import Grammar
 from pie_mlx.sdk.model import Tokenizer
 
@@ -70,7 +70,7 @@ class Matcher:
 
     def rollback(self, n: int) -> None:
         """Take back the last `n` tokens."""
-        self._host.call(RollbackMatcher(self.id, n))
+        self._host.call(RollbackMatcher(self.id, integer(n, "n")))
 
     def reset(self) -> None:
         """Take back all tokens."""

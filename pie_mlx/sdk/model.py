@@ -11,6 +11,7 @@ from pie_mlx.calls import (
     ReadVocabulary,
     Vocabulary,
 )
+from pie_mlx.errors import InvalidTypeError
 from pie_mlx.sdk._host import Link, current_host
 from pie_mlx.sdk._tokens import checked_text, integers
 
@@ -54,7 +55,7 @@ class Model:
     def load(cls, name: str) -> "Model":
         """Bind to a loaded model. Raises ModelNotFoundError listing the names there are."""
         host = current_host()
-        return cls(host.call(LoadModel(name)), host)
+        return cls(host.call(LoadModel(checked_text(name, "model name"))), host)
 
     @property
     def name(self) -> str:
@@ -67,6 +68,13 @@ class Model:
 
     def __repr__(self) -> str:
         return f"Model({self.info.name!r})"
+
+
+def checked_model(model: object) -> Model:
+    """The model itself. Raises InvalidTypeError for anything else."""
+    if not isinstance(model, Model):
+        raise InvalidTypeError(f"model: got {type(model).__name__}", hint="pass what Model.load(name) answers")
+    return model
 
 
 def _lists(vocabulary: Vocabulary) -> tuple[list[int], list[bytes]]:

@@ -5,7 +5,7 @@ from typing import Self
 
 from pie_mlx.calls import Probe
 from pie_mlx.errors import InvalidArgumentError, StepConsumedError
-from pie_mlx.sdk._tokens import integers
+from pie_mlx.sdk._tokens import integer
 from pie_mlx.sdk.forward import checked_probe
 from pie_mlx.sdk.output import Output, ProbeHandle
 
@@ -32,7 +32,7 @@ class GenStep:
     def probe(self, index: int, probe: Probe) -> ProbeHandle:
         """Read the distribution at one input of this step: 0-based, -1 is the last."""
         handle = ProbeHandle()
-        self.probes.append((handle, integers([index], "index")[0], checked_probe(probe)))
+        self.probes.append((handle, integer(index, "index"), checked_probe(probe)))
         return handle
 
     def up_to(self, n: int) -> Self:
@@ -41,9 +41,10 @@ class GenStep:
 
         Raises InvalidArgumentError below 1.
         """
-        if integers([n], "n")[0] < 1:
+        most = integer(n, "n")
+        if most < 1:
             raise InvalidArgumentError(f"up_to: {n}", hint="a step draws at least one token")
-        self.most = n
+        self.most = most
         return self
 
     async def execute(self) -> Output:

@@ -8,6 +8,7 @@ from pie_mlx.calls import ChatState, CompileGrammar, GrammarSource, ParseToolCal
 from pie_mlx.sdk._decoder import QueueDecoder
 from pie_mlx.sdk._payload import spaced_text
 from pie_mlx.sdk._stream import CallEnd, CallStart, Item
+from pie_mlx.sdk._tokens import checked_text
 from pie_mlx.sdk._turn_tokens import TurnTokens, write_turn
 from pie_mlx.sdk.grammar import Grammar
 from pie_mlx.sdk.matcher import Matcher
@@ -73,12 +74,13 @@ def answer_prefix(model: Model, name: str, value: Any) -> TurnTokens:
 
     Raises TemplateError for a model whose template knows no tool results.
     """
-    return write_turn(model, Turn("tool_result", spaced_text("tool result", value), name), ChatState("flush"))
+    turn = Turn("tool_result", spaced_text("tool result", value), checked_text(name, "tool"))
+    return write_turn(model, turn, ChatState("flush"))
 
 
 def parse_call(model: Model, text: str, schemas: Iterable[str | dict[str, Any]] = ()) -> tuple[str, str] | None:
     """The first call in a finished text: name and arguments as JSON text; None when there is none."""
-    found = model.host.call(ParseToolCall(model.name, text, _texts(schemas)))
+    found = model.host.call(ParseToolCall(model.name, checked_text(text, "parse_call"), _texts(schemas)))
     return (found[0].name, found[0].arguments) if found else None
 
 

@@ -12,8 +12,7 @@ The noise of a seed is a pure function of the seed: the engine makes it again fo
 from collections.abc import Iterable, Sequence
 
 from pie_mlx.calls import InitializeEvolution, UpdateEvolution
-from pie_mlx.errors import InvalidTypeError
-from pie_mlx.sdk._tokens import checked_text, integers
+from pie_mlx.sdk._tokens import checked_text, integer, number
 from pie_mlx.sdk.adapter import Adapter, checked_seed
 
 __all__ = ["initialize", "update"]
@@ -36,11 +35,11 @@ def initialize(
     state = adapter.model.host.call(
         InitializeEvolution(
             adapter.id,
-            integers([rank], "rank")[0],
-            _number(alpha, "alpha"),
-            integers([population_size], "population_size")[0],
-            _number(mu_fraction, "mu_fraction"),
-            _number(initial_sigma, "initial_sigma"),
+            integer(rank, "rank"),
+            number(alpha, "alpha"),
+            integer(population_size, "population_size"),
+            number(mu_fraction, "mu_fraction"),
+            number(initial_sigma, "initial_sigma"),
             [checked_text(target, "target") for target in targets],
         )
     )
@@ -53,15 +52,7 @@ def update(adapter: Adapter, scores: Sequence[float], seeds: Sequence[int], max_
     Raises InvalidArgumentError when their numbers are not the population's, a score is not finite, seeds repeat or one
     is 0.
     """
-    checked = [_number(score, "score") for score in scores]
+    checked = [number(score, "score") for score in scores]
     numbers = [checked_seed(seed) for seed in seeds]
-    message = UpdateEvolution(adapter.id, checked, numbers, _number(max_sigma, "max_sigma"))
+    message = UpdateEvolution(adapter.id, checked, numbers, number(max_sigma, "max_sigma"))
     adapter.learn(adapter.model.host.call(message))
-
-
-def _number(value: object, what: str) -> float:
-    """A float, also from numpy's. Raises InvalidTypeError."""
-    try:
-        return float(value)  # pyright: ignore[reportArgumentType]
-    except (TypeError, ValueError) as error:
-        raise InvalidTypeError(f"{what}: got {type(value).__name__}", hint="pass a number") from error

@@ -38,6 +38,11 @@ class CallDesk:
             number = next(self._posted)
         self._tasks[number] = asyncio.get_running_loop().create_task(self._serve(number, message))
 
+    def refuse(self, number: int, error: PieError) -> None:
+        """Answer a call with an error, unless nobody waits."""
+        if number > NOBODY_WAITS:
+            self._send(_refusal(number, error))
+
     def take_back(self, number: int) -> None:
         """Cancel a call nobody waits for (E5)."""
         task = self._tasks.pop(number, None)

@@ -20,6 +20,7 @@ from pie_mlx.runtime.worker.frames import (
     Ended,
     FromWorker,
     Listening,
+    Misfit,
     Order,
     Output,
     Ping,
@@ -148,6 +149,10 @@ class WorkerExecutor:
             case Request():
                 self.heard_seconds = self._loop.time()
                 self._call(frame)
+            case Misfit(number=number, error=error):
+                self.heard_seconds = self._loop.time()
+                if self._desk is not None:
+                    self._desk.refuse(number, error)
             case TakeBack(number=number):
                 if self._desk is not None:
                     self._desk.take_back(number)

@@ -6,18 +6,29 @@ import operator
 import socket
 import struct
 import sys
-from typing import TYPE_CHECKING, Any, ForwardRef, Generic, Literal, TypeVar, get_args
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ForwardRef, Generic, Literal, NamedTuple, TypeVar, get_args
 
 import msgspec
 
 from pie_mlx import calls
 from pie_mlx.calls import Call
-from pie_mlx.errors import Detail, PieError, ProcessError, ProtocolError, from_code
+from pie_mlx.calls.base import snake_case
+from pie_mlx.errors import (
+    Detail,
+    InvalidArgumentError,
+    InvalidTypeError,
+    PieError,
+    ProcessError,
+    ProtocolError,
+    from_code,
+)
 from pie_mlx.runtime.outcome import clean_text
 
 _CALLS: list[type[Call[Any]]] = [
     kind for kind in vars(calls).values() if isinstance(kind, type) and Call in kind.__bases__
 ]
+_CALL_NAMES = {snake_case(kind.__name__) for kind in _CALLS}
 if TYPE_CHECKING:
     AnyCall = Call[Any]
 else:
@@ -35,6 +46,10 @@ NOBODY_WAITS = 0
 """Instead of a call's number: it is not answered."""
 
 _LENGTH = struct.Struct("<I")
+
+_FITTING = "pass values of the types that the signature names"
+
+_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 Frame = TypeVar("Frame")
 
@@ -158,6 +173,13 @@ class Request(Frames, frozen=True, tag="request"):
     message: AnyCall
 
 
+class Misfit(NamedTuple):
+    """A request whose call is known, with a value of a type that the call does not take."""
+
+    number: int
+    error: InvalidTypeError
+
+
 class TakeBack(Frames, frozen=True, tag="take_back"):
     """Nobody waits for the answer to this call any more."""
 
@@ -184,14 +206,21 @@ class Pong(Frames, frozen=True, tag="pong"):
 
 
 FromEngine = Order | Answer | Refusal | Stop | Ping
-FromWorker = Listening | Request | TakeBack | Output | Ended | Pong
+FromWorker = Listening | Request | Misfit | TakeBack | Output | Ended | Pong
 
 _encoder = msgspec.msgpack.Encoder()
 
 
 def pack(frame: Frames) -> bytes:
-    """A frame with its length. Raises ProtocolError for one that is too long."""
-    return _with_length(_encoder.encode(frame))
+    """A frame with its length. Raises ProtocolError for one that is too long, InvalidTypeError and InvalidArgumentError
+    for values no frame can hold."""
+    try:
+        payload = _encoder.encode(frame)
+    except TypeError as error:
+        raise InvalidTypeError(f"call: {error}", hint=_FITTING) from error
+    except (OverflowError, UnicodeEncodeError) as error:
+        raise InvalidArgumentError(f"call: {error}", hint="pass ints of 64 bits and Unicode text") from error
+    return _with_length(payload)
 
 
 def pack_answer(number: int, reply: object) -> bytes:
@@ -213,8 +242,11 @@ class FrameReader(Generic[Frame]):
     `take` leaves a consistent state behind before it decodes, so that it may be entered again from a finalizer.
     """
 
-    def __init__(self, decoder: "msgspec.msgpack.Decoder[Frame]") -> None:
-        self._decoder = decoder
+    def __init__(
+        self, decoder: "msgspec.msgpack.Decoder[Any]", rescue: Callable[[bytes, Exception], Frame | None]
+    ) -> None:
+        """`rescue` makes a frame of what the decoder refuses, where it can."""
+        self._decoder, self._rescue = decoder, rescue
         self._buffer = bytearray()
         self._start = 0
         self._received = bytearray(READ_BYTES)
@@ -249,18 +281,41 @@ class FrameReader(Generic[Frame]):
         self._start = end
         try:
             return self._decoder.decode(payload)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        except _UNREADABLE as error:
+            if (rescued := self._rescue(payload, error)) is not None:
+                return rescued
             raise ProtocolError(f"malformed frame: {error}") from None
 
 
 def from_worker() -> FrameReader[FromWorker]:
     """Reads what a worker sends."""
-    return FrameReader(_from_worker)
+    return FrameReader(_from_worker, _misfit)
 
 
 def from_engine() -> FrameReader[FromEngine]:
     """Reads what the engine sends."""
-    return FrameReader(_from_engine)
+    return FrameReader(_from_engine, lambda payload, error: None)
+
+
+class _Named(msgspec.Struct):
+    call: str
+
+
+class _LooseRequest(Frames, frozen=True, tag="request"):
+    number: int
+    message: _Named
+
+
+def _misfit(payload: bytes, reason: Exception) -> Misfit | None:
+    """What is no request, or one of an unknown call, is None."""
+    try:
+        request = _loose_requests.decode(payload)
+    except _UNREADABLE:
+        return None
+    name = request.message.call
+    if name not in _CALL_NAMES:
+        return None
+    return Misfit(request.number, InvalidTypeError(str(reason).replace("$[2]", name), hint=_FITTING))
 
 
 def reply_decoder(call: type[Call[Any]]) -> "msgspec.msgpack.Decoder[Any]":
@@ -275,7 +330,8 @@ def _make_reply_decoder(call: type[Call[Any]]) -> "msgspec.msgpack.Decoder[Any]"
     return msgspec.msgpack.Decoder(reply)
 
 
-_from_worker: "msgspec.msgpack.Decoder[FromWorker]" = msgspec.msgpack.Decoder(FromWorker)
-_from_engine: "msgspec.msgpack.Decoder[FromEngine]" = msgspec.msgpack.Decoder(FromEngine)
+_from_worker = msgspec.msgpack.Decoder(Listening | Request | TakeBack | Output | Ended | Pong)
+_from_engine = msgspec.msgpack.Decoder(FromEngine)
+_loose_requests = msgspec.msgpack.Decoder(_LooseRequest)
 # Made ahead: workers inherit them from the fork server.
 _reply_decoders = {call: _make_reply_decoder(call) for call in _CALLS}

@@ -6,6 +6,7 @@ from typing import Self
 from pie_mlx import calls
 from pie_mlx.calls import Brle
 from pie_mlx.errors import InvalidArgumentError, SpeculationError, StepConsumedError
+from pie_mlx.sdk._tokens import integers
 from pie_mlx.sdk.adapter import Adapter, adapter_number, checked_adapter, checked_seed
 from pie_mlx.sdk.model import Model
 from pie_mlx.sdk.sync._blocking import wait
@@ -42,8 +43,8 @@ class ForwardPass:
             raise InvalidArgumentError(
                 f"input_tokens: {len(tokens)} tokens and {len(positions)} positions", hint="give one position per token"
             )
-        self._tokens += tokens
-        self._positions += positions
+        self._tokens += integers(tokens, "tokens")
+        self._positions += integers(positions, "positions")
         return self
 
     def input_speculative_tokens(self, tokens: Sequence[int], positions: Sequence[int]) -> Self:
@@ -56,22 +57,22 @@ class ForwardPass:
                 f"input_speculative_tokens: {len(tokens)} drafts at {list(positions)[:8]}",
                 hint="add the input first, and give one position for each draft, behind that of the last input",
             )
-        self._drafts = list(tokens)
+        self._drafts = integers(tokens, "tokens")
         return self
 
     def attention_mask(self, rows: Sequence[Brle]) -> Self:
         """One BRLE row per input token over KV slots."""
-        self._masks = [list(row) for row in rows]
+        self._masks = [integers(row, "mask") for row in rows]
         return self
 
     def logit_mask(self, mask: Brle) -> Self:
         """A BRLE mask of the vocabulary for every sampled row."""
-        self._logit_mask = list(mask)
+        self._logit_mask = integers(mask, "mask")
         return self
 
     def sampler(self, indices: Sequence[int], sampler: calls.Sampler | calls.Distribution) -> Self:
         """Read the rows of these inputs."""
-        self._slots += [calls.Slot(index, sampler) for index in indices]
+        self._slots += [calls.Slot(index, sampler) for index in integers(indices, "indices")]
         return self
 
     def adapter(self, adapter: Adapter | None) -> Self:

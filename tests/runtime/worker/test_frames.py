@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pie_mlx import calls
-from pie_mlx.errors import LaunchError, OutOfPagesError, ProcessError, ProtocolError
+from pie_mlx.errors import (
+    InvalidArgumentError,
+    InvalidTypeError,
+    LaunchError,
+    OutOfPagesError,
+    ProcessError,
+    ProtocolError,
+)
 from pie_mlx.runtime.worker.frames import (
     FRAME_LIMIT_BYTES,
     Answer,
@@ -88,7 +95,7 @@ def test_any_bytes_are_a_frame_or_a_typed_error(data):
     [
         ["answer", 1, None],
         ["request", "1", {"call": "decode"}],
-        ["request", 1, {"call": "forward"}],
+        ["request", 1, {"call": "launch_missiles"}],
         ["pong", 1],
         {},
         7,
@@ -100,6 +107,20 @@ def test_what_a_worker_may_not_say_is_refused(payload):
     reader.feed(len(data).to_bytes(4, "little") + data)
     with pytest.raises(ProtocolError, match="malformed frame"):
         reader.take()
+
+
+def test_a_known_call_that_does_not_fit_its_type_says_whom_to_answer():
+    reader = from_worker()
+    reader.feed(pack(Request(3, calls.LoadModel(None))) + pack(Pong()))
+    number, error = reader.take()
+    assert (number, error.message) == (3, "Expected `str`, got `None` - at `load_model.name`")
+    assert reader.take() == Pong()
+
+
+@pytest.mark.parametrize(("name", "kind"), [(object(), InvalidTypeError), ("\ud800", InvalidArgumentError)])
+def test_what_no_frame_can_hold_is_a_typed_error(name, kind):  # E2
+    with pytest.raises(kind):
+        pack(Request(1, calls.LoadModel(name)))
 
 
 def test_a_frame_that_is_too_long_is_refused_before_it_arrives():

@@ -149,6 +149,24 @@ async def test_an_error_can_be_caught_by_its_class_in_the_program(engine, progra
     assert "loaded models" in hint  # E2
 
 
+async def test_a_call_with_a_value_of_a_wrong_type_is_refused_and_the_program_goes_on(engine, program):
+    path = program("""
+        import asyncio
+        from pie_mlx.calls import Decode, ReleaseMatcher
+        from pie_mlx.sdk._host import current_host
+        async def main(input):
+            host, caught = current_host(), []
+            host.post(ReleaseMatcher("no number"))
+            for ask in (host.call, host.submit):
+                try:
+                    await ask(Decode("dummy", ["a"]))
+                except Exception as error:
+                    caught.append([type(error).__name__, error.code])
+            return caught
+        """)
+    assert await engine.run(path) == [["InvalidTypeError", "invalid_type"]] * 2  # E2
+
+
 @pytest.mark.parametrize(
     ("line", "kind", "name", "message"),
     [
