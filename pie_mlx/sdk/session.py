@@ -3,8 +3,10 @@
 from typing import Any
 
 from pie_mlx.calls import AwaitIncoming, ReceiveFile, ReceiveMessage, SendFile, SendMessage
+from pie_mlx.errors import InvalidTypeError
 from pie_mlx.sdk._host import current_host
 from pie_mlx.sdk._payload import json_text
+from pie_mlx.sdk._tokens import checked_text
 
 __all__ = ["receive", "receive_file", "send", "send_file"]
 
@@ -18,8 +20,10 @@ def send(message: Any) -> None:
 
 
 def send_file(data: bytes | bytearray | memoryview, name: str = "") -> None:
-    """Send a file, optionally with a name for it."""
-    current_host().call(SendFile(bytes(data), name))
+    """Send a file, optionally with a name for it. Raises InvalidTypeError for anything but bytes."""
+    if not isinstance(data, bytes | bytearray | memoryview):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidTypeError(f"send_file: got {type(data).__name__}", hint="pass bytes; text.encode() gives them")
+    current_host().call(SendFile(bytes(data), checked_text(name, "file name")))
 
 
 async def receive() -> str:

@@ -1,5 +1,7 @@
 """Talking to the client, and reading the market."""
 
+from typing import Any
+
 import pytest
 
 from pie_mlx import calls
@@ -25,6 +27,13 @@ def test_what_json_cannot_hold_is_refused(model: Model) -> None:
 def test_files_are_bytes(host: ToyHost, model: Model) -> None:  # I3
     session.send_file(bytearray(b"data"), name="a.bin")
     assert host.sent(calls.SendFile) == [calls.SendFile(b"data", "a.bin")]
+
+
+@pytest.mark.parametrize("data", [5, [1, 2, 3], "text", None], ids=repr)
+def test_a_file_is_nothing_but_bytes(host: ToyHost, model: Model, data: Any) -> None:
+    with pytest.raises(InvalidTypeError, match="send_file"):
+        session.send_file(data)
+    assert host.sent(calls.SendFile) == []
 
 
 async def test_messages_arrive_in_order(host: ToyHost, model: Model) -> None:  # I3
