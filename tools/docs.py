@@ -10,7 +10,7 @@ import click
 from pie_mlx.cli.main import SECTIONS, pie
 from pie_mlx.config.schema import KEYS, Key
 from pie_mlx.config.values import rule
-from tools.sdk_reference import sdk_lines
+from tools.sdk_reference import blocking_lines, sdk_lines
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
 _GENERATED = "<!-- Written by `python -m tools.docs`. Change the code, then run it. -->"
@@ -22,6 +22,7 @@ def pages() -> dict[str, str]:
         "cli.md": _page("Command line", cli_lines()),
         "config.md": _page("config.toml", config_lines()),
         "sdk.md": _page("What programs import", sdk_lines()),
+        "blocking.md": _page("What blocking programs import", blocking_lines()),
     }
 
 

@@ -1,22 +1,45 @@
-"""What programs import, as a page: signatures as they are written, and their docstrings."""
+"""What programs import, as pages: signatures as they are written, and their docstrings."""
 
 import ast
 import inspect
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeGuard
 
-import pie_mlx.sdk as sdk
+from pie_mlx import sdk
+from pie_mlx.sdk import sync
 
 _SKIPPED = {"errors"}
 """It has its own table in its docstring."""
 
 
 def sdk_lines() -> Iterator[str]:
-    """Classes and functions of `inferlet`, then its modules."""
-    yield "`inferlet`, what a program imports. Blocking programs (`def main(input)`) have the same without `await`."
-    found = {name: getattr(sdk, name) for name in sdk.__all__}
+    """The asynchronous API."""
+    yield "`inferlet`, as a program with `async def main(input)` imports it. A plain `def main(input)` and a script"
+    yield "without main get the [blocking API](blocking.md), where some things have other names."
+    yield from _members({name: getattr(sdk, name) for name in sdk.__all__})
+    yield f"\n## inferlet.errors\n\n```\n{_text(sdk.errors)}\n```"
+
+
+def blocking_lines() -> Iterator[str]:
+    """What the blocking API has of its own, and the names of what it shares with the asynchronous one, or lacks."""
+    found = {name: getattr(sync, name) for name in sync.__all__}
+    own = {name: value for name, value in found.items() if getattr(sdk, name, None) is not value}
+    yield "`inferlet`, as a plain `def main(input)` and a script without main import it: nothing is awaited. With"
+    yield "`async def main(input)` a program gets the [asynchronous API](sdk.md).\n"
+    yield f"The same in both, and described there: {_listed(name for name in found if name not in own)}.\n"
+    yield f"Names only the asynchronous API has: {_listed(name for name in sdk.__all__ if name not in found)}."
+    events = {f"Event.{name}": kind for name, kind in vars(sync.Event).items() if inspect.isclass(kind)}
+    yield from _members(dict(sorted((own | events).items())))
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _members(found: dict[str, Any]) -> Iterator[str]:
+    """Classes and functions, then modules."""
     modules = {name: value for name, value in found.items() if isinstance(value, ModuleType)}
     for name, value in found.items():
         if name not in modules:
@@ -27,7 +50,6 @@ def sdk_lines() -> Iterator[str]:
         yield f"\n## inferlet.{name}\n\n{_text(module)}"
         for inner in _names(module):
             yield from _object(f"{name}.{inner}", getattr(module, inner), "###")
-    yield f"\n## inferlet.errors\n\n```\n{_text(sdk.errors)}\n```"
 
 
 def _names(module: ModuleType) -> list[str]:
@@ -52,12 +74,19 @@ def _class(name: str, kind: type, heading: str) -> Iterator[str]:
     yield f"\n{heading} {name}\n\n{_own_text(kind)}\n"
     yield "```"
     yield from (ast.unparse(part) for part in tree.body if _is_field(part))
-    functions = [part for part in tree.body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)]
+    functions = [part for part in tree.body if _is_function(part)]
     yield from (_signature(part) for part in functions if part.name == "__init__")
     yield "```"
     rows = [(part, ast.get_docstring(part)) for part in functions if not part.name.startswith("_")]
     for part, text in rows:
         yield f"\n- `{_signature(part)}`" + (f"\n\n{textwrap.indent(text, '  ')}" if text else "")
+
+
+def _is_function(part: ast.stmt) -> TypeGuard[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Of several signatures of one function the last stands for all."""
+    if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    return "overload" not in map(ast.unparse, part.decorator_list)
 
 
 def _is_field(part: ast.stmt) -> bool:
