@@ -15,7 +15,7 @@ def command(common: Common, path: Path | None) -> int:
     """Check a program or a configuration and print everything that is wrong with it.
 
     PATH is a directory, its Pie.toml, a .py file or a .pie package; another .toml is a configuration, and without PATH
-    the active one is checked. Nothing is executed.
+    the active one is checked. Nothing is executed; what is imported in an if or a try is not looked at.
     """
     from pie_mlx.cli.checking import run_check
 

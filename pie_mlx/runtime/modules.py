@@ -91,7 +91,7 @@ class ModuleSpace:
     def _home(self, top: str, rest: str) -> str | None:
         """The real name of a top-level module that a program's import means, None where it is what it says."""
         if top == SDK_ALIAS:
-            return SDK_PACKAGE if self.style == "async" or _is_shared(rest) else BLOCKING_SDK_PACKAGE
+            return sdk_package(self.style, rest)
         directory = self._program.directory
         if directory and _source(directory, top):
             return f"{self._package}.{top}"
@@ -118,6 +118,11 @@ class _ProgramLoader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:
         del fullname
         return self.source_to_code(self.get_data(self.path), self.path)
+
+
+def sdk_package(style: Style, rest: str) -> str:
+    """The package that `inferlet` means to a program, where it imports `inferlet` or, with `rest`, a module of it."""
+    return SDK_PACKAGE if style == "async" or _is_shared(rest) else BLOCKING_SDK_PACKAGE
 
 
 def _is_shared(rest: str) -> bool:

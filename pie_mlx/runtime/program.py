@@ -71,7 +71,7 @@ def examine_program(path: Path) -> tuple[Manifest | None, list[str]]:
 
 def check_source(source: str, file: Path, entry: str) -> None:
     """Raises LaunchError for a syntax error or when there is nothing to run: no entry, and no script either."""
-    tree = _parsed(source, file)
+    tree = parse_source(source, file)
     names = _bound_names(tree)
     is_script = entry == RuntimeSettings().entry and style_of(tree, entry, names) == "script"
     if not {entry, HANDLER} & names and not is_script:
@@ -83,19 +83,25 @@ def check_source(source: str, file: Path, entry: str) -> None:
 
 def program_style(program: Program) -> Style:
     """How a program is written. Raises LaunchError when its main file cannot be read."""
-    tree = _parsed(read_text(program.main_file), program.main_file)
+    tree = parse_source(read_text(program.main_file), program.main_file)
+    return tree_style(tree, program.manifest.runtime.entry)
+
+
+def tree_style(tree: ast.Module, entry: str) -> Style:
+    """How a program with this main file is written."""
     names = _bound_names(tree)
-    if HANDLER in names and program.manifest.runtime.entry not in names:
+    if HANDLER in names and entry not in names:
         return "async"
-    return style_of(tree, program.manifest.runtime.entry, names) or "async"
+    return style_of(tree, entry, names) or "async"
 
 
 def module_names(source: str, file: Path) -> set[str]:
     """What the top level of a module binds. Raises LaunchError for a syntax error."""
-    return _bound_names(_parsed(source, file))
+    return _bound_names(parse_source(source, file))
 
 
-def _parsed(source: str, file: Path) -> ast.Module:
+def parse_source(source: str, file: Path) -> ast.Module:
+    """Raises LaunchError for a syntax error."""
     try:
         return ast.parse(source, str(file))
     except SyntaxError as error:

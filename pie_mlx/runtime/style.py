@@ -21,11 +21,16 @@ def style_of(tree: ast.Module, entry: str, bound: set[str]) -> Style | None:
     or its name misspelled.
     """
     if entry in bound:
-        functions = [node for node in _outside_definitions(tree) if isinstance(node, _Function) and node.name == entry]
+        functions = entry_functions(tree, entry)
         plain = bool(functions) and all(isinstance(node, ast.FunctionDef) for node in functions)
         return "blocking" if plain else "async"
     acts = any(isinstance(node, ast.Call) for node in _outside_definitions(tree))
     return "script" if acts and _uses_sdk(tree) else None
+
+
+def entry_functions(tree: ast.Module, entry: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The definitions of the entry: several, where it depends on something which one counts."""
+    return [node for node in _outside_definitions(tree) if isinstance(node, _Function) and node.name == entry]
 
 
 def _outside_definitions(tree: ast.Module) -> Iterator[ast.AST]:

@@ -1,7 +1,7 @@
 import json
 
 from tests.cli.schemas import parsed
-from tests.runtime.store.programs import manifest, package, write_directory
+from tests.runtime.store.programs import archive, manifest, package, write_directory
 
 MAIN = "async def main(input): ...\n"
 
@@ -25,6 +25,14 @@ def test_all_findings_are_printed(pie, tmp_path):
         "  error: [package] version: missing",
         f"  error: {tmp_path / 'main.py'}:1: '(' was never closed",
     ]
+
+
+def test_a_program_that_cannot_run_is_a_finding_and_is_not_executed(pie, tmp_path):
+    file = tmp_path / "a.py"
+    file.write_text("from inferlet import Nothing\nimport nosuchmod\nraise SystemExit\nasync def main(): ...\n")
+    ended = pie("check", file)
+    assert ended.code == 1
+    assert [line.split(":")[2] for line in ended.out.splitlines()[1:]] == ["1", "2", "4"]
 
 
 def test_findings_are_json_when_asked(pie, tmp_path):
@@ -62,6 +70,15 @@ def test_a_package_is_checked_without_unpacking(pie, tmp_path, home):
     (tmp_path / "y.pie").write_bytes(package())
     assert pie("check", tmp_path / "y.pie").out == "demo@0.1.0\n  ok: no parameters\n"
     assert list(home.iterdir()) == []
+
+
+def test_the_modules_of_a_package_are_checked(pie, tmp_path):
+    main = b"import helper, nosuchmod\nasync def main(input): ...\n"
+    entries = [("main.py", main), ("Pie.toml", manifest()), ("helper.py", b"import json\n")]
+    (tmp_path / "x.pie").write_bytes(archive(*entries))
+    assert pie("check", tmp_path / "x.pie").out.splitlines()[1:] == [
+        "  error: main.py:1: no module 'nosuchmod': put it into the program's directory, or install it beside pie-mlx"
+    ]
 
 
 def test_every_missing_dependency_is_a_finding(pie, tmp_path):

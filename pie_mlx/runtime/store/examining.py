@@ -5,6 +5,7 @@ from pathlib import Path
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.manifest import Manifest, RuntimeSettings, examine_manifest
 from pie_mlx.runtime.program import MAIN_FILE, MANIFEST_FILE, check_source
+from pie_mlx.runtime.source_findings import Code, code_findings
 from pie_mlx.runtime.store.archive import archive_entries
 from pie_mlx.runtime.store.kind import kind_of
 
@@ -23,6 +24,10 @@ def examine_package(path: Path) -> tuple[Manifest | None, list[str]]:
     return _examine_files(files)
 
 
+def _text(files: dict[str, bytes], file: Path) -> str | None:
+    return files[file.as_posix()].decode(errors="replace") if file.as_posix() in files else None
+
+
 def _examine_files(files: dict[str, bytes]) -> tuple[Manifest | None, list[str]]:
     findings = [f"package: no {name}" for name in (MANIFEST_FILE, MAIN_FILE) if name not in files]
     manifest = None
@@ -33,6 +38,8 @@ def _examine_files(files: dict[str, bytes]) -> tuple[Manifest | None, list[str]]
         entry = manifest.runtime.entry if manifest else RuntimeSettings().entry
         if MAIN_FILE in files:
             check_source(files[MAIN_FILE].decode(), Path(MAIN_FILE), entry)
+            if manifest is not None:
+                findings += code_findings(Code(Path(MAIN_FILE), Path(), lambda file: _text(files, file)), manifest)
     except LaunchError as error:
         findings.append(error.message)
     except UnicodeDecodeError as error:

@@ -1,0 +1,158 @@
+"""What can be told from a program's source to go wrong when it runs. Nothing of it is executed."""
+
+import ast
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from pie_mlx.errors import LaunchError
+from pie_mlx.runtime.findings import nearest
+from pie_mlx.runtime.manifest import Manifest
+from pie_mlx.runtime.modules import sdk_package
+from pie_mlx.runtime.program import HANDLER, Program, parse_source, read_text, tree_style
+from pie_mlx.runtime.style import SDK_ALIAS, Style, entry_functions
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Where a program's modules are: `directory` is None for a lone file, `read` answers None for what is no file."""
+
+    main_file: Path
+    directory: Path | None
+    read: Callable[[Path], str | None]
+
+    def module_files(self, dotted: str) -> list[Path]:
+        """The program's own files that are executed to import this module, or this name of a module."""
+        if self.directory is None:
+            return []
+        names = dotted.split(".")
+        stems = [self.directory.joinpath(*names[:depth]) for depth in range(1, len(names) + 1)]
+        found = [next(filter(self._exists, (stem.with_suffix(".py"), stem / "__init__.py")), None) for stem in stems]
+        return [file for file in found if file is not None]
+
+    def _exists(self, file: Path) -> bool:
+        return self.read(file) is not None
+
+
+def program_findings(program: Program) -> list[str]:
+    """As `code_findings`, of a program on disk."""
+    return code_findings(Code(program.main_file, program.directory, _text), program.manifest)
+
+
+def code_findings(code: Code, manifest: Manifest) -> list[str]:
+    """Parameters main cannot be called with, and imports of what is not there, each with its line.
+
+    What is imported in an `if`, a `try` or a `with`, or relative to a package, is not looked at. Raises LaunchError for
+    a syntax error in the main file.
+    """
+    tree = parse_source(code.read(code.main_file) or "", code.main_file)
+    runtime = manifest.runtime
+    style = tree_style(tree, runtime.entry)
+    others = {name.replace("-", "_") for name in manifest.dependencies}
+    findings = list(_Imports(code, style, others).findings())
+    if runtime.call == "input" and runtime.entry != HANDLER and (line := _misfit_line(tree, runtime.entry)):
+        written = f"{'async def' if style == 'async' else 'def'} {runtime.entry}(input)"
+        findings.append(f"{code.main_file}:{line}: {runtime.entry} does not take one argument: write '{written}'")
+    return findings
+
+
+def _text(file: Path) -> str | None:
+    try:
+        return read_text(file)
+    except LaunchError:
+        return None
+
+
+def _misfit_line(tree: ast.Module, entry: str) -> int:
+    """Where the entry is defined that cannot be called with one argument; 0 where it may be."""
+    functions = entry_functions(tree, entry)
+    if not functions or any(function.decorator_list or _takes_one(function.args) for function in functions):
+        return 0
+    return functions[0].lineno
+
+
+def _takes_one(parameters: ast.arguments) -> bool:
+    positional = len(parameters.posonlyargs) + len(parameters.args)
+    if None in parameters.kw_defaults or positional - len(parameters.defaults) > 1:
+        return False
+    return positional > 0 or parameters.vararg is not None
+
+
+class _Import(NamedTuple):
+    line: int
+    module: str
+    name: str = ""
+
+
+@dataclass(slots=True)
+class _Imports:
+    """The imports of the main file, and of each module of the program that these lead to."""
+
+    code: Code
+    style: Style
+    dependencies: set[str]
+    _seen: set[Path] = field(default_factory=set[Path])
+
+    def findings(self) -> Iterator[str]:
+        waiting = [self.code.main_file]
+        while waiting:
+            file = waiting.pop(0)
+            if file in self._seen:
+                continue
+            self._seen.add(file)
+            try:
+                found = list(_imports(parse_source(self.code.read(file) or "", file)))
+            except LaunchError as error:
+                yield error.message
+                continue
+            yield from (f"{file}:{one.line}: {problem}" for one in found if (problem := self._problem(one)))
+            waiting += [file for one in found for file in self.code.module_files(f"{one.module}.{one.name}".strip("."))]
+
+    def _problem(self, one: _Import) -> str:
+        top = one.module.partition(".")[0]
+        if top == SDK_ALIAS:
+            return _sdk_problem(one, self.style)
+        if top in self.dependencies or self.code.module_files(top) or _is_installed(top):
+            return ""
+        return f"no module '{top}': put it into the program's directory, or install it beside pie-mlx"
+
+
+def _imports(tree: ast.Module) -> Iterator[_Import]:
+    """What is imported whatever happens, in the order of lines."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        match waiting.pop():
+            case ast.Import(names=names, lineno=line):
+                yield from (_Import(line, alias.name) for alias in names)
+            case ast.ImportFrom(module=str(module), names=names, level=0, lineno=line):
+                yield from (_Import(line, module, alias.name.strip("*")) for alias in names)
+            case ast.If() | ast.Try() | ast.With():
+                pass
+            case node:
+                waiting += reversed(list(ast.iter_child_nodes(node)))
+
+
+def _sdk_problem(one: _Import, style: Style) -> str:
+    api = "asynchronous" if style == "async" else "blocking"
+    rest = one.module.partition(".")[2]
+    home = f"{sdk_package(style, rest)}.{rest}".strip(".")
+    if not _is_installed(home):
+        return f"the {api} API has no module '{one.module}'"
+    module = importlib.import_module(home)
+    if not one.name or hasattr(module, one.name) or _is_installed(f"{home}.{one.name}"):
+        return ""
+    known: Iterable[str] = getattr(module, "__all__", dir(module))
+    return f"'{one.module}' has no '{one.name}' in the {api} API{nearest(one.name, known)}"
+
+
+def _is_installed(module: str) -> bool:
+    if module in sys.modules or module in sys.stdlib_module_names:
+        return True
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
