@@ -197,11 +197,13 @@ class Ticker:
     async def _serve(self) -> None:
         try:
             await self._ticks.tick_forever()
-        except Exception as error:
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # what native code panics with is no Exception
             self._break(error)
             raise
 
-    def _break(self, error: Exception) -> None:
+    def _break(self, error: BaseException) -> None:
         """The loop is at its end by a fault of ours: whoever waits is told, and so is whoever comes later."""
         self._broken = EngineStoppedError(
             f"engine: the tick loop failed: {type(error).__name__}: {error}", hint="restart the engine and report this"
