@@ -48,6 +48,7 @@ class RunAhead:
         """
         state = self._state
         self.none()
+        state.store.take_displaced()
         if not self._enabled or state.requests or state.restorations or len(state.passes) > len(works):
             return []
         if not self._runner.model.follows:
@@ -67,7 +68,7 @@ class RunAhead:
 
     def claim(self, works: Sequence[Work]) -> list[bool]:
         """Decides the next batch: which of `works` are being computed already. What is not claimed now is dropped."""
-        running, self._running = self._running, frozenset[int]()
+        running, self._running = self._running - self._state.store.take_displaced(), frozenset[int]()
         if not self._state.foreseen:
             return []
         goes_on = [self._is_foreseen(work) for work in works]

@@ -33,13 +33,15 @@ class PagePool:
     """Page ids 0 .. capacity - 1, each free, reclaimable (cached or held by snapshots only) or in use.
 
     A free page may be promised to a context: its next request gets that page, unless somebody needed it before. Pages
-    that one context gets are neighbours where possible: attention reads those where they lie.
+    that one context gets are neighbours where possible: attention reads those where they lie. `displaced` are contexts
+    to which a promise was broken.
     """
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
         self.free = dict.fromkeys(range(capacity - 1, -1, -1))
         self.promised: dict[int, int] = {}
+        self.displaced: set[int] = set()
         self.cached = Shelf()
         self.snapshot_only = Shelf()
         self.lost: deque[PageContent] = deque(maxlen=capacity)
@@ -60,7 +62,8 @@ class PagePool:
         return self.promised.get(context)
 
     def break_promise(self, context: int) -> None:
-        """Frees the page promised to `context`; fine when there is none."""
+        """Frees the page promised to `context`, which is `displaced` then; fine when there is none."""
+        self.displaced.add(context)
         if context in self.promised:
             self.free[self.promised.pop(context)] = None
 

@@ -157,6 +157,12 @@ class PageStore:
         for that; None when no page is free, or more than one is missing."""
         return self._working.table_for(self._contexts.resident(context), length)
 
+    def take_displaced(self) -> set[int]:
+        """Contexts that were suspended since the last call, or lost what was promised them: somebody else may have
+        written where `table_for` said that their next token will be, also if it is theirs again."""
+        displaced, self._pool.displaced = self._pool.displaced, set()
+        return displaced
+
     def append(self, context: int, tokens: Sequence[WorkingToken]) -> None:
         """After a pass: the next slots hold the KV of `tokens`. Raises KvCapacityError."""
         self._working.append(self._contexts.resident(context), tokens)
