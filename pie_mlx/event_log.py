@@ -3,8 +3,11 @@
 A log is written with `Engine(on_event=log.write)` and read back, whole, with `read_events`.
 """
 
+import fcntl
+import os
 import struct
 from collections.abc import Callable
+from io import BufferedWriter
 from pathlib import Path
 from types import TracebackType
 from typing import Self, get_args
@@ -33,7 +36,10 @@ class EventLog(msgspec.Struct, frozen=True):
 
 
 class EventWriter:
-    """Writes a new log, replacing the file. What is written since the last flush is lost when the process dies.
+    """Writes a new log. What is written since the last flush is lost when the process dies.
+
+    A log that is there already stays until the first event comes. Nobody else can write the file meanwhile. Raises
+    InvalidArgumentError for a file that is no log and for one that another writer has open, OSError.
 
     With a `clock` the log also says when: a ClockRead stands before each event that came CLOCK_STEP_SECONDS or more
     after the latest one.
@@ -42,8 +48,10 @@ class EventWriter:
     def __init__(self, path: str | Path, clock: Callable[[], float] | None = None) -> None:
         self._clock = clock
         self._read_seconds = float("-inf")
-        self._file = Path(path).open("wb")  # noqa: SIM115 - closed by close()
-        self._file.write(HEADER)
+        self._file = _claimed(path)
+        self._replaces = _size_bytes(self._file) > 0
+        if not self._replaces:
+            self._file.write(HEADER)
         self._encoder = msgspec.msgpack.Encoder()
 
     def __enter__(self) -> Self:
@@ -56,6 +64,10 @@ class EventWriter:
 
     def write(self, event: Event) -> None:
         """Appends one event. Raises OSError."""
+        if self._replaces:
+            self._replaces = False
+            self._file.truncate(0)
+            self._file.write(HEADER)
         if self._clock is not None and (now := self._clock()) >= self._read_seconds + CLOCK_STEP_SECONDS:
             self._read_seconds = now
             self._append(ClockRead(now))
@@ -72,6 +84,32 @@ class EventWriter:
     def close(self) -> None:
         """Idempotent."""
         self._file.close()
+
+
+def _claimed(path: str | Path) -> BufferedWriter:
+    """Opened, with what it holds, for nobody else to write. Raises InvalidArgumentError, OSError."""
+    file = Path(path).open("ab")  # noqa: SIM115 - closed by its writer
+    if obstacle := _obstacle(path, file):
+        file.close()
+        raise InvalidArgumentError(f"event log {path}: {obstacle}", hint="name another file")
+    return file
+
+
+def _obstacle(path: str | Path, file: BufferedWriter) -> str:
+    """Why no log can be written there, or ""; without one the file is locked until it is closed."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return "another engine writes it"
+    if _size_bytes(file) == 0:
+        return ""
+    with Path(path).open("rb") as earlier:
+        return "" if earlier.read(len(MAGIC)) == MAGIC else "it is there already and is no event log"
+
+
+def _size_bytes(file: BufferedWriter) -> int:
+    """0 for what is no regular file, too."""
+    return os.fstat(file.fileno()).st_size
 
 
 class _Kind(msgspec.Struct):

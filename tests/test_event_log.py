@@ -41,6 +41,44 @@ def test_a_log_with_a_clock_says_when_its_events_came(tmp_path: Path) -> None:
     assert read_events(tmp_path / "run.events").events == (ClockRead(7.0), one, two, ClockRead(9.0), three, four)
 
 
+def test_an_earlier_log_stays_until_the_first_event(path: Path) -> None:
+    with EventWriter(path):
+        pass
+    assert read_events(path).events == EVENTS
+    with EventWriter(path) as log:
+        log.write(EVENTS[0])
+        log.write(EVENTS[1])
+    assert read_events(path).events == EVENTS[:2]
+
+
+def test_a_log_without_events_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / "run.events").touch()
+    with EventWriter(tmp_path / "run.events"):
+        pass
+    assert read_events(tmp_path / "run.events").events == ()
+
+
+def test_a_file_that_is_no_log_is_not_overwritten(tmp_path: Path) -> None:
+    precious = tmp_path / "precious.txt"
+    precious.write_text("pie")
+    with pytest.raises(InvalidArgumentError, match="is no event log"):
+        EventWriter(precious)
+    assert precious.read_text() == "pie"
+
+
+def test_nobody_writes_the_log_of_another(path: Path) -> None:
+    with EventWriter(path) as log:
+        with pytest.raises(InvalidArgumentError, match="another engine writes it"):
+            EventWriter(path)
+        log.write(EVENTS[0])
+    assert read_events(path).events == EVENTS[:1]
+
+
+def test_a_log_may_go_where_nothing_is_kept() -> None:
+    with EventWriter("/dev/null") as log:
+        log.write(EVENTS[0])
+
+
 def test_a_log_cut_anywhere_gives_its_whole_frames_and_tells_what_is_torn(path: Path) -> None:
     data = path.read_bytes()
     for size in range(len(HEADER), len(data)):

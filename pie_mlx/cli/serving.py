@@ -1,12 +1,13 @@
 """What `pie serve` does."""
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -77,12 +78,16 @@ class _Serving:
     watched: list[bool] = field(default_factory=list[bool])
 
     async def run(self) -> int:
+        """Raises click.UsageError and PieError."""
+        with _recording(self.record) as recording:
+            return await self._serve(recording)
+
+    async def _serve(self, recording: EventWriter | None) -> int:
         with progress_line(self.common) as (progress, loaded):
             # Brings in MLX and the model libraries: not before the command line is known to hold.
             from pie_mlx.server import Server
             from pie_mlx.server.configured import engine_maker, registry_limits, server_settings, user_keys
 
-            recording = None if self.record is None else EventWriter(self.record, time.monotonic)
             server = Server(
                 server_settings(self.config),
                 engine_maker(self.config, self.settings, home(), progress=progress),
@@ -105,8 +110,6 @@ class _Serving:
                 if not self.common.quiet:
                     print("pie: stopping", file=sys.stderr)
                 flushing.cancel()
-        if recording is not None:
-            recording.close()
         return INTERRUPTED if number == signal.SIGINT else 0
 
     def _ready_seconds(self) -> float:
@@ -202,6 +205,20 @@ def _stop_signal() -> "asyncio.Future[int]":
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, arrived, number)
     return first
+
+
+@contextlib.contextmanager
+def _recording(file: Path | None) -> Generator[EventWriter | None]:
+    """The file of `--record`. Raises click.UsageError and InvalidArgumentError."""
+    if file is None:
+        yield None
+        return
+    try:
+        writer = EventWriter(file, time.monotonic)
+    except OSError as error:
+        raise click.UsageError(f"--record or PIE_LOG {file}: {error.strerror}") from None
+    with writer:
+        yield writer
 
 
 async def _flush(recording: EventWriter | None) -> None:
