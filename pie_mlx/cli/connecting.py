@@ -62,15 +62,22 @@ def with_client(common: Common, work: Callable[[Client], Coroutine[Any, Any, Res
     return run_interruptible(run)
 
 
-async def whole_id(client: Client, word: str) -> str:
-    """The id a prefix stands for. Raises InvalidArgumentError for none or several, click.UsageError for a short one."""
+async def whole_id(client: Client, word: str, *, recorded: bool = False) -> str:
+    """The id a prefix stands for, among the processes the engine knows or those that are `recorded` on its disk.
+
+    Raises InvalidArgumentError for none or several, click.UsageError for a short one.
+    """
     if len(word) == ID_CHARACTERS:
         return word.lower()
     if len(word) < PREFIX_CHARACTERS:
         raise click.UsageError(f"'{word}': give at least {PREFIX_CHARACTERS} characters of an id")
-    found = [row["id"] for row in await client.processes(all=True, id_prefix=word)]
+    if recorded:
+        found = [log["process"] for log in (await client.query("process_logs", id_prefix=word))["logs"]]
+    else:
+        found = [row["id"] for row in await client.processes(all=True, id_prefix=word)]
     if not found:
-        raise InvalidArgumentError(f"process {word}: there is none", hint="'pie ps --all' lists them")
+        verb = "pie logs" if recorded else "pie ps --all"
+        raise InvalidArgumentError(f"process {word}: there is none", hint=f"'{verb}' lists them")
     if len(found) > 1:
         raise InvalidArgumentError(f"process {word}: several begin so", hint=f"one of {', '.join(found)}")
     return str(found[0])

@@ -20,18 +20,23 @@ def ps(common: Common, all_: bool, user: str | None) -> None:
 
 
 @click.command
-@click.argument("process", metavar="ID")
+@click.argument("process", metavar="[ID]", required=False)
 @click.option("-f", "--follow", is_flag=True, help="Go on until the process ends.")
 @click.option("-n", "lines", type=click.IntRange(min=0), metavar="N", help="The last N events only.")
 @click.option("--stdout", is_flag=True, help="Standard output only.")
 @click.option("--stderr", is_flag=True, help="Standard error only.")
 @common_options
 @click.pass_obj
-def logs(common: Common, process: str, follow: bool, lines: int | None, stdout: bool, stderr: bool) -> None:
-    """Show what a process has given out, also one of an earlier run of the engine."""
+def logs(common: Common, process: str | None, follow: bool, lines: int | None, stdout: bool, stderr: bool) -> None:
+    """Show what a process has given out, also one of an earlier run of the engine. Without ID, list the newest."""
     from pie_mlx.cli import remote
 
-    remote.logs(common, process, follow, lines, {"stdout": stdout, "stderr": stderr})
+    if process is not None:
+        remote.logs(common, process, follow, lines, {"stdout": stdout, "stderr": stderr})
+    elif follow or stdout or stderr or lines is not None:
+        raise click.UsageError("name a process: 'pie logs' alone lists those that are recorded")
+    else:
+        remote.recorded(common)
 
 
 @click.command

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
@@ -46,11 +47,24 @@ def ps(common: Common, all_: bool, user: str | None) -> None:
         print(table(headings, [_cells(row) for row in rows]))
 
 
+def recorded(common: Common) -> None:
+    """List the newest logs."""
+    found = with_client(common, lambda client: client.query("process_logs"))["logs"]
+    if common.json:
+        print(json.dumps(found))
+    elif common.quiet:
+        for log in found:
+            print(log["process"])
+    else:
+        rows = [[log["process"][:SHORT_ID], log["username"], log["program"], _started(log)] for log in found]
+        print(table(("ID", "USER", "PROGRAM", "STARTED"), rows))
+
+
 def logs(common: Common, process: str, follow: bool, lines: int | None, wanted: Mapping[str, bool]) -> None:
     chosen = {name for name, is_wanted in wanted.items() if is_wanted}
 
     async def work(client: Client) -> None:
-        process_id = await whole_id(client, process)
+        process_id = await whole_id(client, process, recorded=True)
         show = _LogDisplay(process_id, common)
         tail: deque[dict[str, Any]] = deque(maxlen=lines)
         caught_up = lines is None
@@ -158,6 +172,10 @@ def _event(process: str, line: dict[str, Any]) -> ProcessEvent:
             return ProcessFile(process, text, line.get("size_bytes", 0))
         case _:
             return ProcessFailed(process, line.get("error_type", "error"), text)
+
+
+def _started(log: dict[str, Any]) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(log["started_at"]))
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

@@ -83,6 +83,7 @@ PROCESS = {
 
 SCHEMAS = {
     "ps": rows(**PROCESS),
+    "logs": rows(process=PROCESS["id"], username=TEXT, program=TEXT, started_at=NUMBER),
     "client list": rows(**PROCESS),
     "client ping": row(url=TEXT, milliseconds=NUMBER),
     "client install": row(installed=TEXT),

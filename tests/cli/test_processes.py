@@ -77,6 +77,17 @@ def test_logs_show_what_was_given_out(pie, start):
     assert pie("logs", process, "-f").code == 0
 
 
+def test_logs_are_listed_and_found_by_a_few_characters(pie, start):
+    process = start("talk")
+    assert process[:8] in pie("logs").out
+    assert process in pie("logs", "-q").out.split()
+    (row,) = [row for row in parsed("logs", pie("logs", "--json").out) if row["process"] == process]
+    assert row["program"] == "player@0.1.0"
+    assert pie("logs", process[:8], "--stdout").out == "out\n"
+    assert pie("logs", "zzzz").err == "pie: process zzzz: there is none\n     try: 'pie logs' lists them\n"
+    assert pie("logs", "-f").code == 2
+
+
 def test_logs_cannot_speak_to_the_terminal(pie, start):
     process = start("value", value="\x1b[2Jevil\r")
     assert pie("logs", process).out == "[2Jevil\n"  # 8.5

@@ -122,6 +122,14 @@ async def test_recorded_output_can_be_asked_for(ada, bob):
     assert (ok, result) == (False, "Permission denied")
 
 
+async def test_logs_are_listed_for_whoever_may_read_them(ada, bob):
+    process = await ada.launch(do("talk"))
+    await ada.events(process)
+    (found,) = (await ada.query("process_logs", {"id_prefix": process[:8].upper()}))["logs"]
+    assert (found["process"], found["username"], found["program"]) == (process, "ada", "player@0.1.0")
+    assert (await bob.query("process_logs", {"id_prefix": process[:8]}))["logs"] == []
+
+
 async def test_bids_and_suspension(ada):
     process = await ada.launch(do("wait"))
     assert await ada.ask("set_bid", process_id=process, bid=0.5) == (True, "Bid of 0 contexts set to 0.5")

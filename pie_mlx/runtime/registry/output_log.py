@@ -3,6 +3,7 @@
 A process has a file of its own and, once that is long, a second one with what came before it.
 """
 
+import itertools
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -114,11 +115,16 @@ class OutputLogs:
 
     def head(self, process: str) -> LogHead:
         """Whose log it is. Raises ProcessError when nothing is recorded of that process."""
-        try:
-            with self._path(process).open("rb") as file:
-                return msgspec.json.decode(file.readline(), type=LogHead)
-        except (OSError, msgspec.DecodeError):
-            raise ProcessError("Process not found", hint="'pie ps --all' lists the processes that are known") from None
+        found = _head(self._path(process))
+        if found is None:
+            raise ProcessError("Process not found", hint="'pie logs' lists the processes that are recorded")
+        return found
+
+    def newest(self, prefix: str, username: str | None, limit: int) -> list[LogHead]:
+        """Logs of ids that begin with `prefix`, the latest written first, those of one user or, with None, of all."""
+        paths = [path for path in self._directory.glob("*.jsonl") if path.name.startswith(prefix)]
+        heads = map(_head, sorted(paths, key=_modified_seconds, reverse=True))
+        return list(itertools.islice((head for head in heads if head and username in (None, head.username)), limit))
 
     def read(self, process: str, *, after: int = 0, limit: int = 1000) -> list[LogLine]:
         """Lines with a sequence number above `after`, at most `limit` and as many as an answer may hold.
@@ -157,6 +163,19 @@ class OutputLogs:
 
 def _earlier(path: Path) -> Path:
     return path.with_suffix(".jsonl.1")
+
+
+def _head(path: Path) -> LogHead | None:
+    try:
+        with path.open("rb") as file:
+            return msgspec.json.decode(file.readline(), type=LogHead)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def _modified_seconds(path: Path) -> float:
+    """0 for one that has just been removed."""
+    return path.stat().st_mtime if path.exists() else 0.0
 
 
 def _decoded(segment: Path) -> Iterator[LogLine]:

@@ -10,7 +10,7 @@ import msgspec
 import pie_mlx
 from pie_mlx.engine import inspection
 from pie_mlx.errors import InvalidArgumentError, ProcessError
-from pie_mlx.runtime.registry import checked_id, result
+from pie_mlx.runtime.registry import OutputLogs, checked_id, result
 from pie_mlx.runtime.registry.output_log import plain_lines
 from pie_mlx.server.connection import Connection
 from pie_mlx.server.frames import (
@@ -33,6 +33,7 @@ EXTENSIONS = [
     "suspend_process",
     "watch_events",
     "process_output",
+    "process_logs",
     "process_result",
     "event_format",
 ]
@@ -55,6 +56,10 @@ class OutputOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     process_id: str
     after: int = 0
     limit: int = 1000
+
+
+class LogsOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    id_prefix: str = ""
 
 
 class ProcessOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -143,9 +148,7 @@ async def processes(connection: Connection, options: ProcessesOptions) -> dict[s
 @_answers("process_output", OutputOptions)
 async def process_output(connection: Connection, options: OutputOptions) -> dict[str, object]:
     """From the log on disk, so it also works for processes of an earlier run of the engine."""
-    logs = connection.service.registry.logs
-    if logs is None:
-        raise ProcessError("output is not recorded by this engine", hint="attach to the process")
+    logs = _logs(connection)
     process_id = checked_id(options.process_id)
     head = await asyncio.to_thread(logs.head, process_id)
     user = connection.user
@@ -154,6 +157,22 @@ async def process_output(connection: Connection, options: OutputOptions) -> dict
     lines = await asyncio.to_thread(logs.read, process_id, after=options.after, limit=max(1, options.limit))
     running = connection.service.registry.is_running(process_id)
     return {"process_id": process_id, "program": head.program, "running": running, "events": plain_lines(lines)}
+
+
+@_answers("process_logs", LogsOptions)
+async def process_logs(connection: Connection, options: LogsOptions) -> dict[str, object]:
+    """The newest logs this user may read, those of an earlier run of the engine too."""
+    user, prefix = connection.user, options.id_prefix.lower()
+    found = await asyncio.to_thread(_logs(connection).newest, prefix, None if user.admin else user.name, PAGE_ROWS)
+    return {"logs": msgspec.to_builtins(found)}
+
+
+def _logs(connection: Connection) -> OutputLogs:
+    """Raises ProcessError."""
+    logs = connection.service.registry.logs
+    if logs is None:
+        raise ProcessError("output is not recorded by this engine", hint="attach to the process")
+    return logs
 
 
 @_answers("process_result", ProcessOptions)

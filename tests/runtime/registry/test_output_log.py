@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 from pie_mlx.errors import ProcessError
@@ -55,6 +57,16 @@ def test_files_are_for_their_owner_only(tmp_path):
     make(tmp_path).begin("p", "ada", "a@1.0.0")
     assert (tmp_path / "logs").stat().st_mode & 0o777 == 0o700
     assert (tmp_path / "logs" / "p.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+def test_logs_are_found_by_the_beginning_of_an_id_and_by_their_user(tmp_path):
+    logs = make(tmp_path)
+    for seconds, (process, user) in enumerate((("aa", "ada"), ("ab", "bob"), ("ac", "ada"), ("b", "ada"))):
+        logs.begin(process, user, "a@1.0.0")
+        os.utime(tmp_path / "logs" / f"{process}.jsonl", (seconds, seconds))
+    (tmp_path / "logs" / "ad.jsonl").write_bytes(b"torn")
+    assert [head.process for head in logs.newest("a", None, 10)] == ["ac", "ab", "aa"]
+    assert [head.process for head in logs.newest("", "ada", 2)] == ["b", "ac"]
 
 
 def test_an_answer_is_bounded(tmp_path):
