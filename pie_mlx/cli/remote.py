@@ -17,6 +17,7 @@ from pie_mlx.cli.options import Common
 from pie_mlx.cli.table import table
 from pie_mlx.cli.terminal import without_controls
 from pie_mlx.client import Client
+from pie_mlx.errors import ProcessError
 from pie_mlx.events import (
     ProcessEvent,
     ProcessFailed,
@@ -29,6 +30,7 @@ from pie_mlx.events import (
 POLL_SECONDS = 0.2
 ENDING_POLL_SECONDS = 0.02
 SHORT_ID = 8
+ENDED = ("returned", "failed", "killed")
 
 
 def ps(common: Common, all_: bool, user: str | None) -> None:
@@ -87,7 +89,9 @@ def logs(common: Common, process: str, follow: bool, lines: int | None, wanted: 
 def signal(common: Common, process: str, text: str) -> None:
     async def work(client: Client) -> None:
         process_id = await whole_id(client, process)
-        await client.query("process_result", process_id=process_id)  # says when there is none, or it is another's
+        # Says when there is none, or it is another's.
+        if (await client.query("process_result", process_id=process_id))["state"] in ENDED:
+            raise ProcessError("Process not found", hint="it has ended already")
         await client.signal(process_id, text)
         await client.ping()  # the signal has been taken when this is answered
 

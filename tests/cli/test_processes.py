@@ -116,6 +116,11 @@ def test_a_signal_reaches_the_program(pie, server, start):
     assert pie("signal", "00000000-0000-4000-8000-000000000000", "x").code == 1
 
 
+def test_a_signal_to_a_process_that_has_ended_fails(pie, start):
+    ended = pie("signal", start("talk"), "hello")
+    assert (ended.code, ended.out, ended.err) == (1, "", "pie: Process not found\n     try: it has ended already\n")
+
+
 def test_attach_shows_what_was_missed_and_answers_how_it_ended(pie, start):
     process = start("talk")
     ended = pie("attach", process)
