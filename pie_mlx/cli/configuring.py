@@ -89,4 +89,5 @@ def _write(file: Path, text: str) -> None:
 
 
 def _shown(value: object) -> str:
-    return "unset" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    """As JSON, but texts without their quotes."""
+    return "unset" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

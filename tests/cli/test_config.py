@@ -79,6 +79,12 @@ def test_lists_are_set_by_commas(pie, home):
     assert pie("config", "get", "--json", "runtime.environment").out == '["TZ", "LANG"]\n'
 
 
+def test_lists_are_printed_as_the_file_has_them(pie):
+    pie("config", "set", "runtime.environment", "TZ, LANG")
+    assert pie("config", "get", "runtime.environment").out == '["TZ", "LANG"]\n'
+    assert '["TZ", "LANG"]' in pie("config", "show").out
+
+
 def test_keys_without_effect_are_said_once(pie, home):
     (home / "config.toml").write_text('[server]\nregistry = "https://x"\n')
     ended = pie("config", "get", "server.port")
