@@ -82,8 +82,12 @@ class AuthorizedUsers:
         if not key_name.strip() or len(key_name) > 64 or not key_name.isprintable():
             raise InvalidArgumentError(f"key {key_name!r}: 1 to 64 printable characters", hint="choose another name")
         key = parse_public_key(text)
-        if key_name in self.users().get(user, {}):
+        theirs = self.users().get(user, {})
+        if key_name in theirs:
             raise InvalidArgumentError(f"user {user!r}: there is a key {key_name!r}", hint="choose another name")
+        for name, other in theirs.items():
+            if other.fingerprint == key.fingerprint:
+                raise InvalidArgumentError(f"user {user!r}: key {name!r} is the same one", hint="add another key")
         document = self._document()
         keys = _inner(_inner(_inner(document, "users"), user), "keys")
         keys[key_name] = key.text

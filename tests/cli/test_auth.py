@@ -6,11 +6,12 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from tests.cli.schemas import parsed
 
-KEY = (
-    ed25519.Ed25519PrivateKey.from_private_bytes(bytes(32))
+KEY, OTHER_KEY = (
+    ed25519.Ed25519PrivateKey.from_private_bytes(bytes([number] * 32))
     .public_key()
     .public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
     .decode()
+    for number in range(2)
 )
 
 
@@ -70,7 +71,7 @@ def test_a_private_key_is_not_echoed(add):
 
 def test_one_key_is_removed(add, pie):
     add("ada", "a")
-    add("ada", "b")
+    add("ada", "b", key=OTHER_KEY)
     assert parsed("auth remove", pie("auth", "remove", "ada", "a", "--json").out)["removed"] == ["a"]
     assert [row["key"] for row in parsed("auth list", pie("auth", "list", "--json").out)] == ["b"]
 

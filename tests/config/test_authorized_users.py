@@ -10,8 +10,14 @@ from pie_mlx.config.loading import resolve
 from pie_mlx.config.values import Setting
 from pie_mlx.errors import ConfigError, InvalidArgumentError
 
+
+def public(private):
+    return private.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
+
+
 PRIVATE = ed25519.Ed25519PrivateKey.from_private_bytes(bytes(32))
-KEY = PRIVATE.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
+KEY = public(PRIVATE)
+OTHER_KEYS = [public(ed25519.Ed25519PrivateKey.generate()) for _ in range(2)]
 
 
 @pytest.fixture
@@ -38,13 +44,13 @@ def test_the_file_is_the_users_alone(known):
 def test_comments_stay(known):
     known.add("ada", "laptop", KEY)
     known.file.write_text("# mine\n" + known.file.read_text())
-    known.add("ada", "desk", KEY)
+    known.add("ada", "desk", OTHER_KEYS[0])
     assert known.file.read_text().startswith("# mine\n")
 
 
 def test_one_key_or_a_user_is_removed(known):
-    for name in ("a", "b", "c"):
-        known.add("ada", name, KEY)
+    for name, key in zip("abc", (KEY, *OTHER_KEYS), strict=True):
+        known.add("ada", name, key)
     known.add("bob", "a", KEY)
     assert known.remove("ada", "b") == ["b"]
     assert list(known.users()["ada"]) == ["a", "c"]
@@ -64,6 +70,14 @@ def test_a_name_that_is_taken_is_refused(known):
     known.add("ada", "a", KEY)
     with pytest.raises(InvalidArgumentError, match="there is a key 'a'"):
         known.add("ada", "a", KEY)
+
+
+def test_a_user_has_a_key_once(known):
+    known.add("ada", "a", KEY)
+    with pytest.raises(InvalidArgumentError, match="key 'a' is the same one"):
+        known.add("ada", "b", KEY + " another comment")
+    assert list(known.users()["ada"]) == ["a"]
+    known.add("bob", "b", KEY)
 
 
 def test_a_key_that_is_refused_leaves_no_file(known):
@@ -112,8 +126,7 @@ def test_the_file_is_read_again_when_it_changes(known):
 
 
 def test_any_key_of_a_user_may_have_signed(known):
-    other = ed25519.Ed25519PrivateKey.generate()
-    known.add("ada", "other", other.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode())
+    known.add("ada", "other", OTHER_KEYS[0])
     known.add("ada", "mine", KEY)
     assert known.verifies("ada", b"challenge", PRIVATE.sign(b"challenge"))
     assert not known.verifies("ada", b"another", PRIVATE.sign(b"challenge"))
