@@ -37,23 +37,26 @@ PERSON = {
     "required": ["name", "age"],
     "additionalProperties": False,
 }
+ENDLESS = {"type": "array", "items": {"type": "integer"}, "minItems": 1000}
+LONG = {"type": "json_schema", "json_schema": {"name": "long", "schema": ENDLESS}}
+HELLO = [{"role": "user", "content": "Hello"}]
 ADMIN = User("root", admin=True)
 
 
-def tiny_engine(on_event, resolve):
-    return Engine(MODEL, on_event=on_event, resolve=resolve, total_pages=512)
+def tiny_engine(on_event, resolve, *, total_pages):
+    return Engine(MODEL, on_event=on_event, resolve=resolve, total_pages=total_pages)
 
 
 class TinyServer(RunningServer):
     """Serves pie-tiny and keeps the engine's events."""
 
-    def __init__(self, home):
+    def __init__(self, home, total_pages=512):
         super().__init__(home)
         self.events = queue.Queue()
         self._make = partial(
             Server,
             self.settings,
-            tiny_engine,
+            partial(tiny_engine, total_pages=total_pages),
             home=self.home,
             model=MODEL,
             observers=[self.events.put],
@@ -279,9 +282,37 @@ def test_a_second_request_with_the_same_system_prompt_computes_its_suffix_only(s
     assert second.usage.prompt_tokens_details.cached_tokens == passed.attached_tokens
 
 
+def test_the_tokens_that_were_cached_are_told_of_several_choices_too(ask):
+    system = {"role": "system", "content": "Answer shortly. " + " ".join(f"Rule {n}: be brief." for n in range(40))}
+    ask([system, {"role": "user", "content": "Hello"}], max_tokens=1)
+    alone = ask([system, {"role": "user", "content": "Who are you?"}], max_tokens=1).usage
+    several = ask([system, {"role": "user", "content": "Where are you?"}], max_tokens=1, n=2).usage
+    assert several.prompt_tokens_details.cached_tokens == alone.prompt_tokens_details.cached_tokens > 100
+
+
+def test_an_answer_that_outgrows_the_pages_ends_with_what_there_is(tmp_path):
+    small = TinyServer(tmp_path, total_pages=8).start()
+    try:
+        with openai.OpenAI(base_url=f"{small.http}/v1", api_key="any", max_retries=0) as client:
+            create = partial(client.chat.completions.create, model=MODEL, temperature=0, response_format=LONG)
+            answer = create(messages=HELLO)
+            pieces = list(create(messages=HELLO, stream=True))
+            with pytest.raises(openai.BadRequestError) as refused:
+                create(messages=[{"role": "user", "content": "Hello " * 200}])
+    finally:
+        small.stop()
+    (choice,) = answer.choices
+    assert (choice.finish_reason, len(choice.message.content) > 50) == ("length", True)
+    assert "".join(piece.choices[0].delta.content or "" for piece in pieces) == choice.message.content
+    assert pieces[-1].choices[0].finish_reason == "length"
+    assert refused.value.code == "context_length_exceeded"
+
+
 @pytest.mark.parametrize(
     ("fields", "param"),
     [
+        ({"stop": ""}, "stop"),
+        ({"stop": ["a", ""]}, "stop[1]"),
         ({"logit_bias": {"5": 3}}, "logit_bias"),
         ({"frequency_penalty": 0.5}, "frequency_penalty"),
         ({"presence_penalty": 0.5}, "presence_penalty"),

@@ -4,25 +4,25 @@ import time
 
 
 class Account:
-    """Counted from now on."""
+    """Counted from now on. `cached_tokens` are of what several choices share; each counts its own."""
 
     def __init__(self, prompt_tokens):
         self._prompt_tokens = prompt_tokens
         self._begun = time.perf_counter()
         self.choices = []
+        self.cached_tokens = 0
 
     def usage(self):
         completion = sum(choice.counts.tokens for choice in self.choices)
         reasoning = sum(choice.counts.reasoning_tokens for choice in self.choices)
-        usage = {
+        cached = self.cached_tokens + sum(choice.counts.cached for choice in self.choices)
+        return {
             "prompt_tokens": self._prompt_tokens,
             "completion_tokens": completion,
             "total_tokens": self._prompt_tokens + completion,
+            "prompt_tokens_details": {"cached_tokens": cached},
             "completion_tokens_details": {"reasoning_tokens": reasoning},
         }
-        if len(self.choices) == 1:  # several share what was computed before them
-            usage["prompt_tokens_details"] = {"cached_tokens": self.choices[0].counts.cached}
-        return usage
 
     def timings(self):
         """Under the names that other local servers use. The first token belongs to the prompt."""

@@ -31,7 +31,7 @@ async def answer(body):
         rules, context, account = await asyncio.to_thread(_prepare, request)
     else:
         rules, context, account = _prepare(request)
-    contexts = await copies(context, request.n)
+    contexts = await copies(context, request.n, account)
     account.choices = [_choice(request, rules, copy, index) for index, copy in enumerate(contexts)]
     pieces = merged([choice.pieces() for choice in account.choices])
     return await send(account, pieces, request, ChatForm(request, context.model))

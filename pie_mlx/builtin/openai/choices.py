@@ -83,9 +83,10 @@ class Choice:
             generator, probe = self._generator(constraint)
             constraint = None
             async for step in generator:
-                asked = time.perf_counter()
-                output = await step.up_to(self._at_once(waits)).execute()
-                self._token_seconds = (time.perf_counter() - asked) / max(1, len(output.tokens))
+                output = await self._drawn(step, waits)
+                if output is None:
+                    finish = "length"
+                    break
                 said = self._take(output)
                 piece = self._piece(said, output, probe)
                 if piece is not None:
@@ -101,6 +102,18 @@ class Choice:
             else:
                 finish = "length" if generator.finish_reason == "length" else "stop"
         yield self._last(finish)
+
+    async def _drawn(self, step, waits):
+        """What a step gives; None once the reply has outgrown the pages there are."""
+        asked = time.perf_counter()
+        try:
+            output = await step.up_to(self._at_once(waits)).execute()
+        except Exception as error:
+            if getattr(error, "code", "") != "out_of_pages" or not self.counts.tokens:
+                raise
+            return None
+        self._token_seconds = (time.perf_counter() - asked) / max(1, len(output.tokens))
+        return output
 
     def _at_once(self, waits):
         """Tokens of the next step: one where what they say may change the rules, and where the first is timed."""

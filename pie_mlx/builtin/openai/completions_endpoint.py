@@ -26,7 +26,7 @@ async def answer(body):
     prompts = [Context(model).append(tokens) for tokens in _prompts(request.prompt, model)]
     account = Account(sum(checked_length(prompt, "prompt") for prompt in prompts))
     echoes = [_echo(prompt) if request.echo else "" for prompt in prompts for _ in range(request.n)]
-    contexts = [copy for prompt in prompts for copy in await copies(prompt, request.n)]
+    contexts = [copy for prompt in prompts for copy in await copies(prompt, request.n, account)]
     account.choices = [_choice(request, context, index) for index, context in enumerate(contexts)]
     pieces = merged([choice.pieces() for choice in account.choices])
     return await send(account, pieces, request, TextForm(request, model, echoes))

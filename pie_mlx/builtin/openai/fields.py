@@ -31,6 +31,7 @@ LABELS = ("prompt_cache_key", "safety_identifier", "user")
 
 Whole = Annotated[int, Meta(ge=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
+StopText = Annotated[str, Meta(min_length=1)]
 
 
 class Strict(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -148,7 +149,7 @@ class Request(Strict):
     min_p: Share = 0.0
     seed: int | None = None
     n: Annotated[int, Meta(ge=1, le=64)] = 1
-    stop: str | list[str] = []
+    stop: StopText | list[StopText] = []
     max_tokens: Whole | None = None
 
     @property

@@ -29,11 +29,12 @@ def checked_length(context, param):
     return count
 
 
-async def copies(context, count):
+async def copies(context, count, account):
     """`count` contexts with the prompt of this one, which is computed once. The last token waits in their buffers."""
     if count == 1:
         return [context]
-    tokens = context.buffer()
-    shared = Context(context.model).append(tokens[:-1])
-    await shared.flush()
+    tokens, shared = context.buffer(), Context(context.model)
+    if tokens[:-1]:
+        passed = await shared.forward().input(tokens[:-1]).execute()
+        account.cached_tokens += passed.raw.attached
     return [shared.fork().append(tokens[-1:]) for _ in range(count)]

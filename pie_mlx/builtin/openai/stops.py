@@ -5,7 +5,7 @@ class StopTexts:
     """Gives text out up to the first stop string; what may be the beginning of one is held back."""
 
     def __init__(self, stops):
-        self._stops = [stop for stop in stops if stop]
+        self._stops = stops
         self._held = ""
         self.found = False
 
