@@ -49,7 +49,7 @@ def websocket_url(bound: socket.socket) -> str:
 def _refused(host: str, port: int, error: OSError) -> ConfigError:
     if error.errno == errno.EADDRINUSE:
         return ConfigError(
-            f"port {port} on {host} is in use: another program listens there",
+            f"port {port} on {host} is in use: another program or engine listens there",
             hint="stop it, or choose another one with --port (0: any free one)",
         )
     if error.errno in (errno.EACCES, errno.EPERM):

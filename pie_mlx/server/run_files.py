@@ -58,6 +58,16 @@ def remove_engine_file(home: Path) -> None:
             path.unlink()
 
 
+def check_alone(home: Path) -> None:
+    """Raises ConfigError when an engine runs on `home` and says so there."""
+    try:
+        found = msgspec.json.decode(engine_file(home).read_bytes(), type=EngineFile)
+    except (OSError, msgspec.DecodeError):
+        return
+    if _answers(Path(found.socket)):
+        raise _taken(home, f", at {found.url}")
+
+
 def bind_unix(home: Path) -> socket.socket:
     """A bound socket of mode 0600 in a directory of mode 0700. A stale one of a dead engine is replaced.
 
@@ -67,13 +77,16 @@ def bind_unix(home: Path) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     if path.exists() and _answers(path):
         connection.close()
-        raise ConfigError(
-            f"{path}: an engine is running on it already", hint="stop it, or set another PIE_HOME for this one"
-        )
+        raise _taken(path)
     path.unlink(missing_ok=True)
     connection.bind(str(path))
     path.chmod(0o600)
     return connection
+
+
+def _taken(path: Path, where: str = "") -> ConfigError:
+    hint = "use it, stop it, or set another PIE_HOME for this one"
+    return ConfigError(f"{path}: an engine is running on it already{where}", hint=hint)
 
 
 def remove_unix(home: Path, path: Path) -> None:

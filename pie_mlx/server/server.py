@@ -33,6 +33,7 @@ from pie_mlx.server.protocol import HttpProtocol
 from pie_mlx.server.run_files import (
     EngineFile,
     bind_unix,
+    check_alone,
     remove_engine_file,
     remove_unix,
     run_directory,
@@ -55,7 +56,7 @@ class Server:
 
     The port is bound at once and answers when the model is loaded. `keys` None means that authentication is off. With
     `announces` other commands find it through `home`. `observers` are called with every event. Entering raises
-    ConfigError for a port in use, and what the engine raises.
+    ConfigError for a port in use and for a `home` that an engine runs on, and what the engine raises.
     """
 
     def __init__(
@@ -94,6 +95,8 @@ class Server:
 
     async def __aenter__(self) -> Self:
         run_directory(self._home)
+        if self._announces:
+            check_alone(self._home)
         self._sockets.append(bind_tcp(self._settings.host, self._settings.port))
         self.url = websocket_url(self._sockets[0])
         try:

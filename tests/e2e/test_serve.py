@@ -139,7 +139,8 @@ def test_a_busy_port_is_one_clear_line(serving):
         out, err = engine.child.communicate()
     assert engine.child.returncode == 1
     assert out == ""
-    assert json.loads(err)["error"]["message"] == f"port {port} on 127.0.0.1 is in use: another program listens there"
+    message = f"port {port} on 127.0.0.1 is in use: another program or engine listens there"
+    assert json.loads(err)["error"]["message"] == message
 
 
 def test_one_engine_per_home(serving):

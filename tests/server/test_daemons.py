@@ -147,7 +147,7 @@ async def test_a_daemon_is_listed_and_ended_like_a_process(server, port):
         (row,) = [row for row in await ada.json("list_processes") if row["kind"] == "daemon"]
         assert (row["program"], row["state"]) == ("web@0.1.0", "running")
         ok, result = await ada.ask("launch_daemon", port=port, inferlet="web", input="{}")
-        assert (ok, result) == (False, f"port {port} on 127.0.0.1 is in use: another program listens there")
+        assert (ok, result) == (False, f"port {port} on 127.0.0.1 is in use: another program or engine listens there")
         assert await ada.ask("terminate_process", process_id=row["id"]) == (True, "Process terminated")
         await ada.ask("ping")
         with pytest.raises(ConnectionError):

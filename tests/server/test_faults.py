@@ -98,6 +98,13 @@ def test_a_port_in_use_is_found_before_anything_is_loaded(tmp_path):
             RunningServer(tmp_path, ServerSettings(port=port)).start()
 
 
+def test_an_engine_that_runs_on_the_home_already_is_named_by_its_address(server):
+    port = int(server.url.rpartition(":")[2])
+    with pytest.raises(ConfigError) as refused:
+        RunningServer(server.home, ServerSettings(port=port)).start()
+    assert str(refused.value) == f"{server.home}: an engine is running on it already, at {server.url}"
+
+
 def test_a_port_taken_while_the_model_loads_is_told_too():
     first = bind_tcp("127.0.0.1", 0)
     port = first.getsockname()[1]
