@@ -171,11 +171,11 @@ class EngineCore:
                 f"{type(message).__name__}: this engine has no such call", hint="use an engine of the SDK's version"
             )
         task = cast("asyncio.Task[object]", asyncio.current_task())
-        process.calls.add(task)
+        process.calls[task] = message
         try:
             return await handler(services, process, message)
         finally:
-            process.calls.discard(task)
+            del process.calls[task]
 
     async def _start(self) -> Services:
         seed = secrets.randbits(64) if self._settings.seed is None else self._settings.seed

@@ -1,10 +1,12 @@
 """Questions and orders about running processes from outside of them; all are for the engine's loop."""
 
 from collections import Counter
+from typing import Any
 
 import mlx.core as mx
 import msgspec
 
+from pie_mlx import calls
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.market import Account, declared_bid
 from pie_mlx.engine.process import Process
@@ -14,7 +16,10 @@ from pie_mlx.events import BidDeclared
 
 
 class ProcessStatus(msgspec.Struct, frozen=True):
-    """A process as the engine sees it. `pages` are in the pool, `bid` is its highest, `reason` why it does not run."""
+    """A process as the engine sees it. `pages` are in the pool, `bid` is its highest.
+
+    `reason` is why it does not run, or for whom it waits while it asks for nothing else.
+    """
 
     state: str
     reason: str
@@ -154,12 +159,34 @@ def _status(services: Services, process: Process) -> ProcessStatus:
     account = services.bank.ledger.accounts.get(process.account)
     return ProcessStatus(
         state=_state([_activity(services, context) for context in contexts]),
-        reason=reasons[0] if reasons else "",
+        reason=next(iter(reasons or _waits(process)), ""),
         contexts=len(contexts),
         pages=sum(_pages(services, context) for context in contexts if services.store.is_resident(context.id)),
         balance=account.balance if account else 0.0,
         bid=max((context.bid for context in contexts), default=0.0),
     )
+
+
+def _waits(process: Process) -> list[str]:
+    """For whom the calls under way wait; nothing while one is computed."""
+    found = [_wait(call) for call in process.calls.values()]
+    return found if all(found) else []
+
+
+def _wait(call: calls.Call[Any]) -> str:
+    match call:
+        case calls.AwaitIncoming(what=what):
+            return f"waits for its client: a {what}"
+        case calls.AwaitMessage(topic=topic):
+            return f"waits for a message of '{topic}'"
+        case calls.AwaitBroadcast():
+            return "waits for a broadcast"
+        case calls.AwaitChild(child=child):
+            return f"waits for its child {child[:8]}"
+        case calls.CallMcp(server=server):
+            return f"waits for the MCP server '{server}'"
+        case _:
+            return ""
 
 
 def _state(activities: list[str]) -> str:

@@ -3,7 +3,9 @@
 import asyncio
 import uuid
 from dataclasses import dataclass, field
+from typing import Any
 
+from pie_mlx.calls import Call
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.ports import Ports
 from pie_mlx.engine.session import SessionPort
@@ -23,7 +25,7 @@ class Process:
     id: str = field(default_factory=lambda: str(uuid.uuid4()))
     contexts: dict[int, LiveContext] = field(default_factory=dict[int, LiveContext])
     matchers: dict[int, Matcher] = field(default_factory=dict[int, Matcher])
-    calls: set["asyncio.Task[object]"] = field(default_factory=set["asyncio.Task[object]"])
+    calls: dict["asyncio.Task[object]", Call[Any]] = field(default_factory=dict["asyncio.Task[object]", Call[Any]])
     closed: bool = False
     ports: Ports | None = None
     upload: Upload | None = None

@@ -11,7 +11,7 @@ from pie_mlx.runtime.registry import Launch, OutputLogs, Registry, RegistryLimit
 PROGRAM = """
 import asyncio
 import sys
-from inferlet import Context, Model, runtime, session
+from inferlet import Context, Model, messaging, runtime, session
 
 async def main(input):
     match input["do"]:
@@ -22,6 +22,8 @@ async def main(input):
                 session.send(f"line {number}")
             print("printed")
             return "done"
+        case "pull":
+            await messaging.pull("jobs")
         case "file":
             session.send_file((await session.receive_file())[::-1], "back.bin")
         case "wait":

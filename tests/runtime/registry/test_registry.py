@@ -16,6 +16,10 @@ def do(what, **more):
     return json.dumps({"do": what, **more})
 
 
+async def listed(player, record):
+    return row(record, (await player.registry._engine.consult(process_statuses)).get(record.id))
+
+
 async def test_an_attached_client_is_told_everything_and_last_how_it_ended(player):
     listener = Listener()
     record = player.launch(do("print"), listener=listener)
@@ -195,12 +199,36 @@ async def test_a_listing_knows_pages_bids_and_balances(player, make_player):
     await listener.message("holding")
     engine = player.registry._engine
     assert await engine.consult(lambda services: set_bid(services, record.id, 0.5)) == 1
-    found = row(record, (await engine.consult(process_statuses))[record.id])
+    found = await listed(player, record)
     assert (found.state, found.pages, found.bid, found.attached) == ("running", 3, 0.5, True)
     assert found.balance > 0
     await engine.consult(lambda services: suspend(services, record.id))
-    found = row(record, (await engine.consult(process_statuses))[record.id])
+    found = await listed(player, record)
     assert (found.state, found.pages) == ("suspended", 0)
+
+
+@pytest.mark.parametrize(
+    ("do_what", "reason"),
+    [
+        ("echo", "waits for its client: a message"),
+        ("file", "waits for its client: a file"),
+        ("pull", "waits for a message of 'jobs'"),
+        ("hold", "waits for its client: a message"),
+    ],
+)
+async def test_a_listing_says_for_whom_a_program_waits(player, do_what, reason):
+    record = player.launch(do(do_what))
+    async with asyncio.timeout(10):
+        while (found := await listed(player, record)).reason != reason:
+            pass
+    assert found.state == "running"
+
+
+async def test_a_program_that_asks_for_nothing_has_no_reason(player):
+    listener = Listener()
+    record = player.launch(do("wait"), listener=listener)
+    await listener.message("waiting")
+    assert (await listed(player, record)).reason == ""
 
 
 async def test_everything_ends_when_the_registry_stops(make_player):
