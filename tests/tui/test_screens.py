@@ -6,6 +6,8 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from pie_mlx.events import ProcessLaunched, ProcessMessage
 from pie_mlx.tui.actions import TABS
 from pie_mlx.tui.model import Record
@@ -13,6 +15,8 @@ from tests.tui.harness import StillDemo, monitor, press, screen_text, settled_te
 
 SCREENS = Path(__file__).parent / "screens"
 SIZES = ((80, 24), (120, 40), (200, 60))
+RESIZES = ((82, 24), (60, 15), (120, 40), (5, 3), (1, 1), (0, 0), (80, 24), (200, 60))
+"""From wide to narrow at once, below what is needed, and back."""
 UNUSUAL = ((240, 70), (90, 60))
 UPDATE = bool(os.environ.get("PIE_UPDATE_SCREENS"))
 
@@ -62,6 +66,15 @@ async def test_a_terminal_too_small_says_so_and_comes_back():
             await resize(app, pilot, (80, 24))
             assert "too small" not in screen_text(app)
             assert "Programs" in screen_text(app)
+
+
+@pytest.mark.parametrize("number", range(1, 10))
+async def test_a_screen_outlives_every_resize(number):
+    async with monitor(size=SIZES[-1]) as (app, pilot):
+        await press(app, pilot, *(("2", "enter") if number == 9 else str(number)))
+        for size in RESIZES:
+            await resize(app, pilot, size)
+            assert ("too small" in screen_text(app)) == (size[0] == 60)
 
 
 async def test_every_screen_stands_at_unusual_sizes_and_in_every_kind_of_theme():

@@ -40,8 +40,9 @@ class Timeline(Canvas):
         lines: list[Line] = [
             [*fitted([Piece(lane.name, "muted")], LABEL_CELLS), *self._lane(lane, cells)] for lane in lanes
         ]
-        if hidden := len(self._lanes) - len(lanes):
-            lines[0] = [Piece(f"{hidden + 1} more lanes", "muted")] if lines else []
+        hidden = len(self._lanes) - len(lanes)
+        if hidden and lines:
+            lines[0] = [Piece(f"{hidden + 1} more lanes", "muted")]
         span = age(self._end - self._start)
         axis = [Piece(" " * LABEL_CELLS), *fitted([Piece(f"-{span}", "muted")], cells - 3), Piece("now", "muted")]
         return [*lines, axis, _key()]

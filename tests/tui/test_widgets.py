@@ -1,0 +1,46 @@
+"""Parts of screens by themselves: while a terminal is resized, each is given whatever room is left."""
+
+from itertools import product
+
+import pytest
+
+from pie_mlx.tui.model.context import Span
+from pie_mlx.tui.model.process import Output
+from pie_mlx.tui.widgets.bars import Heading, KeyBar, Place, ReplayBar, StatusBar, TabBar
+from pie_mlx.tui.widgets.canvas import Piece
+from pie_mlx.tui.widgets.chart import Chart, braille_rows
+from pie_mlx.tui.widgets.page_map import PageMap
+from pie_mlx.tui.widgets.share_bar import Share, ShareBar
+from pie_mlx.tui.widgets.stats import Stat, StatRow
+from pie_mlx.tui.widgets.table import Column, Table
+from pie_mlx.tui.widgets.timeline import Lane, Timeline
+from pie_mlx.tui.widgets.transcript import Transcript
+
+SHARES = [Share("own", 5, "main"), Share("free", 3, "faint")]
+LANES = [Lane("#1", 0.0, 9.0, [Span("forward", 1.0, 2.0)]), Lane("tools", 3.0, 4.0, ())]
+COLUMNS = [Column[str]("name", 4, str), Column[str]("text", 0, str)]
+SHOWN = (
+    (StatusBar(), [Heading("LIVE", "good", "demo", [[Piece("7 tok/s")]], "a notice")]),
+    (TabBar([("a", "Overview"), ("b", "Logs")], "a"), None),
+    (KeyBar(), [[("q", "quit"), ("k", "kill"), ("?", "help")]]),
+    (ReplayBar(), [Place(True, 0.5, "00:01.0", "00:02.0", "1x")]),
+    (Chart("Price", "warn", str, id="chart"), [[1.0, 2.0, 3.0]]),
+    (ShareBar("Pool", id="pool"), [SHARES]),
+    (PageMap(id="map"), [SHARES]),
+    (StatRow(id="figures"), [(Stat("tokens", "7", "tok/s", "good"), Stat("pages", "8", "", "main"))]),
+    (Timeline(id="timeline"), [LANES, 0.0, 9.0]),
+    (Transcript("Output", id="output"), [[Output("stdout", "one two\nthree", 0.0)]]),
+    (Table[str](COLUMNS, str, title="Rows", id="table"), [["one", "two", "three"]]),
+)
+
+
+@pytest.mark.parametrize(("widget", "shown"), SHOWN, ids=[widget.id for widget, _ in SHOWN])
+def test_a_widget_paints_in_any_room(widget, shown):
+    if shown is not None:
+        widget.show(*shown)
+    for width, height in product(range(24), range(8)):
+        assert isinstance(widget.paint(width, height), list)
+
+
+def test_a_trend_without_room_has_no_rows():
+    assert braille_rows([1.0, 2.0, 3.0], 0, 4, 3.0) == braille_rows([1.0, 2.0, 3.0], -5, 4, 3.0) == []
