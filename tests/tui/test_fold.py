@@ -41,6 +41,16 @@ def test_a_second_engine_in_a_log_begins_without_contexts_and_accounts():
     assert (dict(state.contexts), dict(state.accounts), state.pages.used, state.pages.total) == ({}, {}, 0, 8)
 
 
+@pytest.mark.parametrize("hostile", ["\x1b[31mp", "\u202ep", "p\n", "\tp"])
+def test_names_cannot_steer_a_terminal_and_still_name_the_same(hostile):
+    launched = ProcessLaunched(hostile, f"ada{hostile}", f"chat{hostile}")
+    state = after(EngineStarted(hostile, "market", 8, 16), launched, ProcessMessage(hostile, "a\n\tb"))
+    (process,) = state.processes.values()
+    for name in (process.id, process.username, process.program, state.engine.model, state.log[-1].source):
+        assert name.isprintable()
+    assert process.output[-1].text == "a\n\tb"
+
+
 def test_a_pass_adds_tokens_to_its_context_and_its_program():
     state = after(*RUNNING, computed(held=40, tokens=1))
     assert (state.contexts[1].held_tokens, state.processes["p"].tokens, state.processes["p"].passes) == (41, 41, 2)

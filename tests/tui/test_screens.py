@@ -18,6 +18,7 @@ SIZES = ((80, 24), (120, 40), (200, 60))
 RESIZES = ((82, 24), (60, 15), (120, 40), (5, 3), (1, 1), (0, 0), (80, 24), (200, 60))
 """From wide to narrow at once, below what is needed, and back."""
 UNUSUAL = ((240, 70), (90, 60))
+HOSTILE = "\u202ex[bold]\n\ta \x1b[31mb@1.0.0"
 UPDATE = bool(os.environ.get("PIE_UPDATE_SCREENS"))
 
 
@@ -92,13 +93,14 @@ async def test_text_of_programs_is_shown_as_it_is_and_steers_nothing():
     class Hostile(StillDemo):
         def start(self, feed):
             super().start(feed)
-            events = ProcessLaunched("p" * 36, "[/]", "x[bold]@1.0.0"), ProcessMessage("p" * 36, "[/red]\x1b[2Jend")
+            events = ProcessLaunched("p" * 36, "[/]", HOSTILE), ProcessMessage("p" * 36, "[/red]\x1b[2Jend")
             feed.extend(Record(1000.0, event) for event in events)
 
     async with monitor(Hostile(0)) as (app, pilot):
         for number in (*range(1, 9), 2):
             await press(app, pilot, str(number))
-        assert "x[bold]" in screen_text(app)
+            assert not set(screen_text(app)) & set("\x1b\t\u202e")
+        assert "x[bold] a [31mb" in screen_text(app)
         await press(app, pilot, "end", "k", "n", "enter")
         assert "[/red][2Jend" in screen_text(app)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from pie_mlx.tui.model.draft import Draft
+from pie_mlx.tui.model.names import with_safe_names
 from pie_mlx.tui.model.record import Record
 from pie_mlx.tui.model.sampling import sample_until
 from pie_mlx.tui.model.state import MonitorState
@@ -16,7 +17,7 @@ def fold(state: MonitorState, records: Iterable[Record]) -> MonitorState:
     for seconds, event in records:
         sample_until(draft, seconds)
         draft.seconds = max(draft.seconds, seconds)
-        draft.take(event)
+        draft.take(with_safe_names(event))
     return draft.state()
 
 
