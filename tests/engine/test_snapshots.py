@@ -3,7 +3,7 @@
 import pytest
 
 from pie_mlx.errors import InvalidArgumentError, SnapshotNotFoundError
-from pie_mlx.sdk import Context
+from pie_mlx.sdk import Context, Sampler
 from tests.engine.running import Running
 
 
@@ -41,6 +41,32 @@ async def test_a_snapshot_outlives_its_program_with_what_was_pending(engine: Run
     assert opened is not None
     assert opened.buffer() == prompt[30:]
     assert await engine.greedy(opened, 8) == expected
+
+
+@pytest.mark.parametrize("take", [False, True], ids=["open", "take"])
+async def test_a_seeded_draw_goes_on_where_it_was_saved(engine: Running, take: bool) -> None:  # L6
+    context = Context(engine.model)
+    context.append(engine.prompt(20, 34))
+    await seeded(context, 6)
+    context.save("drawn")
+    opened = (Context.take if take else Context.open)(engine.model, "drawn")
+    assert opened is not None
+    assert await seeded(opened, 10) == await seeded(context, 10)
+
+
+async def test_a_snapshot_is_drawn_from_on_a_stream_of_its_own(engine: Running) -> None:  # L6, N4
+    context = Context(engine.model)
+    context.append(engine.prompt(20, 35))
+    context.save("streams")
+    opened = Context.take(engine.model, "streams")
+    assert opened is not None
+    assert await seeded(opened, 16, seed=None) != await seeded(context, 16, seed=None)
+
+
+async def seeded(context: Context, tokens: int, seed: int | None = 7) -> list[int]:
+    """Drawn tokens, without an end and in one go; the context's own stream for no seed."""
+    sampler = Sampler.multinomial(1.5, seed=seed)
+    return await context.generate(sampler, max_tokens=tokens, stop=[], auto_flush=False).collect_tokens()
 
 
 def test_users_do_not_see_each_others_snapshots(engine: Running) -> None:  # N5

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import NamedTuple
 
 from pie_mlx import calls
 from pie_mlx.engine.answers.base import answers
@@ -15,6 +16,13 @@ from pie_mlx.events import ContextCreated, ContextForked
 
 NAME_LIMIT = 256
 GENERATED_PREFIX = "__snapshot_"
+
+
+class _Notes(NamedTuple):
+    """What a snapshot keeps beside its pages: the SDK's buffer, and how many tokens were drawn (L6)."""
+
+    pending: calls.PendingInput
+    sampled: int
 
 
 def _check_count(what: str, count: int) -> None:
@@ -149,7 +157,7 @@ async def save(services: Services, process: Process, call: calls.SaveSnapshot) -
     async with context.turn:
         context.check_live()
         services.check_stateless("snapshots")
-        saved = services.store.save(context.id, process.username, name, call.pending)
+        saved = services.store.save(context.id, process.username, name, _Notes(call.pending, context.sampled))
         services.ticker.copy(saved.copies)
     return name
 
@@ -162,10 +170,11 @@ async def open_snapshot(services: Services, process: Process, call: calls.OpenSn
     if opened is None:
         return None
     services.ticker.copy(opened.copies)
-    context = services.adopt(process, opened.context)
+    notes: _Notes = opened.notes
+    context = services.adopt(process, opened.context, sampled=notes.sampled)
     state = calls.ContextState(context.id, store.counters(context.id))
     services.emit(ContextCreated(process.id, context.id, state.counters.committed, process.account))
-    return calls.OpenedSnapshot(state, opened.pending)
+    return calls.OpenedSnapshot(state, notes.pending)
 
 
 @answers(calls.DeleteSnapshot)

@@ -18,11 +18,11 @@ LONGEST_NAME = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """A saved context. `held` is where it stood in the trie when saved; `pending` is the SDK's own."""
+    """A saved context. `held` is where it stood in the trie when saved; `notes` are the caller's."""
 
     image: Image
     held: Segment
-    pending: Any
+    notes: Any
 
 
 class SnapshotShelf:
@@ -44,7 +44,7 @@ class SnapshotShelf:
         self._fresh_names.add(name)
         return name
 
-    def save(self, context: Context, user: str, name: str, pending: Any) -> tuple[PageCopy, ...]:
+    def save(self, context: Context, user: str, name: str, notes: Any) -> tuple[PageCopy, ...]:
         """N2: replaces the user's snapshot of that name once the new one stands."""
         self._check_name(name)
         self._fresh_names.discard(name)
@@ -54,7 +54,7 @@ class SnapshotShelf:
             image, copies = self._image_of(context)
         self._images.want(image)
         replaced = self._by_name.get((user, name))
-        self._by_name[user, name] = Snapshot(image, self._stand(image), pending)
+        self._by_name[user, name] = Snapshot(image, self._stand(image), notes)
         if replaced is not None:
             self._let_go(replaced)
         return copies

@@ -341,25 +341,25 @@ class PageStore:
         """A name no user can choose, for one `save` (N3)."""
         return self._snapshots.fresh_name()
 
-    def save(self, context: int, user: str, name: str, pending: Any) -> SaveResult:
-        """Saves the context, replacing the user's snapshot of that name (N2). Raises InvalidArgumentError.
+    def save(self, context: int, user: str, name: str, notes: Any) -> SaveResult:
+        """Saves the context and the caller's `notes`, replacing the user's snapshot of that name (N2).
 
-        Never fails for lack of pages: without room for the copies the working tokens are replayed when opened.
+        Raises InvalidArgumentError, never for lack of pages: without room the working tokens are replayed when opened.
         """
         found = self._contexts.get(context)
-        return SaveResult(self._snapshots.save(found, user, name, pending))
+        return SaveResult(self._snapshots.save(found, user, name, notes))
 
     def open(self, user: str, name: str) -> Opened | None:
         """A new context like the snapshot, which stays (N4); None when absent."""
         snapshot = self._snapshots.find(user, name)
         if snapshot is None:
             return None
-        return self._open(self._snapshots.copy_image(snapshot), snapshot.pending)
+        return self._open(self._snapshots.copy_image(snapshot), snapshot.notes)
 
     def take(self, user: str, name: str) -> Opened | None:
         """A new context from the snapshot, which is gone (N4); None when absent."""
         snapshot = self._snapshots.remove(user, name)
-        return None if snapshot is None else self._open(snapshot.image, snapshot.pending)
+        return None if snapshot is None else self._open(snapshot.image, snapshot.notes)
 
     def delete(self, user: str, name: str) -> None:
         """Drops a snapshot. Raises SnapshotNotFoundError."""
@@ -374,8 +374,8 @@ class PageStore:
         books = Books(self._trie, self._hasher, self.page_size, self._contexts, self._snapshots.all())
         check_integrity(books)
 
-    def _open(self, image: Image, pending: Any) -> Opened:
+    def _open(self, image: Image, notes: Any) -> Opened:
         context = self._contexts.new()
         context.image = image
         copies = self._suspender.restore_without_work(context)
-        return Opened(context.number, copies, pending, context.resident)
+        return Opened(context.number, copies, notes, context.resident)

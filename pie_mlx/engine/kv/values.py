@@ -133,7 +133,7 @@ class Opened:
 
     context: int
     copies: tuple[PageCopy, ...]
-    pending: Any
+    notes: Any
     resident: bool
 
 

@@ -55,12 +55,12 @@ def test_a_snapshot_outlives_its_creator(world: World):  # N1, T13
     world.check()
 
 
-def test_what_was_pending_comes_back(world: World):  # N1, T14
-    pending = object()
-    world.save(world.filled([1]), "ann", "a", pending)
+def test_what_was_saved_beside_the_pages_comes_back(world: World):  # N1, T14
+    notes = object()
+    world.save(world.filled([1]), "ann", "a", notes)
     opened = world.store.open("ann", "a")
     assert opened is not None
-    assert opened.pending is pending
+    assert opened.notes is notes
 
 
 def test_a_taken_snapshot_is_moved_without_a_copy(world: World):  # N4

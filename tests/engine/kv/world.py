@@ -228,17 +228,17 @@ class World:
         for token, position, mask in zip(fill.tokens, fill.positions, fill.masks, strict=True):
             yield WorkingToken(token, position, mask, fill.adapter, fill.adapter_version, fill.zo_seed)
 
-    def save(self, context: int, user: str, name: str, pending: object = None) -> None:
-        self.move(self.store.save(context, user, name, pending).copies)
-        self.snapshots[user, name] = (self._like(self.contexts[context]), pending)
+    def save(self, context: int, user: str, name: str, notes: object = None) -> None:
+        self.move(self.store.save(context, user, name, notes).copies)
+        self.snapshots[user, name] = (self._like(self.contexts[context]), notes)
 
     def open(self, user: str, name: str, *, take: bool = False) -> int | None:
         opened = self.store.take(user, name) if take else self.store.open(user, name)
         if opened is None:
             return None
         self.move(opened.copies)
-        book, pending = self.snapshots.pop((user, name)) if take else self.snapshots[user, name]
-        assert opened.pending is pending
+        book, notes = self.snapshots.pop((user, name)) if take else self.snapshots[user, name]
+        assert opened.notes is notes
         assert opened.resident == self.store.is_resident(opened.context)
         self.contexts[opened.context] = self._like(book)
         return opened.context
