@@ -1,18 +1,32 @@
 """Computing a buffer ahead of its generation."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from pie_mlx.calls import Forward
+from pie_mlx.errors import PieError
 from pie_mlx.sdk.context import Context
 
 
-async def flush_except_last(context: Context) -> None:
-    """Compute all but the last token of the buffer, which the first step needs as its input.
-
-    When it raises, the buffer is as before.
-    """
-    pending = context._pending  # pyright: ignore[reportPrivateUsage]
+@contextmanager
+def kept_on_error(context: Context) -> Generator[None, None, None]:
+    """What raises a PieError inside leaves the buffer, and a bid set by hand, as they were (E3)."""
     context.buffer()  # learns what became of passes under way
-    tokens = pending.take()
-    pending.give_back(tokens[:-1])
+    pending, bidding = context._pending, context._handle.bidding  # pyright: ignore[reportPrivateUsage]
+    before, bid = pending.snapshot(), bidding.override
     try:
-        await context.flush()
-    finally:
-        pending.tokens += tokens[-1:]
+        yield
+    except PieError:
+        pending.restore(before)
+        if bid is not None:
+            bidding.set(bid)
+        raise
+
+
+async def flush_except_last(context: Context) -> None:
+    """Compute all but the last token of the buffer, which the first step needs as its input. The bid stays."""
+    pending, handle = context._pending, context._handle  # pyright: ignore[reportPrivateUsage]
+    tokens = pending.take()
+    pending.give_back(tokens[-1:])
+    if len(tokens) > 1 or handle.owes_tokens:
+        await handle.run(Forward(handle.id, pending=tokens[:-1]), lambda: pending.give_back(tokens[:-1]))

@@ -6,14 +6,13 @@ from weakref import WeakKeyDictionary
 
 from pie_mlx.calls import Sampler
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.sdk import chat
 from pie_mlx.sdk._host import Link
 from pie_mlx.sdk.context import Context as AsyncContext
 from pie_mlx.sdk.generator import Constraints
 from pie_mlx.sdk.model import Model
 from pie_mlx.sdk.raw import RawContext
 from pie_mlx.sdk.sync._blocking import wait
-from pie_mlx.sdk.sync._priming import flush_except_last
+from pie_mlx.sdk.sync._priming import flush_except_last, kept_on_error
 from pie_mlx.sdk.sync.decoder import Decoder
 from pie_mlx.sdk.sync.stream import EventStream, TokenStream
 
@@ -166,22 +165,20 @@ class Context:
 
         `auto_flush` writes the start of the model's turn and computes all but one token of the buffer; without it
         nothing stops the generation but `stop` and `max_tokens`. `reasoning` and `tool_use` ask for their events.
-        Further options are those of the asynchronous `generate`.
+        Further options are those of the asynchronous `generate`. When it raises, the context is as before.
         """
-        if auto_flush:
-            self._context.cue()
-            if options.get("adapter") is None:  # the prompt is computed with the adapter, in the first step
+        with kept_on_error(self._context):
+            generator = self._context.generate(
+                sampler,
+                max_tokens=max_tokens,
+                stop=stop,
+                constrain=constrain,
+                logit_mask=logit_mask,
+                auto_flush=auto_flush,
+                **options,
+            )
+            if auto_flush and options.get("adapter") is None:  # with one, the prompt is computed in the first step
                 wait(flush_except_last(self._context))
-            stop = chat.stop_tokens(self.model) if stop is None else stop
-        generator = self._context.generate(
-            sampler,
-            max_tokens=max_tokens,
-            stop=stop,
-            constrain=constrain,
-            logit_mask=logit_mask,
-            auto_flush=False,
-            **options,
-        )
         tokens = TokenStream(generator, self.model)
         if not decode:
             return tokens

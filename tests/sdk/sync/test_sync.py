@@ -1,5 +1,8 @@
 """The blocking facade over the engine double, and its decoder over a model that speaks."""
 
+import asyncio
+from typing import Any
+
 import pytest
 
 from pie_mlx import calls
@@ -39,13 +42,46 @@ def test_without_auto_flush_nothing_is_added_or_computed(model: Model) -> None: 
     assert stream.finish_reason == "length"
 
 
-def test_a_failed_flush_leaves_the_buffer(host: ToyHost, model: Model) -> None:  # E3
-    context = Context(model).user("Hi").cue()
+def test_a_failed_flush_leaves_the_buffer_and_the_bid(host: ToyHost, model: Model) -> None:  # E3
+    context = Context(model).system("Be brief.").user("Hi")
+    context.asynchronous.set_bid(2.5)
     before = context.buffer()
     host.failure = InvalidArgumentError("no")
     with pytest.raises(InvalidArgumentError):
-        context.generate(Sampler.greedy(), auto_flush=True)
-    assert context.buffer()[: len(before)] == before
+        context.generate(Sampler.greedy())
+    assert (context.buffer(), context.seq_len, host.bids[-1]) == (before, 0, (context.id, "set", 2.5, 0.0))
+    assert context.generate_text(Sampler.greedy()) == "hello"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"max_tokens": -1}, {"constrain": 5}, {"maxtokens": 3}, {"logit_mask": [-1]}, {"stop": [-1]}, {"horizon": -1}],
+    ids=str,
+)
+def test_an_option_that_is_refused_leaves_the_context(model: Model, options: dict[str, Any]) -> None:  # E3
+    context = Context(model).user("Hi")
+    before = context.buffer()
+    with pytest.raises((InvalidArgumentError, TypeError)):
+        context.generate(Sampler.greedy(), **options)
+    assert (context.buffer(), context.seq_len) == (before, 0)
+
+
+def test_inside_an_event_loop_generating_leaves_the_context(model: Model) -> None:  # E3
+    context = Context(model).user("Hi")
+    before = context.buffer()
+
+    async def generate() -> None:
+        context.generate(Sampler.greedy())
+
+    with pytest.raises(InvalidArgumentError, match="event loop"):
+        asyncio.run(generate())
+    assert context.buffer() == before
+
+
+def test_the_prompt_is_computed_at_the_bid_of_its_reply(host: ToyHost, model: Model) -> None:  # B7
+    context = Context(model).user("Hi")
+    context.generate(Sampler.greedy(), horizon=5)
+    assert host.bids == [(context.id, "rebid", 5.0, 0.0)]
 
 
 def test_events_end_with_the_whole_text(model: Model) -> None:  # Y1
