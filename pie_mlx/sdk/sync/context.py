@@ -1,5 +1,6 @@
 """Contexts whose operations wait until they are done."""
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, Self, overload
 from weakref import WeakKeyDictionary
@@ -24,7 +25,8 @@ def _claim(host: Link, label: str | None) -> str:
     taken = _labels.setdefault(host, set())
     if label in taken:
         raise InvalidArgumentError(f"context name {label!r}: it is taken", hint="give each context a name of its own")
-    chosen = label if label is not None else f"context-{len(taken) + 1}"
+    numbers = itertools.count(len(taken) + 1)
+    chosen = label if label is not None else next(name for n in numbers if (name := f"context-{n}") not in taken)
     taken.add(chosen)
     return chosen
 

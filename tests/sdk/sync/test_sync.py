@@ -105,6 +105,15 @@ def test_names_are_labels_used_once(model: Model) -> None:  # Y1
             again()
 
 
+def test_a_label_that_is_made_up_is_not_one_that_was_given(model: Model) -> None:  # Y1
+    assert [Context(model, name).name for name in ("context-2", None, "context-4", None)] == [
+        "context-2",
+        "context-3",
+        "context-4",
+        "context-5",
+    ]
+
+
 def test_contexts_are_released_on_leaving_with(host: ToyHost, model: Model) -> None:
     with Context(model) as context:
         context.fill("abc").flush()
