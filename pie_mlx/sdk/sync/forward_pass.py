@@ -5,7 +5,7 @@ from typing import Self
 
 from pie_mlx import calls
 from pie_mlx.calls import Brle
-from pie_mlx.errors import InvalidArgumentError, SpeculationError, StepConsumedError
+from pie_mlx.errors import InvalidArgumentError, PieError, SpeculationError, StepConsumedError
 from pie_mlx.sdk._tokens import integers
 from pie_mlx.sdk.adapter import Adapter, adapter_number, checked_adapter, checked_seed
 from pie_mlx.sdk.model import Model
@@ -86,15 +86,15 @@ class ForwardPass:
         return self
 
     def execute(self) -> list[calls.AnyResult]:
-        """Run the pass; one result per index, in the order they were asked for.
+        """Run the pass; one result per index, in the order they were asked for. When it raises, everything is as before
+        and it can be executed again; after it ran, StepConsumedError.
 
-        Raises StepConsumedError the second time, InvalidArgumentError without context or input, and what passes raise.
+        Raises InvalidArgumentError without context or input, and what passes raise.
         """
         if self._executed:
             raise StepConsumedError("ForwardPass: it was executed", hint="build another one")
         if self._context is None:
             raise InvalidArgumentError("ForwardPass: no context", hint="call context() first")
-        self._executed = True
         handle = self._context.asynchronous._handle  # pyright: ignore[reportPrivateUsage]
         # Drafts follow plain input: at the positions of its slots.
         plain = self._positions == list(range(handle.next_slot, handle.next_slot + len(self._tokens)))
@@ -111,4 +111,9 @@ class ForwardPass:
             adapter=adapter_number(self._adapter),
             zo_seed=self._zo_seed,
         )
-        return list(wait(handle.run(request)).results)
+        self._executed = True
+        try:
+            return list(wait(handle.run(request)).results)
+        except PieError:
+            self._executed = False
+            raise

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pie_mlx import calls
-from pie_mlx.errors import InvalidArgumentError, SessionClosedError, StepConsumedError
+from pie_mlx.errors import InvalidArgumentError, KvCapacityError, SessionClosedError, StepConsumedError
 from pie_mlx.sdk import sync
 from pie_mlx.sdk.model import Model
 from pie_mlx.sdk.sync import Adapter, Context, Decoder, Event, ForwardPass, Sampler, session, zo
@@ -142,6 +142,18 @@ def test_a_pass_by_hand_needs_its_pages_reserved(model: Model) -> None:  # F12
     forward = ForwardPass(model).context(context).input_tokens([40, 41], [0, 1]).sampler([1], Sampler.greedy())
     assert forward.execute() == [calls.SampledTokens([42])]
     assert context.seq_len == 2
+    with pytest.raises(StepConsumedError):
+        forward.execute()
+
+
+def test_a_pass_by_hand_that_failed_can_be_executed_again(host: ToyHost, model: Model) -> None:  # E3
+    context = Context(model)
+    forward = ForwardPass(model).context(context).input_tokens([40], [0]).sampler([0], Sampler.greedy())
+    host.failure = KvCapacityError("no page")
+    with pytest.raises(KvCapacityError):
+        forward.execute()
+    context.inner().reserve_working_pages(1)
+    assert forward.execute() == [calls.SampledTokens([41])]
     with pytest.raises(StepConsumedError):
         forward.execute()
 
