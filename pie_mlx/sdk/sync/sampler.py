@@ -52,7 +52,8 @@ class Sampler:
 
     @staticmethod
     def embedding() -> NoReturn:
-        """Raises InvalidArgumentError: not supported yet."""
+        """Raises InvalidArgumentError: hidden states stay in the engine."""
         raise InvalidArgumentError(
-            "Sampler.embedding: not supported yet: the engine has no call for it", hint="use dist() or a sampler"
+            "Sampler.embedding: embeddings are not offered: hidden states stay in the engine",
+            hint="use dist() for the probabilities, or a model made for embeddings, in a library of its own",
         )
