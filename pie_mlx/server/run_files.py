@@ -1,10 +1,12 @@
 """How an engine is found: `$PIE_HOME/run/engine.json` and the Unix socket beside it."""
 
 import contextlib
+import fcntl
 import os
 import socket
 import tempfile
 from pathlib import Path
+from typing import TextIO
 
 import msgspec
 
@@ -58,35 +60,36 @@ def remove_engine_file(home: Path) -> None:
             path.unlink()
 
 
-def check_alone(home: Path) -> None:
-    """Raises ConfigError when an engine runs on `home` and says so there."""
+def claim(home: Path) -> TextIO:
+    """The file that one engine at a time has open, from before it loads its model. Raises ConfigError for another."""
+    file = (run_directory(home) / "lock").open("w")
     try:
-        found = msgspec.json.decode(engine_file(home).read_bytes(), type=EngineFile)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise ConfigError(
+            f"{home}: an engine is running on it already{_address(home)}",
+            hint="use it, stop it, or set another PIE_HOME for this one",
+        ) from None
+    return file
+
+
+def _address(home: Path) -> str:
+    try:
+        return f", at {msgspec.json.decode(engine_file(home).read_bytes(), type=EngineFile).url}"
     except (OSError, msgspec.DecodeError):
-        return
-    if _answers(Path(found.socket)):
-        raise _taken(home, f", at {found.url}")
+        return ""
 
 
 def bind_unix(home: Path) -> socket.socket:
-    """A bound socket of mode 0600 in a directory of mode 0700. A stale one of a dead engine is replaced.
-
-    Raises ConfigError when a living engine listens there.
-    """
+    """A bound socket of mode 0600 in a directory of mode 0700, for who has claimed `home`. One of a dead engine is
+    replaced."""
     path = _socket_path(home)
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    if path.exists() and _answers(path):
-        connection.close()
-        raise _taken(path)
     path.unlink(missing_ok=True)
     connection.bind(str(path))
     path.chmod(0o600)
     return connection
-
-
-def _taken(path: Path, where: str = "") -> ConfigError:
-    hint = "use it, stop it, or set another PIE_HOME for this one"
-    return ConfigError(f"{path}: an engine is running on it already{where}", hint=hint)
 
 
 def remove_unix(home: Path, path: Path) -> None:
@@ -102,12 +105,3 @@ def _socket_path(home: Path) -> Path:
     if len(os.fsencode(path)) <= SOCKET_PATH_LIMIT_BYTES:
         return path
     return Path(tempfile.mkdtemp(prefix="pie-")) / "engine.sock"
-
-
-def _answers(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as trial:
-        try:
-            trial.connect(str(path))
-        except OSError:
-            return False
-    return True

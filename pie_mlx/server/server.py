@@ -10,7 +10,7 @@ from functools import partial
 from math import ceil
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, Self, TextIO, cast
 
 import uvicorn
 from websockets.datastructures import Headers
@@ -33,7 +33,7 @@ from pie_mlx.server.protocol import HttpProtocol
 from pie_mlx.server.run_files import (
     EngineFile,
     bind_unix,
-    check_alone,
+    claim,
     remove_engine_file,
     remove_unix,
     run_directory,
@@ -80,6 +80,7 @@ class Server:
         self._observers = observers
         self._doorkeeper = Doorkeeper(new_token(), keys, settings.challenge_seconds)
         self._sockets: list[socket.socket] = []
+        self._claim: TextIO | None = None
         self._sweeper: asyncio.Task[None] | None = None
         self._serving: asyncio.Task[None] | None = None
         self._http: _Uvicorn | None = None
@@ -95,11 +96,11 @@ class Server:
 
     async def __aenter__(self) -> Self:
         run_directory(self._home)
-        if self._announces:
-            check_alone(self._home)
-        self._sockets.append(bind_tcp(self._settings.host, self._settings.port))
-        self.url = websocket_url(self._sockets[0])
         try:
+            if self._announces:
+                self._claim = claim(self._home)
+            self._sockets.append(bind_tcp(self._settings.host, self._settings.port))
+            self.url = websocket_url(self._sockets[0])
             if self._announces:
                 self._sockets.append(bind_unix(self._home))
                 self.socket_path = str(self._sockets[1].getsockname())
@@ -196,6 +197,8 @@ class Server:
             bound.close()
         if self.socket_path:
             remove_unix(self._home, Path(self.socket_path))
+        if self._claim is not None:
+            self._claim.close()
 
     def _publish(self, event: Event) -> None:
         self.service.board.note(event)

@@ -86,7 +86,7 @@ def test_a_server_from_start_to_end(serving, player):
     assert engine.end(signal.SIGTERM) == 0  # 4.1
     assert following.wait() == 1
     assert "Engine stopped" in following.stderr.read()
-    assert list((engine.home / "run").iterdir()) == []
+    assert [path.name for path in (engine.home / "run").iterdir()] == ["lock"]
     from pie_mlx.event_log import read_events
 
     log = read_events(player.with_name("events"))

@@ -18,6 +18,7 @@ from pie_mlx.server.listening import bind_tcp, listen
 from pie_mlx.server.run_files import (
     EngineFile,
     bind_unix,
+    claim,
     engine_file,
     remove_engine_file,
     remove_unix,
@@ -105,6 +106,12 @@ def test_an_engine_that_runs_on_the_home_already_is_named_by_its_address(server)
     assert str(refused.value) == f"{server.home}: an engine is running on it already, at {server.url}"
 
 
+def test_a_home_is_taken_before_its_engine_has_loaded_a_model(tmp_path):
+    with claim(tmp_path), pytest.raises(ConfigError, match="an engine is running on it already"):
+        RunningServer(tmp_path).start()
+    RunningServer(tmp_path).start().stop()
+
+
 def test_a_port_taken_while_the_model_loads_is_told_too():
     first = bind_tcp("127.0.0.1", 0)
     port = first.getsockname()[1]
@@ -129,7 +136,7 @@ async def test_a_model_that_does_not_load_leaves_nothing(tmp_path):
     server = Server(ServerSettings(port=0), broken, home=tmp_path, model="m")
     with pytest.raises(Exception, match="nonsense"):
         await server.__aenter__()
-    assert list((tmp_path / "run").iterdir()) == []
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["lock"]
 
 
 def test_the_socket_of_a_dead_engine_is_replaced(tmp_path):
