@@ -334,6 +334,7 @@ def test_an_answer_that_outgrows_the_pages_ends_with_what_there_is(tmp_path):
         ),
         ({"extra_body": {"wish": 1}}, "wish"),
         ({"extra_body": {"min_p": 2}}, "min_p"),
+        ({"extra_body": {"top_k": 2**64}}, "top_k"),
     ],
 )
 def test_what_is_not_supported_is_refused_by_name(ask, fields, param):
@@ -346,6 +347,10 @@ def test_what_is_not_supported_is_refused_by_name(ask, fields, param):
 def test_fields_that_ask_for_nothing_are_accepted(ask):
     neutral = {"frequency_penalty": 0, "logit_bias": {}, "modalities": ["text"], "store": False, "user": "ada"}
     assert ask(**neutral, extra_body={"top_k": 1, "min_p": 0.1, "metadata": None}).choices
+
+
+def test_the_largest_top_k_keeps_everything(ask):  # L1
+    assert ask(temperature=1, extra_body={"top_k": 2**63 - 1}).choices
 
 
 def test_a_schema_that_cannot_be_enforced_is_refused(ask):

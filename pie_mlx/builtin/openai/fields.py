@@ -145,7 +145,7 @@ class Request(Strict):
     stream_options: StreamOptions | None = None
     temperature: Annotated[float, Meta(ge=0, le=2)] = 1.0
     top_p: Share = 1.0
-    top_k: Annotated[int, Meta(ge=0)] = 0
+    top_k: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
     min_p: Share = 0.0
     seed: int | None = None
     n: Annotated[int, Meta(ge=1, le=64)] = 1

@@ -98,5 +98,6 @@ def _entropies(logits: mx.array, rows: Sequence[int]) -> mx.array:
 def _likely(row: mx.array, probe: Distribution) -> tuple[mx.array, mx.array]:
     """The most likely tokens in order, and their probabilities."""
     probabilities = mx.softmax(row / probe.temperature, precise=True)
-    order = mx.argsort(-probabilities)[: probe.k or None]
+    vocabulary = row.shape[-1]
+    order = mx.argsort(-probabilities)[: min(probe.k or vocabulary, vocabulary)]
     return order, probabilities[order]

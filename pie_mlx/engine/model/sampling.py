@@ -12,6 +12,7 @@ import numpy as np
 
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.model.batch import PackedMask
+from pie_mlx.metal.arrays import integers
 from pie_mlx.metal.attention import LOG2_E
 
 CANDIDATES = 256
@@ -130,8 +131,8 @@ def from_most_likely(logits: mx.array, draws: Sequence[Draw], candidates: int) -
 def _kept(falling: mx.array, draws: Sequence[Draw]) -> mx.array:
     """Which of the sorted probabilities every filter of the row keeps (L1), [draws, candidates] bool."""
     rank = mx.arange(falling.shape[-1])[None]
-    vocabulary = np.iinfo(np.int32).max
-    k = mx.array([draw.sampler.k or vocabulary for draw in draws])[:, None]
+    most = np.iinfo(np.int32).max
+    k = integers([min(draw.sampler.k or most, most) for draw in draws])[:, None]
     before = mx.cumsum(falling, axis=-1) - falling
     enough = before < _column([draw.sampler.p for draw in draws])
     # p = 1 keeps everything: rounding must not let the running sum reach 1 early.

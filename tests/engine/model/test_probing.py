@@ -68,3 +68,8 @@ def test_logits_come_as_they_are() -> None:
     (answer,) = answers([(1, Logits())])
     assert isinstance(answer, RawLogits)
     assert np.array_equal(np.frombuffer(answer.data, np.float32), LOGITS[1])
+
+
+@pytest.mark.parametrize("k", [50, 2**31, 2**64 - 1])
+def test_a_k_beyond_the_vocabulary_is_the_vocabulary(k: int) -> None:  # L4
+    assert answers([(0, Distribution(0.7, k))]) == answers([(0, Distribution(0.7, 0))])

@@ -79,6 +79,13 @@ def test_equal_probabilities_rank_by_id() -> None:  # L1
     assert drawn == {0, 1, 2}
 
 
+@pytest.mark.parametrize("k", [2**31, 2**64 - 1])
+def test_a_k_beyond_the_vocabulary_is_the_vocabulary(k: int) -> None:  # L1
+    row = np.random.default_rng(4).normal(size=(1, VOCABULARY)).astype(np.float32)
+    beyond, all_of_it = ([Draw(0, Sampler.top_k(1.0, n), u / 20) for u in range(20)] for n in (k, VOCABULARY))
+    assert draw(row, beyond) == draw(row, all_of_it)
+
+
 @pytest.mark.parametrize(
     "sampler",
     [Sampler.top_p(0.0), Sampler.top_k(1e-6), Sampler.multinomial(0.0), Sampler.min_p(0.0), Sampler.top_k_top_p(0.0)],
