@@ -5,10 +5,29 @@ import math
 import msgspec
 
 from pie_mlx.calls.base import Record, snake_case
-from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
 
 ARGMAX_TEMPERATURE = 1e-5
 """At or below this temperature every sampler is argmax (L2)."""
+
+SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**64 - 1
+"""What fits a call."""
+
+
+def _check_integer(what: str, value: int) -> None:
+    """Raises InvalidTypeError for anything else, InvalidArgumentError for what 64 bits do not hold."""
+    if type(value) is not int:
+        raise InvalidTypeError(f"{what}: got {type(value).__name__}", hint="pass a plain int")
+    if not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
+        raise InvalidArgumentError(f"{what}: it has more than 64 bits", hint="pass a smaller int")
+
+
+def _check_number(what: str, value: float) -> None:
+    """A float, or an int as above. Raises InvalidTypeError for anything else."""
+    if type(value) is int:
+        _check_integer(what, value)
+    elif type(value) is not float:
+        raise InvalidTypeError(f"{what}: got {type(value).__name__}", hint="pass a plain number")
 
 
 class Read(msgspec.Struct, frozen=True, omit_defaults=True, tag=snake_case, tag_field="read"):
@@ -20,7 +39,7 @@ class Sampler(Read, frozen=True):
 
     `temperature` 0 is argmax. `k` 0, `p` 1.0 and `floor` 0.0 filter nothing: `k` most likely tokens; shortest prefix
     whose mass reaches `p`; probability at least `floor` times the largest. `seed` None draws from the context's own
-    random stream (L6). Raises InvalidArgumentError outside these ranges (L2).
+    random stream (L6). Raises InvalidTypeError for what is no number, InvalidArgumentError outside these ranges (L2).
     """
 
     temperature: float = 0.0
@@ -31,15 +50,27 @@ class Sampler(Read, frozen=True):
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        rules = {
-            "temperature must be finite and at least 0": math.isfinite(self.temperature) and self.temperature >= 0,
-            "k must be at least 0 (0 keeps all)": self.k >= 0,
-            "p must lie in [0, 1]": 0.0 <= self.p <= 1.0 and 0.0 <= self.floor <= 1.0,
-            "draws must be at least 1": self.draws >= 1,
-        }
-        for rule, holds in rules.items():
-            if not holds:
-                raise InvalidArgumentError(f"sampler: {rule}, got {self}", hint="correct the sampler's arguments")
+        _check_number("sampler: temperature", self.temperature)
+        _check_number("sampler: p", self.p)
+        _check_number("sampler: floor", self.floor)
+        _check_integer("sampler: k", self.k)
+        _check_integer("sampler: draws", self.draws)
+        if self.seed is not None:
+            _check_integer("sampler: seed", self.seed)
+        self._check_ranges()
+
+    def _check_ranges(self) -> None:
+        if not 0 <= self.temperature < math.inf:
+            raise self._refusal("temperature must be finite and at least 0")
+        if self.k < 0:
+            raise self._refusal("k must be at least 0 (0 keeps all)")
+        if not (0 <= self.p <= 1 and 0 <= self.floor <= 1):
+            raise self._refusal("p must lie in [0, 1]")
+        if self.draws < 1:
+            raise self._refusal("draws must be at least 1")
+
+    def _refusal(self, rule: str) -> InvalidArgumentError:
+        return InvalidArgumentError(f"sampler: {rule}, got {self}", hint="correct the sampler's arguments")
 
     @property
     def is_argmax(self) -> bool:
@@ -86,17 +117,30 @@ class Distribution(Read, frozen=True):
     temperature: float = 1.0
     k: int = 0
 
+    def __post_init__(self) -> None:
+        _check_number("Distribution: temperature", self.temperature)
+        _check_integer("Distribution: k", self.k)
+
 
 class Logprob(Read, frozen=True):
     """The natural log-probability of one token at temperature 1."""
 
     token_id: int
 
+    def __post_init__(self) -> None:
+        _check_integer("Logprob: token_id", self.token_id)
+
 
 class Logprobs(Read, frozen=True):
     """The natural log-probabilities of several tokens at temperature 1, in the order given."""
 
     token_ids: list[int]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.token_ids, list | tuple):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidTypeError(f"Logprobs: got {type(self.token_ids).__name__}", hint="pass a list of ints")
+        for token_id in self.token_ids:
+            _check_integer("Logprobs: token_ids", token_id)
 
 
 class Entropy(Read, frozen=True):

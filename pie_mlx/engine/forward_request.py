@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pie_mlx.calls import Distribution, Forward, Logprob, Logprobs, ModelInfo, Slot
+from pie_mlx.calls import Distribution, Forward, Logprob, Logprobs, ModelInfo, Probe, Sampler, Slot
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row, is_empty, row_runs
 from pie_mlx.engine.model.step import AdapterUse
-from pie_mlx.errors import ContextLengthError, InvalidArgumentError
+from pie_mlx.errors import ContextLengthError, InvalidArgumentError, InvalidTypeError
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +100,18 @@ def _check_masks(call: Forward, first_slot: int) -> None:
 
 
 def _check_slot(slot: Slot, inputs: int, vocabulary_size: int) -> None:
-    if not 0 <= slot.index < inputs:
+    if not (isinstance(slot.index, int) and 0 <= slot.index < inputs):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidArgumentError(
             f"forward: index {slot.index} is outside the {inputs} input tokens of this pass",
             hint="indices count the pass's own input from 0",
         )
-    read = slot.read
+    if not isinstance(slot.read, Sampler):
+        _check_probe(slot.read, vocabulary_size)
+
+
+def _check_probe(read: Probe, vocabulary_size: int) -> None:
+    if not isinstance(read, Probe):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidTypeError(f"forward: {type(read).__name__} reads nothing", hint="use a Sampler or a probe")
     if isinstance(read, Logprob | Logprobs):
         ids = [read.token_id] if isinstance(read, Logprob) else read.token_ids
         if not ids:

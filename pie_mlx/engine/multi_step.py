@@ -21,7 +21,7 @@ async def run_steps(run: Pass, context: LiveContext, call: Forward, plan: MultiS
     a later one from running ends them: what was drawn is answered, and who goes on is told. So does a later call on
     the context: it comes before whatever its program has not asked for yet (P3).
     """
-    if plan.tokens < 1:
+    if not isinstance(plan.tokens, int) or plan.tokens < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidArgumentError(f"multi_step: {plan.tokens} tokens", hint="draw at least one")
     sampler, named = _sampler(call), context.named
     stops = frozenset(plan.stop_tokens)

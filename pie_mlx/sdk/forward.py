@@ -6,7 +6,14 @@ from typing import Self
 
 from pie_mlx import calls
 from pie_mlx.calls import Brle, Probe, Sampler
-from pie_mlx.errors import EmptyMaskError, InvalidArgumentError, InvalidTypeError, PieError, StepConsumedError
+from pie_mlx.errors import (
+    ContextLengthError,
+    EmptyMaskError,
+    InvalidArgumentError,
+    InvalidTypeError,
+    PieError,
+    StepConsumedError,
+)
 from pie_mlx.sdk import brle
 from pie_mlx.sdk._handle import ContextHandle
 from pie_mlx.sdk._readings import Readings
@@ -52,13 +59,19 @@ class Forward:
 
     def input_at(self, tokens: Iterable[int], positions: Iterable[int]) -> Self:
         """Add tokens at explicit positions, which may repeat and leave gaps (F4). Raises InvalidArgumentError when the
-        numbers of tokens and positions differ or a position is negative."""
-        added = token_list(tokens, self._handle.model.info.vocabulary_size)
+        numbers of tokens and positions differ or a position is negative, ContextLengthError for one that the model
+        cannot reach."""
+        model = self._handle.model.info
+        added = token_list(tokens, model.vocabulary_size)
         places = integers(positions, "positions")
         if len(places) != len(added) or any(place < 0 for place in places):
             raise InvalidArgumentError(
                 f"input_at: {len(places)} positions for {len(added)} tokens, smallest {min(places, default=0)}",
                 hint="pass one position of at least 0 for each token",
+            )
+        if max(places, default=0) >= model.maximum_positions:
+            raise ContextLengthError(
+                f"input_at: a position is beyond the model's {model.maximum_positions}", hint="pass smaller positions"
             )
         self._tokens += added
         self._positions += places

@@ -25,6 +25,9 @@ from pie_mlx.sdk.step import GenStep
 
 FinishReason = Literal["stop", "length", "grammar", "empty"]
 
+MOST_TOKENS = (1 << 63) - 1
+"""More than any text comes to, and than a call carries: higher limits and horizons mean this."""
+
 Constraints = Schema | Constraint | Grammar | Sequence[Schema | Constraint | Grammar]
 
 
@@ -357,4 +360,4 @@ def _at_least_zero(name: str, value: int | None) -> int | None:
     count = integer(value, name)
     if count < 0:
         raise InvalidArgumentError(f"{name}: {count} is negative", hint="pass 0 or more, or None for no limit")
-    return count
+    return min(count, MOST_TOKENS)

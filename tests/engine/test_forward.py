@@ -2,14 +2,17 @@
 
 import asyncio
 import math
+from typing import Any
 
 import pytest
 
+from pie_mlx import calls
 from pie_mlx.errors import (
     BatchFailedError,
     ContextLengthError,
     EmptyMaskError,
     InvalidArgumentError,
+    InvalidTypeError,
     TokenBudgetError,
 )
 from pie_mlx.events import TickCompleted
@@ -112,6 +115,14 @@ async def test_bad_probe_arguments_are_refused(engine: Running, probe: object) -
 
     with pytest.raises(InvalidArgumentError):
         await read()
+
+
+@pytest.mark.parametrize("slot", [(0, 1.5), (0, None), (0.5, Sampler()), ("0", Entropy())])
+async def test_a_slot_of_something_else_is_refused(engine: Running, slot: tuple[Any, Any]) -> None:  # L4, F6
+    context = Context(engine.model)
+    with pytest.raises((InvalidTypeError, InvalidArgumentError)):
+        engine.host.call(calls.Forward(context.id, [50], slots=[calls.Slot(*slot)]))
+    assert len(await engine.greedy(context.append([50]), 2)) == 2
 
 
 async def test_probes_agree_with_each_other(engine: Running) -> None:  # L4

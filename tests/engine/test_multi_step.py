@@ -434,8 +434,8 @@ async def test_a_text_that_is_cancelled_while_it_goes_on_ends_with_the_step_unde
         assert context.seq_len == 9 + 1 + 1
 
 
-@pytest.mark.parametrize("tokens", [0, -3])
-async def test_a_call_draws_at_least_one_token(engine: Running, tokens: int) -> None:
+@pytest.mark.parametrize("tokens", [0, -3, 1.5])
+async def test_a_call_draws_at_least_one_token(engine: Running, tokens: Any) -> None:
     with Context(engine.model) as context:
         call = calls.Forward(
             context._handle.id, tokens=[50], slots=[calls.Slot(0, GREEDY)], multi_step=calls.MultiStep(tokens)

@@ -9,6 +9,7 @@ from pie_mlx import calls
 from pie_mlx.errors import (
     AdapterNotFoundError,
     BatchFailedError,
+    ContextLengthError,
     EmptyMaskError,
     InvalidArgumentError,
     InvalidTypeError,
@@ -165,6 +166,12 @@ def test_positions_must_fit_the_tokens(ctx: Context) -> None:  # F3
         forward.input_at([7, 8], [1])
     with pytest.raises(InvalidArgumentError):
         forward.input_at([7], [-1])
+
+
+@pytest.mark.parametrize("position", [10**6, 2**70])
+def test_positions_beyond_the_model_are_refused(ctx: Context, position: int) -> None:  # F4
+    with pytest.raises(ContextLengthError):
+        ctx.forward().input_at([7], [position])
 
 
 async def test_a_logit_mask_restricts_every_sampled_row(ctx: Context) -> None:  # T36, F9

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import msgspec
 import pytest
 
 from pie_mlx import calls
@@ -319,6 +320,13 @@ def test_bad_options_are_refused_by_name(ctx: Context, options: dict[str, object
     with pytest.raises(InvalidArgumentError, match=next(iter(options)) if "stop" not in options else "100000"):
         ctx.generate(ARGMAX, **options)  # pyright: ignore[reportArgumentType]
     assert ctx.buffer() == []
+
+
+@pytest.mark.parametrize("limit", [2**64, 10**400])
+async def test_a_limit_that_no_text_comes_to_is_none(host: ToyHost, ctx: Context, limit: int) -> None:  # G4
+    generator = ctx.user("hi").generate(ARGMAX, max_tokens=limit, horizon=limit)
+    assert await generator.collect_tokens() == encode("hello")
+    assert msgspec.msgpack.encode(host.sent(calls.Forward))
 
 
 def test_two_ways_to_speculate_exclude_each_other(ctx: Context) -> None:  # V1, T38
