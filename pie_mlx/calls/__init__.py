@@ -77,6 +77,7 @@ from pie_mlx.calls.model import (
 )
 from pie_mlx.calls.reading import (
     ARGMAX_TEMPERATURE,
+    MOST_DRAWS,
     AnyResult,
     Distribution,
     Entropy,
@@ -98,6 +99,7 @@ from pie_mlx.calls.session import AwaitIncoming, ReceiveFile, ReceiveMessage, Se
 
 __all__ = [
     "ARGMAX_TEMPERATURE",
+    "MOST_DRAWS",
     "AdapterPart",
     "AdapterState",
     "AdvanceMatcher",

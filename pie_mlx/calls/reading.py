@@ -10,8 +10,11 @@ from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
 ARGMAX_TEMPERATURE = 1e-5
 """At or below this temperature every sampler is argmax (L2)."""
 
+MOST_DRAWS = 2048
+"""Tokens that one sampler draws, each of them in as much memory as a whole row of logits (L3)."""
+
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**64 - 1
-"""What fits a call."""
+"""The ints that fit a call."""
 
 
 def _check_integer(what: str, value: int) -> None:
@@ -38,8 +41,9 @@ class Sampler(Read, frozen=True):
     """How a token is drawn (L1). Every filter acts on the unfiltered probabilities and keeps at least one token.
 
     `temperature` 0 is argmax. `k` 0, `p` 1.0 and `floor` 0.0 filter nothing: `k` most likely tokens; shortest prefix
-    whose mass reaches `p`; probability at least `floor` times the largest. `seed` None draws from the context's own
-    random stream (L6). Raises InvalidTypeError for what is no number, InvalidArgumentError outside these ranges (L2).
+    whose mass reaches `p`; probability at least `floor` times the largest. There are 1 to 2048 `draws`. `seed` None
+    draws from the context's own random stream (L6). Raises InvalidTypeError for what is no number, InvalidArgumentError
+    outside these ranges (L2).
     """
 
     temperature: float = 0.0
@@ -66,8 +70,8 @@ class Sampler(Read, frozen=True):
             raise self._refusal("k must be at least 0 (0 keeps all)")
         if not (0 <= self.p <= 1 and 0 <= self.floor <= 1):
             raise self._refusal("p must lie in [0, 1]")
-        if self.draws < 1:
-            raise self._refusal("draws must be at least 1")
+        if not 1 <= self.draws <= MOST_DRAWS:
+            raise self._refusal(f"draws must lie in [1, {MOST_DRAWS}]")
 
     def _refusal(self, rule: str) -> InvalidArgumentError:
         return InvalidArgumentError(f"sampler: {rule}, got {self}", hint="correct the sampler's arguments")

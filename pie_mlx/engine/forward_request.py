@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pie_mlx.calls import Distribution, Forward, Logprob, Logprobs, ModelInfo, Probe, Sampler, Slot
+from pie_mlx.calls import MOST_DRAWS, Distribution, Forward, Logprob, Logprobs, ModelInfo, Probe, Sampler, Slot
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row, is_empty, row_runs
 from pie_mlx.engine.model.step import AdapterUse
@@ -44,6 +44,8 @@ def read_request(call: Forward, length: int, model: ModelInfo, use: AdapterUse) 
     check_tokens(call.tokens, model.vocabulary_size)
     for slot in call.slots:
         _check_slot(slot, len(call.tokens), model.vocabulary_size)
+    if len(call.slots) > 1:  # a single sampler has checked itself
+        _check_draws(call.slots, len(call.tokens))
     own_start = len(call.pending)
     first_slot = length + own_start
     positions = _positions(call, first_slot, model.maximum_positions)
@@ -107,6 +109,14 @@ def _check_slot(slot: Slot, inputs: int, vocabulary_size: int) -> None:
         )
     if not isinstance(slot.read, Sampler):
         _check_probe(slot.read, vocabulary_size)
+
+
+def _check_draws(slots: Sequence[Slot], inputs: int) -> None:
+    """A pass draws no more than one sampler may, or one token at each input (L3)."""
+    draws = sum(slot.read.draws for slot in slots if isinstance(slot.read, Sampler))
+    most = max(MOST_DRAWS, inputs)
+    if draws > most:
+        raise InvalidArgumentError(f"forward: {draws} draws, at most {most} at once", hint="draw in several passes")
 
 
 def _check_probe(read: Probe, vocabulary_size: int) -> None:

@@ -61,6 +61,13 @@ def test_an_int_that_no_call_carries_is_refused(build: Callable[[Any], Read], va
         build(value)
 
 
+@pytest.mark.parametrize("draws", [0, 2049, 2**40])
+def test_draws_have_a_limit(draws: int) -> None:  # L2, L3
+    assert Sampler(draws=2048).draws == 2048
+    with pytest.raises(InvalidArgumentError, match=r"draws must lie in \[1, 2048\]"):
+        Sampler.multinomial(1.0, draws)
+
+
 @pytest.mark.parametrize("seed", [-(2**63), 0, 2**64 - 1])
 def test_every_seed_of_64_bits_crosses_the_wire(seed: int) -> None:  # L6
     sampler = Sampler.multinomial(1, seed=seed)

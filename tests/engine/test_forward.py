@@ -55,6 +55,19 @@ async def test_several_draws_at_one_index_are_all_given(engine: Running) -> None
     assert len((await fwd.execute()).tokens_at(handle)) == 3
 
 
+async def test_a_pass_draws_no_more_than_one_sampler_may(engine: Running) -> None:  # L3
+    fwd = Context(engine.model).forward().input(engine.prompt(2, 42))
+    fwd.sample([0, 1], Sampler.multinomial(1.0, draws=1025))
+    with pytest.raises(InvalidArgumentError, match="2050 draws, at most 2048"):
+        await fwd.execute()
+
+
+async def test_every_input_may_be_drawn_at(engine: Running) -> None:  # L3
+    fwd = Context(engine.model).forward().input(engine.prompt(2100, 42))
+    handle = fwd.sample(range(2100), Sampler.argmax())
+    assert len((await fwd.execute()).tokens_at(handle)) == 2100
+
+
 async def test_explicit_causal_rows_are_no_rows(engine: Running) -> None:  # T34
     tokens = engine.prompt(20, 43)
     rows = [[0, slot + 1] for slot in range(20)]
