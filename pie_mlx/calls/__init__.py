@@ -77,6 +77,7 @@ from pie_mlx.calls.model import (
 )
 from pie_mlx.calls.reading import (
     ARGMAX_TEMPERATURE,
+    HIGHEST_TEMPERATURE,
     MOST_DRAWS,
     AnyResult,
     Distribution,
@@ -99,6 +100,7 @@ from pie_mlx.calls.session import AwaitIncoming, ReceiveFile, ReceiveMessage, Se
 
 __all__ = [
     "ARGMAX_TEMPERATURE",
+    "HIGHEST_TEMPERATURE",
     "MOST_DRAWS",
     "AdapterPart",
     "AdapterState",

@@ -1,7 +1,5 @@
 """What is read from a row of logits: samplers and probes, and their results."""
 
-import math
-
 import msgspec
 
 from pie_mlx.calls.base import Record, snake_case
@@ -9,6 +7,9 @@ from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
 
 ARGMAX_TEMPERATURE = 1e-5
 """At or below this temperature every sampler is argmax (L2)."""
+
+HIGHEST_TEMPERATURE = 1e30
+"""The mass of a forbidden token is 0 up to here: float32, in which it is computed, ends soon after (L1, L2)."""
 
 MOST_DRAWS = 2048
 """Tokens that one sampler draws, each of them in as much memory as a whole row of logits (L3)."""
@@ -40,10 +41,10 @@ class Read(msgspec.Struct, frozen=True, omit_defaults=True, tag=snake_case, tag_
 class Sampler(Read, frozen=True):
     """How a token is drawn (L1). Every filter acts on the unfiltered probabilities and keeps at least one token.
 
-    `temperature` 0 is argmax. `k` 0, `p` 1.0 and `floor` 0.0 filter nothing: `k` most likely tokens; shortest prefix
-    whose mass reaches `p`; probability at least `floor` times the largest. There are 1 to 2048 `draws`. `seed` None
-    draws from the context's own random stream (L6). Raises InvalidTypeError for what is no number, InvalidArgumentError
-    outside these ranges (L2).
+    `temperature` 0 is argmax, 1e30 the highest. `k` 0, `p` 1.0 and `floor` 0.0 filter nothing: `k` most likely tokens;
+    shortest prefix whose mass reaches `p`; probability at least `floor` times the largest. There are 1 to 2048 `draws`.
+    `seed` None draws from the context's own random stream (L6). Raises InvalidTypeError for what is no number,
+    InvalidArgumentError outside these ranges (L2).
     """
 
     temperature: float = 0.0
@@ -64,8 +65,8 @@ class Sampler(Read, frozen=True):
         self._check_ranges()
 
     def _check_ranges(self) -> None:
-        if not 0 <= self.temperature < math.inf:
-            raise self._refusal("temperature must be finite and at least 0")
+        if not 0 <= self.temperature <= HIGHEST_TEMPERATURE:
+            raise self._refusal(f"temperature must lie in [0, {HIGHEST_TEMPERATURE:g}]")
         if self.k < 0:
             raise self._refusal("k must be at least 0 (0 keeps all)")
         if not (0 <= self.p <= 1 and 0 <= self.floor <= 1):

@@ -3,7 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pie_mlx.calls import MOST_DRAWS, Distribution, Forward, Logprob, Logprobs, ModelInfo, Probe, Sampler, Slot
+from pie_mlx.calls import (
+    HIGHEST_TEMPERATURE,
+    MOST_DRAWS,
+    Distribution,
+    Forward,
+    Logprob,
+    Logprobs,
+    ModelInfo,
+    Probe,
+    Sampler,
+    Slot,
+)
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row, is_empty, row_runs
 from pie_mlx.engine.model.step import AdapterUse
@@ -127,7 +138,8 @@ def _check_probe(read: Probe, vocabulary_size: int) -> None:
         if not ids:
             raise InvalidArgumentError("Logprobs: no token ids", hint="name at least one token")
         check_tokens(ids, vocabulary_size)
-    if isinstance(read, Distribution) and (not read.temperature > 0 or read.k < 0):
+    if isinstance(read, Distribution) and not (0 < read.temperature <= HIGHEST_TEMPERATURE and read.k >= 0):
         raise InvalidArgumentError(
-            f"Distribution: temperature {read.temperature}, k {read.k}", hint="temperature > 0 and k >= 0"
+            f"Distribution: temperature {read.temperature}, k {read.k}",
+            hint=f"0 < temperature <= {HIGHEST_TEMPERATURE:g} and k >= 0",
         )

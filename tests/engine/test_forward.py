@@ -119,7 +119,9 @@ async def test_positions_beyond_the_model_are_refused(engine: Running) -> None: 
         await Context(engine.model).forward().input_at([50], [4096]).execute()
 
 
-@pytest.mark.parametrize("probe", [Logprob(10**6), Logprobs([]), Distribution(0.0), Distribution(1.0, -1)])
+@pytest.mark.parametrize(
+    "probe", [Logprob(10**6), Logprobs([]), Distribution(0.0), Distribution(1e31), Distribution(1.0, -1)]
+)
 async def test_bad_probe_arguments_are_refused(engine: Running, probe: object) -> None:  # L4
     async def read() -> None:
         fwd = Context(engine.model).forward().input([50])

@@ -21,6 +21,9 @@ from pie_mlx.calls import (
 )
 from pie_mlx.metal.arrays import integers
 
+LOWEST_TEMPERATURE = 1e-30
+"""Logits divided by less overflow float32; the most likely tokens have all of the mass long before."""
+
 HostValues = npt.NDArray[Any]
 Probe = Logits | Distribution | Logprob | Logprobs | Entropy
 
@@ -97,7 +100,7 @@ def _entropies(logits: mx.array, rows: Sequence[int]) -> mx.array:
 
 def _likely(row: mx.array, probe: Distribution) -> tuple[mx.array, mx.array]:
     """The most likely tokens in order, and their probabilities."""
-    probabilities = mx.softmax(row / probe.temperature, precise=True)
+    probabilities = mx.softmax(row / max(probe.temperature, LOWEST_TEMPERATURE), precise=True)
     vocabulary = row.shape[-1]
     order = mx.argsort(-probabilities)[: min(probe.k or vocabulary, vocabulary)]
     return order, probabilities[order]

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from pie_mlx.calls import (
+    HIGHEST_TEMPERATURE,
     Distribution,
     Entropy,
     EntropyValue,
@@ -73,3 +74,17 @@ def test_logits_come_as_they_are() -> None:
 @pytest.mark.parametrize("k", [50, 2**31, 2**64 - 1])
 def test_a_k_beyond_the_vocabulary_is_the_vocabulary(k: int) -> None:  # L4
     assert answers([(0, Distribution(0.7, k))]) == answers([(0, Distribution(0.7, 0))])
+
+
+@pytest.mark.parametrize("temperature", [5e-324, 1e-20])
+def test_the_most_likely_token_of_a_cold_row_has_all_of_it(temperature: float) -> None:  # L4
+    (answer,) = answers([(2, Distribution(temperature, 2))])
+    assert isinstance(answer, Probabilities)
+    assert (answer.token_ids[0], answer.probabilities) == (LOGITS[2].argmax(), [1.0, 0.0])
+
+
+def test_a_hot_row_is_even_where_nothing_is_forbidden() -> None:  # L4
+    (answer,) = answers([(2, Distribution(HIGHEST_TEMPERATURE))])
+    assert isinstance(answer, Probabilities)
+    allowed = int(np.isfinite(LOGITS[2]).sum())
+    assert answer.probabilities == pytest.approx([1 / allowed] * allowed + [0.0] * (50 - allowed))

@@ -1,12 +1,14 @@
 """Samplers against plain numpy, and their rules."""
 
+from typing import Any
+
 import mlx.core as mx
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pie_mlx.calls import Sampler
+from pie_mlx.calls import HIGHEST_TEMPERATURE, Sampler
 from pie_mlx.engine.model import sampling
 from pie_mlx.engine.model.sampling import Draw
 from pie_mlx.errors import InvalidArgumentError
@@ -96,7 +98,15 @@ def test_a_temperature_of_nothing_is_argmax(sampler: Sampler) -> None:  # L2
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"temperature": -1.0}, {"temperature": float("nan")}, {"k": -1}, {"p": 1.5}, {"p": -0.1}, {"draws": 0}],
+    [
+        {"temperature": -1.0},
+        {"temperature": float("nan")},
+        {"temperature": 1.1e30},
+        {"k": -1},
+        {"p": 1.5},
+        {"p": -0.1},
+        {"draws": 0},
+    ],
 )
 def test_arguments_outside_their_range_are_refused(arguments: dict[str, float]) -> None:  # L2
     with pytest.raises(InvalidArgumentError, match="sampler: "):
@@ -113,6 +123,16 @@ def test_every_sampler_obeys_a_mask(sampler: Sampler) -> None:  # T36
     assert tokens <= {5, 9}
     if sampler.temperature == 100.0:
         assert tokens == {5, 9}
+
+
+@pytest.mark.parametrize("temperature", [5e-324, 1e-300, 1.1e-5, 1e20, HIGHEST_TEMPERATURE])
+@pytest.mark.parametrize("p", [0.0, 5e-324, 1e-300, 1 - 2**-53, 1.0])
+@pytest.mark.parametrize("kind", [Sampler.multinomial, Sampler.top_k, Sampler.top_p, Sampler.min_p])
+def test_no_temperature_and_no_filter_lifts_a_mask(kind: Any, p: float, temperature: float) -> None:  # T36, F9, L2
+    sampler = kind(temperature, p) if kind in (Sampler.top_p, Sampler.min_p) else kind(temperature)
+    row = np.random.default_rng(0).normal(size=(1, VOCABULARY)).astype(np.float32) * 30
+    for uniform in (0.0, 0.5, 1 - 2**-23):
+        assert draw(row, [Draw(0, sampler, uniform, pack([5, 9]))])[0] in {5, 9}
 
 
 def test_a_mask_leaves_other_rows_alone() -> None:  # F9
