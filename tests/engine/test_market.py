@@ -1,6 +1,7 @@
 """Programs that compete for the pages of a small pool: everybody finishes, and no credit is made or lost."""
 
 import asyncio
+import math
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import TypeVar
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pie_mlx import calls
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.market import imbalance_credits
@@ -17,7 +19,7 @@ from pie_mlx.engine.restoring import Restorer
 from pie_mlx.engine.schedule import ReasonKind
 from pie_mlx.engine.tick_reports import TickReports
 from pie_mlx.engine.tick_state import TickState
-from pie_mlx.errors import ContextBusyError
+from pie_mlx.errors import ContextBusyError, InvalidArgumentError
 from pie_mlx.events import (
     AccountJoined,
     AccountLeft,
@@ -219,6 +221,16 @@ async def test_without_contention_no_program_pays_rent(small: Running) -> None: 
     assert all(event.price == 0.0 for event in settled)
     assert all(movement.rent == 0.0 for event in settled for movement in event.movements)
     assert len(settled) < len(events_of(small, TickCompleted))
+
+
+@pytest.mark.parametrize("figures", [(math.nan, 1.0), (100.0, math.inf), (-1.0, 1.0)])
+async def test_no_call_bids_on_what_is_no_number(small: Running, figures: tuple[float, float]) -> None:  # B4, M8, E3
+    context = await hold(small, 20, seed=1, bid=2.5)
+    for call in (calls.Rebid(context.id, *figures), calls.Forward(context.id, [50], horizon=figures)):
+        with pytest.raises(InvalidArgumentError, match="horizon"):
+            small.host.call(call)
+    assert small.core.services.ticker._state.contexts[context.id].bid == 2.5
+    assert context.seq_len == 20
 
 
 async def test_movements_of_a_tick_cancel_out(contested: Running) -> None:  # M11, M13

@@ -12,7 +12,7 @@ from pie_mlx.engine.drafting import Row
 from pie_mlx.engine.forward_request import ForwardRequest, read_request
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.logit_mask import allowed_next, pack_runs
-from pie_mlx.engine.market import Horizon
+from pie_mlx.engine.market import Horizon, declared_horizon
 from pie_mlx.engine.model.adapters import NO_ADAPTER, AdapterUse
 from pie_mlx.engine.model.batch import PackedMask, RowRead
 from pie_mlx.engine.multi_step import run_steps
@@ -62,7 +62,7 @@ async def _pass(
         requested_seconds = services.clock()
         await services.ticker.restore(context)
         if call.horizon is not None:
-            services.rebid(process, context, Horizon(*call.horizon))
+            services.rebid(process, context, declared_horizon(*call.horizon))
         length = services.store.sequence_length(context.id)
         request = read_request(call, length, services.model_info, use)
         fixed = pack_runs(call.logit_mask, services.model_info.vocabulary_size) if call.logit_mask else None

@@ -2,7 +2,7 @@
 
 from pie_mlx import calls
 from pie_mlx.engine.answers.base import answers
-from pie_mlx.engine.market import Horizon, declared_bid
+from pie_mlx.engine.market import declared_bid, declared_horizon
 from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import ContextBusyError
@@ -21,7 +21,7 @@ async def set_bid(services: Services, process: Process, call: calls.SetBid) -> f
 @answers(calls.Rebid)
 async def rebid(services: Services, process: Process, call: calls.Rebid) -> float:
     context = process.context(call.context)
-    services.rebid(process, context, Horizon(call.remaining_tokens, call.variation))
+    services.rebid(process, context, declared_horizon(call.remaining_tokens, call.variation))
     services.ticker.wake()
     return context.bid
 

@@ -2,7 +2,16 @@
 
 from pie_mlx.engine.market.account import Account, Ledger, endowment_credits, imbalance_credits, join, leave
 from pie_mlx.engine.market.auction import clearing_price
-from pie_mlx.engine.market.bids import RAW_HORIZON, Horizon, auto_bid, declared_bid, effective_bid, horizon, share
+from pie_mlx.engine.market.bids import (
+    RAW_HORIZON,
+    Horizon,
+    auto_bid,
+    declared_bid,
+    declared_horizon,
+    effective_bid,
+    horizon,
+    share,
+)
 from pie_mlx.engine.market.settlement import (
     Charge,
     Holding,
@@ -29,6 +38,7 @@ __all__ = [
     "auto_bid",
     "clearing_price",
     "declared_bid",
+    "declared_horizon",
     "demand_price",
     "effective_bid",
     "endowment_credits",

@@ -27,6 +27,15 @@ def declared_bid(value: float) -> float:
     return max(value, 0.0)
 
 
+def declared_horizon(remaining_tokens: float, cv2: float) -> Horizon:
+    """What a program expects. Raises InvalidArgumentError for NaN and what is negative or infinite (B4)."""
+    if not (0 <= remaining_tokens < math.inf and 0 <= cv2 < math.inf):
+        raise InvalidArgumentError(
+            f"horizon: {remaining_tokens} remaining tokens with a variation of {cv2}", hint="pass finite numbers from 0"
+        )
+    return Horizon(remaining_tokens, cv2)
+
+
 def horizon(generated_tokens: int, max_tokens: int | None = None, hint_tokens: float | None = None) -> Horizon:
     """What a generator that emitted `generated_tokens` expects (B6). `hint_tokens` is the program's own horizon."""
     if hint_tokens is not None:

@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pie_mlx.engine.market import RAW_HORIZON, Horizon, auto_bid, declared_bid, effective_bid, horizon, share
+from pie_mlx.engine.market import (
+    RAW_HORIZON,
+    Horizon,
+    auto_bid,
+    declared_bid,
+    declared_horizon,
+    effective_bid,
+    horizon,
+    share,
+)
 from pie_mlx.errors import InvalidArgumentError
 
 
@@ -58,6 +67,14 @@ def test_the_expected_end_comes_from_the_hint_then_the_limit_then_what_was_gener
     generated: int, max_tokens: int | None, hint: float | None, expected: tuple[float, float]
 ):  # B6
     assert horizon(generated, max_tokens, hint) == expected
+
+
+@pytest.mark.parametrize("figure", [math.nan, math.inf, -math.inf, -1.0])
+def test_what_a_program_expects_is_finite_and_not_negative(figure: float):  # B4, M8
+    assert declared_horizon(0, 0) == (0, 0)
+    for figures in ((figure, 1.0), (1.0, figure)):
+        with pytest.raises(InvalidArgumentError, match="horizon"):
+            declared_horizon(*figures)
 
 
 def test_a_raw_pass_expects_four_thousand_more_tokens():  # B2
