@@ -349,8 +349,8 @@ def test_fields_that_ask_for_nothing_are_accepted(ask):
     assert ask(**neutral, extra_body={"top_k": 1, "min_p": 0.1, "metadata": None}).choices
 
 
-def test_the_largest_top_k_keeps_everything(ask):  # L1
-    assert ask(temperature=1, extra_body={"top_k": 2**63 - 1}).choices
+def test_a_top_k_or_limit_beyond_everything_is_none(ask):  # L1, G4
+    assert ask(temperature=1, max_tokens=2**70, seed=2**70, extra_body={"top_k": 2**63 - 1}).choices
 
 
 def test_a_schema_that_cannot_be_enforced_is_refused(ask):
