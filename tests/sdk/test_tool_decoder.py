@@ -79,3 +79,12 @@ def test_a_text_is_searched_for_its_first_call() -> None:  # D7
     model = made(templates.HERMES)
     assert tools.parse_call(model, f"Let me see: {WRITTEN['hermes']}", [SCHEMA]) == (CALL.name, CALL.arguments)
     assert tools.parse_call(model, "no call") is None
+
+
+@pytest.mark.parametrize("value", [r'"\ud800"', "NaN"])
+def test_a_call_that_no_json_text_can_hold_is_text(value: str) -> None:  # D2, D4
+    model = made(templates.HERMES)
+    said = WRITTEN["hermes"].replace("3", value)
+    tokens = reply("hermes", model, said)
+    assert events(tools.Decoder(model), [tokens]) == [tools.Start()]
+    assert events(chat.Decoder(model), [tokens])[-1].text == f"Hi {said}"

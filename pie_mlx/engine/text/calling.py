@@ -1,8 +1,9 @@
 """Tool calls of past replies, as the model's template writes them in a history."""
 
-import json
 import re
 from collections.abc import Sequence
+
+import msgspec
 
 from pie_mlx.calls import ParsedToolCall
 from pie_mlx.engine.text.fragments import Fragments, message
@@ -41,8 +42,8 @@ def _call(place: int, call: ParsedToolCall) -> Message:
 
 def _arguments(call: ParsedToolCall) -> object:
     try:
-        found: object = json.loads(call.arguments or "{}")
-    except (ValueError, RecursionError) as error:
+        found: object = msgspec.json.decode(call.arguments or "{}")
+    except (msgspec.DecodeError, RecursionError) as error:
         raise InvalidArgumentError(f"tool call {call.name!r}: arguments are not JSON: {error}") from None
     if not isinstance(found, dict):
         raise InvalidArgumentError(f"tool call {call.name!r}: arguments are no JSON object")

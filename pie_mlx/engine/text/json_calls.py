@@ -18,18 +18,23 @@ _KIMI = re.compile(
 _HARMONY = re.compile(r"to=functions\.([\w.\-]+)")
 
 
-def dump(arguments: Mapping[str, Any]) -> str:
+def _dump(arguments: Mapping[str, Any]) -> str:
     """Arguments as compact JSON text."""
-    return json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(arguments, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def named_call(name: str, arguments: object) -> ParsedToolCall:
-    """A call with arguments as an object, or as JSON text of one. Raises ValueError."""
+    """A call with arguments as an object, or as JSON text of one.
+
+    Raises ValueError, also for what no JSON text can say: numbers that are none, and lone surrogates.
+    """
     if isinstance(arguments, str):  # some models write the arguments as JSON inside a JSON string
         arguments = json.loads(arguments) if arguments.strip() else {}
     if not name or not isinstance(arguments, dict):
         raise ValueError("a call has a name and an object of arguments")
-    return ParsedToolCall(name, dump(cast("dict[str, Any]", arguments)))
+    text = _dump(cast("dict[str, Any]", arguments))
+    (name + text).encode()
+    return ParsedToolCall(name, text)
 
 
 def as_call(value: object) -> ParsedToolCall:

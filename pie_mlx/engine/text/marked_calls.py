@@ -25,6 +25,10 @@ def _one_line_break_less(text: str) -> str:
     return text.removeprefix("\n").removesuffix("\n")
 
 
+def _no_json(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
 def typed_value(text: str, schema: Mapping[str, Any] | None) -> Any:
     """An untyped value as its schema says: strings stay as written, others are read as JSON where they are JSON."""
     kind = (schema or {}).get("type")
@@ -34,7 +38,7 @@ def typed_value(text: str, schema: Mapping[str, Any] | None) -> Any:
     if "boolean" in kinds and text.strip() in ("True", "False"):
         return text.strip() == "True"
     try:
-        value: Any = json.loads(text)
+        value: Any = json.loads(text, parse_constant=_no_json)
     except ValueError:
         return text
     return text if isinstance(value, str) and kind is None else value
@@ -101,7 +105,7 @@ def parse_python(body: str, schemas: Schemas) -> list[ParsedToolCall]:
         tree = ast.parse(body.strip(), mode="eval").body
         items = tree.elts if isinstance(tree, ast.List | ast.Tuple) else [tree]
         return [_python_call(item) for item in items]
-    except (SyntaxError, MemoryError) as error:
+    except (SyntaxError, MemoryError, TypeError) as error:  # TypeError: literals that JSON has not
         raise ValueError("not a list of calls") from error
 
 

@@ -112,6 +112,27 @@ def test_python_calls_take_literals_only() -> None:
         assert parse("python_list", text, ()) == []
 
 
+@pytest.mark.parametrize("style", WRITTEN)
+@pytest.mark.parametrize("value", [r'"\ud800"', "1e999"])
+def test_values_that_no_json_text_can_hold_make_no_call(style: str, value: str) -> None:  # D4
+    numbers = json.dumps({"name": "f", "parameters": {"properties": {"n": {"type": "number"}}}})
+    assert parse(style, WRITTEN[style].replace("3", value), (numbers,)) == []
+
+
+@pytest.mark.parametrize("style", [style for style in WRITTEN if not BY_STYLE[style].xml_style])
+def test_numbers_that_are_none_make_no_call(style: str) -> None:  # D4
+    assert parse(style, WRITTEN[style].replace("3", "NaN")) == []
+
+
+def test_a_name_with_a_lone_surrogate_makes_no_call() -> None:  # D4
+    assert parse("hermes", r'<tool_call>{"name": "\ud800", "arguments": {}}</tool_call>', ()) == []
+
+
+@pytest.mark.parametrize("value", ["b'x'", "{1, 2}", "1j", "...", "{(1, 2): 3}", "{[]: 3}"])
+def test_python_literals_that_json_has_not_make_no_call(value: str) -> None:  # D4
+    assert parse("python_list", f"[f(s={value})]", ()) == []
+
+
 def test_gemma_strings_may_hold_anything() -> None:
     text = '<|tool_call>call:f{s:<|"|>a, b:"{<|"|>,o:[1,{k:true}]}<tool_call|>'
     assert parse("gemma", text) == [ParsedToolCall("f", '{"s":"a, b:\\"{","o":[1,{"k":true}]}')]
@@ -126,6 +147,7 @@ def test_gemma_strings_may_hold_anything() -> None:
         ("false", {"type": "boolean"}, False),
         ('{"a": [1]}', {"type": "object"}, {"a": [1]}),
         ("abc", {"type": "integer"}, "abc"),
+        ("NaN", {"type": "number"}, "NaN"),
         ("3", None, 3),
         ("abc", None, "abc"),
         ('"q"', None, '"q"'),
