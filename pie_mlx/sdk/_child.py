@@ -6,7 +6,8 @@ from typing import Any, NoReturn
 from pie_mlx.calls import AwaitChild, CancelChild, ChildOutcome, ForgetChild, LaunchChild
 from pie_mlx.errors import ChildFailedError, ProcessCancelledError
 from pie_mlx.sdk._host import Link, current_host
-from pie_mlx.sdk._payload import check_text, json_text
+from pie_mlx.sdk._payload import json_text
+from pie_mlx.sdk._tokens import checked_text
 
 
 class Child:
@@ -50,7 +51,7 @@ def launch(program: str, input: Any = None) -> Child:
     unknown program, an input that does not fit, or too many programs or generations of them.
     """
     host = current_host()
-    return Child(host, host.call(LaunchChild(check_text("program", program), _input_text(input))))
+    return Child(host, host.call(LaunchChild(checked_text(program, "program"), _input_text(input))))
 
 
 def _input_text(input: Any) -> str:
@@ -60,7 +61,7 @@ def _input_text(input: Any) -> str:
         holds_object = isinstance(json.loads(input), dict)
     except (ValueError, RecursionError):
         holds_object = False
-    return check_text("input", input) if holds_object else json_text("input", {"input": check_text("input", input)})
+    return checked_text(input, "input") if holds_object else json_text("input", {"input": checked_text(input, "input")})
 
 
 def _value(pid: str, outcome: ChildOutcome) -> Any:

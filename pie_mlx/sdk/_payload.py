@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
+from pie_mlx.errors import InvalidTypeError
 from pie_mlx.sdk._tokens import checked_text
 
 
@@ -14,7 +14,7 @@ def message_text(what: str, value: Any) -> str:
 
     Raises InvalidTypeError for what JSON cannot hold, InvalidArgumentError for text that is not Unicode.
     """
-    return check_text(what, value) if isinstance(value, str) else json_text(what, value)
+    return checked_text(value, what) if isinstance(value, str) else json_text(what, value)
 
 
 def json_text(what: str, value: Any) -> str:
@@ -26,24 +26,13 @@ def json_text(what: str, value: Any) -> str:
 
 
 def spaced_text(what: str, value: Any) -> str:
-    """The text a model reads of a tool or its result: a str as it is, anything else as JSON. Raises InvalidTypeError.
+    """The text a model reads of a tool or its result: a str as it is, anything else as JSON.
 
-    Spaced as `json.dumps` does it: that is how the tool results look that models were trained on.
+    Spaced as `json.dumps` does it: that is how the tool results look that models were trained on. Raises
+    InvalidTypeError for what JSON cannot hold, InvalidArgumentError for text that is not Unicode.
     """
-    if isinstance(value, str):
-        return value
     try:
-        return json.dumps(msgspec.to_builtins(value), ensure_ascii=False)
+        text = value if isinstance(value, str) else json.dumps(msgspec.to_builtins(value), ensure_ascii=False)
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise InvalidTypeError(f"{what}: {error}", hint="use a str or values JSON can hold") from error
-
-
-def check_text(what: str, text: str) -> str:
-    """The text itself. Raises InvalidTypeError for anything but a str, InvalidArgumentError for lone surrogates, which
-    no wire carries."""
-    if not checked_text(text, what).isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise InvalidArgumentError(f"{what}: not Unicode text: {error.reason}", hint="remove surrogates") from None
-    return text
+    return checked_text(text, what)

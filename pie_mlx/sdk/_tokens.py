@@ -19,9 +19,15 @@ def token_list(tokens: Iterable[int], vocabulary_size: int) -> list[int]:
 
 
 def checked_text(text: object, what: str) -> str:
-    """The text itself. Raises InvalidTypeError for anything but a str."""
+    """The text itself. Raises InvalidTypeError for anything but a str, InvalidArgumentError for lone surrogates, which
+    no wire carries."""
     if not isinstance(text, str):
         raise InvalidTypeError(f"{what}: got {type(text).__name__}", hint="pass a str")
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidArgumentError(f"{what}: not Unicode text: {error.reason}", hint="remove surrogates") from None
     return text
 
 

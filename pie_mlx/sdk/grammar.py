@@ -57,7 +57,7 @@ class Grammar:
 def schema_text(schema: object) -> str:
     """A JSON Schema as text. Raises GrammarError for text that is no JSON, InvalidTypeError for other types."""
     if isinstance(schema, str):
-        _check_json(schema)
+        _check_json(checked_text(schema, "schema"))
         return schema
     if not isinstance(schema, dict):
         raise InvalidTypeError(f"schema: got {type(schema).__name__}", hint="pass JSON text or a dict")  # pyright: ignore[reportUnknownArgumentType]

@@ -7,7 +7,8 @@ import msgspec
 from pie_mlx.calls import CallMcp, ConnectMcp, ListMcpServers
 from pie_mlx.errors import InvalidTypeError, McpError
 from pie_mlx.sdk._host import Link, current_host
-from pie_mlx.sdk._payload import check_text, json_text
+from pie_mlx.sdk._payload import json_text
+from pie_mlx.sdk._tokens import checked_text
 
 __all__ = ["McpSession", "available_servers", "connect"]
 
@@ -23,7 +24,7 @@ def available_servers() -> list[str]:
 def connect(name: str) -> "McpSession":
     """A session with a server. Raises McpError with `rpc_code` -1 for a name nobody registered."""
     host = current_host()
-    host.call(ConnectMcp(check_text("MCP server", name)))
+    host.call(ConnectMcp(checked_text(name, "MCP server")))
     return McpSession(host, name)
 
 
@@ -54,7 +55,7 @@ class McpSession:
 
     def read_resource(self, uri: str) -> str:
         """`{"contents": [...]}`"""
-        return self._call("resources/read", json_text("MCP uri", {"uri": check_text("MCP uri", uri)}))
+        return self._call("resources/read", json_text("MCP uri", {"uri": checked_text(uri, "MCP uri")}))
 
     def list_prompts(self) -> str:
         """`{"prompts": [...]}`"""
@@ -67,7 +68,7 @@ class McpSession:
     async def request(self, method: str, params: dict[str, Any] | str | None = None) -> str:
         """Any of these by its JSON-RPC method (`tools/call`), beside other tasks of this program."""
         self._check_open()
-        return await self._host.submit(CallMcp(self.name, check_text("MCP method", method), _object(params).decode()))
+        return await self._host.submit(CallMcp(self.name, checked_text(method, "MCP method"), _object(params).decode()))
 
     def close(self) -> None:
         """Later calls raise McpError. The server, which others may use, goes on."""
@@ -92,7 +93,7 @@ class McpSession:
 
 def _named(name: str, args: dict[str, Any] | str | None) -> str:
     """The params of a call by name, the arguments as they were written."""
-    params = {"name": check_text("MCP name", name), "arguments": msgspec.Raw(_object(args))}
+    params = {"name": checked_text(name, "MCP name"), "arguments": msgspec.Raw(_object(args))}
     return msgspec.json.encode(params).decode()
 
 

@@ -17,7 +17,8 @@ from pie_mlx.calls import (
     Unsubscribe,
 )
 from pie_mlx.sdk._host import Link, current_host
-from pie_mlx.sdk._payload import check_text, message_text
+from pie_mlx.sdk._payload import message_text
+from pie_mlx.sdk._tokens import checked_text
 
 __all__ = ["Subscription", "broadcast", "pull", "push", "subscribe"]
 
@@ -30,13 +31,13 @@ def push(topic: str, message: Any) -> None:
     Raises InvalidArgumentError for a topic or a message that is too long, MessageOverflowError when too much of this
     user's waits to be pulled.
     """
-    current_host().call(Push(check_text("topic", topic), message_text("messaging.push", message)))
+    current_host().call(Push(checked_text(topic, "topic"), message_text("messaging.push", message)))
 
 
 async def pull(topic: str) -> str:
     """Wait for the next message of the topic's queue. Pullers are served in order; cancelling loses no message."""
     host = current_host()
-    text = host.call(TakeMessage(check_text("topic", topic)))
+    text = host.call(TakeMessage(checked_text(topic, "topic")))
     while text is None:
         ticket = next(_tickets)
         await _called(host, topic, ticket)
@@ -49,13 +50,13 @@ def broadcast(topic: str, message: Any) -> None:
 
     Raises InvalidArgumentError for a topic or a message that is too long.
     """
-    current_host().call(Broadcast(check_text("topic", topic), message_text("messaging.broadcast", message)))
+    current_host().call(Broadcast(checked_text(topic, "topic"), message_text("messaging.broadcast", message)))
 
 
 def subscribe(topic: str) -> "Subscription":
     """Open a subscription. Raises InvalidArgumentError for a topic that is too long or too many subscriptions."""
     host = current_host()
-    return Subscription(host, topic, host.call(Subscribe(check_text("topic", topic))))
+    return Subscription(host, topic, host.call(Subscribe(checked_text(topic, "topic"))))
 
 
 async def _called(host: Link, topic: str, ticket: int) -> None:

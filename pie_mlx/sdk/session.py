@@ -14,7 +14,7 @@ __all__ = ["receive", "receive_file", "send", "send_file"]
 def send(message: Any) -> None:
     """Send a message: a str as it is, anything else as JSON (I3). Raises InvalidTypeError for what JSON cannot hold."""
     if isinstance(message, str):
-        current_host().call(SendMessage(message))
+        current_host().call(SendMessage(checked_text(message, "session.send")))
     else:
         current_host().call(SendMessage(json_text("session.send", message), "json"))
 
