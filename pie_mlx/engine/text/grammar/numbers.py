@@ -1,14 +1,21 @@
-"""Numbers of a schema that an engine would take forever over."""
+"""Numbers of a schema that an engine would take forever over, or round."""
 
 from decimal import Decimal
 from math import isfinite, lcm
-from typing import Any
+from typing import Any, cast
 
-from pie_mlx.engine.text.grammar.schema import Schema, step, subschemas
+from pie_mlx.engine.text.grammar.schema import Schema, replace_subschemas, step, subschemas
 from pie_mlx.errors import GrammarError
 
 MAXIMUM_MODULUS = 10_000
 """A matcher has as many states as the modulus; at a hundred thousand a single mask takes seconds."""
+
+_EXACT_UP_TO = 2**53
+"""Engines read every number as a floating-point one, which tells whole numbers apart up to here."""
+_LARGEST = 2**63
+"""A bound beyond what 64 bits hold is moved there."""
+_INWARDS = {"minimum": 0, "maximum": 0, "exclusiveMinimum": 1, "exclusiveMaximum": -1}
+"""What an engine adds to a bound to have the first number that is allowed."""
 
 
 def check_divisors(schema: Schema) -> None:
@@ -43,3 +50,40 @@ def _coprime_part(divisor: float) -> int:
         while rest % factor == 0:
             rest //= factor
     return rest
+
+
+def rounded_numbers(schema: Schema, path: str = "$") -> list[tuple[str, str]]:
+    """Path and reason of every bound and constant that an engine would take for another number."""
+    found = [(step(path, keyword), "has a number too large to be exact") for keyword in _rounded(schema)]
+    for place, inner, _ in subschemas(schema, path):
+        found += rounded_numbers(inner, place)
+    return found
+
+
+def without_rounded_numbers(schema: Schema) -> Schema:
+    """The same schema without those bounds and constants."""
+    rounded = _rounded(schema)
+    kept = {keyword: value for keyword, value in schema.items() if keyword not in rounded}
+    return replace_subschemas(kept, without_rounded_numbers)
+
+
+def _rounded(schema: Schema) -> list[str]:
+    bounds = [keyword for keyword, inwards in _INWARDS.items() if _is_moved(schema.get(keyword), inwards)]
+    return bounds + [keyword for keyword in ("const", "enum") if _is_respelled(schema.get(keyword))]
+
+
+def _is_moved(bound: Any, inwards: int) -> bool:
+    if not isinstance(bound, int | float) or abs(bound) < _EXACT_UP_TO:
+        return False
+    if abs(bound) > _LARGEST:
+        return True
+    held = min(max(int(float(bound) + inwards), -_LARGEST), _LARGEST - 1)
+    return held != int(bound) + inwards
+
+
+def _is_respelled(value: Any) -> bool:
+    """Whether a constant holds a whole number that a floating-point one is not written as."""
+    if isinstance(value, list | dict):
+        inner = cast("Schema", value).values() if isinstance(value, dict) else cast("list[Any]", value)
+        return any(map(_is_respelled, inner))
+    return isinstance(value, int) and Decimal(repr(float(str(int(value))))) != value

@@ -5,17 +5,22 @@ import re
 from pie_mlx.errors import GrammarError
 
 _PLACE = re.compile(r"^(?:at )?(\d+)\((\d+)\): ")
+_RANGE = re.compile(r"Failed to generate regex for (\w+) range: .*")
 _REGEX_REASON = re.compile(r"error: (.*)")
 _LARK_WRAPPER = re.compile(r"\(in regex\): (.*)", re.DOTALL)
 
 
 def refuse_schema(places: list[tuple[str, str]]) -> GrammarError:
     """The error for parts of a schema, by path and reason, that cannot be enforced."""
-    listed = "; ".join(f"{place}: {' '.join(reason.split())}" for place, reason in places)
+    listed = "; ".join(f"{place}: {_readable(' '.join(reason.split()))}" for place, reason in places)
     return GrammarError(
         f"schema: {listed}",
         hint="remove or rewrite it, or compile with lenient=True and check the text afterwards",
     )
+
+
+def _readable(reason: str) -> str:
+    return _RANGE.sub(r"a bound is too large for a range of \1 values", reason)
 
 
 def refuse_regex(pattern: str, message: str) -> GrammarError:

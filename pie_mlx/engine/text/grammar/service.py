@@ -21,7 +21,7 @@ from pie_mlx.engine.text.grammar.guard import GuardedWalk, Notify, ignore
 from pie_mlx.engine.text.grammar.llguidance_engine import LlguidanceEngine
 from pie_mlx.engine.text.grammar.locate import keyword_paths, locate
 from pie_mlx.engine.text.grammar.masks import words_for
-from pie_mlx.engine.text.grammar.numbers import check_divisors
+from pie_mlx.engine.text.grammar.numbers import check_divisors, rounded_numbers, without_rounded_numbers
 from pie_mlx.engine.text.grammar.refusals import refuse_grammar, refuse_regex, refuse_schema
 from pie_mlx.engine.text.grammar.schema import Schema, close_objects, read_schema
 from pie_mlx.engine.text.grammar.spellings import with_every_spelling
@@ -155,8 +155,13 @@ def _translated(compile_: Callable[[], Walk], refuse: Callable[[str], GrammarErr
 def _compile_schema(source: GrammarSource, engines: Engines) -> tuple[Walk, list[str]]:
     written = read_schema(source.text)
     check_divisors(written)
-    schema: Schema = close_objects(with_exact_formats(written)) if source.strict else as_defined(written)
-    annotations = [] if source.strict else [f"{place}: is an annotation" for place in keyword_paths(written, "format")]
+    rounded = rounded_numbers(written)
+    if rounded and not source.lenient:
+        raise refuse_schema(rounded)
+    exact = without_rounded_numbers(written)
+    schema: Schema = close_objects(with_exact_formats(exact)) if source.strict else as_defined(exact)
+    annotations = [f"{place}: {reason}" for place, reason in rounded]
+    annotations += [] if source.strict else [f"{place}: is an annotation" for place in keyword_paths(exact, "format")]
     engine = engines.llguidance("user")
     refusal = engine.schema_error(schema)
     if not refusal:

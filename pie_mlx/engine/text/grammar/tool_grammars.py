@@ -14,7 +14,7 @@ from pie_mlx.engine.text.grammar.base import Walk
 from pie_mlx.engine.text.grammar.engines import Engines
 from pie_mlx.engine.text.grammar.formats import with_exact_formats
 from pie_mlx.engine.text.grammar.locate import locate
-from pie_mlx.engine.text.grammar.numbers import check_divisors
+from pie_mlx.engine.text.grammar.numbers import check_divisors, rounded_numbers
 from pie_mlx.engine.text.grammar.refusals import refuse_schema
 from pie_mlx.engine.text.grammar.schema import Schema, close_objects, read_schema
 from pie_mlx.engine.text.tool_families import BY_STYLE, ToolFamily
@@ -63,9 +63,10 @@ class NativeToolGrammars:
             written = read_schema(json.dumps(function.get("parameters", {})))
             check_divisors(written)
             schema = close_objects(with_exact_formats(written))
-            refusal = engine.schema_error(schema)
-            if refusal:
+            places = rounded_numbers(written)
+            if not places and (refusal := engine.schema_error(schema)):
                 places = locate(schema, refusal, engine.schema_error)
+            if places:
                 raise refuse_schema([(f"{function['name']}.parameters: {place}", why) for place, why in places])
             found[function["name"]] = schema or _NO_ARGUMENTS
         return found

@@ -4,7 +4,7 @@ import pytest
 
 from pie_mlx.engine.text.grammar.as_defined import as_defined
 from pie_mlx.engine.text.grammar.locate import keyword_paths
-from pie_mlx.engine.text.grammar.numbers import check_divisors
+from pie_mlx.engine.text.grammar.numbers import check_divisors, rounded_numbers, without_rounded_numbers
 from pie_mlx.engine.text.grammar.schema import close_objects, step
 from pie_mlx.errors import GrammarError
 
@@ -77,3 +77,43 @@ def test_divisors_that_need_few_states_are_kept(divisor: object) -> None:
 def test_divisors_that_take_an_engine_for_ever_are_refused(schema: dict[str, object]) -> None:
     with pytest.raises(GrammarError, match=r"\$.*multipleOf: needs \d+ states"):
         check_divisors(schema)
+
+
+INT64 = 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"minimum": -(2**53), "maximum": 2**53},
+        {"minimum": 0, "maximum": INT64},
+        {"exclusiveMinimum": 2**53 - 1, "exclusiveMaximum": 2**53},
+        {"exclusiveMaximum": 2**63},
+        {"const": 10**20},
+        {"enum": [2**53, 1e300, True, {"x": [-(2**53)]}]},
+        {"minimum": True, "maximum": "9"},
+    ],
+)
+def test_numbers_that_engines_hold_exactly_are_kept(schema: dict[str, object]) -> None:  # G13
+    assert rounded_numbers(schema) == []
+    assert without_rounded_numbers(schema) == schema
+
+
+@pytest.mark.parametrize(
+    ("keyword", "value"),
+    [
+        ("minimum", 2**53 + 1),
+        ("maximum", 2**64 - 1),
+        ("maximum", 1e20),
+        ("exclusiveMinimum", 2**53),
+        ("exclusiveMaximum", -(2**53)),
+        ("minimum", float("inf")),
+        ("const", 2**53 + 1),
+        ("enum", ["a", {"x": [2**63]}]),
+        ("const", 10**400),
+    ],
+)
+def test_numbers_that_engines_would_round_are_found(keyword: str, value: object) -> None:  # G13
+    schema = {"properties": {"a": {"type": "integer", keyword: value}}}
+    assert rounded_numbers(schema) == [(f"$.properties.a.{keyword}", "has a number too large to be exact")]
+    assert without_rounded_numbers(schema) == {"properties": {"a": {"type": "integer"}}}

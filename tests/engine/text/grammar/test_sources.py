@@ -65,6 +65,8 @@ def test_a_large_schema_compiles(language: Language) -> None:
         ({"properties": {"a": {"$ref": "#/$defs/no"}}, "required": ["a"]}, r"\$\.properties\.a"),
         ({"properties": {"a": {"$ref": "https://example.org/s"}}, "required": ["a"]}, r"\$\.properties\.a"),
         ({"properties": {"a": {"type": "string", "pattern": "(?=x)"}}}, r"\$\.properties\.a.*look"),
+        ({"type": "integer", "minimum": 10**20, "maximum": 10**20 + 5}, r"\$\.minimum: .*; \$\.maximum: .*exact"),
+        ({"items": {"type": "integer", "minimum": 10**18}}, r"\$\.items: a bound is too large for a range of integer"),
     ],
 )
 def test_what_cannot_be_enforced_is_refused_with_its_path(language: Language, schema: dict, place: str) -> None:
@@ -96,6 +98,12 @@ def test_a_lenient_schema_compiles_and_says_what_it_ignores(language: Language) 
     matcher = language.compile("json_schema", json.dumps(schema), lenient=True)
     assert language.accepts(matcher, '{"a":"y"}')
     assert any("$.properties.a.not" in warning for warning in matcher.warnings)
+
+
+def test_a_lenient_schema_ignores_bounds_that_would_be_rounded(language: Language) -> None:  # G13
+    matcher = language.compile("json_schema", '{"type": "integer", "minimum": 9007199254740993}', lenient=True)
+    assert language.accepts(matcher, "3")
+    assert matcher.warnings == ("$.minimum: has a number too large to be exact",)
 
 
 def test_a_format_restricts_unless_the_schema_is_taken_as_defined(language: Language) -> None:  # G13

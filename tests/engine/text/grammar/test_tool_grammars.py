@@ -114,10 +114,13 @@ def test_formats_that_cannot_be_enforced_have_no_grammar(make_tokenizer: Factory
     assert model.grammars.compile(GrammarSource("tools", schemas=[WEATHER])) is None
 
 
-def test_a_schema_that_cannot_be_enforced_is_refused_with_its_path(make_tokenizer: Factory) -> None:
+@pytest.mark.parametrize(("keyword", "value"), [("not", {}), ("minimum", 2**53 + 1)])
+def test_a_schema_that_cannot_be_enforced_is_refused_with_its_path(
+    make_tokenizer: Factory, keyword: str, value: object
+) -> None:
     model = Speaker(make_tokenizer, templates.HERMES, ())
-    bad = json.dumps({"name": "f", "parameters": {"properties": {"a": {"not": {}}}}})
-    with pytest.raises(GrammarError, match=r"f\.parameters: \$\.properties\.a\.not"):
+    bad = json.dumps({"name": "f", "parameters": {"properties": {"a": {keyword: value}}}})
+    with pytest.raises(GrammarError, match=rf"f\.parameters: \$\.properties\.a\.{keyword}"):
         model.grammars.compile(GrammarSource("tools", schemas=[WEATHER, bad]))
 
 
