@@ -6,6 +6,8 @@ from typing import Any
 import msgspec
 
 from pie_mlx.errors import InvalidTypeError, StructuredOutputError
+from pie_mlx.sdk._pydantic_schema import model_schema
+from pie_mlx.sdk._text_forms import check_forms, with_forms
 from pie_mlx.sdk.constraint import AnyJson, GrammarSchema, JsonSchema
 
 Parse = Callable[[str], Any]
@@ -15,7 +17,8 @@ def plan_structure(schema: object, parse: Parse | None) -> tuple[GrammarSchema, 
     """The schema to generate under, and how to read the text (G11).
 
     `schema` is JSON text, a dict, a pydantic model class, or any type msgspec knows (dataclass, Struct, TypedDict,
-    list[int] ...); None is any JSON. Raises InvalidTypeError for other things.
+    list[int] ...); None is any JSON. Raises InvalidTypeError for other things, and for types with a part that
+    no schema describes.
     """
     constraint, reader = _plan(schema)
     return constraint, parse or reader
@@ -46,15 +49,20 @@ def _plan(schema: object) -> tuple[GrammarSchema, Parse]:
 
 
 def _pydantic(model: Any) -> tuple[GrammarSchema, Parse]:
-    return JsonSchema(model.model_json_schema()), model.model_validate_json
+    return JsonSchema(_described(model, lambda: model_schema(model))), model.model_validate_json
 
 
 def _typed(target: Any) -> tuple[GrammarSchema, Parse]:
+    schema = _described(target, lambda: msgspec.json.schema(target))
+    check_forms(target)
+    return JsonSchema(schema), lambda text: msgspec.json.decode(text, type=target)
+
+
+def _described(target: Any, describe: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     try:
-        schema = msgspec.json.schema(target)
-    except (TypeError, ValueError, msgspec.MsgspecError) as error:
+        return with_forms(describe())
+    except (TypeError, ValueError, RuntimeError, msgspec.MsgspecError) as error:
         raise InvalidTypeError(
             f"schema: {target!r} describes no JSON: {error}",
             hint="pass JSON text, a dict, a pydantic model, a dataclass or a msgspec Struct",
         ) from error
-    return JsonSchema(schema), lambda text: msgspec.json.decode(text, type=target)

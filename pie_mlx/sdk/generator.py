@@ -190,7 +190,8 @@ class Generator:
 
         `schema` is JSON text, a dict, a pydantic model class, a dataclass, a msgspec Struct or another type msgspec
         knows, and the result is of that type; None is any JSON. `parse` reads the text instead. Raises
-        StructuredOutputError, with `.text`, when the text does not parse.
+        StructuredOutputError, with `.text`, when the text does not parse, and InvalidTypeError for a type with a part
+        that no schema describes: a datetime without a zone, a dict whose keys are no str.
         """
         constraint, reader = plan_structure(schema, parse)
         self.constrain(constraint)

@@ -1,6 +1,8 @@
 """Generations come as values of the program's own types."""
 
 import datetime
+import decimal
+import uuid
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, Any, Literal, TypedDict
@@ -68,7 +70,28 @@ class Answer(TypedDict):
     yes: bool
 
 
-@pytest.mark.parametrize("kind", [Car, Tree, Point, Zoo, Cat, Few, Answer])
+@dataclass
+class Appointment:
+    """Every type that is a text of its own form in JSON."""
+
+    start: Annotated[datetime.datetime, msgspec.Meta(tz=True)]
+    alarm: Annotated[datetime.time, msgspec.Meta(tz=True)]
+    day: datetime.date
+    length: datetime.timedelta
+    number: uuid.UUID
+    price: decimal.Decimal
+
+
+class Ticket(pydantic.BaseModel):
+    """The same for pydantic."""
+
+    start: datetime.datetime
+    alarm: datetime.time
+    length: datetime.timedelta
+    number: uuid.UUID
+
+
+@pytest.mark.parametrize("kind", [Car, Tree, Point, Zoo, Cat, Few, Answer, Appointment, Ticket])
 async def test_the_value_is_of_the_type_asked_for(engine: Running, kind: Any) -> None:  # G11, T45
     root = Context(engine.model).user("Describe it.")
     for seed in (1, 2):
