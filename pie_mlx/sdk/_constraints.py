@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from pie_mlx.calls import Brle
-from pie_mlx.errors import EmptyMaskError, InvalidTypeError, PieError
+from pie_mlx.errors import EmptyMaskError, InvalidArgumentError, InvalidTypeError, PieError
 from pie_mlx.sdk import brle
 from pie_mlx.sdk.constraint import Constraint, GrammarConstraint, GrammarSchema, Schema
 from pie_mlx.sdk.grammar import Grammar
@@ -67,8 +67,11 @@ class ConstraintSet:
         return frozenset(token for matched in self._matched for token in self._ends(matched.constraint))
 
     def attach(self, item: object, stop_tokens: Iterable[int]) -> None:
-        """Add a schema, a constraint or a list of them. Raises InvalidTypeError for anything else, GrammarError."""
-        for made in [self._entry(one, stop_tokens) for one in _flat(item)]:
+        """Add a schema, a constraint or a list of them. Raises InvalidTypeError for anything else,
+        InvalidArgumentError for one that is there already, GrammarError."""
+        added = [self._entry(one, stop_tokens) for one in _flat(item)]
+        _check_apart([*self._stepped, *self._matched, *added])
+        for made in added:
             if isinstance(made, _Matched):
                 self._matched.append(made)
             else:
@@ -146,6 +149,18 @@ def _built(name: str, constraint: object) -> _Matched | _Stepped:
     raise InvalidTypeError(
         f"constrain: {name}.build_constraint gave {type(constraint).__name__}", hint="return a Constraint"
     )
+
+
+def _check_apart(entries: Sequence[_Matched | _Stepped]) -> None:
+    """Whoever is there twice would be told of each token twice (G12)."""
+    seen: set[int] = set()
+    for entry in entries:
+        state = id(entry.constraint.matcher if isinstance(entry, _Matched) else entry.constraint)
+        if state in seen:
+            raise InvalidArgumentError(
+                f"constrain: the same {entry.name} is there twice", hint="give it once; Matcher.fork copies a matcher"
+            )
+        seen.add(state)
 
 
 def _flat(item: object) -> list[object]:

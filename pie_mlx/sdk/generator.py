@@ -105,7 +105,8 @@ class Generator:
         return self._stop_at(self._stops | frozenset(self._tokens(tokens)))
 
     def constrain(self, constraint: Constraints) -> Self:
-        """Add a schema, a constraint or a list of them. Raises InvalidTypeError for anything else, GrammarError."""
+        """Add a schema, a constraint or a list of them. Raises InvalidTypeError for anything else, InvalidArgumentError
+        for a constraint or a matcher that is there already, GrammarError."""
         self._constraints.attach(constraint, self._stops)
         return self
 

@@ -15,6 +15,7 @@ from pie_mlx.errors import (
     EmptyMaskError,
     GrammarError,
     GrammarRejectedError,
+    InvalidArgumentError,
     InvalidTypeError,
     StructuredOutputError,
 )
@@ -117,6 +118,17 @@ def test_anything_else_is_no_constraint(ctx: Context, wrong: Any) -> None:  # T4
         ctx.generate(ARGMAX, constrain=wrong)
     with pytest.raises(InvalidTypeError):
         ctx.generate(ARGMAX).constrain([wrong])
+
+
+def test_a_constraint_that_is_there_already_is_refused(ctx: Context) -> None:  # G12
+    recorder = Recorder([])
+    grammar = GrammarConstraint.json(ctx.model)
+    same_matcher = GrammarConstraint(grammar.matcher)
+    for twice in ([recorder, recorder], [grammar, grammar], [grammar, same_matcher]):
+        with pytest.raises(InvalidArgumentError, match="twice"):
+            ctx.generate(ARGMAX, constrain=twice)
+    with pytest.raises(InvalidArgumentError, match="twice"):
+        ctx.generate(ARGMAX, constrain=grammar).constrain(same_matcher)
 
 
 async def test_constraints_that_allow_nothing_are_named(host: ToyHost, ctx: Context) -> None:  # G13
