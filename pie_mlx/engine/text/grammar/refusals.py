@@ -24,13 +24,14 @@ def _readable(reason: str) -> str:
 
 
 def refuse_regex(pattern: str, message: str) -> GrammarError:
-    """The error for a regular expression: `message` quotes it with a caret below the place."""
+    """The error for a regular expression. The place is told where `message` quotes the pattern as it is, with a caret
+    below: columns of an escaped one are not the user's."""
     wrapped = _LARK_WRAPPER.search(message)
     inner = wrapped[1] if wrapped else message
     reason = _REGEX_REASON.search(inner)
     text = reason[1] if reason else inner.split("\n")[0].split(" in regex ")[0]
-    caret = next((line for line in inner.split("\n") if line.strip() and not line.strip().strip("^")), None)
-    place = f"column {caret.index('^') - 3}: " if caret and caret.startswith("    ") else ""
+    below = inner.partition(f"\n    {pattern}\n    ")[2].partition("\n")[0]
+    place = f"column {below.index('^') + 1}: " if "^" in below else ""
     return GrammarError(
         f"regex: {place}{text.strip()}: {pattern[:80]}",
         hint="use Rust regex syntax: no look-around, word boundaries or back-references",
