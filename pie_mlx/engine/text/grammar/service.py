@@ -15,6 +15,7 @@ from pie_mlx.engine.text.grammar.base import Matcher, Walk
 from pie_mlx.engine.text.grammar.cache import CompileCache
 from pie_mlx.engine.text.grammar.deadline import Deadline
 from pie_mlx.engine.text.grammar.dialect import dialect_of, gbnf_to_lark, prepare_lark
+from pie_mlx.engine.text.grammar.endless import check_endings
 from pie_mlx.engine.text.grammar.engines import Engines
 from pie_mlx.engine.text.grammar.formats import with_exact_formats
 from pie_mlx.engine.text.grammar.guard import GuardedWalk, Notify, ignore
@@ -160,6 +161,7 @@ def _compile_schema(source: GrammarSource, engines: Engines) -> tuple[Walk, list
         raise refuse_schema(rounded)
     exact = without_rounded_numbers(written)
     schema: Schema = close_objects(with_exact_formats(exact)) if source.strict else as_defined(exact)
+    check_endings(schema)
     annotations = [f"{place}: {reason}" for place, reason in rounded]
     annotations += [] if source.strict else [f"{place}: is an annotation" for place in keyword_paths(exact, "format")]
     engine = engines.llguidance("user")

@@ -11,6 +11,7 @@ from typing import Any
 
 from pie_mlx.engine.text.chat import ChatRenderer
 from pie_mlx.engine.text.grammar.base import Walk
+from pie_mlx.engine.text.grammar.endless import check_endings
 from pie_mlx.engine.text.grammar.engines import Engines
 from pie_mlx.engine.text.grammar.formats import with_exact_formats
 from pie_mlx.engine.text.grammar.locate import locate
@@ -63,6 +64,7 @@ class NativeToolGrammars:
             written = read_schema(json.dumps(function.get("parameters", {})))
             check_divisors(written)
             schema = close_objects(with_exact_formats(written))
+            check_endings(schema)
             places = rounded_numbers(written)
             if not places and (refusal := engine.schema_error(schema)):
                 places = locate(schema, refusal, engine.schema_error)
