@@ -14,9 +14,9 @@ BEGINNING_CHARACTERS = 4096
 
 def parse_input(text: str) -> Input:
     """JSON text to an input. Raises LaunchError for anything but a strict JSON object or empty list."""
-    if len(text.encode()) > INPUT_LIMIT_BYTES:
-        raise LaunchError(f"input: longer than {INPUT_LIMIT_BYTES >> 20} MiB", hint="send large data as a file")
     try:
+        if len(text.encode()) > INPUT_LIMIT_BYTES:
+            raise LaunchError(f"input: longer than {INPUT_LIMIT_BYTES >> 20} MiB", hint="send large data as a file")
         value = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise LaunchError(f"input: not JSON: {error}", hint='pass an object such as {"prompt": "hello"}') from None

@@ -12,7 +12,10 @@ __all__ = ["receive", "receive_file", "send", "send_file"]
 
 
 def send(message: Any) -> None:
-    """Send a message: a str as it is, anything else as JSON (I3). Raises InvalidTypeError for what JSON cannot hold."""
+    """Send a message: a str as it is, anything else as JSON (I3).
+
+    Raises InvalidTypeError for what JSON cannot hold, InvalidArgumentError for text that is not Unicode.
+    """
     if isinstance(message, str):
         current_host().call(SendMessage(checked_text(message, "session.send")))
     else:

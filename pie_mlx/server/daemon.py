@@ -89,7 +89,7 @@ class Daemon:
             process.cancel()
 
     async def _launch(self, exchange: Exchange) -> Process:
-        launch = Launch(self.program, json.dumps(self.input, ensure_ascii=False), captures=False, http=exchange)
+        launch = Launch(self.program, json.dumps(self.input), captures=False, http=exchange)
         process = await self.registry.launch_at_once(self.user, launch)
         ending = asyncio.create_task(process.outcome())
         self._answering[ending] = process

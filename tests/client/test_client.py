@@ -90,6 +90,17 @@ async def test_ending_a_process(client):
         await process.terminate()
 
 
+async def test_whatever_json_carries_is_an_input_of_a_child(client):
+    source = b"""
+from inferlet import runtime
+async def main(input):
+    return ascii(input["x"]) if "x" in input else await runtime.launch("odd", input["child"]).result()
+"""
+    await client.install(source, MANIFEST.format(name="odd", version="1.0.0"))
+    process = await client.launch("odd", {"child": r'{"x": ["\ud800", 1180591620717411303424]}'})
+    assert await process.result() == r"['\ud800', 1180591620717411303424]"
+
+
 async def test_installing_and_removing(client):
     await client.install(b"async def main(input): return 7\n", MANIFEST.format(name="seven", version="1.0.0"))
     assert await (await client.launch("seven")).result() == 7
@@ -184,7 +195,7 @@ async def test_a_daemon_answers_on_its_port_and_is_ended_like_a_process(client):
     manifest = MANIFEST.format(name="greeter", version="0.1.0") + '[runtime]\nentry = "handle"\n'
     await client.install(b"async def handle(request):\n    return {'body': 'hello'}\n", manifest)
     port = free_port()
-    await client.launch_daemon("greeter", port)
+    await client.launch_daemon("greeter", port, {"odd": "\ud800"})
     assert await ask(port, "/") == (200, ANY, b"hello")
     (daemon,) = [row for row in await client.processes() if row["kind"] == "daemon"]
     await client.terminate(daemon["id"])

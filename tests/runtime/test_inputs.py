@@ -16,7 +16,14 @@ def test_numbers_json_does_not_have_are_refused_by_name(name):
 
 
 @pytest.mark.parametrize(
-    ("text", "why"), [("{", "not JSON"), ("[1]", "expected object, got list"), ("3", "got int"), ("null", "got null")]
+    ("text", "why"),
+    [
+        ("{", "not JSON"),
+        ("[1]", "expected object, got list"),
+        ("3", "got int"),
+        ("null", "got null"),
+        ("\udcff", "not JSON"),
+    ],
 )
 def test_anything_but_an_object_is_refused(text, why):
     with pytest.raises(LaunchError, match=why):

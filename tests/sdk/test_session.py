@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from pie_mlx import calls
-from pie_mlx.errors import InvalidTypeError, SessionClosedError
+from pie_mlx.errors import InvalidArgumentError, InvalidTypeError, SessionClosedError
 from pie_mlx.sdk import Context, Model, scheduling, session
 from tests.sdk.toy_host import ToyHost
 
@@ -22,6 +22,11 @@ def test_text_is_sent_as_it_is_and_the_rest_as_json(host: ToyHost, model: Model)
 def test_what_json_cannot_hold_is_refused(model: Model) -> None:
     with pytest.raises(InvalidTypeError):
         session.send(object())
+
+
+def test_text_that_is_not_unicode_is_refused(model: Model) -> None:
+    with pytest.raises(InvalidArgumentError, match="not Unicode text"):
+        session.send("\ud800")
 
 
 def test_files_are_bytes(host: ToyHost, model: Model) -> None:  # I3

@@ -328,7 +328,7 @@ class Registry:
 
     async def _start_child(self, request: ChildRequest) -> Process:
         """A program of a program: on record like any other."""
-        launch = Launch(request.program, json.dumps(request.input, ensure_ascii=False), parent=request.parent)
+        launch = Launch(request.program, json.dumps(request.input), parent=request.parent)
         return await self.launch_at_once(User(request.username), launch, request.process_id)
 
     async def _launch(self, record: Record) -> Process:

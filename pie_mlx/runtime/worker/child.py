@@ -2,6 +2,7 @@
 
 import contextlib
 import faulthandler
+import json
 import os
 import signal
 import socket
@@ -73,10 +74,13 @@ def _carry_out(order: Order, host: WorkerHost, listener: Listener) -> None:
     except PieError as error:
         host.end(Ended(error=WireError.of(error)))
         return
-    body = partial(ProgramBody(_program(order)), order.input)
-    program = ProgramRun(body, host, partial(_report, host, order), on_loop=host.attend)
+    program = ProgramRun(partial(_run_program, order), host, partial(_report, host, order), on_loop=host.attend)
     host.listen(program.cancel)
     program.run(contextlib.nullcontext())
+
+
+def _run_program(order: Order) -> object:
+    return ProgramBody(_program(order))(json.loads(order.input))
 
 
 def _confine(order: Order, host: WorkerHost, listener: Listener) -> None:

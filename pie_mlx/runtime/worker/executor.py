@@ -188,17 +188,22 @@ class WorkerExecutor:
             return
         try:
             self.order = self._routed(self._make_order())
-            self._link = self._pool.take(self)
-        except PieError as error:
+            data = pack(self.order)
+            link = self._pool.take(self)
+        except Exception as error:  # whatever it is: whoever launched waits for an outcome
             self._shut_proxy()
-            self._finish(Failed(error))
+            self._finish(Failed(_launch_error(error)))
             return
-        if self.order.route == "namespace":
-            self._link.await_socket()
+        self._hire(link, data)
+
+    def _hire(self, link: WorkerLink, order: bytes) -> None:
+        self._link = link
+        if self.order is not None and self.order.route == "namespace":
+            link.await_socket()
         self._desk = CallDesk(self._host, self._answer, self._after_call)
         self.heard_seconds = self._loop.time()
-        self._link.send(pack(self.order))
-        self._link.attach(self)
+        link.send(order)
+        link.attach(self)
 
     def _routed(self, order: Order) -> Order:
         """With a proxy, where that is on a port of this machine. Raises PieError."""
@@ -300,6 +305,12 @@ def _outcome(ended: Ended) -> Outcome:
     if ended.error is None:
         return Returned(ended.value, ended.format)
     return Failed(ended.error.exception(), ended.error.kind)
+
+
+def _launch_error(error: Exception) -> PieError:
+    if isinstance(error, ProtocolError):
+        return LaunchError(f"worker: {error.message}", hint=error.hint)
+    return error if isinstance(error, PieError) else LaunchError(f"worker: {type(error).__name__}: {error}")
 
 
 def _signal_name(number: int) -> str:

@@ -112,7 +112,7 @@ class Source(Frames, frozen=True):
 class Order(Frames, frozen=True, tag="order"):
     """The first frame a worker gets: what to run, and under which bounds.
 
-    `call` is how main takes its input. `environment` replaces the worker's own.
+    `call` is how main takes its `input`, which is JSON text. `environment` replaces the worker's own.
     `workspace` is its working directory, which the program calls /scratch if it is `lasting`. Limits of None are none.
     `route` is how it reaches its proxy, which with `port` is at `proxy_port` and asks for a password.
     """
@@ -121,7 +121,7 @@ class Order(Frames, frozen=True, tag="order"):
     source: Source
     entry: str
     call: str
-    input: dict[str, Any]
+    input: str
     environment: dict[str, str]
     workspace: str
     lasting: bool

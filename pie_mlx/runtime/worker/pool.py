@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import json
 import os
 import shutil
 import socket
@@ -248,7 +249,7 @@ class WorkerPool:
             source=_source(program),
             entry=program.manifest.runtime.entry,
             call=program.manifest.runtime.call,
-            input=input,
+            input=json.dumps(input),
             environment=environment,
             workspace=str(workspace),
             lasting=lasting,

@@ -24,7 +24,7 @@ class Written:
 
 
 def order(sandbox):
-    return Order("a@0.0.0", Source("/a.py"), "main", "input", {}, {}, "/w", False, 1 << 20, None, None, None, sandbox)
+    return Order("a@0.0.0", Source("/a.py"), "main", "input", "{}", {}, "/w", False, 1 << 20, None, None, None, sandbox)
 
 
 @pytest.fixture

@@ -47,6 +47,19 @@ async def launched_until_ready(engine, path, **options):
     return launched, await ready
 
 
+async def test_an_order_the_wire_does_not_carry_is_a_launch_error(program, monkeypatch):
+    monkeypatch.setenv("ODD", "\udcff")
+    async with bounded_engine(environment=("ODD",)) as engine:
+        with pytest.raises(LaunchError, match=r"Order: .* surrogates"):
+            await engine.run(program("async def main(input): ...\n"))
+
+
+async def test_whatever_keeps_an_order_from_being_made_is_a_launch_error(engine, program, monkeypatch):
+    monkeypatch.setattr("pie_mlx.runtime.worker.pool._source", lambda program: 1 / 0)
+    with pytest.raises(LaunchError, match="ZeroDivisionError"):
+        await engine.run(program("async def main(input): ...\n"))
+
+
 async def test_a_killed_worker_is_an_error_with_its_last_words(engine, program, bystander):
     path = program("""
         import asyncio, os, sys

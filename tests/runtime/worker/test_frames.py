@@ -63,6 +63,12 @@ def test_frames_survive_being_cut_anywhere(data):
     assert frames == SAID
 
 
+@pytest.mark.parametrize("frame", [TakeBack(1 << 64), Stop("\ud800")])
+def test_what_the_wire_does_not_carry_is_refused(frame):
+    with pytest.raises(ProtocolError, match=type(frame).__name__):
+        pack(frame)
+
+
 def test_what_the_engine_says_survives():
     said = [Stop("enough"), Ping(), Refusal(3, WireError("pie", "PieError", "m"))]
     reader = from_engine()

@@ -31,6 +31,24 @@ async def test_a_program_runs_in_another_process(engine, program):
     assert n == 3
 
 
+@pytest.mark.parametrize("value", [1 << 70, -(1 << 70), "\ud800", {"\udcff": [1.5, None]}])
+async def test_whatever_json_carries_is_an_input(engine, program, value):
+    path = program("async def main(input):\n    return ascii(input['x'])\n")
+    assert await engine.run(path, {"x": value}) == ascii(value)
+
+
+async def test_integers_of_any_size_are_messages_and_results(engine, program):
+    path = program("""
+        from inferlet import session
+        async def main(input):
+            session.send(1 << 70)
+            return 1 << 70
+        """)
+    heard = []
+    assert await engine.run(path, on_message=heard.append) == 1 << 70
+    assert heard == [1 << 70]
+
+
 async def test_a_function_stays_in_this_process(engine):
     async def main(input):
         return os.getpid()
