@@ -3,7 +3,7 @@
 import contextlib
 import socket
 
-from pie_mlx.errors import EngineStoppedError
+from pie_mlx.errors import EngineStoppedError, LaunchError
 from pie_mlx.runtime.loops import LoopThread
 from pie_mlx.runtime.network.allowed_hosts import AllowedHosts
 from pie_mlx.runtime.network.border import Border
@@ -29,7 +29,10 @@ class Gateway:
         self._closed_ports.add(port)
 
     def open(self, listener: socket.socket, authorization: str = "") -> Proxy:
-        """A proxy that serves `listener`, and closes it in the end. Raises EngineStoppedError."""
+        """A proxy that serves `listener`, and closes it in the end.
+
+        Raises EngineStoppedError, and LaunchError where no more files can be opened.
+        """
         proxy = Proxy(listener, self._border, connections=self._settings.connections, authorization=authorization)
         self._proxies.add(proxy)
         try:
@@ -37,6 +40,10 @@ class Gateway:
         except EngineStoppedError:
             listener.close()
             raise
+        except OSError as error:
+            listener.close()
+            self._proxies.discard(proxy)
+            raise LaunchError(f"network: {error.strerror}", hint="raise the limit of open files") from None
         return proxy
 
     def shut(self, proxy: Proxy) -> None:

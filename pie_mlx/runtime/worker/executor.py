@@ -53,7 +53,7 @@ class Pool(Protocol):
     def kill(self, number: int) -> None: ...
 
     def retire(self, executor: "WorkerExecutor") -> None:
-        """The worker has exited."""
+        """The worker has exited, or there never was one."""
         ...
 
     def open_proxy(self, listener: socket.socket, password: str = "") -> Callable[[], None]:
@@ -187,11 +187,13 @@ class WorkerExecutor:
             self._finish(Failed(ProcessCancelledError(self._cancelled)))
             return
         try:
-            self.order = self._routed(self._make_order())
+            self.order = self._make_order()
+            self.order = self._routed(self.order)
             data = pack(self.order)
             link = self._pool.take(self)
         except Exception as error:  # whatever it is: whoever launched waits for an outcome
             self._shut_proxy()
+            self._pool.retire(self)
             self._finish(Failed(_launch_error(error)))
             return
         self._hire(link, data)

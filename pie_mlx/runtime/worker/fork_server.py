@@ -73,12 +73,12 @@ class ForkServer:
         """Whether it is gone."""
         return self._control.fileno() < 0
 
-    def fork(self, number: int, fds: tuple[int, int, int], *, isolated: bool = False) -> None:
-        """Start worker `number` with copies of its link and its output pipes; the caller closes its own.
+    def fork(self, number: int, fds: tuple[int, ...], *, isolated: bool = False) -> None:
+        """Start worker `number` with its link and its output pipes, which are this object's from now on.
 
         An `isolated` one leaves the machine's network at once.
         """
-        self._command(FORK_ISOLATED if isolated else FORK, number, tuple(os.dup(fd) for fd in fds))
+        self._command(FORK_ISOLATED if isolated else FORK, number, fds)
 
     def kill(self, number: int) -> None:
         """Kill worker `number` and all it has started. One that has ended is ignored."""
@@ -92,7 +92,7 @@ class ForkServer:
                 self._loop.remove_writer(self._control)
             self._control.close()
         while self._unsent:
-            _close_all(self._unsent.popleft()[1])
+            close_all(self._unsent.popleft()[1])
 
     def wait(self) -> None:
         """Block until the fork server, and with it every worker, is gone."""
@@ -106,7 +106,7 @@ class ForkServer:
 
     def _command(self, operation: bytes, number: int, fds: tuple[int, ...]) -> None:
         if self._control.fileno() < 0:
-            _close_all(fds)
+            close_all(fds)
             return
         self._unsent.append((COMMAND.pack(operation, number), fds))
         self._writable()
@@ -124,7 +124,7 @@ class ForkServer:
                 self._lose()
                 return
             self._unsent.popleft()
-            _close_all(fds)
+            close_all(fds)
         self._loop.remove_writer(self._control)
 
     def _readable(self) -> None:
@@ -154,6 +154,7 @@ class ForkServer:
             self._loop.call_soon(self._on_lost)
 
 
-def _close_all(fds: tuple[int, ...]) -> None:
+def close_all(fds: tuple[int, ...]) -> None:
+    """Close descriptors."""
     for fd in fds:
         os.close(fd)

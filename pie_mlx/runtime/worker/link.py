@@ -10,6 +10,7 @@ from typing import Protocol
 
 from pie_mlx.errors import ProtocolError
 from pie_mlx.runtime.output import StreamName
+from pie_mlx.runtime.worker.fork_server import close_all
 from pie_mlx.runtime.worker.frames import READ_BYTES, FromWorker, from_worker
 
 FRAMES_PER_TURN = 64
@@ -31,7 +32,10 @@ class Receiver(Protocol):
 
 
 class WorkerLink:
-    """Belongs to one loop. It never blocks: what a worker does not read is kept, and then no more is read from it."""
+    """Belongs to one loop. It never blocks: what a worker does not read is kept, and then no more is read from it.
+
+    Making one raises OSError where no more files can be opened.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, number: int) -> None:
         self.number = number
@@ -48,26 +52,23 @@ class WorkerLink:
         self._socket.setblocking(False)
         self._pipes: dict[StreamName, _Pipe] = {}
         self._their_pipes: list[int] = []
-        for name in ("stdout", "stderr"):
-            reading, writing = os.pipe()
-            self._pipes[name] = _Pipe(loop, name, reading)
-            self._their_pipes.append(writing)
-
-    @property
-    def their_fds(self) -> tuple[int, int, int]:
-        """The worker's ends: link, stdout, stderr."""
-        return (self._theirs.fileno(), self._their_pipes[0], self._their_pipes[1])
+        try:
+            self._open_pipes()
+        except OSError:
+            self.close()
+            raise
 
     @property
     def held(self) -> bool:
         """Whether the worker has to wait for the engine."""
         return bool(self._holds) or self._turn_waits
 
-    def hand_over(self) -> None:
-        """Close the worker's ends, which it has copies of by now."""
-        self._theirs.close()
-        while self._their_pipes:
-            os.close(self._their_pipes.pop())
+    def hand_over(self) -> tuple[int, ...]:
+        """The worker's ends: link, stdout, stderr. The caller's from now on: there are none the next time."""
+        if self._theirs.fileno() < 0:
+            return ()
+        pipes, self._their_pipes = self._their_pipes, []
+        return (self._theirs.detach(), *pipes)
 
     def await_socket(self) -> None:
         """A socket comes along with the first frame of the worker, and with no other."""
@@ -124,7 +125,7 @@ class WorkerLink:
 
     def close(self) -> None:
         """Let go of everything. Idempotent."""
-        self.hand_over()
+        close_all(self.hand_over())
         if not self._closed:
             if not self._loop.is_closed():
                 self._loop.remove_reader(self._socket)
@@ -135,6 +136,12 @@ class WorkerLink:
         if (unused := self.take_socket()) is not None:
             unused.close()
         self._outgoing.clear()
+
+    def _open_pipes(self) -> None:
+        for name in ("stdout", "stderr"):
+            reading, writing = os.pipe()
+            self._pipes[name] = _Pipe(self._loop, name, reading)
+            self._their_pipes.append(writing)
 
     @property
     def _closed(self) -> bool:

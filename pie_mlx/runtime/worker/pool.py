@@ -1,6 +1,7 @@
 """All workers of an engine: those that run, and those that wait for a launch."""
 
 import asyncio
+import contextlib
 import itertools
 import json
 import os
@@ -31,7 +32,7 @@ from pie_mlx.runtime.worker.link import WorkerLink
 from pie_mlx.runtime.worker.proxy_route import Route, authorization
 from pie_mlx.runtime.worker.settings import WorkerSettings
 from pie_mlx.runtime.worker.watch import Watch
-from pie_mlx.runtime.worker.workspace import scratch_directory
+from pie_mlx.runtime.worker.workspace import remove_directory, scratch_directory
 
 REFILL_SECONDS = 0.02
 """How long after a launch its replacement is forked: not while the launch wants the processor."""
@@ -173,10 +174,10 @@ class WorkerPool:
         self._server.kill(number)
 
     def retire(self, executor: WorkerExecutor) -> None:
-        """The worker has exited, and nothing uses its directory any more."""
+        """The worker has exited or there never was one: nothing uses the directory of its order any more."""
         order = executor.order
         if order is not None and not order.lasting and not self._stopped:
-            self._loop.run_in_executor(None, partial(shutil.rmtree, order.workspace, ignore_errors=True))
+            self._loop.run_in_executor(None, remove_directory, order.workspace)
 
     def _open(self) -> None:
         self._refill()
@@ -194,17 +195,17 @@ class WorkerPool:
 
     def _refill(self) -> None:
         self._refill_timer = None
-        while len(self._idle) < self._settings.warm_workers and not self._stopped:
-            link = self._fork()
-            self._idle[link.number] = link
+        with contextlib.suppress(LaunchError):  # launches go on trying, and say what is wrong
+            while len(self._idle) < self._settings.warm_workers and not self._stopped:
+                link = self._fork()
+                self._idle[link.number] = link
 
     def _fork(self) -> WorkerLink:
         try:
             link = WorkerLink(self._loop, next(self._numbers))
         except OSError as error:
             raise LaunchError(f"worker: {error.strerror}", hint="raise the limit of open files (ulimit -n)") from None
-        self._server.fork(link.number, link.their_fds, isolated=self._route == "namespace")
-        link.hand_over()
+        self._server.fork(link.number, link.hand_over(), isolated=self._route == "namespace")
         return link
 
     def _started(self, number: int, process_id: int) -> None:
@@ -239,6 +240,7 @@ class WorkerPool:
 
     def _order(self, program: Program, input: Input, username: str) -> Order:
         lasting = self._settings.scratch_directory is not None
+        source, input_text = _source(program), json.dumps(input)
         workspace = self._workspace(username, program.manifest.name)
         environment = worker_environment(os.environ, self._settings.environment) | {"HOME": str(workspace)}
         if lasting:
@@ -246,10 +248,10 @@ class WorkerPool:
         limits = self._settings
         return Order(
             identity=program.identity,
-            source=_source(program),
+            source=source,
             entry=program.manifest.runtime.entry,
             call=program.manifest.runtime.call,
-            input=json.dumps(input),
+            input=input_text,
             environment=environment,
             workspace=str(workspace),
             lasting=lasting,

@@ -1,6 +1,7 @@
 """The directories of programs."""
 
 import os
+import shutil
 from pathlib import Path
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789._-")
@@ -12,6 +13,14 @@ def scratch_directory(root: Path, username: str, program: str) -> Path:
     for level in (root, directory.parent, directory):
         level.mkdir(mode=0o700, parents=level is root, exist_ok=True)
     return directory
+
+
+def remove_directory(directory: str) -> None:
+    """With all that is in it, as far as that can be done; an empty one also where no more files can be opened."""
+    try:
+        os.rmdir(directory)
+    except OSError:
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def encoded(name: str) -> str:

@@ -1,7 +1,9 @@
 """Programs that misbehave end with a typed error, and cost no other program anything but time."""
 
 import asyncio
+import contextlib
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -58,6 +60,38 @@ async def test_whatever_keeps_an_order_from_being_made_is_a_launch_error(engine,
     monkeypatch.setattr("pie_mlx.runtime.worker.pool._source", lambda program: 1 / 0)
     with pytest.raises(LaunchError, match="ZeroDivisionError"):
         await engine.run(program("async def main(input): ...\n"))
+
+
+@contextlib.contextmanager
+def open_files_left(count):
+    """Let this process open so many more files."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(map(int, os.listdir("/dev/fd"))) + 32, hard))
+    taken = []
+    try:
+        with contextlib.suppress(OSError):
+            while True:
+                taken.append(os.open(os.devnull, os.O_RDONLY))
+        for _ in range(count):
+            os.close(taken.pop())
+        yield
+    finally:
+        for fd in taken:
+            os.close(fd)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize("count", [1, 3, 5])
+async def test_a_launch_without_files_to_open_is_an_error_and_leaves_nothing_behind(program, count):
+    path = program("async def main(input):\n    return 'well'\n")
+    async with bounded_engine(warm_workers=0) as engine:
+        fds = set(os.listdir("/dev/fd"))
+        with open_files_left(count), pytest.raises(LaunchError, match="Too many open files") as caught:
+            await engine.run(path)
+        assert "ulimit" in caught.value.hint
+        await _until(lambda: not list(engine._workers._directory.iterdir()))
+        assert set(os.listdir("/dev/fd")) <= fds
+        assert await engine.run(path) == "well"
 
 
 async def test_a_killed_worker_is_an_error_with_its_last_words(engine, program, bystander):
