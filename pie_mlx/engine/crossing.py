@@ -149,11 +149,13 @@ def _cancel(crosser: _Crosser) -> None:
         crosser.task.cancel()
 
 
+def ended() -> EngineStoppedError:
+    """What a call is answered with that the engine gave up: its process is over."""
+    return EngineStoppedError("process: it has ended", hint="launch the program again")
+
+
 def _settle(reply: "asyncio.Future[Any]", task: "asyncio.Task[Any]") -> None:
-    if task.cancelled():
-        reply.cancel()
-        return
-    error = task.exception()
+    error = ended() if task.cancelled() else task.exception()
     if reply.done():
         return
     if error is None:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 from pie_mlx.calls import Call
 from pie_mlx.engine.answers import handlers, lookups
 from pie_mlx.engine.host import ProcessHost
+from pie_mlx.engine.loop import EngineLoop
 from pie_mlx.engine.market import endowment_credits
 from pie_mlx.engine.ports import Ports
 from pie_mlx.engine.process import Process
@@ -44,8 +45,8 @@ class EngineCore:
         self._settings = settings
         self._emit = emit
         self._progress = progress
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="pie-engine", daemon=True)
+        self._loop = EngineLoop()
+        self._thread = threading.Thread(target=self._run_loop, name="pie-engine", daemon=True)
         self._services: Services | None = None
         self._stopping = False
 
@@ -200,7 +201,10 @@ class EngineCore:
         await self._on_loop(_cancel_others())
         self._loop.call_soon_threadsafe(self._loop.stop)
         await asyncio.to_thread(self._thread.join)
-        self._loop.close()
+
+    def _run_loop(self) -> None:
+        self._loop.run_forever()
+        self._loop.finish()
 
 
 def _done(find: Callable[[], T]) -> "concurrent.futures.Future[T]":

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeVar
 
 from pie_mlx.calls import Call
-from pie_mlx.engine.crossing import Crossing, crossing_to
+from pie_mlx.engine.crossing import Crossing, crossing_to, ended
 from pie_mlx.engine.process import Process
 from pie_mlx.errors import EngineStoppedError
 
@@ -45,7 +45,10 @@ class ProcessHost:
     def call(self, message: Call[Reply]) -> Reply:
         """Answer a call, blocking the calling thread. Raises the PieError the engine answers with."""
         self._hurry()
-        return self._send(self._process, message).result()
+        try:
+            return self._send(self._process, message).result()
+        except concurrent.futures.CancelledError:
+            raise ended() from None
 
     async def submit(self, message: Call[Reply]) -> Reply:
         """Answer a call. Cancelling takes it back unless its batch is already running (E5)."""

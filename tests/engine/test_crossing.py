@@ -162,6 +162,15 @@ async def test_a_cancelled_call_is_cancelled_there(there):
     assert await asyncio.to_thread(cancelled.wait, 10)
 
 
+async def test_a_call_that_is_given_up_there_says_that_its_process_is_over(there):
+    async def give_up(message):
+        asyncio.current_task().cancel()
+        await asyncio.sleep(0)
+
+    with pytest.raises(EngineStoppedError, match="process"):
+        await Crossing(there.loop).submit(1, give_up)
+
+
 async def test_a_call_after_the_end_says_that_the_engine_stopped(there):
     crossing = Crossing(there.loop)
     there.close()

@@ -1,9 +1,14 @@
 """Calls of one program from several threads and loops take effect in the order in which they were made (P3)."""
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
-from pie_mlx.calls import CompileGrammar, ForkMatcher, GrammarSource, ReadMatcherMask, ReleaseMatcher
+import pytest
+
+from pie_mlx.calls import CompileGrammar, DescribeRuntime, ForkMatcher, GrammarSource, ReadMatcherMask, ReleaseMatcher
+from pie_mlx.engine.host import ProcessHost
+from pie_mlx.errors import EngineStoppedError
 from pie_mlx.sdk import GrammarConstraint
 from tests.engine.running import Running, running
 
@@ -38,6 +43,14 @@ def test_what_was_posted_on_a_loop_that_ended_leaves_before_the_next_call(engine
     loop.run_forever()
     loop.close()
     assert asyncio.run(mask_of_the_copy())
+
+
+def test_a_blocking_call_that_is_given_up_says_that_its_process_is_over(engine: Running) -> None:
+    given_up: Future[Any] = Future()
+    given_up.cancel()
+    host = ProcessHost(engine.core.loop, lambda process, message: given_up, engine.core._answer, engine.host._process)
+    with pytest.raises(EngineStoppedError, match="process"):
+        host.call(DescribeRuntime())
 
 
 def test_what_is_posted_to_an_engine_that_stopped_is_dropped() -> None:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from pie_mlx.calls import Call
+from pie_mlx.engine.crossing import ended
 from pie_mlx.engine.host import ProcessHost
-from pie_mlx.errors import EngineStoppedError, PieError, ProtocolError
+from pie_mlx.errors import PieError, ProtocolError
 from pie_mlx.runtime.worker.frames import NOBODY_WAITS, Refusal, WireError, pack, pack_answer
 
 CALLS_LIMIT = 1024
@@ -59,7 +60,7 @@ class CallDesk:
         try:
             data = _answer(number, await self._host.answer(message))
         except asyncio.CancelledError:
-            data = _refusal(number, EngineStoppedError("process: it has ended", hint="launch the program again"))
+            data = _refusal(number, ended())
         except Exception as error:
             data = _refusal(number, error)
         if self._tasks.pop(number, None) is not None and number > NOBODY_WAITS:  # else it was taken back
