@@ -251,12 +251,12 @@ class FrameReader(Generic[Frame]):
         self._start = 0
         self._received = bytearray(READ_BYTES)
 
-    def receive(self, link: socket.socket, flags: int = 0) -> int:
+    def receive(self, link: socket.socket) -> int:
         """Take in what has come; how many bytes, 0 at the end. Raises OSError.
 
         Into the same memory each time: new memory of this size costs more than all else a decode step does here.
         """
-        count = link.recv_into(self._received, READ_BYTES, flags)
+        count = link.recv_into(self._received, READ_BYTES)
         self.feed(self._received if count == READ_BYTES else self._received[:count])
         return count
 

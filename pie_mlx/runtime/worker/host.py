@@ -3,14 +3,17 @@
 import asyncio
 import itertools
 import os
+import select
 import socket
 import threading
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from weakref import WeakSet
 
 from pie_mlx.calls import Call
+from pie_mlx.errors import ProtocolError
 from pie_mlx.runtime.output import StreamName
 from pie_mlx.runtime.worker.frames import (
     NOBODY_WAITS,
@@ -98,18 +101,22 @@ class WorkerHost:
     """A `calls.Host` over a socket, usable from any thread and any loop.
 
     Whoever waits reads: a blocked thread reads until its reply is there and hands on what is for others; a loop reads
-    when the socket is readable. So a reply costs no change of threads.
+    when the socket is readable. So a reply costs no change of threads. Whoever has to wait until the engine takes what
+    is sent reads as well: an engine whose answers nobody reads takes nothing more.
     """
 
     def __init__(self, socket: socket.socket) -> None:
         self._on_stop: Callable[[str], None] = _ignore
         self._socket = socket
+        self._socket.setblocking(False)
         self._frames = from_engine()
         self._numbers = itertools.count(1)
         self._waiting: dict[int, _Waiter] = {}
         self._loops: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
         self._reading = _Reading()
         self._writing = threading.RLock()  # reentrant: finalizers make calls, and may strike anywhere
+        self._unsent: deque[bytes] = deque()
+        self._sender: int | None = None
 
     def order(self) -> Order:
         """Wait for the first frame, blocking."""
@@ -120,7 +127,7 @@ class WorkerHost:
             if isinstance(frame, Ping):
                 self._send(Pong())
             elif frame is None:
-                self._receive()
+                self._await_bytes()
 
     def hand_over(self, listener: socket.socket) -> None:
         """Give the engine a socket to serve. Raises OSError."""
@@ -139,11 +146,13 @@ class WorkerHost:
 
     def call(self, message: Call[T]) -> T:
         """Answer a call, blocking the calling thread. Raises the PieError the engine answers with."""
+        if self._sender == threading.get_ident():
+            raise ProtocolError("call: from a finalizer, while a frame is half sent", hint="release it in the program")
         waiter = _Waiter(type(message))
         self._ask(message, waiter)
         while self._reading.enter(waiter):
             try:
-                self._receive()
+                self._await_bytes()
                 self._dispatch_all()
             finally:
                 self._reading.leave()
@@ -192,23 +201,54 @@ class WorkerHost:
             raise
         return number
 
-    def _send(self, frame: Frames) -> None:
-        data = pack(frame)
-        try:
-            with self._writing:
-                self._socket.sendall(data)
-        except (BrokenPipeError, ConnectionResetError):
-            os._exit(LOST_ENGINE_STATUS)
+    def _send(self, frame: Frames, *, waits: bool = True) -> None:
+        """Without waiting, a thread that sends already sends this as well."""
+        self._unsent.append(pack(frame))
+        if self._writing.acquire(blocking=waits):
+            try:
+                self._send_all()
+            finally:
+                self._writing.release()
 
-    def _receive(self, flags: int = 0) -> None:
-        if not self._frames.receive(self._socket, flags):
+    def _send_all(self) -> None:
+        """What a finalizer adds that strikes while a frame is half sent goes after that."""
+        while self._unsent and self._sender is None:
+            self._sender = threading.get_ident()
+            try:
+                self._send_whole(memoryview(self._unsent.popleft()))
+            finally:
+                self._sender = None
+
+    def _send_whole(self, rest: memoryview) -> None:
+        while rest:
+            try:
+                rest = rest[self._socket.send(rest) :]
+            except BlockingIOError:
+                if self._wait_for(select.POLLIN | select.POLLOUT) & select.POLLIN:
+                    self._readable()
+            except (BrokenPipeError, ConnectionResetError):
+                os._exit(LOST_ENGINE_STATUS)
+
+    def _wait_for(self, events: int) -> int:
+        """Block until the socket is ready; for what."""
+        poll = select.poll()
+        poll.register(self._socket, events)
+        ((_, ready),) = poll.poll()
+        return ready
+
+    def _await_bytes(self) -> None:
+        self._wait_for(select.POLLIN)
+        self._receive()
+
+    def _receive(self) -> None:
+        if not self._frames.receive(self._socket):
             os._exit(LOST_ENGINE_STATUS)
 
     def _readable(self) -> None:
         if not self._reading.try_enter():
             return  # a thread that waits for its reply reads already
         try:
-            self._receive(socket.MSG_DONTWAIT)
+            self._receive()
             self._dispatch_all()
         except BlockingIOError:
             return
@@ -228,7 +268,7 @@ class WorkerHost:
                 if (waiter := self._waiting.pop(number, None)) is not None:
                     waiter.settle(None, error.exception())
             case Ping():
-                self._send(Pong())
+                self._send(Pong(), waits=False)  # who sends may wait for who reads
             case Stop(reason=reason):
                 self._on_stop(reason)
             case Order():

@@ -378,6 +378,7 @@ async def test_a_program_that_never_reads_its_answers_ends(engine, program, byst
             return struct.unpack("3i", peer)[0] == ENGINE
         async def main(input):
             link = next(filter(is_link, range(3, 64)))
+            os.set_blocking(link, True)
             number = 10_000
             while True:
                 number += 1

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from pie_mlx import calls
-from pie_mlx.errors import ContextReleasedError
+from pie_mlx.errors import ContextReleasedError, ProtocolError
 from pie_mlx.runtime.worker.frames import (
     NOBODY_WAITS,
     Output,
@@ -160,3 +160,45 @@ def test_long_output_is_sent_in_pieces(other):
         pieces.append(other.take().text)
     assert all(len(piece.encode()) <= 256 << 10 for piece in pieces)
     written()
+
+
+def test_a_worker_that_cannot_send_reads(other):
+    result = in_thread(lambda: other.host.call(calls.SendFile(bytes(8 << 20))))
+    other.say(*(pack_answer(number, bytes(1 << 20)) for number in range(100, 104)), pack(Ping()))
+    request = other.take()
+    assert request.message == calls.SendFile(bytes(8 << 20))
+    assert other.take() == Pong()
+    other.say(pack_answer(request.number, None))
+    assert result() is None
+
+
+class StruckSocket:
+    """Calls `strike` when the first frame is half sent."""
+
+    def __init__(self, socket, strike):
+        self._socket, self._strikes = socket, [strike]
+
+    def send(self, data):
+        count = self._socket.send(data[:5])
+        while self._strikes:
+            self._strikes.pop()()
+        return count
+
+    def __getattr__(self, name):
+        return getattr(self._socket, name)
+
+
+def test_what_a_finalizer_posts_while_a_frame_is_half_sent_goes_after_it(other):
+    other.host._socket = StruckSocket(other.theirs, lambda: other.host.post(calls.ReleaseMatcher(1)))
+    other.host.post(calls.ReleaseMatcher(2))
+    assert [other.take().message for _ in range(2)] == [calls.ReleaseMatcher(2), calls.ReleaseMatcher(1)]
+
+
+def test_a_finalizer_does_not_wait_for_an_answer_while_a_frame_is_half_sent(other):
+    def strike():
+        with pytest.raises(ProtocolError, match="half sent"):
+            other.host.call(calls.DescribeRuntime())
+
+    other.host._socket = StruckSocket(other.theirs, strike)
+    other.host.post(calls.ReleaseMatcher(1))
+    assert other.take() == Request(NOBODY_WAITS, calls.ReleaseMatcher(1))
