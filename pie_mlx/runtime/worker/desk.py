@@ -1,43 +1,55 @@
 """Answers the calls of one worker."""
 
 import asyncio
-import itertools
 from collections.abc import Callable
 from typing import Any
 
 from pie_mlx.calls import Call
 from pie_mlx.engine.crossing import ended
 from pie_mlx.engine.host import ProcessHost
-from pie_mlx.errors import PieError, ProtocolError
+from pie_mlx.errors import PieError, ProcessError, ProtocolError
 from pie_mlx.runtime.worker.frames import NOBODY_WAITS, Refusal, WireError, pack, pack_answer
 
-CALLS_LIMIT = 1024
-"""Calls of one worker under way before no more are taken."""
+CALLS_LIMIT = 16_384
+"""Calls of one worker under way: more are refused. They may wait for one another, so they must all be taken."""
+CALLS_LIMIT_BYTES = 256 << 20
+"""What these calls hold; a single one may hold more."""
+POSTED_LIMIT = 1024
+"""Posted calls of one worker under way before no more frames are taken: they end by themselves."""
 
 
 class CallDesk:
     """Each call becomes a task of the engine's loop, in the order of arrival (P3). Belongs to that loop.
 
-    `send` is given the answers, `done` called when a call is over, answered or not.
+    `send` is given the answers, `done` called when a posted call is over.
     """
 
     def __init__(self, host: ProcessHost, send: Callable[[bytes], None], done: Callable[[], None]) -> None:
         self._host = host
         self._send, self._done = send, done
-        self._tasks: dict[int, asyncio.Task[Any]] = {}
-        self._posted = itertools.count(-1, -1)
+        self._tasks: dict[int, tuple[asyncio.Task[Any], int]] = {}
+        self._size_bytes = 0
+        self._posted: set[asyncio.Task[Any]] = set()
 
     @property
     def is_full(self) -> bool:
-        return len(self._tasks) >= CALLS_LIMIT
+        """Whether posted calls should wait."""
+        return len(self._posted) >= POSTED_LIMIT
 
-    def begin(self, number: int, message: Call[Any]) -> None:
+    def begin(self, number: int, message: Call[Any], size_bytes: int) -> None:
         """Raises ProtocolError for the number of a call that is under way."""
         if number in self._tasks or number < NOBODY_WAITS:
             raise ProtocolError(f"call {number}: this number is in use")
+        loop = asyncio.get_running_loop()
         if number == NOBODY_WAITS:
-            number = next(self._posted)
-        self._tasks[number] = asyncio.get_running_loop().create_task(self._serve(number, message))
+            task = loop.create_task(self._host.answer(message))
+            task.add_done_callback(self._end_posted)
+            self._posted.add(task)
+        elif self._has_room(size_bytes):
+            self._tasks[number] = (loop.create_task(self._serve(number, message)), size_bytes)
+            self._size_bytes += size_bytes
+        else:
+            self._send(_refusal(number, self._overflow()))
 
     def refuse(self, number: int, error: PieError) -> None:
         """Answer a call with an error, unless nobody waits."""
@@ -46,7 +58,7 @@ class CallDesk:
 
     def take_back(self, number: int) -> None:
         """Cancel a call nobody waits for (E5)."""
-        task = self._tasks.pop(number, None)
+        task = self._forget(number)
         if task is not None:
             task.cancel()
 
@@ -54,6 +66,22 @@ class CallDesk:
         """Cancel whatever is under way."""
         for number in list(self._tasks):
             self.take_back(number)
+        for task in self._posted:
+            task.cancel()
+
+    def _has_room(self, size_bytes: int) -> bool:
+        fits = self._size_bytes + size_bytes <= CALLS_LIMIT_BYTES
+        return not self._tasks or (fits and len(self._tasks) < CALLS_LIMIT)
+
+    def _overflow(self) -> ProcessError:
+        held = f"{len(self._tasks)} calls with {self._size_bytes >> 20} MiB are under way"
+        limits = f"{CALLS_LIMIT} with {CALLS_LIMIT_BYTES >> 20} MiB"
+        return ProcessError(f"{held}, the limit is {limits}", hint="await some before making more")
+
+    def _forget(self, number: int) -> asyncio.Task[Any] | None:
+        task, size_bytes = self._tasks.pop(number, (None, 0))
+        self._size_bytes -= size_bytes
+        return task
 
     async def _serve(self, number: int, message: Call[Any]) -> None:
         """Not a callback of the task: that would cost another turn of the loop in every decode step."""
@@ -63,8 +91,13 @@ class CallDesk:
             data = _refusal(number, ended())
         except Exception as error:
             data = _refusal(number, error)
-        if self._tasks.pop(number, None) is not None and number > NOBODY_WAITS:  # else it was taken back
+        if self._forget(number) is not None:  # else it was taken back
             self._send(data)
+
+    def _end_posted(self, task: asyncio.Task[Any]) -> None:
+        if not task.cancelled():
+            task.exception()  # of no interest to anyone
+        self._posted.discard(task)
         self._done()
 
 

@@ -144,11 +144,11 @@ class WorkerExecutor:
 
     # What the link hands on.
 
-    def frame(self, frame: FromWorker) -> None:
+    def frame(self, frame: FromWorker, size_bytes: int) -> None:
         match frame:
             case Request():
                 self.heard_seconds = self._loop.time()
-                self._call(frame)
+                self._call(frame, size_bytes)
             case Misfit(number=number, error=error):
                 self.heard_seconds = self._loop.time()
                 if self._desk is not None:
@@ -202,7 +202,7 @@ class WorkerExecutor:
         self._link = link
         if self.order is not None and self.order.route == "namespace":
             link.await_socket()
-        self._desk = CallDesk(self._host, self._answer, self._after_call)
+        self._desk = CallDesk(self._host, self._answer, self._after_posted)
         self.heard_seconds = self._loop.time()
         link.send(order)
         link.attach(self)
@@ -236,23 +236,23 @@ class WorkerExecutor:
             self._close_proxy()
             self._close_proxy = None
 
-    def _call(self, request: Request) -> None:
+    def _call(self, request: Request, size_bytes: int) -> None:
         if self._desk is None or self._link is None:
             return
         try:
-            self._desk.begin(request.number, request.message)
+            self._desk.begin(request.number, request.message, size_bytes)
         except ProtocolError as error:
             self.broken(error)
         if self._desk.is_full:
-            self._link.hold("calls under way")
+            self._link.hold("posted calls")
 
     def _answer(self, data: bytes) -> None:
         if self._link is not None:
             self._link.send(data)
 
-    def _after_call(self) -> None:
+    def _after_posted(self) -> None:
         if self._link is not None:
-            self._link.release("calls under way")
+            self._link.release("posted calls")
 
     def _send_stop(self) -> None:
         if self._link is not None:

@@ -250,6 +250,8 @@ class FrameReader(Generic[Frame]):
         self._buffer = bytearray()
         self._start = 0
         self._received = bytearray(READ_BYTES)
+        self.taken_bytes = 0
+        """The length of the frame that was taken last."""
 
     def receive(self, link: socket.socket) -> int:
         """Take in what has come; how many bytes, 0 at the end. Raises OSError.
@@ -279,6 +281,7 @@ class FrameReader(Generic[Frame]):
             return None
         payload = bytes(self._buffer[begin:end])
         self._start = end
+        self.taken_bytes = length
         try:
             return self._decoder.decode(payload)
         except _UNREADABLE as error:

@@ -22,7 +22,7 @@ OUTGOING_LIMIT_BYTES = 64 << 20
 class Receiver(Protocol):
     """Takes what a worker says."""
 
-    def frame(self, frame: FromWorker) -> None: ...
+    def frame(self, frame: FromWorker, size_bytes: int) -> None: ...
 
     def text(self, stream: StreamName, text: str) -> None: ...
 
@@ -208,7 +208,7 @@ class WorkerLink:
                 return True
             if frame is None:
                 return True
-            self._receiver.frame(frame)
+            self._receiver.frame(frame, self._frames.taken_bytes)
             count += 1
         return self._receiver is None
 

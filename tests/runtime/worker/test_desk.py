@@ -6,8 +6,8 @@ import pytest
 
 from pie_mlx import calls
 from pie_mlx.errors import ProtocolError
-from pie_mlx.runtime.worker.desk import CALLS_LIMIT, CallDesk
-from pie_mlx.runtime.worker.frames import NOBODY_WAITS
+from pie_mlx.runtime.worker.desk import CALLS_LIMIT, CALLS_LIMIT_BYTES, POSTED_LIMIT, CallDesk
+from pie_mlx.runtime.worker.frames import NOBODY_WAITS, from_engine
 
 
 class Slow:
@@ -31,22 +31,58 @@ class Desk:
         self.over += 1
 
 
+def begun(desk, numbers, size_bytes=100):
+    for number in numbers:
+        desk.desk.begin(number, calls.DescribeRuntime(), size_bytes)
+
+
+def refusals(desk):
+    reader = from_engine()
+    reader.feed(b"".join(desk.sent))
+    return [(frame.number, frame.error.kind) for frame in iter(reader.take, None)]
+
+
 async def test_a_posted_call_gets_no_answer_but_is_over_in_the_end():
     desk = Desk()
-    desk.desk.begin(NOBODY_WAITS, calls.ReleaseMatcher(1))
+    desk.desk.begin(NOBODY_WAITS, calls.ReleaseMatcher(1), 100)
     desk.host.go_on.set()
-    await asyncio.gather(*desk.desk._tasks.values())
+    await asyncio.gather(*desk.desk._posted, return_exceptions=True)
     assert (desk.sent, desk.over) == ([], 1)
 
 
-async def test_posted_calls_count_as_under_way():
+async def test_posted_calls_wait_for_one_another():
     desk = Desk()
-    for _ in range(CALLS_LIMIT):
-        desk.desk.begin(NOBODY_WAITS, calls.ReleaseMatcher(1))
+    begun(desk, [NOBODY_WAITS] * (POSTED_LIMIT - 1))
+    assert not desk.desk.is_full
+    begun(desk, [NOBODY_WAITS])
     assert desk.desk.is_full
+    desk.desk.close()
+    await asyncio.gather(*desk.desk._posted, return_exceptions=True)
+    assert not desk.desk.is_full
+
+
+async def test_too_many_calls_are_refused_until_some_are_over():
+    desk = Desk()
+    begun(desk, range(1, CALLS_LIMIT + 2))
+    assert refusals(desk) == [(CALLS_LIMIT + 1, "ProcessError")]
+    assert not desk.desk.is_full  # what would end their waits is read
+    desk.desk.take_back(1)
+    begun(desk, [CALLS_LIMIT + 2])
+    assert len(desk.sent) == 1
+    desk.desk.close()
+
+
+async def test_too_large_calls_are_refused_except_a_single_one():
+    desk = Desk()
+    begun(desk, [1], CALLS_LIMIT_BYTES + 1)
+    begun(desk, [2], 1)
+    assert refusals(desk) == [(2, "ProcessError")]
+    desk.desk.take_back(1)
+    begun(desk, [3], 1)
+    assert len(desk.sent) == 1
     desk.desk.close()
 
 
 async def test_a_worker_takes_no_number_of_a_posted_call():
     with pytest.raises(ProtocolError):
-        Desk().desk.begin(-1, calls.DescribeRuntime())
+        Desk().desk.begin(-1, calls.DescribeRuntime(), 100)

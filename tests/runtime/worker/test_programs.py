@@ -49,6 +49,20 @@ async def test_integers_of_any_size_are_messages_and_results(engine, program):
     assert heard == [1 << 70]
 
 
+async def test_many_calls_that_wait_are_ended_by_those_that_come_after(engine, program):
+    path = program("""
+        import asyncio
+        from inferlet import messaging
+        async def main(input):
+            waiting = [asyncio.create_task(messaging.pull(f"waits {number}")) for number in range(1500)]
+            await asyncio.sleep(0)
+            for number in range(1500):
+                messaging.push(f"waits {number}", "x")
+            return len(await asyncio.gather(*waiting))
+        """)
+    assert await engine.run(path) == 1500
+
+
 async def test_a_function_stays_in_this_process(engine):
     async def main(input):
         return os.getpid()
