@@ -1,14 +1,30 @@
 """What depends on the model alone: any thread finds it, whatever the engine does meanwhile."""
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
+from pie_mlx.calls import (
+    Call,
+    ChatState,
+    Decode,
+    DescribeRuntime,
+    Encode,
+    LoadModel,
+    ParsedToolCall,
+    ParseToolCall,
+    RenderTurn,
+    Turn,
+)
+from pie_mlx.engine.answers import lookups
+from pie_mlx.engine.answers.models import LONG
 from pie_mlx.errors import EngineStoppedError, ModelNotFoundError
 from pie_mlx.sdk import chat
-from tests.engine.running import Running, engine_alone
+from tests.engine.running import Running, engine_alone, finished
 
 
 @pytest.fixture
@@ -27,6 +43,49 @@ def test_text_is_encoded_while_the_engine_is_busy(held: Running) -> None:
 
 def test_turns_are_rendered_while_the_engine_is_busy(held: Running) -> None:
     assert held.model.tokenizer().decode(chat.user(held.model, "Hi")).endswith("Hi<|im_end|>\n")
+
+
+def test_other_calls_are_answered_while_a_long_text_is_encoded(
+    engine: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answered = threading.Event()
+
+    def encode(text: str) -> list[bool]:
+        return [answered.wait(10)]
+
+    async def program() -> list[int]:
+        long = asyncio.create_task(engine.host.submit(Encode(name, "x" * (LONG + 1))))
+        await asyncio.sleep(0)
+        await engine.host.submit(DescribeRuntime())
+        answered.set()
+        return await long
+
+    name = engine.model.name
+    monkeypatch.setattr(engine.core.services.tokenizer, "encode", encode)
+    assert finished(program()) == [True]
+
+
+LONG_TURN = Turn("user", "x" * (LONG + 1))
+
+
+@pytest.mark.parametrize(
+    ("call", "is_long"),
+    [
+        (Encode("m", "x" * LONG), False),
+        (Decode("m", [1] * (LONG + 1)), True),
+        (RenderTurn("m", Turn("user", "x")), False),
+        (RenderTurn("m", LONG_TURN), True),
+        (RenderTurn("m", Turn("tools", schemas=["x" * LONG, "x"])), True),
+        (RenderTurn("m", Turn("user", "x"), ChatState(held=[LONG_TURN])), True),
+        (RenderTurn("m", Turn("user", "x"), ChatState(turns=[LONG_TURN])), True),
+        (RenderTurn("m", Turn("assistant", calls=[ParsedToolCall("f", "x" * (LONG + 1))])), True),
+        (ParseToolCall("m", "x" * (LONG + 1)), True),
+        (ParseToolCall("m", "x", ["x" * LONG]), True),
+        (LoadModel("m"), False),
+    ],
+)
+def test_what_takes_milliseconds_is_long(call: Call[Any], is_long: bool) -> None:
+    assert lookups[type(call)].is_long(call) == is_long
 
 
 def test_many_threads_render_at_once(engine: Running) -> None:

@@ -21,6 +21,14 @@ def test_bytes_of_tokens_spell_the_text(make_tokenizer: Factory, text: str) -> N
     assert tokenizer.decode(tokens) == text
 
 
+def test_a_long_text_is_encoded_as_a_short_one(make_tokenizer: Factory) -> None:
+    tokenizer = make_tokenizer()
+    line = "Hello there\n<|im_end|>"
+    assert tokenizer.encode(line * 1000) == tokenizer.encode(line) * 1000
+    assert tokenizer.encode_plain(line * 1000) == tokenizer.encode_plain(line) * 1000
+    assert [span.token for span in tokenizer.spans(line * 1000)] == tokenizer.encode(line) * 1000
+
+
 @pytest.mark.parametrize("text", TEXTS[:4])
 def test_bytes_of_sentencepiece_tokens_spell_the_text_behind_a_space(make_sentencepiece: Factory, text: str) -> None:
     tokenizer = make_sentencepiece()
