@@ -10,7 +10,15 @@ from typing import Protocol
 import msgspec
 
 from pie_mlx.engine.host import ProcessHost
-from pie_mlx.errors import EngineStoppedError, LaunchError, PieError, ProcessCancelledError, ProcessError, ProtocolError
+from pie_mlx.errors import (
+    EngineStoppedError,
+    InvalidArgumentError,
+    LaunchError,
+    PieError,
+    ProcessCancelledError,
+    ProcessError,
+    ProtocolError,
+)
 from pie_mlx.runtime.outcome import Failed, Outcome, Returned
 from pie_mlx.runtime.output import StreamName, Write
 from pie_mlx.runtime.worker.child import NO_FORK_STATUS
@@ -310,7 +318,7 @@ def _outcome(ended: Ended) -> Outcome:
 
 
 def _launch_error(error: Exception) -> PieError:
-    if isinstance(error, ProtocolError):
+    if isinstance(error, ProtocolError | InvalidArgumentError):
         return LaunchError(f"worker: {error.message}", hint=error.hint)
     return error if isinstance(error, PieError) else LaunchError(f"worker: {type(error).__name__}: {error}")
 

@@ -217,10 +217,14 @@ def pack(frame: Frames) -> bytes:
     try:
         payload = _encoder.encode(frame)
     except TypeError as error:
-        raise InvalidTypeError(f"call: {error}", hint=_FITTING) from error
+        raise InvalidTypeError(f"{_name(frame)}: {error}", hint=_FITTING) from error
     except (OverflowError, UnicodeEncodeError) as error:
-        raise InvalidArgumentError(f"call: {error}", hint="pass ints of 64 bits and Unicode text") from error
+        raise InvalidArgumentError(f"{_name(frame)}: {error}", hint="pass ints of 64 bits and Unicode text") from error
     return _with_length(payload)
+
+
+def _name(frame: Frames) -> str:
+    return type(frame).__name__.lower()
 
 
 def pack_answer(number: int, reply: object) -> bytes:

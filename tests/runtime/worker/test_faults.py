@@ -52,7 +52,7 @@ async def launched_until_ready(engine, path, **options):
 async def test_an_order_the_wire_does_not_carry_is_a_launch_error(program, monkeypatch):
     monkeypatch.setenv("ODD", "\udcff")
     async with bounded_engine(environment=("ODD",)) as engine:
-        with pytest.raises(LaunchError, match=r"Order: .* surrogates"):
+        with pytest.raises(LaunchError, match=r"order: .* surrogates"):
             await engine.run(program("async def main(input): ...\n"))
 
 
