@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import os
 import sys
-import time
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from pie_mlx.cli.display import Display, JsonDisplay, ReceivedFiles, TextDisplay
 from pie_mlx.cli.folding import POSITIONAL, fold
 from pie_mlx.cli.interrupts import Protect, run_interruptible
 from pie_mlx.cli.options import Common
+from pie_mlx.cli.recording import recording_in
 from pie_mlx.cli.reporting import FAILED, INTERRUPTED, report
 from pie_mlx.cli.run import RunRequest
 from pie_mlx.cli.talking import talk
@@ -26,7 +26,6 @@ from pie_mlx.config import ModelConfig, load_config, pie_home
 from pie_mlx.config.schema import Config, RuntimeConfig
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import InvalidArgumentError, LaunchError
-from pie_mlx.event_log import EventWriter
 from pie_mlx.events import Event
 from pie_mlx.runtime.configured import engine_settings, launch_limits, mcp_servers, worker_settings
 from pie_mlx.runtime.inputs import parse_input
@@ -86,17 +85,10 @@ def _permitting_config(request: RunRequest, common: Common) -> Config:
 
 @contextlib.contextmanager
 def _observers(log: Path | None, *, debug: bool) -> Generator[Observers]:
-    """The file of `--log`, and with `--debug` the terminal. Raises click.UsageError."""
+    """The file of `--log`, and with `--debug` the terminal. Raises click.UsageError and InvalidArgumentError."""
     printing = [_print_event] if debug else []
-    if log is None:
-        yield printing
-        return
-    try:
-        writer = EventWriter(log, time.monotonic)
-    except OSError as error:
-        raise click.UsageError(f"--log {log}: {error.strerror}") from None
-    with writer:
-        yield [*printing, writer.write]
+    with recording_in(log, "--log") as writer:
+        yield printing if writer is None else [*printing, writer.write]
 
 
 def chosen_engine(request: RunRequest, common: Common) -> Address | None:

@@ -1,13 +1,11 @@
 """What `pie serve` does."""
 
 import asyncio
-import contextlib
 import json
 import os
 import signal
 import sys
-import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,6 +16,7 @@ import click
 from pie_mlx.cli.configuration import active_config, home
 from pie_mlx.cli.descriptors import raise_descriptor_limit
 from pie_mlx.cli.options import Common
+from pie_mlx.cli.recording import recording_in
 from pie_mlx.cli.reporting import INTERRUPTED, report_failure
 from pie_mlx.cli.running import chosen_model_settings, model_name, progress_line
 from pie_mlx.cli.serve import ServeRequest
@@ -79,7 +78,7 @@ class _Serving:
 
     async def run(self) -> int:
         """Raises click.UsageError and PieError."""
-        with _recording(self.record) as recording:
+        with recording_in(self.record, "--record or PIE_LOG") as recording:
             return await self._serve(recording)
 
     async def _serve(self, recording: EventWriter | None) -> int:
@@ -205,20 +204,6 @@ def _stop_signal() -> "asyncio.Future[int]":
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, arrived, number)
     return first
-
-
-@contextlib.contextmanager
-def _recording(file: Path | None) -> Generator[EventWriter | None]:
-    """The file of `--record`. Raises click.UsageError and InvalidArgumentError."""
-    if file is None:
-        yield None
-        return
-    try:
-        writer = EventWriter(file, time.monotonic)
-    except OSError as error:
-        raise click.UsageError(f"--record or PIE_LOG {file}: {error.strerror}") from None
-    with writer:
-        yield writer
 
 
 async def _flush(recording: EventWriter | None) -> None:

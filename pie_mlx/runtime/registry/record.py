@@ -93,6 +93,18 @@ class Record:
         waits = self.process is not None and self.process.awaits_client()
         return waits and self.attached is None and not self.is_over
 
+    def begin(self, process: Process) -> None:
+        """It runs; what its client did before is passed on."""
+        self.process = process
+        early, self.early = self.early, []
+        for item in early:
+            if isinstance(item, str):
+                process.send(item)
+            else:
+                process.send_file(item)
+        if self.session_closed:
+            process.close_session()
+
     def deliver(self, event: ProcessEvent, data: bytes) -> None:
         """Pass an event to whoever is attached, or keep it."""
         if self.attached is not None:

@@ -348,21 +348,10 @@ class Registry:
             relay=ClientRelay(record),
             http=record.http,
         )
-        record.process = process
-        self._pass_early(record, process)
+        record.begin(process)
         if record.cancelled:
             process.cancel(record.cancelled)
         return process
-
-    def _pass_early(self, record: Record, process: Process) -> None:
-        early, record.early = record.early, []
-        for item in early:
-            if isinstance(item, str):
-                process.send(item)
-            else:
-                process.send_file(item)
-        if record.session_closed:
-            process.close_session()
 
     def _on_event(self, record: Record, event: ProcessEvent) -> None:
         if not isinstance(event, ProcessFile | ProcessLaunched):  # a file's contents come with it in `on_file`
