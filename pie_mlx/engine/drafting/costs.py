@@ -7,6 +7,9 @@ from dataclasses import dataclass
 REMEMBERED = 15
 """Times that count as the latest."""
 
+TRUSTED = 3
+"""Times from which a kind of batch is judged by its own; the first of a kind may be that of something made for it."""
+
 SUPPOSED = 0.5
 """What a window is taken to add to the time of a batch before that was measured."""
 
@@ -24,6 +27,11 @@ class Lately:
         self._values.append(value)
         self.median = statistics.median(self._values)
 
+    @property
+    def trusted(self) -> bool:
+        """Whether there are several."""
+        return len(self._values) >= TRUSTED
+
 
 @dataclass(frozen=True, slots=True)
 class Tick:
@@ -37,11 +45,17 @@ class Tick:
 
 
 class WindowCost:
-    """What a window of drafts takes, from ticks with and without windows. All streams of an engine share it."""
+    """What a window of drafts takes, from ticks with and without windows. All streams of an engine share it.
+
+    Several windows in one batch need not take several times what one takes: their price is that of batches with as
+    many as the latest had.
+    """
 
     def __init__(self) -> None:
         self._plain: dict[int, Lately] = {}
         self._extra = Lately()
+        self._extra_among: dict[int, Lately] = {}
+        self._windows = 0
 
     def observe(self, tick: Tick) -> None:
         """Learn from a tick in which every context ran one token, and the drafts behind it."""
@@ -50,7 +64,9 @@ class WindowCost:
         if not tick.windows:
             self._plain.setdefault(tick.contexts, Lately()).add(tick.seconds)
         elif (plain := self.plain_seconds(tick.contexts)) is not None:
-            self._extra.add(max(0.0, tick.seconds - plain) / tick.windows)
+            self._windows = tick.windows
+            for extra in (self._extra, self._extra_among.setdefault(tick.windows, Lately())):
+                extra.add(max(0.0, tick.seconds - plain) / tick.windows)
 
     def plain_seconds(self, contexts: int) -> float | None:
         """What a tick without drafts takes lately, for that many contexts or for the nearest number that is known."""
@@ -62,7 +78,8 @@ class WindowCost:
 
     def steps(self, contexts: int) -> float:
         """What one window takes, in plain steps of one of the `contexts` that all wait for it."""
-        extra, plain = self._extra.median, self.plain_seconds(contexts)
+        among = self._extra_among.get(self._windows, self._extra)
+        extra, plain = (among if among.trusted else self._extra).median, self.plain_seconds(contexts)
         added = SUPPOSED if extra is None or not plain else extra / plain
         return added / self._saved(max(contexts, 1))
 

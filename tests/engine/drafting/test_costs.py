@@ -75,6 +75,17 @@ def test_what_a_window_adds_in_one_batch_it_adds_in_another() -> None:
     assert cost.steps(1) == pytest.approx(0.6)
 
 
+def test_windows_in_one_batch_have_a_price_of_their_own() -> None:
+    alone, together = [drafted(2, 1, 1.02)] * 9, [drafted(2, 2, 1.5)] * 3
+    assert cost_after(plain(2, 1.0), *alone, *together).steps(2) == pytest.approx(0.5)
+    assert cost_after(plain(2, 1.0), *together, *alone).steps(2) == pytest.approx(0.04)
+
+
+def test_the_first_batch_with_so_many_windows_may_be_one_that_is_made_for_it() -> None:
+    alone = [drafted(2, 1, 1.02)] * 9
+    assert cost_after(plain(2, 1.0), *alone, drafted(2, 2, 90.0)).steps(2) == pytest.approx(0.04)
+
+
 @given(st.lists(st.tuples(st.integers(1, 8), st.integers(0, 8), st.floats(0.001, 10.0)), max_size=60))
 def test_a_window_never_costs_less_than_nothing(ticks: list[tuple[int, int, float]]) -> None:
     cost = cost_after(*(drafted(contexts, min(windows, contexts), seconds) for contexts, windows, seconds in ticks))

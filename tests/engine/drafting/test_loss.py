@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pie_mlx.engine.drafting import Allowance, Pace, Tick, WindowCost
@@ -57,6 +57,7 @@ def test_drafts_that_are_never_right_lose_less_than_a_twentieth(streams: int, fi
     assert Simulation(streams, first, more).run(400).slowdown(400) < 0.05
 
 
+@example(streams=2, first=0.01953125, more=0.25)
 @given(st.integers(1, 16), st.floats(0, 2), st.floats(0, 0.5))
 def test_ever_new_streams_lose_no_more_than_old_ones(streams: int, first: float, more: float) -> None:
     simulation = Simulation(streams, first, more)
