@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import msgspec
-import numpy as np
 
 from pie_mlx.calls import GrammarSource
 from pie_mlx.engine.text.grammar.ahead import MasksAhead
@@ -21,7 +20,6 @@ from pie_mlx.engine.text.grammar.formats import with_exact_formats
 from pie_mlx.engine.text.grammar.guard import GuardedWalk, Notify, ignore
 from pie_mlx.engine.text.grammar.llguidance_engine import LlguidanceEngine
 from pie_mlx.engine.text.grammar.locate import keyword_paths, locate
-from pie_mlx.engine.text.grammar.masks import words_for
 from pie_mlx.engine.text.grammar.numbers import check_divisors, rounded_numbers, without_rounded_numbers
 from pie_mlx.engine.text.grammar.refusals import refuse_grammar, refuse_regex, refuse_schema
 from pie_mlx.engine.text.grammar.schema import Schema, close_objects, read_schema
@@ -137,13 +135,10 @@ class GrammarService:
                 walk = self._tools.compile(source.schemas, engines) if self._tools else None
         if walk is None:
             return None
-        self._check_satisfiable(walk)
-        return Compiled(Matcher(walk, stops, self._vocabulary_size, warnings))
-
-    def _check_satisfiable(self, walk: Walk) -> None:
-        """Raises GrammarError where not even a first token is allowed."""
-        if not walk.is_complete:
-            walk.fork().fill(np.zeros(words_for(self._vocabulary_size), np.uint32))
+        first = Matcher(walk, stops, self._vocabulary_size, warnings)
+        # All forks begin with this mask. Where not even a first token is allowed, it raises.
+        first.packed_mask()
+        return Compiled(first)
 
 
 def _translated(compile_: Callable[[], Walk], refuse: Callable[[str], GrammarError]) -> Walk:

@@ -66,6 +66,12 @@ def test_a_mask_that_is_known_goes_with_the_next_token(language: Language, engin
     assert language.allowed(matcher) == language.allowed(behind)
 
 
+def test_the_first_mask_is_known_from_compiling(language: Language, engine: str) -> None:
+    (matcher,) = walked(language, ENGINES[engine], "")
+    assert matcher.awaits is None
+    assert language.allowed(matcher) == set(language.tokenizer.encode("a"))
+
+
 def test_a_mask_that_is_known_goes_with_a_fork(language: Language, engine: str) -> None:
     (matcher,) = walked(language, ENGINES[engine], "a")
     compute_masks([matcher])
@@ -88,7 +94,7 @@ def test_a_place_where_nothing_fits_spares_the_others(language: Language) -> Non
 async def test_masks_are_there_once_the_loop_has_turned(language: Language, engine: str) -> None:
     matchers = walked(language, ENGINES[engine], *TEXTS)
     MasksAhead().moved(matchers)
-    assert matchers[0].awaits is not None
+    assert matchers[1].awaits is not None
     for _ in range(3):
         await asyncio.sleep(0)
     assert all(matcher.awaits is None for matcher in matchers)
