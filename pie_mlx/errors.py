@@ -148,7 +148,7 @@ class SnapshotNotFoundError(SnapshotError):
 
 
 class SnapshotIncompatibleError(SnapshotError):
-    """The snapshot belongs to another model or tokenizer."""
+    """A snapshot on disk of another model or tokenizer, or one that cannot be kept there."""
 
 
 class BudgetError(PieError):

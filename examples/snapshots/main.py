@@ -1,8 +1,8 @@
 """A conversation that outlives the program: it is saved under a name, with its pages, and the next run goes on with it.
 
-Snapshots live as long as the engine, so this needs one that stays. Nothing is computed again.
+An engine that stays (`pie serve`) has its pages still and computes nothing again; for another one, as each `pie run`
+without a server starts, it is kept on disk, as tokens.
 
-    pie serve &
     pie run examples/snapshots -- --say "My name is Anna."
     pie run examples/snapshots -- --say "What is my name?"
 """
@@ -17,6 +17,6 @@ async def main(input):
         before = context.seq_len
         context.user(input["say"])
         answer = await context.generate(Sampler.argmax(), max_tokens=input["max_tokens"]).collect_text()
-        context.seal().save(input["name"])
+        context.seal().save(input["name"], persist=True)
         session.send(f"[{before} tokens were kept, {context.seq_len - before} are new]\n")
     return answer

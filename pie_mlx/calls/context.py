@@ -77,11 +77,15 @@ class TruncateTokens(Call[PageCounters], frozen=True):
 
 
 class SaveSnapshot(Call[str], frozen=True):
-    """Save under `name`, or under a fresh name when it is empty; answers the name (N1-N3)."""
+    """Save under `name`, or under a fresh name when it is empty; answers the name (N1-N3).
+
+    `persist`: on disk as well, None for as configured (N7).
+    """
 
     context: int
     pending: PendingInput
     name: str = ""
+    persist: bool | None = None
 
 
 class OpenedSnapshot(Record, frozen=True):

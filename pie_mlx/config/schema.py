@@ -161,6 +161,11 @@ class EngineConfig(Section, frozen=True):
         Annotated[str, Meta(description="where pages go that fall out of the pool; unset: $PIE_HOME/spill")] | None
     ) = None
     spill_max_mb: Annotated[int, Meta(ge=0, description="MiB of that; 0: such pages are computed again")] = 4096
+    snapshot_dir: (
+        Annotated[str, Meta(description="where snapshots are that outlive the engine; unset: $PIE_HOME/snapshots")]
+        | None
+    ) = None
+    persist_snapshots: Annotated[bool, Meta(description="save(name) without persist= keeps snapshots there")] = False
     max_forward_tokens: Annotated[int, Meta(gt=0, description="tokens per tick")] = 2048
     max_forward_requests: Annotated[int, Meta(gt=0, description="contexts per tick")] = 64
     draft_model: (

@@ -191,6 +191,7 @@ class EngineCore:
         for process in list(services.processes.values()):
             await _close(services, process)
         await services.ticker.stop()
+        await services.archive.close()
         if services.draft_desk is not None:
             await services.draft_desk.stop()
         await asyncio.to_thread(services.runner.close)

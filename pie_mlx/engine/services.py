@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from pie_mlx.calls import ModelInfo
 from pie_mlx.engine.adapters import AdapterRegistry
+from pie_mlx.engine.archive import SnapshotArchive
 from pie_mlx.engine.bank import Bank
 from pie_mlx.engine.draft_model import DraftDesk
 from pie_mlx.engine.drafting import Allowance
@@ -29,7 +30,8 @@ class Services:
     """The parts of a running engine, wired once the model is loaded.
 
     `store` counts pages, `ticker` lets contexts wait and run, `runner` owns the device. `seed` keys every random stream
-    of this engine (L6). `draft_desk` is there when a draft model is; `repetitions` is for drafts without one.
+    of this engine (L6). `draft_desk` is there when a draft model is; `repetitions` is for drafts without one. Snapshots
+    are kept in the `archive` too where a program, or without its word `persists`, says so (N7).
     """
 
     version: str
@@ -45,6 +47,8 @@ class Services:
     grammars: GrammarService
     adapters: AdapterRegistry
     draft_desk: DraftDesk | None
+    archive: SnapshotArchive
+    persists: bool
     emit: Callable[[Event], None]
     processes: dict[str, Process] = field(default_factory=dict[str, Process])
     clock: Callable[[], float] = time.monotonic

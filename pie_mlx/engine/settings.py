@@ -14,6 +14,8 @@ class EngineSettings:
     batch at most. MLX keeps `buffer_cache_bytes` of freed buffers at most. A call may wait `request_timeout_seconds`
     for the device while its context is resident. What is admitted may claim `admission_oversubscription` times the pool
     (Q11). Without `spill_directory` or with `spill_max_bytes` 0, pages that fall out of the pool are computed again.
+    Snapshots that are to outlive the engine are kept in `snapshot_directory`, where `persist_snapshots` or a program
+    says so.
     `draft_model`, named like `model`, guesses for programs that ask the engine to speculate.
     """
 
@@ -39,6 +41,8 @@ class EngineSettings:
     allow_download: bool = False
     spill_directory: str | None = None
     spill_max_bytes: int = 4096 << 20
+    snapshot_directory: str | None = None
+    persist_snapshots: bool = False
     max_adapters: int = 16
     revision: str | None = None
     buffer_cache_bytes: int = 512 << 20

@@ -2,10 +2,12 @@
 
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 
 import pie_mlx
 from pie_mlx.calls import ModelInfo
 from pie_mlx.engine.adapters import AdapterRegistry
+from pie_mlx.engine.archive import SnapshotArchive, signature_of
 from pie_mlx.engine.bank import Bank
 from pie_mlx.engine.draft_model import DraftDesk
 from pie_mlx.engine.draft_model.loading import allocate_pair, load_draft_model
@@ -69,6 +71,12 @@ async def start_services(
             notify=lambda mask_seconds: emit(GrammarMoved(mask_seconds)),
         ),
         adapters=AdapterRegistry(runner, store, limit=settings.max_adapters, emit=emit),
+        archive=SnapshotArchive(
+            None if settings.snapshot_directory is None else Path(settings.snapshot_directory),
+            model.name,
+            lambda: signature_of(model.config, tokenizer.backend.to_str()),
+        ),
+        persists=settings.persist_snapshots,
         draft_desk=None if draft is None else DraftDesk(runner, draft, vocabulary_size=model.vocabulary_size),
     )
 

@@ -25,6 +25,8 @@ def engine_settings(model: ModelConfig, home: Path) -> EngineSettings:
         memory_headroom_bytes=model.engine.memory_headroom_mb << 20,
         spill_directory=model.engine.spill_dir or str(home / "spill"),
         spill_max_bytes=model.engine.spill_max_mb << 20,
+        snapshot_directory=model.engine.snapshot_dir or str(home / "snapshots"),
+        persist_snapshots=model.engine.persist_snapshots,
         max_adapters=model.engine.max_adapters,
         draft_model=model.engine.draft_model,
         seed=model.engine.random_seed,

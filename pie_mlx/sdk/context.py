@@ -47,7 +47,8 @@ class Context:
 
     @classmethod
     def open(cls, model: Model, name: str) -> "Context | None":
-        """A copy of a saved snapshot, which stays; None when the name is absent (N4)."""
+        """A copy of a saved snapshot, which stays; None when the name is absent (N4). Raises SnapshotIncompatibleError
+        for one that was kept on disk by another model or tokenizer (N7)."""
         return cls._opened(model, name, take=False)
 
     @classmethod
@@ -66,15 +67,20 @@ class Context:
         state = self._handle.host.call(ForkContext(self._handle.id))
         return self._made(self._handle.model, state, self._pending.snapshot())
 
-    def save(self, name: str) -> None:
-        """Save under a name, replacing what was there (N2). Raises InvalidArgumentError for a bad name (N1)."""
+    def save(self, name: str, *, persist: bool | None = None) -> None:
+        """Save under a name, replacing what was there (N2). Raises InvalidArgumentError for a bad name (N1).
+
+        With `persist` on disk as well, for engines that are started later (N7); None is as `persist_snapshots` of the
+        configuration says. Raises SnapshotError when the disk refuses, and SnapshotIncompatibleError for what an
+        adapter computed, as those end with their engine; the old snapshot stays.
+        """
         if not checked_text(name, "snapshot name"):
             raise InvalidArgumentError("snapshot name: it is empty", hint="use snapshot() for a generated name")
-        self._save(name)
+        self._save(name, persist)
 
     def snapshot(self) -> str:
         """Save under a fresh name; returns it (N3)."""
-        return self._save("")
+        return self._save("", persist=False)
 
     def release(self) -> None:
         """Give back all pages now. Releasing twice is no error."""
@@ -262,9 +268,9 @@ class Context:
         self._pending.render(turn)
         return self
 
-    def _save(self, name: str) -> str:
+    def _save(self, name: str, persist: bool | None) -> str:
         self._handle.settle()
-        return self._handle.host.call(SaveSnapshot(self._handle.id, self._pending.snapshot(), name))
+        return self._handle.host.call(SaveSnapshot(self._handle.id, self._pending.snapshot(), name, persist))
 
     def _bind(self, model: Model, state: ContextState, pending: PendingInput) -> None:
         self._handle = ContextHandle(model, state)

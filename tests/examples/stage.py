@@ -46,6 +46,7 @@ class Stage:
             total_pages=1024,
             seed=42,
             isolation="process",
+            snapshot_directory=str(scratch / "snapshots"),
             workers=WorkerSettings(scratch_directory=str(scratch)),
             mcp=[ALMANAC],
             on_event=self._note,

@@ -12,6 +12,7 @@ from pie_mlx.engine.answers import (
     messaging,
     models,
     session,
+    snapshots,
 )
 from pie_mlx.engine.answers.base import Answerer, Lookup, handlers, lookups
 
@@ -31,4 +32,5 @@ __all__ = [
     "messaging",
     "models",
     "session",
+    "snapshots",
 ]

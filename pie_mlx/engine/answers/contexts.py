@@ -1,9 +1,8 @@
-"""Contexts, their pages, and snapshots."""
+"""Contexts and their pages."""
 
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import NamedTuple
 
 from pie_mlx import calls
 from pie_mlx.engine.answers.base import answers
@@ -14,31 +13,10 @@ from pie_mlx.engine.services import Services
 from pie_mlx.errors import InvalidArgumentError, PageBoundsError
 from pie_mlx.events import ContextCreated, ContextForked
 
-NAME_LIMIT = 256
-GENERATED_PREFIX = "__snapshot_"
-
-
-class _Notes(NamedTuple):
-    """What a snapshot keeps beside its pages: the SDK's buffer, and how many tokens were drawn (L6)."""
-
-    pending: calls.PendingInput
-    sampled: int
-
 
 def _check_count(what: str, count: int) -> None:
     if count < 0:
         raise InvalidArgumentError(f"{what}: {count} is negative", hint="pass 0 or more")
-
-
-def _check_name(name: str, *, generated: bool = False) -> None:
-    if not 1 <= len(name) <= NAME_LIMIT:
-        raise InvalidArgumentError(
-            f"snapshot name: {len(name)} characters long", hint=f"use 1 to {NAME_LIMIT} characters"
-        )
-    if name.startswith(GENERATED_PREFIX) and not generated:
-        raise InvalidArgumentError(
-            f"snapshot name {name!r}: {GENERATED_PREFIX} is reserved for generated names", hint="choose another name"
-        )
 
 
 @answers(calls.CreateContext)
@@ -147,37 +125,3 @@ def _check_kept(services: Services, context: LiveContext, tokens: int) -> None:
             f"truncate: {services.model_name} has recurrent layers, whose state cannot forget tokens",
             hint="fork before the tokens you may want to take back",
         )
-
-
-@answers(calls.SaveSnapshot)
-async def save(services: Services, process: Process, call: calls.SaveSnapshot) -> str:
-    name = call.name or services.store.fresh_snapshot_name()
-    _check_name(name, generated=not call.name)
-    context = process.context(call.context)
-    async with context.turn:
-        context.check_live()
-        services.check_stateless("snapshots")
-        saved = services.store.save(context.id, process.username, name, _Notes(call.pending, context.sampled))
-        services.ticker.copy(saved.copies)
-    return name
-
-
-@answers(calls.OpenSnapshot)
-async def open_snapshot(services: Services, process: Process, call: calls.OpenSnapshot) -> calls.OpenedSnapshot | None:
-    services.check_model(call.model)
-    store = services.store
-    opened = (store.take if call.take else store.open)(process.username, call.name)
-    if opened is None:
-        return None
-    services.ticker.copy(opened.copies)
-    notes: _Notes = opened.notes
-    context = services.adopt(process, opened.context, sampled=notes.sampled)
-    state = calls.ContextState(context.id, store.counters(context.id))
-    services.emit(ContextCreated(process.id, context.id, state.counters.committed, process.account))
-    return calls.OpenedSnapshot(state, notes.pending)
-
-
-@answers(calls.DeleteSnapshot)
-async def delete(services: Services, process: Process, call: calls.DeleteSnapshot) -> None:
-    services.check_model(call.model)
-    services.store.delete(process.username, call.name)

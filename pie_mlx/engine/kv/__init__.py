@@ -19,6 +19,7 @@ from pie_mlx.engine.kv.values import (
     SaveResult,
     SpillKey,
     Suspension,
+    Transcript,
 )
 from pie_mlx.engine.kv.working_token import WorkingToken
 
@@ -42,5 +43,6 @@ __all__ = [
     "SharedPages",
     "SpillKey",
     "Suspension",
+    "Transcript",
     "WorkingToken",
 ]

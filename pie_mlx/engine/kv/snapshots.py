@@ -52,12 +52,16 @@ class SnapshotShelf:
             image, copies = at_rest(context.image, self._page_size), ()
         else:
             image, copies = self._image_of(context)
+        self.put(user, name, image, notes)
+        return copies
+
+    def put(self, user: str, name: str, image: Image, notes: Any) -> None:
+        """An image as the user's snapshot of that name, instead of what was there."""
         self._images.want(image)
         replaced = self._by_name.get((user, name))
         self._by_name[user, name] = Snapshot(image, self._stand(image), notes)
         if replaced is not None:
             self._let_go(replaced)
-        return copies
 
     def find(self, user: str, name: str) -> Snapshot | None:
         """The user's snapshot of that name."""

@@ -15,6 +15,7 @@ from pie_mlx.engine.kv.rollback import Undoer, mark
 from pie_mlx.engine.kv.sharing import freed_by_suspending, share_out
 from pie_mlx.engine.kv.snapshots import SnapshotShelf
 from pie_mlx.engine.kv.suspension import Suspender
+from pie_mlx.engine.kv.transcripts import image_of, transcript_of
 from pie_mlx.engine.kv.trie import PrefixTrie, chain_of
 from pie_mlx.engine.kv.values import (
     CommitResult,
@@ -29,6 +30,7 @@ from pie_mlx.engine.kv.values import (
     SaveResult,
     SpillKey,
     Suspension,
+    Transcript,
 )
 from pie_mlx.engine.kv.working import PlainInput, RecordedInput, WorkingPages, pages_for
 from pie_mlx.engine.kv.working_token import WorkingToken
@@ -348,6 +350,18 @@ class PageStore:
         """
         found = self._contexts.get(context)
         return SaveResult(self._snapshots.save(found, user, name, notes))
+
+    def transcript(self, context: int) -> Transcript:
+        """All tokens of a context, wherever its content is."""
+        return transcript_of(self._contexts.get(context))
+
+    def put_snapshot(self, user: str, name: str, transcript: Transcript, notes: Any) -> None:
+        """A snapshot from elsewhere, whose content is computed when somebody opens it."""
+        self._snapshots.put(user, name, image_of(transcript, self._hasher, self.page_size), notes)
+
+    def has_snapshot(self, user: str, name: str) -> bool:
+        """Whether the user has a snapshot of that name."""
+        return self._snapshots.find(user, name) is not None
 
     def open(self, user: str, name: str) -> Opened | None:
         """A new context like the snapshot, which stays (N4); None when absent."""

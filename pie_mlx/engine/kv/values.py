@@ -68,6 +68,19 @@ class CommitResult(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Transcript:
+    """All tokens of a context, the first `committed` of them in committed pages: what computes its content anew."""
+
+    tokens: list[WorkingToken]
+    committed: int
+
+    @property
+    def needs_adapter(self) -> bool:
+        """Whether some of it was computed with an adapter."""
+        return any(token.adapter for token in self.tokens)
+
+
+@dataclass(frozen=True, slots=True)
 class Mark:
     """A context before a pass, for `rollback`."""
 

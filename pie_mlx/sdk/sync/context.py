@@ -56,9 +56,9 @@ class Context:
         """A copy that shares every committed page."""
         return self._made(self._context.fork(), name)
 
-    def save(self, name: str) -> None:
-        """Save under a name, replacing what was there."""
-        self._context.save(name)
+    def save(self, name: str, *, persist: bool | None = None) -> None:
+        """Save under a name, replacing what was there; with `persist` on disk as well, None is as configured."""
+        self._context.save(name, persist=persist)
 
     def snapshot(self) -> str:
         """Save under a fresh name; returns it."""

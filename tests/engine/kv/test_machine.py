@@ -197,10 +197,11 @@ class PageMachine(RuleBasedStateMachine):
         self.world.finish_restore(self.one_of(list(self.world.restoring), place))
 
     @precondition(lambda self: self.world.contexts)
-    @rule(place=PLACE, user=USERS, name=NAMES)
-    def save(self, place: int, user: str, name: str) -> None:
+    @rule(place=PLACE, user=USERS, name=NAMES, as_tokens=st.booleans())
+    def save(self, place: int, user: str, name: str, as_tokens: bool) -> None:
         available = self.world.store.available()
-        self.world.save(self.one_of(list(self.world.contexts), place), user, name, object())
+        save = self.world.save_tokens if as_tokens else self.world.save
+        save(self.one_of(list(self.world.contexts), place), user, name, object())
         assert self.world.store.available() == available
 
     @precondition(lambda self: len(self.world.contexts) < MOST_CONTEXTS)

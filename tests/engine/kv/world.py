@@ -232,6 +232,11 @@ class World:
         self.move(self.store.save(context, user, name, notes).copies)
         self.snapshots[user, name] = (self._like(self.contexts[context]), notes)
 
+    def save_tokens(self, context: int, user: str, name: str, notes: object = None) -> None:
+        """A snapshot as another engine would have left it: its tokens, without content."""
+        self.store.put_snapshot(user, name, self.store.transcript(context), notes)
+        self.snapshots[user, name] = (self._like(self.contexts[context]), notes)
+
     def open(self, user: str, name: str, *, take: bool = False) -> int | None:
         opened = self.store.take(user, name) if take else self.store.open(user, name)
         if opened is None:

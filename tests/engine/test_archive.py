@@ -1,0 +1,269 @@
+"""Snapshots that outlive the engine (N7)."""
+
+import json
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import pie_mlx
+from pie_mlx.engine.archive import signature_of
+from pie_mlx.errors import (
+    InvalidArgumentError,
+    SnapshotError,
+    SnapshotIncompatibleError,
+    SnapshotNotFoundError,
+)
+from pie_mlx.sdk import Adapter, Context, Sampler
+from tests.engine.running import Running, running
+
+EMBEDDED = Path(pie_mlx.__file__).parent / "engine" / "model" / "embedded" / "pie-tiny"
+Start = Callable[..., AbstractContextManager[Running]]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Start:
+    """Starts an engine whose snapshots are where those of the one before were."""
+    return partial(running, snapshot_directory=str(tmp_path / "snapshots"), total_pages=64)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Callable[[], list[Path]]:
+    return lambda: list((tmp_path / "snapshots").glob("*"))
+
+
+@pytest.fixture
+def engine(start: Start) -> Iterator[Running]:
+    with start() as engine:
+        yield engine
+
+
+async def filled(engine: Running, tokens: int = 37, seed: int = 1) -> Context:
+    context = Context(engine.model)
+    context.append(engine.prompt(tokens, seed))
+    await context.flush()
+    return context
+
+
+def found(context: Context | None) -> Context:
+    assert context is not None
+    return context
+
+
+@pytest.mark.parametrize("later", [{}, {"page_size": 32}, {"page_size": 8}], ids=["same", "larger", "smaller"])
+async def test_a_conversation_goes_on_in_the_next_engine(start: Start, later: dict[str, int]) -> None:  # N7
+    with start() as engine:
+        context = await filled(engine, 30)
+        context.append(engine.prompt(7, 2))
+        context.save("talk", persist=True)
+        expected = await engine.greedy(context, 8)
+    with start(**later) as engine:
+        opened = found(Context.open(engine.model, "talk"))
+        assert opened.seq_len == 30
+        assert opened.buffer() == engine.prompt(7, 2)
+        assert await engine.greedy(opened, 8) == expected
+
+
+async def test_a_seeded_draw_goes_on_in_the_next_engine(start: Start) -> None:  # N7, L6
+    sampler = Sampler.multinomial(1.0, seed=5)
+
+    async def draw(context: Context, tokens: int) -> list[int]:
+        return await context.generate(sampler, max_tokens=tokens, stop=[], auto_flush=False).collect_tokens()
+
+    with start() as engine:
+        context = await filled(engine)
+        await draw(context, 6)
+        context.save("drawn", persist=True)
+        expected = await draw(context, 8)
+    with start() as engine:
+        assert await draw(found(Context.open(engine.model, "drawn")), 8) == expected
+
+
+async def test_an_attention_mask_is_kept(start: Start) -> None:  # N7
+    async def next_token(context: Context) -> list[int]:
+        return await context.generate(Sampler.argmax(), max_tokens=4, stop=[]).collect_tokens()
+
+    with start() as engine:
+        context = Context(engine.model)
+        forward = context.forward().input(engine.prompt(20, 3))
+        forward.attention_mask([[0, index + 1] if index < 10 else [5, index - 4] for index in range(20)])
+        await forward.execute()
+        context.append(engine.prompt(1, 4))
+        context.save("masked", persist=True)
+        expected = await next_token(context)
+    with start() as engine:
+        assert await next_token(found(Context.open(engine.model, "masked"))) == expected
+
+
+async def test_what_is_off_pool_is_kept_as_well(start: Start) -> None:  # N2, N7
+    with start() as engine:
+        context = await filled(engine)
+        context.suspend()
+        context.save("talk", persist=True)
+        expected = await engine.greedy(context, 8)
+    with start() as engine:
+        assert await engine.greedy(found(Context.open(engine.model, "talk")), 8) == expected
+
+
+async def test_without_persist_nothing_is_written(engine: Running, files: Callable[[], list[Path]]) -> None:  # N7
+    context = await filled(engine)
+    context.save("talk")
+    context.snapshot()
+    assert files() == []
+
+
+async def test_the_configuration_decides_for_programs_that_do_not(
+    start: Start, files: Callable[[], list[Path]]
+) -> None:  # N7
+    with start(persist_snapshots=True) as engine:
+        context = await filled(engine)
+        context.save("kept")
+        context.save("not kept", persist=False)
+        context.snapshot()
+        assert len(files()) == 1
+    with start() as engine:
+        assert Context.open(engine.model, "kept") is not None
+        assert Context.open(engine.model, "not kept") is None
+
+
+async def test_a_later_save_replaces_what_is_on_disk(start: Start) -> None:  # N2
+    with start() as engine:
+        (await filled(engine, 20)).save("talk", persist=True)
+        (await filled(engine, 30)).save("talk", persist=True)
+    with start() as engine:
+        assert found(Context.open(engine.model, "talk")).seq_len == 30
+        (await filled(engine, 10)).save("talk")
+        assert found(Context.open(engine.model, "talk")).seq_len == 10
+    with start() as engine:
+        assert Context.open(engine.model, "talk") is None
+
+
+async def test_what_is_taken_or_deleted_is_gone_for_all_engines(start: Start) -> None:  # N4
+    with start() as engine:
+        for name in ("taken", "deleted", "deleted later"):
+            (await filled(engine)).save(name, persist=True)
+        assert Context.take(engine.model, "taken") is not None
+        Context.delete(engine.model, "deleted")
+    with start() as engine:
+        assert Context.take(engine.model, "taken") is None
+        with pytest.raises(SnapshotNotFoundError):
+            Context.delete(engine.model, "deleted")
+        Context.delete(engine.model, "deleted later")
+        assert Context.open(engine.model, "deleted later") is None
+
+
+async def test_of_two_engines_one_takes_it(start: Start) -> None:  # N4
+    with start() as engine:
+        (await filled(engine)).save("talk", persist=True)
+    with start() as first:
+        assert Context.open(first.model, "talk") is not None
+        with start() as second:
+            assert Context.take(second.model, "talk") is not None
+            assert Context.take(second.model, "talk") is None
+
+
+async def test_it_can_be_opened_often(start: Start) -> None:  # N4
+    with start() as engine:
+        (await filled(engine)).save("talk", persist=True)
+    with start() as engine:
+        contexts = [found(Context.open(engine.model, "talk")) for _ in range(3)]
+        first, *others = [await engine.greedy(context, 6) for context in contexts]
+        assert all(text == first for text in others)
+
+
+async def test_users_do_not_see_each_others_files(start: Start) -> None:  # N5
+    with start() as engine:
+        (await filled(engine)).save("talk", persist=True)
+    with start() as engine, engine.process("somebody else"):
+        assert Context.open(engine.model, "talk") is None
+
+
+async def test_nobody_else_may_read_the_files(engine: Running, tmp_path: Path) -> None:
+    (await filled(engine)).save("talk", persist=True)
+    (file,) = (tmp_path / "snapshots").iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+
+
+async def test_another_model_is_told(start: Start) -> None:  # N7
+    with start() as engine:
+        (await filled(engine)).save("talk", persist=True)
+    with start(dummy=True, name="other") as engine:
+        with pytest.raises(SnapshotIncompatibleError, match="with the model pie-tiny"):
+            Context.open(engine.model, "talk")
+        (await filled(engine, 5)).save("talk", persist=True)
+    with start(dummy=True, name="other") as engine:
+        assert found(Context.open(engine.model, "talk")).seq_len == 5
+    with start() as engine:
+        assert found(Context.open(engine.model, "talk")).seq_len == 37
+
+
+async def test_another_tokenizer_is_told(start: Start, tmp_path: Path) -> None:  # N7
+    with start() as engine:
+        (await filled(engine)).save("talk", persist=True)
+    other = shutil.copytree(EMBEDDED, tmp_path / "model")
+    tokenizer = json.loads((other / "tokenizer.json").read_text())
+    vocabulary = tokenizer["model"]["vocab"]
+    vocabulary["!"], vocabulary["?"] = vocabulary["?"], vocabulary["!"]
+    (other / "tokenizer.json").write_text(json.dumps(tokenizer))
+    with (
+        start(model=str(other), name="pie-tiny") as engine,
+        pytest.raises(SnapshotIncompatibleError, match="another model or tokenizer named pie-tiny"),
+    ):
+        Context.open(engine.model, "talk")
+
+
+@pytest.mark.parametrize("content", [b"", b"\x81", b"no snapshot"])
+async def test_a_damaged_file_is_told(start: Start, files: Callable[[], list[Path]], content: bytes) -> None:
+    with start() as engine:
+        (await filled(engine)).save("talk", persist=True)
+    for file in files():
+        file.write_bytes(content)
+    with start() as engine:
+        with pytest.raises(SnapshotIncompatibleError, match="damaged"):
+            Context.open(engine.model, "talk")
+        Context.delete(engine.model, "talk")
+        assert Context.open(engine.model, "talk") is None
+
+
+async def test_what_an_adapter_computed_is_refused(engine: Running) -> None:  # N7
+    adapter = Adapter.create(engine.model, "style")
+    context = Context(engine.model)
+    await context.forward().input(engine.prompt(20, 6)).adapter(adapter).execute()
+    with pytest.raises(SnapshotIncompatibleError, match="adapter"):
+        context.save("talk", persist=True)
+    assert Context.open(engine.model, "talk") is None
+
+
+async def test_a_save_that_the_disk_refuses_keeps_the_old_one(
+    engine: Running, tmp_path: Path, files: Callable[[], list[Path]], monkeypatch: pytest.MonkeyPatch
+) -> None:  # N2
+    (await filled(engine, 20)).save("talk", persist=True)
+    monkeypatch.setattr(os, "fsync", refuse)
+    with pytest.raises(SnapshotError, match="No space left"):
+        (await filled(engine, 30)).save("talk", persist=True)
+    assert found(Context.open(engine.model, "talk")).seq_len == 20
+    assert len(files()) == 1
+
+
+def refuse(descriptor: int) -> None:
+    raise OSError(28, "No space left on device", f"file {descriptor}")
+
+
+async def test_an_engine_without_a_directory_says_so() -> None:
+    with running(total_pages=64) as engine:
+        context = await filled(engine)
+        with pytest.raises(InvalidArgumentError, match="no directory"):
+            context.save("talk", persist=True)
+
+
+def test_weights_do_not_matter_sizes_and_tokenizers_do() -> None:  # N7
+    config = {"model_type": "qwen3", "hidden_size": 64, "num_hidden_layers": 2, "vocab_size": 100}
+    assert signature_of(config, "{}") == signature_of({**config, "transformers_version": "5"}, "{}")
+    others = [signature_of({**config, "hidden_size": 128}, "{}"), signature_of(config, "[]")]
+    assert signature_of(config, "{}") not in others
