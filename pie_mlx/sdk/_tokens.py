@@ -53,3 +53,5 @@ def number(value: object, what: str) -> float:
         return float(value)  # pyright: ignore[reportArgumentType]
     except (TypeError, ValueError) as error:
         raise InvalidTypeError(f"{what}: got {type(value).__name__}", hint="pass a number") from error
+    except OverflowError as error:
+        raise InvalidArgumentError(f"{what}: larger than any float", hint="pass a smaller number") from error

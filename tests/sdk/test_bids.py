@@ -23,7 +23,7 @@ def test_a_bid_reads_back(ctx: Context) -> None:  # T22, B1
     assert ctx.set_bid(-1) == 0.0
 
 
-@pytest.mark.parametrize("bid", [math.nan, math.inf])
+@pytest.mark.parametrize("bid", [math.nan, math.inf, 10**400])
 def test_bids_are_finite(host: ToyHost, ctx: Context, bid: float) -> None:  # T22, B1
     with pytest.raises(InvalidArgumentError):
         ctx.set_bid(bid)

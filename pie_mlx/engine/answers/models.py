@@ -4,9 +4,7 @@ from pie_mlx import calls
 from pie_mlx.engine.answers.base import answers, looks_up
 from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
-
-LONG = 4096
-"""Characters or tokens beyond which finding an answer takes milliseconds."""
+from pie_mlx.engine.text.tokenizer import LONG
 
 
 def _is_long_turn(call: calls.RenderTurn) -> bool:
