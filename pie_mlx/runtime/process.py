@@ -9,7 +9,7 @@ from pie_mlx.errors import ProcessCancelledError
 from pie_mlx.events import ProcessFailed, ProcessReturned
 from pie_mlx.runtime.executor import Executor
 from pie_mlx.runtime.local_session import LocalSession
-from pie_mlx.runtime.outcome import Failed, Outcome
+from pie_mlx.runtime.outcome import Failed, Outcome, clean_text
 from pie_mlx.runtime.outlet import Outlet
 
 CANCEL_GRACE_SECONDS = 2.0
@@ -49,8 +49,8 @@ class Process:
         self._executor.start()
 
     def send(self, message: str) -> None:
-        """Queue a message for `session.receive`."""
-        self._session.messages.put(message)
+        """Queue a message for `session.receive`; a lone surrogate, which no wire carries, arrives as U+FFFD."""
+        self._session.messages.put(clean_text(message))
 
     def send_file(self, data: bytes) -> None:
         """Queue a file for `session.receive_file`."""

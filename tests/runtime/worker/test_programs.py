@@ -147,6 +147,18 @@ async def test_messages_reach_it(engine, program):
     assert await launched.process.result() == ["hello", "data"]
 
 
+async def test_a_message_that_is_no_unicode_text_arrives_as_far_as_it_is(engine, program):
+    path = program("""
+        from inferlet import session
+        async def main(input):
+            return [await session.receive(), await session.receive()]
+        """)
+    process = (await launch(engine, path)).process
+    process.send("a\ud800b")
+    process.send("next")
+    assert await process.result() == ["a\ufffdb", "next"]
+
+
 async def test_a_closed_session_is_told(engine, program):
     path = program("from inferlet import session\nasync def main(input):\n    await session.receive()\n")
     with pytest.raises(SessionClosedError):
