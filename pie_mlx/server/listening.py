@@ -1,9 +1,12 @@
 """The TCP port."""
 
 import errno
+import os
 import socket
 
 from pie_mlx.errors import ConfigError
+
+_ANSWER_SECONDS = 0.5
 
 
 def bind_tcp(host: str, port: int) -> socket.socket:
@@ -20,11 +23,22 @@ def bind_tcp(host: str, port: int) -> socket.socket:
         raise ConfigError(f"cannot listen on {host}: {error.strerror}", hint="set [server] host") from None
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
+        if port and _answers(host, port):
+            raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
         bound.bind(address)
     except OSError as error:
         bound.close()
         raise _refused(host, port, error) from None
     return bound
+
+
+def _answers(host: str, port: int) -> bool:
+    """macOS binds one address beside a program that listens on all of them, and takes its connections away."""
+    try:
+        socket.create_connection((_EVERYWHERE.get(host, host), port), timeout=_ANSWER_SECONDS).close()
+    except OSError:
+        return False
+    return True
 
 
 def listen(bound: socket.socket, host: str, port: int, backlog: int = 512) -> None:

@@ -280,9 +280,14 @@ class _Door(HttpProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         connection = cast("socket.socket", transport.get_extra_info("socket"))
-        if is_unix(connection) and not is_own_peer(connection):
-            transport.abort()
-            return
+        if is_unix(connection):
+            if not is_own_peer(connection):
+                transport.abort()
+                return
+        else:
+            # asyncio does it where an accepted socket tells its protocol, which it does not on macOS.
+            with contextlib.suppress(OSError):
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         silent = self._hall.silent
         silent[self] = None
         if len(silent) > SILENT_LIMIT:

@@ -112,6 +112,14 @@ def test_a_home_is_taken_before_its_engine_has_loaded_a_model(tmp_path):
     RunningServer(tmp_path).start().stop()
 
 
+def test_a_port_on_which_somebody_listens_for_all_addresses_is_not_taken_away(monkeypatch):
+    with socket.create_server(("0.0.0.0", 0)) as other:
+        port = other.getsockname()[1]
+        monkeypatch.setattr(socket.socket, "bind", lambda *_: None)  # macOS allows it
+        with pytest.raises(ConfigError, match="in use"):
+            bind_tcp("127.0.0.1", port)
+
+
 def test_a_port_taken_while_the_model_loads_is_told_too():
     first = bind_tcp("127.0.0.1", 0)
     port = first.getsockname()[1]

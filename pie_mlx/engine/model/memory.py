@@ -1,5 +1,6 @@
 """How many pages the memory allows."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
@@ -64,14 +65,19 @@ def _check_fit(pages: int, each: int, weight_bytes: int, headroom_bytes: int) ->
 
 
 def memory_bytes() -> int:
-    """Bytes this process may use: the GPU's recommended working set, or the memory that is available."""
+    """Bytes this process may use: the GPU's recommended working set, or the memory that is available, or all there is
+    where the system does not tell."""
     recommended = mx.device_info().get("max_recommended_working_set_size")
     if recommended is not None:
         return int(recommended)
-    for line in Path("/proc/meminfo").read_text().splitlines():
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024 + mx.get_active_memory()
-    raise OutOfPagesError("page pool: /proc/meminfo names no available memory", needed=1, capacity=0)
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def bound_buffer_cache(limit_bytes: int) -> None:

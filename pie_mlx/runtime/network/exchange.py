@@ -126,7 +126,8 @@ def mark_broken(writer: asyncio.StreamWriter) -> None:
     """Have the other end see that the connection broke: a mere end could be taken for that of an answer."""
     if not writer.is_closing():
         connection = writer.get_extra_info("socket")
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+        with contextlib.suppress(OSError):  # macOS refuses for one that is shut in both directions
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
 
 
 async def _answer_head(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes | Rejection:

@@ -3,6 +3,7 @@
 import functools
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pie_mlx
@@ -22,4 +23,10 @@ def interpreter_paths() -> tuple[str, ...]:
         for path in dict.fromkeys(found)
         if path not in ("/", str(package.parent)) or path.endswith("site-packages")
     ]
-    return (*own, str(package), *_SYSTEM, *_SYSTEM_FILES)
+    return (*own, *_homebrew(found), str(package), *_SYSTEM, *_SYSTEM_FILES)
+
+
+def _homebrew(prefixes: Iterable[str]) -> tuple[str, ...]:
+    """Where an interpreter of Homebrew has the libraries of its extension modules: beside it, not in it."""
+    roots = {prefix.partition("/Cellar/")[0] for prefix in prefixes if "/Cellar/" in prefix}
+    return tuple(f"{root}/{part}" for root in sorted(roots) for part in ("Cellar", "opt", "lib"))

@@ -47,6 +47,8 @@ def profile(policy: Policy) -> str:
     system = (
         "/usr/lib",
         "/usr/share/zoneinfo",
+        "/private/var/db/timezone",
+        "/private/etc/localtime",
         "/System/Library",
         "/System/Volumes/Preboot/Cryptexes",
         "/Library/Apple",

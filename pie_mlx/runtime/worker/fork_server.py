@@ -49,6 +49,8 @@ class ForkServer:
         self._on_exit = on_exit
         self._on_lost = on_lost
         self._unsent: deque[tuple[bytes, tuple[int, ...]]] = deque()
+        self._on_the_way: dict[int, tuple[int, ...]] = {}
+        """Descriptors by worker, until it has them: macOS may drop one that is in flight and open nowhere."""
         self._received = b""
         self._control, theirs = socket.socketpair()
         self._control.setblocking(False)
@@ -91,8 +93,9 @@ class ForkServer:
                 self._loop.remove_reader(self._control)
                 self._loop.remove_writer(self._control)
             self._control.close()
-        while self._unsent:
-            close_all(self._unsent.popleft()[1])
+        self._unsent.clear()
+        while self._on_the_way:
+            close_all(self._on_the_way.popitem()[1])
 
     def wait(self) -> None:
         """Block until the fork server, and with it every worker, is gone."""
@@ -108,6 +111,8 @@ class ForkServer:
         if self._control.fileno() < 0:
             close_all(fds)
             return
+        if fds:
+            self._on_the_way[number] = fds
         self._unsent.append((COMMAND.pack(operation, number), fds))
         self._writable()
 
@@ -124,7 +129,6 @@ class ForkServer:
                 self._lose()
                 return
             self._unsent.popleft()
-            close_all(fds)
         self._loop.remove_writer(self._control)
 
     def _readable(self) -> None:
@@ -142,6 +146,7 @@ class ForkServer:
             what, number, value, cpu_seconds = REPORT.unpack_from(self._received)
             self._received = self._received[REPORT.size :]
             self.works = True
+            close_all(self._on_the_way.pop(number, ()))
             if what == FORKED:
                 self._on_fork(number, value)
             else:

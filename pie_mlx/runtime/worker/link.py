@@ -13,6 +13,8 @@ from pie_mlx.runtime.output import StreamName
 from pie_mlx.runtime.worker.fork_server import close_all
 from pie_mlx.runtime.worker.frames import READ_BYTES, FromWorker, from_worker
 
+BUFFER_BYTES = 256 << 10
+"""Asked for in each direction: macOS gives 8 KiB, a wake-up for every page of text."""
 FRAMES_PER_TURN = 64
 """How many frames of one worker are handled before others get their turn."""
 OUTGOING_LIMIT_BYTES = 64 << 20
@@ -49,6 +51,9 @@ class WorkerLink:
         self._awaits_socket = False
         self._their_socket: socket.socket | None = None
         self._socket, self._theirs = socket.socketpair()
+        for end in (self._socket, self._theirs):
+            for direction in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+                end.setsockopt(socket.SOL_SOCKET, direction, BUFFER_BYTES)
         self._socket.setblocking(False)
         self._pipes: dict[StreamName, _Pipe] = {}
         self._their_pipes: list[int] = []

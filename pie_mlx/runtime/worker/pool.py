@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import shutil
+import signal
 import socket
 import sys
 import tempfile
@@ -222,6 +223,10 @@ class WorkerPool:
 
     def _lost(self) -> None:
         """The fork server is gone and all workers with it: go on with another."""
+        for process_id in self._process_ids.values():
+            # Linux has killed them already; nothing else does.
+            with contextlib.suppress(OSError):
+                os.killpg(process_id, signal.SIGKILL)
         for number in [*self._running, *self._idle]:
             self._exited(number, Exit(-9, 0.0))
         self._server.wait()
@@ -266,6 +271,8 @@ class WorkerPool:
     def _workspace(self, username: str, program: str) -> Path:
         try:
             if self._settings.scratch_directory is None:
+                # macOS clears away what lay unused among temporary files for days.
+                self._directory.mkdir(mode=0o700, exist_ok=True)
                 return Path(tempfile.mkdtemp(dir=self._directory)).resolve()
             return scratch_directory(Path(self._settings.scratch_directory), username, program).resolve()
         except OSError as error:

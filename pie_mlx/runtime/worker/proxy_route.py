@@ -4,6 +4,8 @@ import base64
 import os
 import secrets
 import socket
+import ssl
+import sys
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -62,6 +64,9 @@ def take_route(order: Order, listener: Listener, hand_over: Callable[[socket.soc
     `hand_over` gives the listener that `leave_network` answered to the engine. Raises LaunchError.
     """
     if order.route == "closed":
+        if sys.platform == "darwin":
+            # Otherwise urllib asks the system for its proxies, in a library that a forked process must not use.
+            os.environ["no_proxy"] = "*"
         return None
     port = order.proxy_port
     if order.route == "namespace":
@@ -72,7 +77,9 @@ def take_route(order: Order, listener: Listener, hand_over: Callable[[socket.soc
 
 def certificate_paths() -> Sequence[str]:
     """What a program must read to check certificates."""
-    return [os.path.realpath(path) for path in _CERTIFICATES if os.path.exists(path)]
+    usual = ssl.get_default_verify_paths()
+    own = (usual.cafile, usual.capath, usual.openssl_cafile, usual.openssl_capath)
+    return [os.path.realpath(path) for path in (*_CERTIFICATES, *own) if path and os.path.exists(path)]
 
 
 def proxy_variables(port: int, password: str) -> dict[str, str]:

@@ -31,14 +31,14 @@ def residency(pid: int) -> Residency:
 if sys.platform == "darwin":
     _libproc = ctypes.CDLL("/usr/lib/libproc.dylib")
     _RUSAGE_INFO_V0 = 0
-    _RESIDENT_PLACE = 16 + 8 * 6  # after the identifier and six counters
+    _FOOTPRINT_PLACE = 16 + 8 * 7  # after the identifier and seven counters; what was compressed counts in it
     _CHILDREN_LIMIT = 1024
 
     def _resident_bytes(pid: int) -> int:
         info = ctypes.create_string_buffer(512)
         if _libproc.proc_pid_rusage(pid, _RUSAGE_INFO_V0, info) != 0:
             return 0
-        return int.from_bytes(info.raw[_RESIDENT_PLACE : _RESIDENT_PLACE + 8], sys.byteorder)
+        return int.from_bytes(info.raw[_FOOTPRINT_PLACE : _FOOTPRINT_PLACE + 8], sys.byteorder)
 
     _proportional_bytes = _resident_bytes
 

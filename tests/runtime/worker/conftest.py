@@ -1,4 +1,6 @@
 import os
+import subprocess
+import sys
 import textwrap
 
 import pytest
@@ -77,6 +79,9 @@ async def ended_by(launched, text):
 
 
 def is_alive(pid):
+    if sys.platform == "darwin":
+        state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True).stdout
+        return bool(state.strip()) and not state.startswith("Z")
     try:
         with open(f"/proc/{pid}/stat") as file:
             return file.read().rpartition(")")[2].split()[0] != "Z"

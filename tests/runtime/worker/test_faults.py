@@ -452,12 +452,12 @@ async def test_a_fork_server_that_does_not_start_is_a_launch_error(program, monk
 
 
 async def test_an_engine_that_does_not_start_leaves_nothing_behind(tmp_path):
-    fds = set(os.listdir("/proc/self/fd"))
+    fds = set(os.listdir("/dev/fd"))
     workers = WorkerSettings(sandbox="off", warm_workers=1)
     with pytest.raises(ModelError):
         async with Engine(str(tmp_path / "no-model"), isolation="process", workers=workers):
             raise NotImplementedError
-    assert set(os.listdir("/proc/self/fd")) <= fds
+    assert set(os.listdir("/dev/fd")) <= fds
 
 
 async def test_stopping_the_engine_leaves_nothing_behind(program):
@@ -468,14 +468,14 @@ async def test_stopping_the_engine_leaves_nothing_behind(program):
             session.send(str(os.getpid()))
             await asyncio.Event().wait()
         """)
-    fds = set(os.listdir("/proc/self/fd"))
+    fds = set(os.listdir("/dev/fd"))
     async with bounded_engine(warm_workers=3) as engine:
         launched, pid = await launched_until_ready(engine, path)
         server = engine._workers.server_process_id
     assert str(await launched.failure()) == "Engine stopped"
     assert not is_alive(int(pid))
     assert not is_alive(server)
-    assert set(os.listdir("/proc/self/fd")) <= fds
+    assert set(os.listdir("/dev/fd")) <= fds
 
 
 async def test_an_idle_worker_may_die(program):
