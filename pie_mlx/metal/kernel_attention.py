@@ -109,8 +109,11 @@ class KernelPlan:
     def _gathered(self, queries: mx.array, layer: int, run: Run, options: AttentionOptions) -> mx.array:
         pages = self._pool.layers[layer]
         own = queries[run.start : run.start + run.count]
-        table = list(run.block_table[: -(-run.kv_length // self._pool.page_size)])
-        arrays = (own, pages.keys, pages.values, table, run.kv_length)
+        size = self._pool.page_size
+        # Whole pages before the window are nobody's: what the mask says depends on distances alone.
+        unseen = max(0, run.kv_length - run.count + 1 - options.window) // size if options.window else 0
+        table = list(run.block_table[unseen : -(-run.kv_length // size)])
+        arrays = (own, pages.keys, pages.values, table, run.kv_length - unseen * size)
         output, pages.fence = gathered_attention(self._pool.backend, *arrays, options, pages.fence)
         return output
 

@@ -1,6 +1,7 @@
 """The page pool whose memory only kernels touch: written in place through an input, ordered by fences."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import mlx.core as mx
@@ -63,6 +64,23 @@ class KernelPool(KvPool):
     def arrays(self) -> list[mx.array]:
         """The last fence of every layer."""
         return [layer.fence for layer in self.layers]
+
+    def revision(self) -> Callable[[], None]:
+        """Comes back to the fences of now: kernels that are in no chain then never run."""
+        fences = [layer.fence for layer in self.layers]
+
+        def restore() -> None:
+            for layer, fence in zip(self.layers, fences, strict=True):
+                layer.fence = fence
+
+        return restore
+
+    def recover(self) -> None:
+        """Begin new chains: a fence of the failed step would fail in every step behind it."""
+        with suppress(RuntimeError):  # the same failure, told once more
+            mx.synchronize()
+        for layer in self.layers:
+            layer.fence = first_fence()
 
     def write(self, layer: int, keys: mx.array, values: mx.array, write: SlotWrite) -> None:
         """Store `keys` [rows, kv_heads, key_dim] and `values` [rows, kv_heads, value_dim]; K is already rotated."""

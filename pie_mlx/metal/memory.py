@@ -1,5 +1,6 @@
 """A page pool together with the mirrors of what is read from it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import mlx.core as mx
@@ -24,7 +25,11 @@ class PageMemory:
 
     def revision(self) -> "Revision":
         """What the arrays are now, to come back to."""
-        return Revision([(array, array[...]) for array in self.arrays()])
+        return Revision(self.pool.revision(), [(array, array[...]) for array in self.mirrors.arrays()])
+
+    def recover(self) -> None:
+        """A step has failed while it was computed: forget what of it waits to be written."""
+        self.pool.recover()
 
 
 @dataclass(slots=True)
@@ -34,10 +39,12 @@ class Revision:
     Let go of it before that step is evaluated: what is still held cannot be written in place.
     """
 
-    _arrays: list[tuple[mx.array, mx.array]]
+    _restore_pool: Callable[[], None]
+    _mirrors: list[tuple[mx.array, mx.array]]
 
     def restore(self) -> None:
         """Forget what was built since."""
-        for array, before in self._arrays:
+        self._restore_pool()
+        for array, before in self._mirrors:
             array[...] = before
-        self._arrays.clear()
+        self._mirrors.clear()

@@ -1,6 +1,6 @@
 """The memory of the KV pages: one array per layer for K and one for V, allocated once, written in place."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,6 +97,21 @@ class KvPool:
     def arrays(self) -> list[mx.array]:
         """Every array of the pool, K and V by layer; evaluate them at the end of each step, keep none."""
         return [array for pair in zip(self._keys, self._values, strict=True) for array in pair]
+
+    def revision(self) -> Callable[[], None]:
+        """Comes back to what the pool is now. Let go of it before what is built meanwhile is evaluated: arrays that
+        somebody still holds cannot be written in place."""
+        held = [(array, array[...]) for array in self.arrays()]
+
+        def restore() -> None:
+            for array, before in held:
+                array[...] = before
+            held.clear()
+
+        return restore
+
+    def recover(self) -> None:
+        """A step has failed while it was computed: forget what of it waits to be written."""
 
     def bytes(self) -> int:
         """Bytes allocated."""

@@ -12,6 +12,7 @@ import pytest
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
 from pie_mlx.metal.backend import Backend
 from pie_mlx.metal.emulator import Builder, Emulator, EmulatorError, KernelDefectError, LaunchReport, MetalTypeError
+from pie_mlx.metal.emulator.memory import place
 from pie_mlx.metal.kernels.requirements import first_fence
 
 HEAD = """
@@ -139,6 +140,13 @@ def test_a_sparse_output_may_stay_partly_unwritten(emulator: Emulator) -> None:
 def test_an_input_written_without_being_declared_is_found(emulator: Emulator) -> None:
     body = "const_cast<device float*>(data)[i] = 1.0f; result[i] = 0.0f;"
     assert defect_of(emulator, body) == "read_only_write"
+
+
+def test_memory_that_mlx_would_copy_is_not_written_in_place(emulator: Emulator) -> None:
+    across = np.zeros((4, 8), np.float32).T
+    with pytest.raises(ValueError, match="not contiguous"):
+        place([across], [True])
+    assert place([across], [False])[0].origin is None
 
 
 def test_a_declared_input_is_written_in_place(emulator: Emulator) -> None:

@@ -1,16 +1,19 @@
 """The kernels behind the page pool give what MLX operations give."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import mlx.core as mx
 import numpy as np
 import pytest
 
+from pie_mlx.metal import kernel_attention
 from pie_mlx.metal.attention import AttentionPlan, attend
 from pie_mlx.metal.backend import Backend, off_backend
 from pie_mlx.metal.kernel_attention import KernelPlan
 from pie_mlx.metal.kernel_pool import KernelPool, independent_copies, kernels_carry
+from pie_mlx.metal.kernels.gathered_attention import gathered_attention
 from pie_mlx.metal.memory import PageMemory
 from pie_mlx.metal.pool import KvPool, LayerShape, SlotWrite
 
@@ -145,6 +148,71 @@ def test_long_chunks_gather_their_pages(backend: Backend, window: int | None) ->
     ours = KernelPlan(runs, kernels).attend(queries, 0, scale=0.2, window=window, sinks=sinks)
     theirs = attend(queries, 0, plan, scale=0.2, window=window, sinks=sinks)
     assert mx.abs(ours - theirs).max().item() < 1e-5
+
+
+@pytest.mark.parametrize(("count", "length", "read"), [(12, 44, 3), (12, 43, 3), (12, 41, 4), (44, 44, 6), (30, 44, 5)])
+def test_a_window_gathers_no_page_before_it(
+    backend: Backend, count: int, length: int, read: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gathered: list[list[int]] = []
+
+    def noted(*arguments: Any) -> tuple[mx.array, mx.array]:
+        gathered.append(arguments[4])
+        return gathered_attention(*arguments)
+
+    monkeypatch.setattr(kernel_attention, "gathered_attention", noted)
+    plain, kernels = both(replace(backend, gather_rows=10))
+    runs = [Rows(0, count, [3, 1, 2, 5, 9, 8], length)]
+    queries, sinks = normal(5, count, 4, 64), normal(6, 4)
+    ours = KernelPlan(runs, kernels).attend(queries, 0, scale=0.2, window=7, sinks=sinks)
+    theirs = attend(queries, 0, planned(runs, plain), scale=0.2, window=7, sinks=sinks)
+    assert mx.abs(ours - theirs).max().item() < 1e-5
+    assert gathered == [[3, 1, 2, 5, 9, 8][-read:]]
+
+
+def lazy_pool() -> KernelPool:
+    """One layer whose kernels compute nothing before they are evaluated, as on a GPU, and depend on all they take."""
+
+    def kernel_of(source: object) -> Callable[..., list[mx.array]]:
+        def kernel(*, inputs: list[mx.array], output_shapes: list[Any], output_dtypes: list[Any], **_: Any) -> Any:
+            taken = sum((each.flatten()[:1].astype(mx.float32)[0] * 0 for each in inputs if each.size), mx.array(0.0))
+            outputs = zip(output_shapes, output_dtypes, strict=True)
+            return [mx.zeros(shape, dtype) + taken.astype(dtype) for shape, dtype in outputs]
+
+        return kernel
+
+    return KernelPool(SHAPES[:1], pages=4, page_size=16, dtype=mx.float32, backend=Backend("metal", kernel_of))
+
+
+def written(pool: KernelPool, keys: mx.array) -> None:
+    pool.write(0, keys, keys, SlotWrite([3]))
+    mx.eval(pool.arrays())
+
+
+GOOD = mx.ones((1, 2, 64))
+
+
+def fails_when_computed() -> mx.array:
+    halves = mx.ones((64, 64), mx.float16)
+    products = mx.block_masked_mm(halves, halves, 32, mx.ones((2, 2), mx.bool_))  # MLX has it for float32 alone
+    return mx.broadcast_to(products[:1].reshape(1, 1, 64).astype(mx.float32), (1, 2, 64))
+
+
+def test_a_step_that_fails_fails_those_behind_it_until_the_pool_recovers() -> None:  # E4
+    pool = lazy_pool()
+    for keys in (fails_when_computed(), GOOD):
+        with pytest.raises(RuntimeError, match="float32"):
+            written(pool, keys)
+    pool.recover()
+    written(pool, GOOD)
+
+
+def test_a_step_that_is_dropped_is_never_computed() -> None:
+    pool = lazy_pool()
+    restore = PageMemory(pool).revision().restore
+    pool.write(0, fails_when_computed(), GOOD, SlotWrite([3]))
+    restore()
+    written(pool, GOOD)
 
 
 def test_copies_are_cut_where_order_matters() -> None:

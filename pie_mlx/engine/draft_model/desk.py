@@ -165,6 +165,13 @@ class DraftDesk:
 
     def _compute(self, works: Sequence[Work]) -> tuple[list[WorkResult], float]:
         """On the MLX thread."""
+        try:
+            return self._computed(works)
+        except (RuntimeError, ValueError, MemoryError):
+            self._model.recover()
+            raise
+
+    def _computed(self, works: Sequence[Work]) -> tuple[list[WorkResult], float]:
         started = self._clock()
         step, reads = step_input(works)
         logits = self._model.forward(step)

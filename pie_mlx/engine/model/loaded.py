@@ -174,6 +174,10 @@ class LoadedModel:
         finally:
             self.pool.settled = True
 
+    def recover(self) -> None:
+        """A step has failed: what it was to write must not fail the next one."""
+        self._pages.recover()
+
     def rest(self) -> None:
         """Nothing of a step is computed from here on: give back what only steps may take."""
         blas().take_threads(0)

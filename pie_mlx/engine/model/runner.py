@@ -106,7 +106,7 @@ class Runner:
         # Outside the guard: a copy that fails leaves pages with unknown content, which no caller can mend.
         if batch.copies:
             self.model.pool.copy_pages([(copy.source, copy.target, copy.rows) for copy in batch.copies])
-        with _told_as_failed_batch():
+        with self._told_as_failed_batch():
             step, reads = step_input(batch.works)
             logits = self.model.forward(step)
             if not step.logit_rows:
@@ -124,7 +124,7 @@ class Runner:
 
     def _go_on(self, works: Sequence[Work], successors: Sequence[Work]) -> Outcome:
         ahead, self._ahead = self._ahead, None
-        with _told_as_failed_batch():
+        with self._told_as_failed_batch():
             if ahead is None:
                 raise RuntimeError("what ran ahead has failed")
             reads = [[(ahead.rows[work.context], read) for read in work.reads] for work in works]
@@ -172,6 +172,18 @@ class Runner:
         kept = (work.context for index, work in enumerate(works) if reading.keeps_last(index))
         return frozenset(context for context in kept if context in rows)
 
+    @contextlib.contextmanager
+    def _told_as_failed_batch(self) -> Generator[None]:
+        try:
+            yield
+        except (RuntimeError, ValueError, MemoryError) as error:
+            self.model.recover()
+            raise BatchFailedError(
+                f"forward: the batch failed on the device: {error}",
+                hint="the contexts are as they were before it; try again with fewer or shorter inputs",
+                cause=str(error),
+            ) from error
+
     def _settled(self, work: Callable[[], T]) -> T:
         """`work`, once what runs ahead is computed."""
         if self._ahead is not None and not self.model.pool.ordered:
@@ -180,15 +192,3 @@ class Runner:
             except (RuntimeError, ValueError, MemoryError):
                 self._ahead = None  # nobody asked for it so far
         return work()
-
-
-@contextlib.contextmanager
-def _told_as_failed_batch() -> Generator[None]:
-    try:
-        yield
-    except (RuntimeError, ValueError, MemoryError) as error:
-        raise BatchFailedError(
-            f"forward: the batch failed on the device: {error}",
-            hint="the contexts are as they were before it; try again with fewer or shorter inputs",
-            cause=str(error),
-        ) from error

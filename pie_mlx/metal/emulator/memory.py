@@ -73,9 +73,14 @@ def _crowded(memory: Array, others: list[Array]) -> bool:
 
 
 def place(arrays: list[Array], mutable: list[bool]) -> list[Placed]:
-    """Every array with a gap around it. Large arrays and distant ones stay where they are."""
+    """Every array with a gap around it. Large arrays and distant ones stay where they are.
+
+    Raises ValueError for a mutable one whose rows are not contiguous: MLX hands a copy of it to a kernel.
+    """
     placed: list[Placed] = []
     for index, memory in enumerate(arrays):
+        if mutable[index] and not memory.flags.c_contiguous:
+            raise ValueError(f"input {index} is written in place and not contiguous: what is written would be lost")
         contiguous = np.ascontiguousarray(memory)
         before = [item.memory for item in placed]
         if _crowded(contiguous, before + arrays[index + 1 :]):

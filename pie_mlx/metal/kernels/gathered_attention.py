@@ -1,5 +1,6 @@
 """Attention of long chunks: the context's pages gathered, then MLX's own attention, which has tuned matrix kernels."""
 
+from functools import lru_cache
 from typing import Any, cast
 
 import mlx.core as mx
@@ -9,6 +10,9 @@ from pie_mlx.metal.arrays import from_host
 from pie_mlx.metal.backend import Backend
 from pie_mlx.metal.kernels.page_moves import page_gather
 from pie_mlx.metal.kernels.paged_attention import AttentionOptions
+
+_MASKS = 4
+"""Kept masks: all layers of a step have one or two."""
 
 
 def gathered_attention(
@@ -43,6 +47,7 @@ def _heads_first(pages: mx.array, length: int) -> mx.array:
     return pages.flatten(0, 1)[:length].swapaxes(0, 1)[None]
 
 
+@lru_cache(_MASKS)
 def _mask(rows: int, length: int, window: int) -> mx.array | str:
     if window == 0 or length <= window:
         return "causal"

@@ -2,8 +2,15 @@
 
 import asyncio
 import threading
+from types import SimpleNamespace
+from typing import cast
 
+import pytest
+
+from pie_mlx.engine.model.batch import Batch, Work
+from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.runner import Runner
+from pie_mlx.errors import BatchFailedError
 
 
 async def test_work_that_was_given_up_is_waited_for_no_more() -> None:
@@ -16,3 +23,19 @@ async def test_work_that_was_given_up_is_waited_for_no_more() -> None:
     await asyncio.gather(given_up, return_exceptions=True)
     runner.close()
     assert idle
+
+
+async def test_a_failed_batch_leaves_nothing_to_be_written_later() -> None:  # E4
+    recovered: list[bool] = []
+
+    def forward(step: object) -> None:
+        raise RuntimeError("no memory")
+
+    runner = Runner()
+    await runner.load(
+        lambda: cast("LoadedModel", SimpleNamespace(forward=forward, recover=lambda: recovered.append(True), rest=int))
+    )
+    with pytest.raises(BatchFailedError, match="no memory"):
+        await runner.run(Batch((Work(1, [5], [0], [0], [0], 1),)))
+    runner.close()
+    assert recovered == [True]
