@@ -76,14 +76,14 @@
   float peak[HEADS];
   float total[HEADS];
   float4 values[HEADS * V_STEPS];
-  for (uint h = 0; h < HEADS; h++) {
+  UNROLLED for (uint h = 0; h < HEADS; h++) {
     uint row = (head_group * HEADS + h) / G;
     row_end[h] = row < rows ? row_len[first_row + row] : 0;
     row_begin[h] = first_visible(row_end[h], WINDOW);
     line[h] = MASKED && row < rows ? row_mask[first_row + row] : -1;
     peak[h] = -INFINITY;
     total[h] = 0.0f;
-    for (uint i = 0; i < V_STEPS; i++) values[h * V_STEPS + i] = float4(0.0f);
+    UNROLLED for (uint i = 0; i < V_STEPS; i++) values[h * V_STEPS + i] = float4(0.0f);
   }
   uint mask_words = MASKED ? mask_bits_shape[1] : 0;
   size_t table = size_t(row_seq[first_row]) * tables_shape[1];
@@ -105,10 +105,10 @@
       uint offset = step * 4 + lane / 8;
       uint key = base + offset;
       float4 fours[K_STEPS];
-      for (uint i = 0; i < K_STEPS; i++) fours[i] = float4(0.0f);
+      UNROLLED for (uint i = 0; i < K_STEPS; i++) fours[i] = float4(0.0f);
       if (key >= begin && key < end && ((wanted >> offset) & 1)) {
         size_t row = (size_t(tables[table + key / P]) * P + key % P) * HK + head;
-        for (uint i = 0; i < K_STEPS; i++) {
+        UNROLLED for (uint i = 0; i < K_STEPS; i++) {
           uint four = lane % 8 + i * 8;
           if (four < K_FOURS) fours[i] = load_four<DK, BITS, GROUP>(k_pool, k_scales, k_biases, row, four * 4);
         }
@@ -116,7 +116,7 @@
       for (uint h = 0; h < HEADS; h++) {
         float score = 0.0f;
         uint query = (head_group * HEADS + h) * K_FOURS;
-        for (uint i = 0; i < K_STEPS; i++) {
+        UNROLLED for (uint i = 0; i < K_STEPS; i++) {
           uint four = lane % 8 + i * 8;
           if (four < K_FOURS) score += dot(fours[i], float4(query_tile[query + four]));
         }
@@ -130,7 +130,7 @@
 
     // Weights: a lane per key.
     uint key = base + lane;
-    for (uint h = 0; h < HEADS; h++) {
+    UNROLLED for (uint h = 0; h < HEADS; h++) {
       float score = mine[h * 32 + lane] * score_scale;
       if (CAPPED) score = score_cap * tanh(score / score_cap);
       bool visible = key >= row_begin[h] && key < row_end[h];
@@ -141,7 +141,7 @@
       float weight = scaled_weight(score, top);
       peak[h] = top;
       total[h] = total[h] * shrink + weight;
-      for (uint i = 0; i < V_STEPS; i++) values[h * V_STEPS + i] *= shrink;
+      UNROLLED for (uint i = 0; i < V_STEPS; i++) values[h * V_STEPS + i] *= shrink;
       mine[h * 32 + lane] = weight;
     }
     simdgroup_barrier(mem_flags::mem_threadgroup);
@@ -152,11 +152,11 @@
       uint value_key = base + offset;
       if (value_key >= begin && value_key < end && ((wanted >> offset) & 1)) {
         size_t row = (size_t(tables[table + value_key / P]) * P + value_key % P) * HK + head;
-        for (uint i = 0; i < V_STEPS; i++) {
+        UNROLLED for (uint i = 0; i < V_STEPS; i++) {
           uint four = lane % V_LANES + i * V_LANES;
           if (four < V_FOURS) {
             float4 loaded = load_four<DV, BITS, GROUP>(v_pool, v_scales, v_biases, row, four * 4);
-            for (uint h = 0; h < HEADS; h++) values[h * V_STEPS + i] += loaded * mine[h * 32 + offset];
+            UNROLLED for (uint h = 0; h < HEADS; h++) values[h * V_STEPS + i] += loaded * mine[h * 32 + offset];
           }
         }
       }
@@ -165,16 +165,16 @@
   }
 
   // Lanes that held different keys, then SIMD groups that held different tiles.
-  for (uint h = 0; h < HEADS; h++) {
+  UNROLLED for (uint h = 0; h < HEADS; h++) {
     total[h] = simd_sum(total[h]);
-    for (uint i = 0; i < V_STEPS; i++)
+    UNROLLED for (uint i = 0; i < V_STEPS; i++)
       for (uint apart = V_LANES; apart < 32; apart *= 2)
         values[h * V_STEPS + i] += simd_shuffle_xor(values[h * V_STEPS + i], apart);
     if (lane == 0) group_peaks[simd * HEADS + h] = peak[h];
     if (lane == 0) group_sums[simd * HEADS + h] = total[h];
   }
   threadgroup_barrier(mem_flags::mem_threadgroup);
-  for (uint h = 0; h < HEADS; h++) {
+  UNROLLED for (uint h = 0; h < HEADS; h++) {
     float top = -INFINITY;
     for (uint k = 0; k < KEY_GROUPS; k++)
       top = max(top, group_peaks[(head_group * KEY_GROUPS + k) * HEADS + h]);
@@ -184,7 +184,7 @@
       sum += group_sums[from] * scaled_weight(group_peaks[from], top);
     }
     float share = scaled_weight(peak[h], top);
-    for (uint i = 0; i < V_STEPS; i++) {
+    UNROLLED for (uint i = 0; i < V_STEPS; i++) {
       uint four = lane + i * V_LANES;
       values[h * V_STEPS + i] *= share;
       if (key_group > 0 && four < V_FOURS)
@@ -200,7 +200,7 @@
       float final_share = scaled_weight(top, final_top);
       float divisor = fma(sum, final_share, 0.0f);
       if (SINKS) divisor += exp(sinks[query_head] - final_top);
-      for (uint i = 0; i < V_STEPS; i++) {
+      UNROLLED for (uint i = 0; i < V_STEPS; i++) {
         uint four = lane + i * V_LANES;
         if (four < V_FOURS) {
           float4 whole = values[h * V_STEPS + i];

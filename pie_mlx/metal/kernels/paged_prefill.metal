@@ -63,7 +63,7 @@ inline void load_matrix(thread simdgroup_float8x8& matrix, float left, float rig
   uint mask_words = MASKED ? mask_bits_shape[1] : 0;
   size_t table = size_t(row_seq[first_row]) * tables_shape[1];
   simdgroup_float8x8 values[DV / 8];
-  for (uint d = 0; d < DV / 8; d++) load_matrix(values[d], 0.0f, 0.0f);
+  UNROLLED for (uint d = 0; d < DV / 8; d++) load_matrix(values[d], 0.0f, 0.0f);
   float peak = -INFINITY;
   float total = 0.0f;
 
@@ -80,13 +80,13 @@ inline void load_matrix(thread simdgroup_float8x8& matrix, float left, float rig
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
     simdgroup_float8x8 scores[KEY_MATRICES];
-    for (uint k = 0; k < KEY_MATRICES; k++) load_matrix(scores[k], 0.0f, 0.0f);
+    UNROLLED for (uint k = 0; k < KEY_MATRICES; k++) load_matrix(scores[k], 0.0f, 0.0f);
     for (uint d = 0; d < DK; d += 8) {
       simdgroup_float8x8 left;
       uint column = d + matrix_column;
       vec<T, 4> query = query_tile[row * K_FOURS + column / 4];
       load_matrix(left, float(query[column % 4]), float(query[column % 4 + 1]));
-      for (uint k = 0; k < KEY_MATRICES; k++) {
+      UNROLLED for (uint k = 0; k < KEY_MATRICES; k++) {
         // Transposed: this lane's two columns are two keys.
         simdgroup_float8x8 right;
         uint element = d + matrix_row;
@@ -110,8 +110,8 @@ inline void load_matrix(thread simdgroup_float8x8& matrix, float left, float rig
       page_tile[i] = vec<T, 4>(four);
     }
     float top = peak;
-    for (uint k = 0; k < KEY_MATRICES; k++) {
-      for (uint j = 0; j < 2; j++) {
+    UNROLLED for (uint k = 0; k < KEY_MATRICES; k++) {
+      UNROLLED for (uint j = 0; j < 2; j++) {
         uint key = base + k * 8 + matrix_column + j;
         float score = scores[k].thread_elements()[j] * score_scale;
         if (CAPPED) score = score_cap * tanh(score / score_cap);
@@ -127,8 +127,8 @@ inline void load_matrix(thread simdgroup_float8x8& matrix, float left, float rig
     float shrink = scaled_weight(peak, top);
     peak = top;
     total *= shrink;
-    for (uint k = 0; k < KEY_MATRICES; k++) {
-      for (uint j = 0; j < 2; j++) {
+    UNROLLED for (uint k = 0; k < KEY_MATRICES; k++) {
+      UNROLLED for (uint j = 0; j < 2; j++) {
         float weight = scaled_weight(scores[k].thread_elements()[j], top);
         scores[k].thread_elements()[j] = weight;
         total += weight;
@@ -136,11 +136,11 @@ inline void load_matrix(thread simdgroup_float8x8& matrix, float left, float rig
     }
     threadgroup_barrier(mem_flags::mem_threadgroup);
 
-    for (uint d = 0; d < DV / 8; d++) {
+    UNROLLED for (uint d = 0; d < DV / 8; d++) {
       values[d].thread_elements()[0] *= shrink;
       values[d].thread_elements()[1] *= shrink;
       uint column = d * 8 + matrix_column;
-      for (uint k = 0; k < KEY_MATRICES; k++) {
+      UNROLLED for (uint k = 0; k < KEY_MATRICES; k++) {
         simdgroup_float8x8 right;
         vec<T, 4> value = page_tile[(k * 8 + matrix_row) * V_FOURS + column / 4];
         load_matrix(right, float(value[column % 4]), float(value[column % 4 + 1]));
@@ -158,8 +158,8 @@ inline void load_matrix(thread simdgroup_float8x8& matrix, float left, float rig
   if (SINKS) divisor += exp(sinks[query_head] - final_top);
   if (row < rows) {
     size_t start = ((size_t(first_row) + row) * (HK * G) + query_head) * DV;
-    for (uint d = 0; d < DV / 8; d++)
-      for (uint j = 0; j < 2; j++) {
+    UNROLLED for (uint d = 0; d < DV / 8; d++)
+      UNROLLED for (uint j = 0; j < 2; j++) {
         float value = values[d].thread_elements()[j] * share;
         result[start + d * 8 + matrix_column + j] = T(divisor > 0.0f ? value / divisor : 0.0f);
       }

@@ -1,5 +1,8 @@
 // Softmax over parts: a part is (peak, sum of e^(s - peak), weighted values); parts merge by their peaks.
 
+// For loops that index arrays of a thread: unless every index is a constant, such an array lies in memory, not in registers.
+#define UNROLLED _Pragma("clang loop unroll(full)")
+
 inline float scaled_weight(float peak, float top) { return peak == -INFINITY ? 0.0f : exp(peak - top); }
 
 // First key a row of `length` visible keys may see under a sliding window; 0 means no window.
