@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import mlx.core as mx
+import numpy as np
 
 from pie_mlx.metal.arrays import evaluate, to_host
 from pie_mlx.metal.backend import Backend
@@ -18,6 +19,8 @@ KeysAndValues = tuple[mx.array, mx.array]
 
 NEEDED = ("kv_write", "paged_attention", "attention_merge", "page_copy", "page_gather", "page_scatter")
 LARGEST_HEAD = 256
+PAGES_AT_ONCE = 64
+"""Read by one evaluation: its copies of them take memory just when that is short."""
 
 
 def kernels_carry(backend: Backend, shapes: Sequence[LayerShape], page_size: int) -> bool:
@@ -104,6 +107,16 @@ class KernelPool(KvPool):
 
     def read_pages(self, pages: Sequence[int]) -> list[tuple[HostPages, HostPages]]:
         """K and V of `pages` per layer, on the host."""
+        if len(pages) <= PAGES_AT_ONCE:
+            return self._read_pages(pages)
+        starts = range(0, len(pages), PAGES_AT_ONCE)
+        parts = [self._read_pages(pages[start : start + PAGES_AT_ONCE]) for start in starts]
+        return [
+            (np.concatenate([keys for keys, _ in layer]), np.concatenate([values for _, values in layer]))
+            for layer in zip(*parts, strict=True)
+        ]
+
+    def _read_pages(self, pages: Sequence[int]) -> list[tuple[HostPages, HostPages]]:
         taken = [self._gathered(layer, pages) for layer in range(len(self.layers))]
         evaluate(taken)
         return [(self._paged(keys.flatten(0, 1)), self._paged(values.flatten(0, 1))) for keys, values in taken]

@@ -8,7 +8,7 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from pie_mlx.metal import kernel_attention
+from pie_mlx.metal import kernel_attention, kernel_pool
 from pie_mlx.metal.attention import AttentionPlan, attend
 from pie_mlx.metal.backend import Backend, off_backend
 from pie_mlx.metal.kernel_attention import KernelPlan
@@ -98,6 +98,11 @@ def test_the_memory_never_moves(backend: Backend) -> None:
     kernels.copy_pages([(1, 2, 8)])
     mx.eval(kernels.arrays())
     assert [np.asarray(layer.keys).__array_interface__["data"][0] for layer in kernels.layers] == before
+
+
+def test_many_pages_are_read_in_parts(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_pool, "PAGES_AT_ONCE", 7)
+    assert_same(*both(backend))
 
 
 BATCHES = {
