@@ -1,7 +1,6 @@
 """Type check of generated Metal source under the address-space rules of the Metal language, through libclang."""
 
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ class MetalTypeError(PieError):
     """A kernel that Metal's type rules refuse: a missing or wrong address space, a const violation, an unknown name."""
 
 
-@cache
 def _index() -> Any:
     try:
         from clang.cindex import Index  # pyright: ignore
