@@ -201,10 +201,16 @@ class Connection:
             for record in self.attached.values():
                 record.resume()
 
+    def writable(self) -> None:
+        """Whoever was held because the client did not read may go on: nobody else may come and say so."""
+        self._watch_slowness()
+
     def _give_up(self) -> None:
         self._wire.flush()
-        self._slow = None
-        if self._outbox.is_full:
+        if not self._outbox.is_full:
+            self._watch_slowness()
+        else:
+            self._slow = None
             self.close(TOO_SLOW, "reading too slowly: attach again, what you missed is kept")
             self._wire.abort()
 

@@ -31,6 +31,9 @@ class Receiver(Protocol):
 
     def next_frame(self) -> bytes | None: ...
 
+    def writable(self) -> None:
+        """The other end reads again, and has got what there was."""
+
     def closed(self) -> None: ...
 
 
@@ -91,6 +94,8 @@ class Wire(asyncio.Protocol):
     def resume_writing(self) -> None:
         self._writable = True
         self.flush()
+        if self._receiver is not None:
+            self._receiver.writable()
 
     def shutdown(self) -> None:
         """The engine stops."""
