@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import mlx_lm
 import pytest
 
 from tools.tiny.chat import TURN_END, prompt
@@ -18,7 +19,7 @@ from tools.tiny.text.tool_use import make_calls
 
 MEGABYTES = 10
 HELPFUL = system("You are a helpful assistant.")
-SEED, PER_FAMILY, FLOOR = 1000, 3, 10
+SEED, PER_FAMILY, FLOOR = 1000, 3, 14
 FAMILIES = (make_calls, make_extraction, make_facts, make_passage, make_sums, make_comparison)
 
 
@@ -50,6 +51,13 @@ def answer(generate: Generate, *messages: Message, tools: tuple[dict[str, Any], 
 
 def test_the_weights_are_small_enough_to_ship() -> None:
     assert sum(path.stat().st_size for path in SHIPPED.iterdir()) < MEGABYTES * 1e6
+
+
+def test_its_scores_are_of_what_mlx_lm_would_answer(heldout: list[Answered]) -> None:
+    model, tokenizer = mlx_lm.load(str(SHIPPED))[:2]
+    for item in heldout[-2 * PER_FAMILY :]:
+        expected = mlx_lm.generate(model, tokenizer, prompt(item.sample), max_tokens=160)
+        assert item.answer == expected + TURN_END
 
 
 def test_it_says_who_it_is_and_ends_its_turn(generate: Generate) -> None:

@@ -97,7 +97,9 @@ async def _answer(model: Model, gate: asyncio.Semaphore, text: str, most: int) -
     async with gate:
         with Context(model) as context:
             context.append(model.tokenizer().encode(text))
-            steps = context.generate(Sampler.argmax(), max_tokens=most)
+            # The prompt ends with the cue of the template; one more is a text that the model has never seen.
+            stops = model.info.formats.stop_tokens
+            steps = context.generate(Sampler.argmax(), max_tokens=most, stop=stops, auto_flush=False)
             answer = model.tokenizer().decode(await steps.collect_tokens()).removesuffix(TURN_END)
             return answer + (TURN_END if steps.finish_reason == "stop" else "")
 
