@@ -34,6 +34,7 @@ from pie_mlx.runtime.parameters import Input, Parameters
 from pie_mlx.runtime.process import Process
 from pie_mlx.runtime.program import Program, find_program
 from pie_mlx.runtime.store import ProgramStore, pack_program
+from pie_mlx.server.peers import login_name
 
 
 def run_request(request: RunRequest, common: Common) -> int:
@@ -199,6 +200,7 @@ class _Launch:
                 process = await engine.launch(
                     self.program,
                     self.input,
+                    username=login_name(),
                     on_event=self.display,
                     on_file=ReceivedFiles(self.request.files),
                     capture_output=True,

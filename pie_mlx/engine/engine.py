@@ -195,6 +195,8 @@ class EngineCore:
         if services.draft_desk is not None:
             await services.draft_desk.stop()
         await asyncio.to_thread(services.runner.close)
+        # What this engine froze may die now; the collector finds it in time.
+        gc.unfreeze()
 
     async def _on_loop(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))

@@ -1,8 +1,10 @@
 """From settings to a running engine."""
 
+import os
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pie_mlx
 from pie_mlx.calls import ModelInfo
@@ -71,14 +73,19 @@ async def start_services(
             notify=lambda mask_seconds: emit(GrammarMoved(mask_seconds)),
         ),
         adapters=AdapterRegistry(runner, store, limit=settings.max_adapters, emit=emit),
-        archive=SnapshotArchive(
-            None if settings.snapshot_directory is None else Path(settings.snapshot_directory),
-            model.name,
-            lambda: signature_of(model.config, tokenizer.backend.to_str()),
-        ),
+        archive=_open_archive(settings, model.name, model.config, tokenizer),
         persists=settings.persist_snapshots,
         draft_desk=None if draft is None else DraftDesk(runner, draft, vocabulary_size=model.vocabulary_size),
     )
+
+
+def _open_archive(
+    settings: EngineSettings, name: str, config: Mapping[str, Any], tokenizer: Tokenizer
+) -> SnapshotArchive:
+    """It must not hold the model: weights and pool are given back when the runner lets go of them."""
+    directory = None if settings.snapshot_directory is None else Path(settings.snapshot_directory)
+    known_as = os.path.realpath(name) if Path(name).is_dir() else name
+    return SnapshotArchive(directory, known_as, lambda: signature_of(config, tokenizer.backend.to_str()))
 
 
 async def _load_models(

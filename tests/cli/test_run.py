@@ -1,6 +1,8 @@
 """`pie run` on an engine without weights."""
 
 import json
+import os
+import pwd
 import re
 from pathlib import Path
 
@@ -42,6 +44,11 @@ def test_standard_error_of_a_program_is_mirrored(pie, program):
 
 def test_quiet_prints_the_return_value_only(pie, program):
     assert pie("run", "-q", "--dummy", program("print('noise'); return 'value'")).out == "value\n"
+
+
+def test_a_program_without_a_server_runs_as_who_is_logged_in(pie, program):
+    file = program("from inferlet import runtime; return runtime.username()")
+    assert pie("run", "-q", "--dummy", file).out == pwd.getpwuid(os.geteuid()).pw_name + "\n"
 
 
 @pytest.mark.parametrize("words", [["--input", '{"n": 1}'], ["--input", "@input.json"]])

@@ -218,6 +218,17 @@ async def test_another_tokenizer_is_told(start: Start, tmp_path: Path) -> None: 
         Context.open(engine.model, "talk")
 
 
+async def test_a_directory_is_the_same_model_however_its_path_is_written(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # N7
+    path = shutil.copytree(EMBEDDED, tmp_path / "model")
+    with start(model=str(path), name=str(path)) as engine:
+        (await filled(engine)).save("talk", persist=True)
+    monkeypatch.chdir(tmp_path)
+    with start(model="./model", name="./model") as engine:
+        assert found(Context.open(engine.model, "talk")).seq_len == 37
+
+
 @pytest.mark.parametrize("content", [b"", b"\x81", b"no snapshot"])
 async def test_a_damaged_file_is_told(start: Start, files: Callable[[], list[Path]], content: bytes) -> None:
     with start() as engine:
