@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM while a coroutine runs."""
+"""Signals that end a command while a coroutine runs."""
 
 import asyncio
 import signal
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeVar
 
-from pie_mlx.cli.signals import SIGNALS, end_at_once
+from pie_mlx.cli.signals import end_at_once, ending_signals
 
 Result = TypeVar("Result")
 Protect = Callable[[], None]
@@ -49,7 +49,7 @@ class _Interruption:
 
 @contextmanager
 def _handlers(handler: Callable[[int, FrameType | None], None]) -> Generator[None]:
-    previous = {number: signal.signal(number, handler) for number in SIGNALS}
+    previous = {number: signal.signal(number, handler) for number in ending_signals()}
     try:
         yield
     finally:

@@ -20,7 +20,7 @@ from pie_mlx.cli.recording import recording_in
 from pie_mlx.cli.reporting import INTERRUPTED, report_failure
 from pie_mlx.cli.running import chosen_model_settings, model_name, progress_line
 from pie_mlx.cli.serve import ServeRequest
-from pie_mlx.cli.signals import end_at_once
+from pie_mlx.cli.signals import end_at_once, ending_signals
 from pie_mlx.cli.terminal import without_controls
 from pie_mlx.config.rules import is_loopback, listening_problem
 from pie_mlx.config.schema import Config, EngineConfig
@@ -192,7 +192,7 @@ class _Serving:
 
 
 def _stop_signal() -> "asyncio.Future[int]":
-    """The first SIGINT or SIGTERM; a second one ends the command at once."""
+    """The first signal that ends a command; a second one ends it at once."""
     loop = asyncio.get_running_loop()
     first: asyncio.Future[int] = loop.create_future()
 
@@ -201,7 +201,7 @@ def _stop_signal() -> "asyncio.Future[int]":
             end_at_once(number, None)
         first.set_result(number)
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in ending_signals():
         loop.add_signal_handler(number, arrived, number)
     return first
 

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM where there is nothing to clean up."""
+"""Ctrl-C, SIGTERM and a terminal that closes, where there is nothing to clean up."""
 
 import os
 import signal
@@ -8,13 +8,18 @@ from typing import NoReturn
 
 from pie_mlx.cli.reporting import INTERRUPTED
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _SHOW_CURSOR = "\x1b[?25h"
+
+
+def ending_signals() -> tuple[int, ...]:
+    """Signals that end a command; the one of a terminal that closes is ignored where `nohup` or a shell says so."""
+    hangs_up = signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
+    return (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hangs_up else []))
 
 
 def end_at_once_when_interrupted() -> None:
     """A signal ends the command where it stands, in the middle of an import too."""
-    for number in SIGNALS:
+    for number in ending_signals():
         signal.signal(number, end_at_once)
 
 

@@ -9,7 +9,15 @@ import pytest
 from pie_mlx.cli.interrupts import run_interruptible
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.fixture(autouse=True)
+def terminal():
+    """What closes it is not ignored, as it is where the tests run without one."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_cancels_what_is_protected_and_lets_it_clean_up(number):
     ended = []
 
@@ -68,3 +76,14 @@ STUBBORN = f"""protect()
 def test_a_signal_ends_the_command_at_once(body):
     ended = subprocess.run([sys.executable, "-c", SCRIPT.format(body=body)], capture_output=True, check=False)
     assert (ended.returncode, ended.stderr) == (130, b"")
+
+
+def test_nohup_holds():
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    async def work(protect):
+        protect()
+        os.kill(os.getpid(), signal.SIGHUP)
+        return 3
+
+    assert run_interruptible(work) == 3
