@@ -68,7 +68,7 @@ class Daemon:
 
     def start(self) -> None:
         config = uvicorn.Config(
-            _Guard(ProcessApp(self._launch), self.settings),
+            _Guard(ProcessApp(self._launch, patience_seconds=self.settings.slow_reader_seconds), self.settings),
             http=HttpProtocol,
             lifespan="off",
             ws="none",

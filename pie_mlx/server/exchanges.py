@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
@@ -16,6 +15,8 @@ from pie_mlx.runtime.process import Process
 
 BODY_LIMIT_BYTES = 16 << 20
 AT_ONCE = 1024
+PIECE_BYTES = 64 << 10
+"""What a client has the time for that ends the wait for one that reads nothing."""
 _log = logging.getLogger(__name__)
 _KINDS = {401: "authentication_error", 403: "permission_error"}
 _CODES = {401: "invalid_api_key"}
@@ -26,12 +27,20 @@ Launch = Callable[[Exchange], Awaitable[Process]]
 class ProcessApp:
     """An ASGI app. `launch` starts the process that answers an exchange.
 
-    A client that goes away ends its process. A process that fails after it has begun to answer breaks the connection,
-    so that half an answer is not taken for a whole one.
+    A client that goes away ends its process, and so does one that reads nothing for `patience_seconds`. A process that
+    fails after it has begun to answer breaks the connection, so that half an answer is not taken for a whole one.
     """
 
-    def __init__(self, launch: Launch, *, body_limit_bytes: int = BODY_LIMIT_BYTES, at_once: int = AT_ONCE) -> None:
+    def __init__(
+        self,
+        launch: Launch,
+        *,
+        patience_seconds: float,
+        body_limit_bytes: int = BODY_LIMIT_BYTES,
+        at_once: int = AT_ONCE,
+    ) -> None:
         self._launch = launch
+        self._patience_seconds = patience_seconds
         self._body_limit_bytes = body_limit_bytes
         self._at_once = at_once
         self._endings: set[asyncio.Task[None]] = set()
@@ -60,11 +69,44 @@ class ProcessApp:
             ending = asyncio.create_task(_end(exchange, launching.result()))
             self._endings.add(ending)
             ending.add_done_callback(self._endings.discard)
-            await _answer(exchange, scope, receive, send)
+            await self._answer(exchange, scope, receive, send)
+        except TimeoutError:
+            _give_up(exchange, launching, f"the client has read nothing for {self._patience_seconds:g} s")
         except PieError as error:
             await refused(503, error.message)(scope, receive, send)
         finally:
             leaving.cancel()
+
+    async def _answer(self, exchange: Exchange, scope: Scope, receive: Receive, send: Send) -> None:
+        """Raises TimeoutError for a client that does not read."""
+        try:
+            status, headers = await exchange.head()
+        except Exception as error:
+            await refused(500, f"{type(error).__name__}: {error}")(scope, receive, send)
+            return
+        raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+        await send({"type": "http.response.start", "status": status, "headers": raw})
+        whole = False
+        try:
+            async for data in exchange.body():
+                whole = exchange.is_whole
+                await self._send(data, send, whole=whole)
+        except TimeoutError:
+            raise
+        except Exception as error:
+            # Half an answer: the connection is closed because it is not completed.
+            if not exchange.is_gone:
+                _log.warning("%s %s: the answer breaks off: %s", scope["method"], scope["path"], error)
+            return
+        if not whole:
+            await self._send(b"", send, whole=True)
+
+    async def _send(self, data: bytes, send: Send, *, whole: bool) -> None:
+        for start in range(0, len(data) or 1, PIECE_BYTES):
+            end = start + PIECE_BYTES
+            more = not whole or end < len(data)
+            async with asyncio.timeout(self._patience_seconds):
+                await send({"type": "http.response.body", "body": data[start:end], "more_body": more})
 
 
 async def _request(scope: Scope, receive: Receive, limit_bytes: int) -> HttpRequest | None:
@@ -80,32 +122,6 @@ async def _request(scope: Scope, receive: Receive, limit_bytes: int) -> HttpRequ
     headers = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
     query = scope["query_string"].decode("latin-1")
     return HttpRequest(scope["method"], scope["path"], query, headers, bytes(body))
-
-
-async def _answer(exchange: Exchange, scope: Scope, receive: Receive, send: Send) -> None:
-    try:
-        status, headers = await exchange.head()
-    except Exception as error:
-        await refused(500, f"{type(error).__name__}: {error}")(scope, receive, send)
-        return
-    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
-    await send({"type": "http.response.start", "status": status, "headers": raw})
-    whole = False
-    try:
-        async for data in exchange.body():
-            whole = exchange.is_whole
-            await send(_part(data, more=not whole))
-    except Exception as error:
-        # Half an answer: the connection is closed because it is not completed.
-        if not exchange.is_gone:
-            _log.warning("%s %s: the answer breaks off: %s", scope["method"], scope["path"], error)
-        return
-    if not whole:
-        await send(_part(b"", more=False))
-
-
-def _part(data: bytes, *, more: bool) -> dict[str, Any]:
-    return {"type": "http.response.body", "body": data, "more_body": more}
 
 
 def refused(status: int, text: str) -> JSONResponse:
@@ -124,8 +140,12 @@ async def _leave(receive: Receive, exchange: Exchange, launching: "asyncio.Futur
     """Waits until the client is gone, and ends its process then, or gives up its launch."""
     while (await receive())["type"] != "http.disconnect":
         pass
+    _give_up(exchange, launching, "the client has gone")
+
+
+def _give_up(exchange: Exchange, launching: "asyncio.Future[Process]", reason: str) -> None:
     exchange.hang_up()
     if not launching.done():
         launching.cancel()
     elif launching.exception() is None:
-        launching.result().cancel("the client has gone")
+        launching.result().cancel(reason)

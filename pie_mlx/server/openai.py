@@ -27,4 +27,4 @@ def openai_app(service: Service) -> ProcessApp:
         process.close_session()
         return process
 
-    return ProcessApp(launch)
+    return ProcessApp(launch, patience_seconds=service.settings.slow_reader_seconds)

@@ -1,5 +1,8 @@
 """Clients that read too slowly, or not at all: programs wait for a while, then the client is cut off."""
 
+import asyncio
+import socket
+
 import pytest
 
 from pie_mlx.events import ProcessFile, ProcessMessage, ProcessOutput, ProcessReturned
@@ -7,8 +10,8 @@ from pie_mlx.server import ServerSettings
 from pie_mlx.server.event_frames import CHUNK_BYTES, text_pieces
 from pie_mlx.server.outbox import FRAMES_LIMIT, Outbox
 from tests.server.programs import PLAYER
-from tests.server.running import MANIFEST, RunningServer
-from tests.server.speaking import speak
+from tests.server.running import MANIFEST, RunningServer, write_program
+from tests.server.speaking import hang_up, speak
 
 pytestmark = pytest.mark.timeout(40)
 
@@ -42,6 +45,37 @@ async def test_who_does_not_read_is_cut_off_and_the_program_goes_on(server):
 async def is_attached(speaker, process):
     (row,) = (await speaker.query("processes", {"id_prefix": process, "all": True}))["processes"]
     return row["attached"]
+
+
+FLOOD = """
+from inferlet import session
+
+async def flood():
+    while True:
+        yield "x" * 65_536
+
+async def handle(request):
+    return {"body": flood()}
+"""
+
+
+async def test_who_does_not_read_an_answer_ends_its_process(server, tmp_path):
+    program, manifest = write_program(tmp_path, "flood", FLOOD, more='[runtime]\nentry = "handle"\n')
+    server.server.service.programs.install(program.read_bytes(), manifest.read_text())
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    async with await speak(server, "ada") as ada:
+        await ada.ask("launch_daemon", port=port, inferlet="flood@0.1.0", input="{}")
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1)
+        writer.write(f"GET / HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n".encode())
+        await reader.readexactly(1)
+        while "killed" not in await states(ada):
+            pass
+        await hang_up(writer)
+
+
+async def states(speaker):
+    return [row["state"] for row in (await speaker.query("processes", {"all": True}))["processes"]]
 
 
 def message(text, process="p"):
