@@ -7,12 +7,20 @@ without a server starts, it is kept on disk, as tokens.
     pie run examples/snapshots -- --say "What is my name?"
 """
 
-from inferlet import Context, Model, Sampler, runtime, session
+from inferlet import Context, Model, Sampler, errors, runtime, session
+
+
+def kept_conversation(model, name):
+    """None where there is none, or one of another model."""
+    try:
+        return Context.open(model, name)
+    except errors.SnapshotIncompatibleError as error:
+        session.send(f"[{error}; beginning anew]\n")
 
 
 async def main(input):
     model = Model.load(runtime.models()[0])
-    kept = None if input["forget"] else Context.open(model, input["name"])
+    kept = None if input["forget"] else kept_conversation(model, input["name"])
     with kept or Context(model) as context:
         before = context.seq_len
         context.user(input["say"])
