@@ -333,6 +333,7 @@ def test_an_answer_that_outgrows_the_pages_ends_with_what_there_is(tmp_path):
             "messages[0].content[0].type",
         ),
         ({"extra_body": {"wish": 1}}, "wish"),
+        ({"messages": [{**HELLO[0], "cache-control": 1}]}, "messages[0].cache-control"),
         ({"extra_body": {"min_p": 2}}, "min_p"),
         ({"extra_body": {"top_k": 2**64}}, "top_k"),
     ],
@@ -342,6 +343,14 @@ def test_what_is_not_supported_is_refused_by_name(ask, fields, param):
         ask(**fields)
     assert refused.value.body["param"] == param
     assert refused.value.body["type"] == "invalid_request_error"
+
+
+@pytest.mark.parametrize("name", ["wish", "my-wish", "my `wish`", "", "two\nlines"])
+def test_an_unknown_field_is_refused_by_its_name_whatever_that_is(ask, name):
+    with pytest.raises(openai.BadRequestError) as refused:
+        ask(extra_body={name: 1})
+    assert refused.value.body["message"] == f"'{name}' is not supported: leave it out"
+    assert refused.value.body["code"] == "unsupported_parameter"
 
 
 def test_fields_that_ask_for_nothing_are_accepted(ask):

@@ -29,6 +29,10 @@ NEUTRAL = {
 LABELS = ("prompt_cache_key", "safety_identifier", "user")
 """Fields that only name the caller."""
 
+_PLACED = re.compile(r"(.*?)(?: - at `\$\.?([^`]*)`)?", re.DOTALL)
+_UNKNOWN = re.compile(r"unknown field `(.*)`$", re.DOTALL)
+_MISSING = re.compile(r"missing required field `(.*)`$")
+
 Whole = Annotated[int, Meta(ge=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 StopText = Annotated[str, Meta(min_length=1)]
@@ -198,13 +202,13 @@ def read_fields(body: bytes, kind: type[Any]) -> Any:
 
 
 def _refused(text: str) -> Refusal:
-    """msgspec says `... - at `$.messages[0].content`` or `... unknown field `x``."""
-    unknown = re.search(r"unknown field `(\w+)`", text)
-    place = re.search(r"at `\$\.?([^`]*)`", text)
-    path = place[1] if place else ""
+    """msgspec says `... - at `$.messages[0].content`` or `... unknown field `x``, and x may be anything."""
+    found = _PLACED.fullmatch(text)
+    problem, path = (found[1], found[2] or "") if found else (text, "")
+    unknown = _UNKNOWN.search(problem)
     if unknown:
         name = f"{path}.{unknown[1]}" if path else unknown[1]
         return Refusal(400, f"'{name}' is not supported: leave it out", param=name, code="unsupported_parameter")
-    missing = re.search(r"missing required field `(\w+)`", text)
+    missing = _MISSING.search(problem)
     param = ".".join(part for part in (path, missing[1] if missing else "") if part)
     return Refusal(400, f"invalid body: {text.replace('$.', '')}", param=param or None, code="invalid_value")
