@@ -148,6 +148,14 @@ def test_all_roles_are_written(ask):
     assert ask(turns).choices[0].message.content == ask([HELPER, *plain[1:]]).choices[0].message.content
 
 
+def test_the_name_of_who_speaks_is_taken_and_not_shown_to_the_model(ask):
+    roles = ["system", "developer", "user", "assistant", "user"]
+    turns = [{"role": role, "content": "Hello"} for role in roles]
+    plain, named = ask(turns), ask([{**turn, "name": "ada"} for turn in turns])
+    assert named.usage.prompt_tokens == plain.usage.prompt_tokens
+    assert named.choices[0].message.content == plain.choices[0].message.content
+
+
 def test_a_tool_is_called_and_its_result_told(ask):
     called = ask(IN_PARIS, tools=[WEATHER]).choices[0]
     assert called.finish_reason == "tool_calls"
@@ -327,6 +335,7 @@ def test_an_answer_that_outgrows_the_pages_ends_with_what_there_is(tmp_path):
         ({"tools": [WEATHER], "response_format": {"type": "json_object"}}, "response_format"),
         ({"messages": []}, "messages"),
         ({"messages": [{"role": "robot", "content": "x"}]}, "messages[0].role"),
+        ({"messages": [{**HELLO[0], "name": 5}]}, "messages[0].name"),
         ({"messages": [{"role": "tool", "content": "x", "tool_call_id": "1"}]}, "messages[0].tool_call_id"),
         (
             {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]},

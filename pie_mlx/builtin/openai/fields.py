@@ -49,16 +49,23 @@ class Text(Strict, tag="text"):
 Content = str | list[Text]
 
 
-class System(Strict, tag="system", tag_field="role"):
+class Turn(Strict):
+    """`name` says who speaks. The model is not told: turns are written without names."""
+
     content: Content
+    name: str | None = None
 
 
-class Developer(Strict, tag="developer", tag_field="role"):
-    content: Content
+class System(Turn, tag="system", tag_field="role"):
+    pass
 
 
-class User(Strict, tag="user", tag_field="role"):
-    content: Content
+class Developer(Turn, tag="developer", tag_field="role"):
+    pass
+
+
+class User(Turn, tag="user", tag_field="role"):
+    pass
 
 
 class CalledFunction(Strict):
@@ -73,7 +80,7 @@ class ToolCall(Strict):
     index: int = 0
 
 
-class Assistant(Strict, tag="assistant", tag_field="role"):
+class Assistant(Turn, tag="assistant", tag_field="role"):
     """`reasoning_content` may come back with a message; templates leave out the reasoning of earlier turns."""
 
     content: Content | None = None
