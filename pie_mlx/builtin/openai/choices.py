@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from inferlet import Distribution, Sampler, chat
@@ -192,18 +193,19 @@ class Choice:
 
 
 async def merged(streams: list[AsyncIterator[Piece]]) -> AsyncIterator[Piece]:
-    """Several replies at once, parts in the order of their coming."""
+    """Several replies at once, parts in the order of their coming. None goes on while nobody takes them."""
     if len(streams) == 1:
-        async for piece in streams[0]:
-            yield piece
+        async with aclosing(streams[0]) as only:
+            async for piece in only:
+                yield piece
         return
-    queue = asyncio.Queue()
+    queue = asyncio.Queue(len(streams))
     tasks = [asyncio.create_task(_forward(stream, queue)) for stream in streams]
     try:
         left = len(tasks)
         while left:
             piece = await queue.get()
-            if isinstance(piece, BaseException):
+            if isinstance(piece, Exception):
                 raise piece
             left -= piece is None
             if piece is not None:
@@ -211,12 +213,15 @@ async def merged(streams: list[AsyncIterator[Piece]]) -> AsyncIterator[Piece]:
     finally:
         for task in tasks:
             task.cancel()
+        # Each ends its reply before this ends: nobody else knows of them.
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _forward(stream, queue):
     try:
-        async for piece in stream:
-            queue.put_nowait(piece)
-        queue.put_nowait(None)
+        async with aclosing(stream):
+            async for piece in stream:
+                await queue.put(piece)
+        await queue.put(None)
     except Exception as error:
-        queue.put_nowait(error)
+        await queue.put(error)
