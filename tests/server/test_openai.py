@@ -245,6 +245,32 @@ def test_a_stop_string_ends_the_answer_before_it(ask):
     assert "".join(chunk.choices[0].delta.content or "" for chunk in streamed) == cut.message.content
 
 
+@pytest.mark.parametrize("length", [1, 4, 9])
+@pytest.mark.parametrize("place", range(6))
+def test_logprobs_are_those_of_the_text_before_a_stop_string(ask, place, length):
+    question = "What is the capital of France?"
+    whole = ask(question, logprobs=True).choices[0]
+    stop = whole.message.content[place : place + length]
+    cut = ask(question, logprobs=True, stop=stop).choices[0]
+    listed = [entry.token for entry in cut.logprobs.content]
+    assert listed == [entry.token for entry in whole.logprobs.content][: len(listed)]
+    *before, last = listed or [""]
+    text = cut.message.content
+    assert text.startswith("".join(before))
+    assert len(text) > len("".join(before)) or not text
+    assert ("".join(before) + last).startswith(text)
+    chunks = ask(question, logprobs=True, stop=stop, stream=True)
+    told = [chunk.choices[0].logprobs for chunk in chunks]
+    assert [entry.token for part in told if part for entry in part.content] == listed
+
+
+def test_logprobs_of_what_could_have_begun_a_stop_string_are_not_lost(ask):
+    whole = ask("Say hello", logprobs=True).choices[0]
+    held = ask("Say hello", logprobs=True, stop=whole.message.content + "!").choices[0]
+    assert held.message.content == whole.message.content
+    assert [e.token for e in held.logprobs.content] == [e.token for e in whole.logprobs.content]
+
+
 @pytest.mark.parametrize("field", ["max_tokens", "max_completion_tokens"])
 def test_a_limit_of_tokens_is_kept(client, field):
     messages = [{"role": "user", "content": "What is the capital of France?"}]
@@ -482,6 +508,9 @@ def test_logprobs_of_text_are_lists(client):
         assert len(top) == 2
         assert top[token] == max(top.values())
     assert read.text_offset[0] == 0
+    stop = answer.choices[0].text[2:]
+    cut = client.completions.create(model=MODEL, prompt="Once", temperature=0, max_tokens=4, logprobs=2, stop=stop)
+    assert max(cut.choices[0].logprobs.text_offset) < len(cut.choices[0].text) == 2
 
 
 def test_with_authentication_on_the_token_is_the_key(tmp_path):

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from inferlet import Distribution, Sampler, chat
-from readings import LISTED, reading
+from readings import LISTED, Readings, reading
 from refusals import Refusal
 from speech import Said
 
@@ -69,6 +69,7 @@ class Choice:
     def __init__(self, context, drawing, speech, stops, rules, vocabulary=None, index=0):
         self._context, self._drawing, self._speech, self._rules = context, drawing, speech, rules
         self._stops, self._vocabulary, self._index = stops, vocabulary, index
+        self._readings = Readings(stops)
         self._recent = []
         self._called = False
         self._token_seconds = STREAMED_SECONDS
@@ -154,11 +155,11 @@ class Choice:
 
     def _piece(self, said, output, probe):
         """None when there is nothing to tell."""
-        readings = []
         if probe is not None and output.tokens and not said.reasoning:
-            distribution = output.distribution(probe)
-            readings = [reading(self._vocabulary, token, distribution, self._drawing.top) for token in output.tokens]
+            distribution, top = output.distribution(probe), self._drawing.top
+            self._readings.add(reading(self._vocabulary, token, distribution, top) for token in output.tokens)
         text = self._stops.feed(said.text)
+        readings = self._readings.certain()
         calls = self._allowed(said.calls)
         if not (text or said.reasoning or calls or readings):
             return None
@@ -170,7 +171,7 @@ class Choice:
         calls = [] if self._stops.found else self._allowed(said.calls)
         if self._called and finish == "stop":
             finish = "tool_calls"
-        return Piece(self._index, text, said.reasoning, calls, finish=finish)
+        return Piece(self._index, text, said.reasoning, calls, self._readings.finish(), finish)
 
     def _allowed(self, calls):
         if self._drawing.one_call:
