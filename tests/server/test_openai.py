@@ -174,6 +174,39 @@ def test_a_streamed_call_comes_as_a_delta(ask):
     assert chunks[-1].choices[0].finish_reason == "tool_calls"
 
 
+@pytest.fixture
+def cut_calls(ask):
+    """Replies that call the tool, each cut off a token later than the one before it; `options` are of the request."""
+
+    def create(**options):
+        replies = [ask(IN_PARIS, tools=[WEATHER], max_tokens=limit, **options) for limit in range(4, 24, 2)]
+        return [list(reply) for reply in replies] if options else [reply.choices[0] for reply in replies]
+
+    return create
+
+
+def test_a_call_that_is_cut_short_is_told_as_far_as_it_was_written(cut_calls):
+    cut = [choice for choice in cut_calls() if choice.finish_reason == "length"]
+    calls = [choice.message.tool_calls[0].function for choice in cut if choice.message.tool_calls]
+    assert len(cut) > len(calls) > 2
+    assert {call.name for call in calls} == {"weather"}
+    assert all('{"city":"Paris"}'.startswith(call.arguments.replace(" ", "")) for call in calls)
+    assert any(call.arguments.startswith('{"city": "P') for call in calls)
+
+
+def test_nothing_of_a_call_that_is_cut_short_is_content(cut_calls):
+    assert not any(choice.message.content for choice in cut_calls())
+
+
+def test_a_stream_tells_the_same_of_a_call_that_is_cut_short(cut_calls):
+    for whole, chunks in zip(cut_calls(), cut_calls(stream=True), strict=True):
+        deltas = [chunk.choices[0].delta for chunk in chunks]
+        told = [call.function.to_dict() for delta in deltas for call in delta.tool_calls or []]
+        assert told == [call.function.to_dict() for call in whole.message.tool_calls or []]
+        assert not any(delta.content for delta in deltas)
+        assert chunks[-1].choices[0].finish_reason == whole.finish_reason
+
+
 @pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "weather"}}])
 @pytest.mark.parametrize("seed", range(2))
 def test_a_required_call_is_made_whatever_is_drawn(ask, choice, seed):

@@ -166,7 +166,7 @@ class Choice:
         return Piece(self._index, text, said.reasoning, calls, readings)
 
     def _last(self, finish):
-        said = self._speech.finish()
+        said = self._speech.finish(is_cut=finish == "length")
         text = self._stops.feed(said.text) + self._stops.finish()
         calls = [] if self._stops.found else self._allowed(said.calls)
         if self._called and finish == "stop":
