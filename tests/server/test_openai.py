@@ -148,6 +148,14 @@ def test_all_roles_are_written(ask):
     assert ask(turns).choices[0].message.content == ask([HELPER, *plain[1:]]).choices[0].message.content
 
 
+def test_the_name_of_who_speaks_is_taken_and_not_shown_to_the_model(ask):
+    roles = ["system", "developer", "user", "assistant", "user"]
+    turns = [{"role": role, "content": "Hello"} for role in roles]
+    plain, named = ask(turns), ask([{**turn, "name": "ada"} for turn in turns])
+    assert named.usage.prompt_tokens == plain.usage.prompt_tokens
+    assert named.choices[0].message.content == plain.choices[0].message.content
+
+
 def test_a_tool_is_called_and_its_result_told(ask):
     called = ask(IN_PARIS, tools=[WEATHER]).choices[0]
     assert called.finish_reason == "tool_calls"
@@ -164,6 +172,39 @@ def test_a_streamed_call_comes_as_a_delta(ask):
     assert (delta.index, delta.function.name, delta.function.arguments) == (0, "weather", '{"city":"Paris"}')
     assert not any(chunk.choices[0].delta.content for chunk in chunks)
     assert chunks[-1].choices[0].finish_reason == "tool_calls"
+
+
+@pytest.fixture
+def cut_calls(ask):
+    """Replies that call the tool, each cut off a token later than the one before it; `options` are of the request."""
+
+    def create(**options):
+        replies = [ask(IN_PARIS, tools=[WEATHER], max_tokens=limit, **options) for limit in range(4, 24, 2)]
+        return [list(reply) for reply in replies] if options else [reply.choices[0] for reply in replies]
+
+    return create
+
+
+def test_a_call_that_is_cut_short_is_told_as_far_as_it_was_written(cut_calls):
+    cut = [choice for choice in cut_calls() if choice.finish_reason == "length"]
+    calls = [choice.message.tool_calls[0].function for choice in cut if choice.message.tool_calls]
+    assert len(cut) > len(calls) > 2
+    assert {call.name for call in calls} == {"weather"}
+    assert all('{"city":"Paris"}'.startswith(call.arguments.replace(" ", "")) for call in calls)
+    assert any(call.arguments.startswith('{"city": "P') for call in calls)
+
+
+def test_nothing_of_a_call_that_is_cut_short_is_content(cut_calls):
+    assert not any(choice.message.content for choice in cut_calls())
+
+
+def test_a_stream_tells_the_same_of_a_call_that_is_cut_short(cut_calls):
+    for whole, chunks in zip(cut_calls(), cut_calls(stream=True), strict=True):
+        deltas = [chunk.choices[0].delta for chunk in chunks]
+        told = [call.function.to_dict() for delta in deltas for call in delta.tool_calls or []]
+        assert told == [call.function.to_dict() for call in whole.message.tool_calls or []]
+        assert not any(delta.content for delta in deltas)
+        assert chunks[-1].choices[0].finish_reason == whole.finish_reason
 
 
 @pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "weather"}}])
@@ -235,6 +276,32 @@ def test_a_stop_string_ends_the_answer_before_it(ask):
     assert cut.finish_reason == "stop"
     streamed = ask("What is the capital of France?", stop=stop, stream=True)
     assert "".join(chunk.choices[0].delta.content or "" for chunk in streamed) == cut.message.content
+
+
+@pytest.mark.parametrize("length", [1, 4, 9])
+@pytest.mark.parametrize("place", range(6))
+def test_logprobs_are_those_of_the_text_before_a_stop_string(ask, place, length):
+    question = "What is the capital of France?"
+    whole = ask(question, logprobs=True).choices[0]
+    stop = whole.message.content[place : place + length]
+    cut = ask(question, logprobs=True, stop=stop).choices[0]
+    listed = [entry.token for entry in cut.logprobs.content]
+    assert listed == [entry.token for entry in whole.logprobs.content][: len(listed)]
+    *before, last = listed or [""]
+    text = cut.message.content
+    assert text.startswith("".join(before))
+    assert len(text) > len("".join(before)) or not text
+    assert ("".join(before) + last).startswith(text)
+    chunks = ask(question, logprobs=True, stop=stop, stream=True)
+    told = [chunk.choices[0].logprobs for chunk in chunks]
+    assert [entry.token for part in told if part for entry in part.content] == listed
+
+
+def test_logprobs_of_what_could_have_begun_a_stop_string_are_not_lost(ask):
+    whole = ask("Say hello", logprobs=True).choices[0]
+    held = ask("Say hello", logprobs=True, stop=whole.message.content + "!").choices[0]
+    assert held.message.content == whole.message.content
+    assert [e.token for e in held.logprobs.content] == [e.token for e in whole.logprobs.content]
 
 
 @pytest.mark.parametrize("field", ["max_tokens", "max_completion_tokens"])
@@ -327,12 +394,14 @@ def test_an_answer_that_outgrows_the_pages_ends_with_what_there_is(tmp_path):
         ({"tools": [WEATHER], "response_format": {"type": "json_object"}}, "response_format"),
         ({"messages": []}, "messages"),
         ({"messages": [{"role": "robot", "content": "x"}]}, "messages[0].role"),
+        ({"messages": [{**HELLO[0], "name": 5}]}, "messages[0].name"),
         ({"messages": [{"role": "tool", "content": "x", "tool_call_id": "1"}]}, "messages[0].tool_call_id"),
         (
             {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]},
             "messages[0].content[0].type",
         ),
         ({"extra_body": {"wish": 1}}, "wish"),
+        ({"messages": [{**HELLO[0], "cache-control": 1}]}, "messages[0].cache-control"),
         ({"extra_body": {"min_p": 2}}, "min_p"),
         ({"extra_body": {"top_k": 2**64}}, "top_k"),
     ],
@@ -342,6 +411,14 @@ def test_what_is_not_supported_is_refused_by_name(ask, fields, param):
         ask(**fields)
     assert refused.value.body["param"] == param
     assert refused.value.body["type"] == "invalid_request_error"
+
+
+@pytest.mark.parametrize("name", ["wish", "my-wish", "my `wish`", "", "two\nlines"])
+def test_an_unknown_field_is_refused_by_its_name_whatever_that_is(ask, name):
+    with pytest.raises(openai.BadRequestError) as refused:
+        ask(extra_body={name: 1})
+    assert refused.value.body["message"] == f"'{name}' is not supported: leave it out"
+    assert refused.value.body["code"] == "unsupported_parameter"
 
 
 def test_fields_that_ask_for_nothing_are_accepted(ask):
@@ -464,6 +541,9 @@ def test_logprobs_of_text_are_lists(client):
         assert len(top) == 2
         assert top[token] == max(top.values())
     assert read.text_offset[0] == 0
+    stop = answer.choices[0].text[2:]
+    cut = client.completions.create(model=MODEL, prompt="Once", temperature=0, max_tokens=4, logprobs=2, stop=stop)
+    assert max(cut.choices[0].logprobs.text_offset) < len(cut.choices[0].text) == 2
 
 
 def test_with_authentication_on_the_token_is_the_key(tmp_path):

@@ -3,10 +3,11 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from inferlet import Distribution, Sampler, chat
-from readings import LISTED, reading
+from readings import LISTED, Readings, reading
 from refusals import Refusal
 from speech import Said
 
@@ -68,6 +69,7 @@ class Choice:
     def __init__(self, context, drawing, speech, stops, rules, vocabulary=None, index=0):
         self._context, self._drawing, self._speech, self._rules = context, drawing, speech, rules
         self._stops, self._vocabulary, self._index = stops, vocabulary, index
+        self._readings = Readings(stops)
         self._recent = []
         self._called = False
         self._token_seconds = STREAMED_SECONDS
@@ -153,23 +155,23 @@ class Choice:
 
     def _piece(self, said, output, probe):
         """None when there is nothing to tell."""
-        readings = []
         if probe is not None and output.tokens and not said.reasoning:
-            distribution = output.distribution(probe)
-            readings = [reading(self._vocabulary, token, distribution, self._drawing.top) for token in output.tokens]
+            distribution, top = output.distribution(probe), self._drawing.top
+            self._readings.add(reading(self._vocabulary, token, distribution, top) for token in output.tokens)
         text = self._stops.feed(said.text)
+        readings = self._readings.certain()
         calls = self._allowed(said.calls)
         if not (text or said.reasoning or calls or readings):
             return None
         return Piece(self._index, text, said.reasoning, calls, readings)
 
     def _last(self, finish):
-        said = self._speech.finish()
+        said = self._speech.finish(is_cut=finish == "length")
         text = self._stops.feed(said.text) + self._stops.finish()
         calls = [] if self._stops.found else self._allowed(said.calls)
         if self._called and finish == "stop":
             finish = "tool_calls"
-        return Piece(self._index, text, said.reasoning, calls, finish=finish)
+        return Piece(self._index, text, said.reasoning, calls, self._readings.finish(), finish)
 
     def _allowed(self, calls):
         if self._drawing.one_call:
@@ -192,18 +194,19 @@ class Choice:
 
 
 async def merged(streams: list[AsyncIterator[Piece]]) -> AsyncIterator[Piece]:
-    """Several replies at once, parts in the order of their coming."""
+    """Several replies at once, parts in the order of their coming. None goes on while nobody takes them."""
     if len(streams) == 1:
-        async for piece in streams[0]:
-            yield piece
+        async with aclosing(streams[0]) as only:
+            async for piece in only:
+                yield piece
         return
-    queue = asyncio.Queue()
+    queue = asyncio.Queue(len(streams))
     tasks = [asyncio.create_task(_forward(stream, queue)) for stream in streams]
     try:
         left = len(tasks)
         while left:
             piece = await queue.get()
-            if isinstance(piece, BaseException):
+            if isinstance(piece, Exception):
                 raise piece
             left -= piece is None
             if piece is not None:
@@ -211,12 +214,15 @@ async def merged(streams: list[AsyncIterator[Piece]]) -> AsyncIterator[Piece]:
     finally:
         for task in tasks:
             task.cancel()
+        # Each ends its reply before this ends: nobody else knows of them.
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _forward(stream, queue):
     try:
-        async for piece in stream:
-            queue.put_nowait(piece)
-        queue.put_nowait(None)
+        async with aclosing(stream):
+            async for piece in stream:
+                await queue.put(piece)
+        await queue.put(None)
     except Exception as error:
-        queue.put_nowait(error)
+        await queue.put(error)

@@ -63,7 +63,7 @@ class PlainSpeech:
     def feed(self, tokens):
         return Said(self._decoder.decode(b"".join(map(self._vocabulary.bytes_of, tokens))))
 
-    def finish(self):
+    def finish(self, *, is_cut=False):
         return Said(self._decoder.decode(b"", final=True))
 
 

@@ -1,5 +1,7 @@
 """Messages of a request, written into a context."""
 
+from itertools import groupby
+
 from fields import Assistant, Developer, System, Tool, User
 from refusals import Refusal
 
@@ -9,26 +11,52 @@ def write_messages(context, messages, schemas):
     if schemas:
         context.equip_tools(schemas)
     names = {}
-    for place, message in enumerate(messages):
-        match message:
-            case System(content=content) | Developer(content=content):
-                context.system(plain_text(content))
-            case User(content=content):
-                context.user(plain_text(content))
-            case Assistant():
-                calls = message.tool_calls or []
-                names.update({call.id: call.function.name for call in calls})
-                text = plain_text(message.content or message.refusal or "")
-                context.assistant(text, [(call.function.name, call.function.arguments) for call in calls])
-            case Tool(content=content, tool_call_id=call):
-                if message.name not in (None, names.get(call)) or call not in names:
-                    raise Refusal(
-                        400,
-                        f"no message before this one makes the tool call '{call}' this one answers",
-                        param=f"messages[{place}].tool_call_id",
-                    )
-                context.answer_tool(names[call], plain_text(content))
+    for are_results, run in groupby(enumerate(messages), lambda placed: isinstance(placed[1], Tool)):
+        if are_results:
+            _write_results(context, list(run), names)
+            continue
+        for _, message in run:
+            _write(context, message)
+            _add_calls(names, message)
     context.cue()
+
+
+def _write(context, message):
+    match message:
+        case System(content=content) | Developer(content=content):
+            context.system(plain_text(content))
+        case User(content=content):
+            context.user(plain_text(content))
+        case Assistant():
+            text = plain_text(message.content or message.refusal or "")
+            calls = [(call.function.name, call.function.arguments) for call in message.tool_calls or []]
+            context.assistant(text, calls)
+
+
+def _add_calls(names, message):
+    """Note the tool of each call, in the order of the calls. One that has the id of an earlier one takes its place."""
+    for call in getattr(message, "tool_calls", None) or []:
+        names.pop(call.id, None)
+        names[call.id] = call.function.name
+
+
+def _write_results(context, run, names):
+    """Write results that follow one another in the order of their calls: many templates tell the model no ids."""
+    for place, result in run:
+        _check(result, names, f"messages[{place}]")
+    order = {call: place for place, call in enumerate(names)}
+    for _, result in sorted(run, key=lambda placed: order[placed[1].tool_call_id]):
+        context.answer_tool(names[result.tool_call_id], plain_text(result.content))
+
+
+def _check(result, names, path):
+    call = result.tool_call_id
+    if call not in names:
+        text = f"no message before this one makes the tool call '{call}': give the id of the call it answers"
+        raise Refusal(400, text, param=f"{path}.tool_call_id")
+    if result.name not in (None, names[call]):
+        text = f"the tool call '{call}' is one of '{names[call]}', not of '{result.name}': leave the name out"
+        raise Refusal(400, text, param=f"{path}.name")
 
 
 def plain_text(content):

@@ -29,6 +29,10 @@ NEUTRAL = {
 LABELS = ("prompt_cache_key", "safety_identifier", "user")
 """Fields that only name the caller."""
 
+_PLACED = re.compile(r"(.*?)(?: - at `\$\.?([^`]*)`)?", re.DOTALL)
+_UNKNOWN = re.compile(r"unknown field `(.*)`$", re.DOTALL)
+_MISSING = re.compile(r"missing required field `(.*)`$")
+
 Whole = Annotated[int, Meta(ge=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 StopText = Annotated[str, Meta(min_length=1)]
@@ -45,16 +49,23 @@ class Text(Strict, tag="text"):
 Content = str | list[Text]
 
 
-class System(Strict, tag="system", tag_field="role"):
+class Turn(Strict):
+    """`name` says who speaks. The model is not told: turns are written without names."""
+
     content: Content
+    name: str | None = None
 
 
-class Developer(Strict, tag="developer", tag_field="role"):
-    content: Content
+class System(Turn, tag="system", tag_field="role"):
+    pass
 
 
-class User(Strict, tag="user", tag_field="role"):
-    content: Content
+class Developer(Turn, tag="developer", tag_field="role"):
+    pass
+
+
+class User(Turn, tag="user", tag_field="role"):
+    pass
 
 
 class CalledFunction(Strict):
@@ -69,7 +80,7 @@ class ToolCall(Strict):
     index: int = 0
 
 
-class Assistant(Strict, tag="assistant", tag_field="role"):
+class Assistant(Turn, tag="assistant", tag_field="role"):
     """`reasoning_content` may come back with a message; templates leave out the reasoning of earlier turns."""
 
     content: Content | None = None
@@ -198,13 +209,13 @@ def read_fields(body: bytes, kind: type[Any]) -> Any:
 
 
 def _refused(text: str) -> Refusal:
-    """msgspec says `... - at `$.messages[0].content`` or `... unknown field `x``."""
-    unknown = re.search(r"unknown field `(\w+)`", text)
-    place = re.search(r"at `\$\.?([^`]*)`", text)
-    path = place[1] if place else ""
+    """msgspec says `... - at `$.messages[0].content`` or `... unknown field `x``, and x may be anything."""
+    found = _PLACED.fullmatch(text)
+    problem, path = (found[1], found[2] or "") if found else (text, "")
+    unknown = _UNKNOWN.search(problem)
     if unknown:
         name = f"{path}.{unknown[1]}" if path else unknown[1]
         return Refusal(400, f"'{name}' is not supported: leave it out", param=name, code="unsupported_parameter")
-    missing = re.search(r"missing required field `(\w+)`", text)
+    missing = _MISSING.search(problem)
     param = ".".join(part for part in (path, missing[1] if missing else "") if part)
     return Refusal(400, f"invalid body: {text.replace('$.', '')}", param=param or None, code="invalid_value")

@@ -35,3 +35,30 @@ def reading(vocabulary, token, distribution, count):
     logprob = dict(likely).get(token, UNLIKELY)
     top = [vocabulary.entry(other, value) for other, value in likely[:count]]
     return {**vocabulary.entry(token, logprob), "top_logprobs": top}
+
+
+class Readings:
+    """The readings of tokens whose text is given out, also where `stops` cut off its end.
+
+    A token's text begins where the text taken before it ended.
+    """
+
+    def __init__(self, stops):
+        self._stops = stops
+        self._waiting = []
+
+    def add(self, readings):
+        """Those of the next tokens, before their text is taken."""
+        self._waiting += [(self._stops.taken, one) for one in readings]
+
+    def certain(self):
+        """Those that no stop text can take back."""
+        count = sum(not self._stops.cuts_at(place) for place, _ in self._waiting)
+        found, self._waiting = self._waiting[:count], self._waiting[count:]
+        return [one for _, one in found]
+
+    def finish(self):
+        """The text has ended."""
+        if self._stops.found:
+            return self.certain()
+        return [one for _, one in self._waiting]

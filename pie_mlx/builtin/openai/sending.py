@@ -3,6 +3,7 @@
 import functools
 import time
 import uuid
+from contextlib import aclosing
 
 import msgspec
 from inferlet import runtime
@@ -42,14 +43,15 @@ async def answer(account, pieces, request, form):
 
 
 async def _stream(account, first, pieces, request, form):
-    opening = b"".join(event(chunk) for chunk in form.opening())
-    yield opening + b"".join(event(chunk) for chunk in form.chunks(first))
-    try:
-        async for piece in pieces:
-            if chunks := form.chunks(piece):
-                yield b"".join(event(chunk) for chunk in chunks)
-    except Exception as error:
-        yield event({"error": error_object(error)})
-        return
+    async with aclosing(pieces):
+        opening = b"".join(event(chunk) for chunk in form.opening())
+        yield opening + b"".join(event(chunk) for chunk in form.chunks(first))
+        try:
+            async for piece in pieces:
+                if chunks := form.chunks(piece):
+                    yield b"".join(event(chunk) for chunk in chunks)
+        except Exception as error:
+            yield event({"error": error_object(error)})
+            return
     closing = event(form.closing(account)) if request.includes_usage else b""
     yield closing + b"data: [DONE]\n\n"

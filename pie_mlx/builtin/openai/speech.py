@@ -1,8 +1,10 @@
 """What a model says, split into what a client is told."""
 
+import json
 from dataclasses import dataclass, field
 
 from inferlet import chat, reasoning, tools
+from unfinished import unfinished_calls, unfinished_message
 
 
 @dataclass
@@ -29,7 +31,9 @@ class Speech:
     """
 
     def __init__(self, model, schemas):
-        formats = model.info.formats
+        self._model = model
+        self._formats = formats = model.info.formats
+        self._names = [_name(json.loads(schema)) for schema in schemas]
         self._offers = bool(schemas)
         self._text = chat.Decoder(model)
         self._reasoning = reasoning.Decoder(model) if formats.reasoning or formats.channels else None
@@ -37,10 +41,12 @@ class Speech:
         self.thinks = formats.reasoning is not None and formats.reasoning.opened_by_cue
         self._was_plain = False
         self._untold = []
+        self._reply = []
 
     def feed(self, tokens):
         """Take more tokens."""
         said = Said()
+        self._reply += tokens
         self._untold += tokens
         visible = self._take_text(said, self._text.feed(tokens))
         # A call that is offered may have to be held to its schema from its first token on.
@@ -50,12 +56,20 @@ class Speech:
         self._was_plain = is_plain
         return said
 
-    def finish(self):
-        """The reply has ended: what was held back."""
-        said = self.feed([])
-        self._take_text(said, self._text.finish())
+    def finish(self, *, is_cut=False):
+        """The reply has ended: what was held back. One that `is_cut` may have ended inside a call."""
+        said, held = self.feed([]), Said()
+        self._take_text(held, self._text.finish())
         self._take_others(said, lambda decoder: decoder.finish())
+        calls = self._unfinished(held.text) if is_cut and self._offers else None
+        said.add(held if calls is None else Said(calls=calls))
         return said
+
+    def _unfinished(self, text):
+        """The calls inside which the reply ended, with `text` held back; None where it ended inside none."""
+        if self._formats.channels:
+            return unfinished_message(self._model.tokenizer().decode(self._reply), self._names)
+        return unfinished_calls(self._formats.tools, text, self._names) if self._formats.tools else None
 
     def _take_text(self, said, event):
         """Whether all there is to tell is visible text."""
@@ -99,6 +113,10 @@ class Speech:
             said.calls.append((name, arguments))
         else:
             said.text += f'{{"name": "{name}", "arguments": {arguments}}}'
+
+
+def _name(schema):
+    return schema.get("function", schema)["name"]
 
 
 def _events(decoder, ask):
