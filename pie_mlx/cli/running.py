@@ -34,7 +34,6 @@ from pie_mlx.runtime.parameters import Input, Parameters
 from pie_mlx.runtime.process import Process
 from pie_mlx.runtime.program import Program, find_program
 from pie_mlx.runtime.store import ProgramStore, pack_program
-from pie_mlx.server.peers import login_name
 
 
 def run_request(request: RunRequest, common: Common) -> int:
@@ -182,6 +181,7 @@ class _Launch:
         with progress_line(self.common) as (progress, loaded):
             # Brings in MLX and the model libraries: not before the command line is known to hold.
             from pie_mlx.runtime.embedding import Engine
+            from pie_mlx.server.peers import login_name
 
             runtime = self.config.runtime
             async with Engine(
