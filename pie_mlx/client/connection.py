@@ -54,11 +54,12 @@ class Connection:
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         if self._ended is not None:
             raise self._ended
+        answer.add_done_callback(_look_at)
         self._pending[number] = _Pending(answer, arranged)
         return answer
 
     async def send(self, type: str, **fields: Any) -> None:
-        """Send a frame that nobody answers. Raises SessionClosedError."""
+        """Send a frame that nobody answers. Raises SessionClosedError, and InvalidArgumentError for what none holds."""
         try:
             await self._socket.send(frames.encode(type, fields))
         except ConnectionClosed as closed:
@@ -135,6 +136,12 @@ async def open_socket(url: str, unix_socket: str | None) -> ClientConnection:
         raise SessionClosedError(
             f"no engine answers at {where}: {error or type(error).__name__}", hint="start one with 'pie serve'"
         ) from None
+
+
+def _look_at(answer: "asyncio.Future[str]") -> None:
+    """Nobody waits for the answer to what could not be sent, and asyncio would complain of that."""
+    if not answer.cancelled():
+        answer.exception()
 
 
 def _closed(closed: ConnectionClosed) -> SessionClosedError:
