@@ -16,10 +16,11 @@ from pie_mlx.client.inputs import input_text
 from pie_mlx.client.keys import sign
 from pie_mlx.client.mcp_servers import StdioServer, error_json, failure
 from pie_mlx.client.process import Delivery, Download, RemoteProcess, as_event
-from pie_mlx.errors import AuthError, McpError, PieError
+from pie_mlx.errors import AuthError, McpError, PieError, SessionClosedError
 from pie_mlx.events import ProcessFailed, ProcessReturned
 
 DISABLED = "Authenticated (Engine disabled authentication)"
+SHOWN_ID_CHARACTERS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,9 +278,16 @@ class Client:
 
     def _lost(self, reason: PieError) -> None:
         queues, self._queues = self._queues, {}
-        for queue in queues.values():
-            queue.put_nowait(reason)
+        for process_id, queue in queues.items():
+            queue.put_nowait(_left(process_id, reason))
         self._watched.put_nowait(reason)
+
+
+def _left(process_id: str, reason: PieError) -> PieError:
+    """Why there are no more events of a process that goes on: how to see the others."""
+    if not isinstance(reason, SessionClosedError):
+        return reason
+    return SessionClosedError(reason.message, hint=f"attach again: 'pie attach {process_id[:SHOWN_ID_CHARACTERS]}'")
 
 
 async def connect(

@@ -146,6 +146,6 @@ def _look_at(answer: "asyncio.Future[str]") -> None:
 
 def _closed(closed: ConnectionClosed) -> SessionClosedError:
     if closed.rcvd is None:
-        return SessionClosedError("the connection to the engine was lost", hint="attach again")
+        return SessionClosedError("the connection to the engine was lost", hint="connect again")
     reason = f": {closed.rcvd.reason}" if closed.rcvd.reason else ""
-    return SessionClosedError(f"the engine closed the connection ({closed.rcvd.code}){reason}", hint="attach again")
+    return SessionClosedError(f"the engine closed the connection ({closed.rcvd.code}){reason}", hint="connect again")

@@ -185,6 +185,18 @@ async def test_watching(client):
     assert first.sequence > watch.snapshot["sequence"]
 
 
+async def test_a_lost_connection_names_the_process_to_attach_to(server):
+    client = await connect(server.url)
+    process = await client.launch("player", do("wait"))
+    client._connection._socket.transport.abort()
+    with pytest.raises(SessionClosedError, match="the connection to the engine was lost") as lost:
+        await collect(process)
+    assert lost.value.hint == f"attach again: 'pie attach {process.id[:8]}'"
+    with pytest.raises(SessionClosedError) as lost:
+        await client.ping()
+    assert lost.value.hint == "connect again"
+
+
 async def test_a_lost_connection_is_told_to_everybody(tmp_path):
     running = RunningServer(tmp_path).start()
     running.server.service.programs.install(
