@@ -106,7 +106,7 @@ def kill(common: Common, processes: tuple[str, ...], all_: bool, yes: bool) -> N
         if all_:
             ids = [row["id"] for row in await client.processes() if row["parent"] is None]
             if ids:
-                confirm(f"End {len(ids)} processes?", yes=yes)
+                confirm(f"End {len(ids)} processes?", refusal="no process was ended", yes=yes)
         else:
             ids = [await whole_id(client, word) for word in processes]
         for process_id in ids:

@@ -109,6 +109,15 @@ def test_kill_needs_words_or_all(pie, start):
     assert process in pie("kill", "--all", "-y").out
 
 
+def test_a_no_ends_no_process(pie, start, answer):
+    process = start("wait")
+    answer("n\n")
+    ended = pie("kill", "--all")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.endswith("pie: no process was ended: the answer was no\n")
+    assert process in pie("ps", "-q").out
+
+
 def test_a_signal_reaches_the_program(pie, server, start):
     process = server.call(_launch(server, {"do": "echo"}))
     assert pie("signal", process[:8], "hello").code == 0
