@@ -109,6 +109,15 @@ def test_kill_needs_words_or_all(pie, start):
     assert process in pie("kill", "--all", "-y").out
 
 
+def test_a_process_that_was_killed_says_who_ended_it(pie, start):
+    process = start("wait")
+    pie("kill", process)
+    ended = "ProcessCancelledError: it was ended by 'pie kill' or another client"
+    assert pie("attach", process).err == f"pie: process {process}: {ended}\n"
+    assert pie("logs", process).err == f"pie: {ended}\n"
+    assert json.loads(pie("logs", process, "--json", "-n", "1").out)["value"] == "Signal"
+
+
 def test_a_no_ends_no_process(pie, start, answer):
     process = start("wait")
     answer("n\n")
