@@ -11,6 +11,9 @@ import msgspec
 
 EVENTS_VERSION = 1
 
+SIGNAL = "Signal"
+"""What `ProcessFailed` says of a process that a client has ended."""
+
 
 def _snake_case(class_name: str) -> str:
     return "".join("_" + letter.lower() if letter.isupper() else letter for letter in class_name).lstrip("_")

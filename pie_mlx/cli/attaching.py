@@ -6,9 +6,10 @@ from pathlib import Path
 
 from pie_mlx.cli.connecting import whole_id, with_client
 from pie_mlx.cli.display import JsonDisplay, ReceivedFiles, TextDisplay
+from pie_mlx.cli.failures import report_failed
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.remote_run import show_events
-from pie_mlx.cli.reporting import FAILED, INTERRUPTED, report
+from pie_mlx.cli.reporting import INTERRUPTED
 from pie_mlx.cli.talking import typed_lines
 from pie_mlx.client import Client, RemoteProcess
 from pie_mlx.events import ProcessFailed, ProcessReturned
@@ -67,6 +68,4 @@ def _report(ended: ProcessReturned | ProcessFailed | None, process: RemoteProces
         return 0
     if isinstance(ended, ProcessReturned):
         return 0
-    if not common.json:
-        report(f"process {process.id}: {ended.error_type}: {ended.message}", ended.hint, ended.error_type, common)
-    return FAILED
+    return report_failed(f"process {process.id}", ended, common)

@@ -51,7 +51,8 @@ def remove(common: Common, user: str, key_name: str | None, yes: bool) -> None:
     """Remove one key of a user, or the user."""
     users = _users(common)
     if key_name is None:
-        confirm(f"Remove the user {user} with {len(users.users().get(user, {}))} keys?", yes=yes)
+        question = f"Remove the user {user} with {len(users.users().get(user, {}))} keys?"
+        confirm(question, refusal=f"the user {user} was not removed", yes=yes)
     removed = users.remove(user, key_name)
     print(json.dumps({"user": user, "removed": removed}) if common.json else "\n".join(f"removed {n}" for n in removed))
 

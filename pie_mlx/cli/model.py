@@ -85,7 +85,7 @@ def remove(common: Common, repo: str, yes: bool) -> None:
 
     model = find_cached(repo)
     if not model.embedded:
-        confirm(f"Remove {repo} ({size(model.size_bytes)})?", yes=yes)
+        confirm(f"Remove {repo} ({size(model.size_bytes)})?", refusal=f"{repo} was not removed", yes=yes)
     freed_bytes = remove_cached(repo)
     print(
         json.dumps({"removed": repo, "freed_bytes": freed_bytes})

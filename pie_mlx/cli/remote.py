@@ -13,6 +13,7 @@ import click
 from pie_mlx.cli.asking import confirm
 from pie_mlx.cli.connecting import whole_id, with_client
 from pie_mlx.cli.display import TextDisplay
+from pie_mlx.cli.failures import reason
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.table import table
 from pie_mlx.cli.terminal import without_controls
@@ -106,7 +107,7 @@ def kill(common: Common, processes: tuple[str, ...], all_: bool, yes: bool) -> N
         if all_:
             ids = [row["id"] for row in await client.processes() if row["parent"] is None]
             if ids:
-                confirm(f"End {len(ids)} processes?", yes=yes)
+                confirm(f"End {len(ids)} processes?", refusal="no process was ended", yes=yes)
         else:
             ids = [await whole_id(client, word) for word in processes]
         for process_id in ids:
@@ -156,11 +157,12 @@ class _LogDisplay:
         if self._is_json:
             print(json.dumps(line, ensure_ascii=False), flush=True)
             return
-        self._display(_event(self._process_id, line))
+        event = _event(self._process_id, line)
+        self._display(event)
         if line["event"] == "file":
             print(f"pie: file {line['value']!r} ({line.get('size_bytes', 0)} bytes)", file=sys.stderr)
-        elif line["event"] == "error":
-            print(f"pie: {line.get('error_type', 'error')}: {without_controls(line['value'])}", file=sys.stderr)
+        elif isinstance(event, ProcessFailed):
+            print(f"pie: {reason(event)}", file=sys.stderr)
 
 
 def _event(process: str, line: dict[str, Any]) -> ProcessEvent:

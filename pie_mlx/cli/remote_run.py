@@ -7,9 +7,10 @@ from pathlib import Path
 
 from pie_mlx.cli.connecting import open_client
 from pie_mlx.cli.display import Display, JsonDisplay, ReceivedFiles, TextDisplay
+from pie_mlx.cli.failures import report_failed
 from pie_mlx.cli.interrupts import Protect, run_interruptible
 from pie_mlx.cli.options import Common
-from pie_mlx.cli.reporting import FAILED, INTERRUPTED, report
+from pie_mlx.cli.reporting import INTERRUPTED
 from pie_mlx.cli.run import RunRequest
 from pie_mlx.cli.running import program_input
 from pie_mlx.cli.talking import talk
@@ -98,10 +99,7 @@ class RemoteRun:
     def _report(self, manifest: Manifest, ended: ProcessReturned | ProcessFailed) -> int:
         if isinstance(ended, ProcessReturned):
             return 0
-        if not self.common.json:
-            what = f"program '{manifest.identity}': {ended.error_type}: {ended.message}"
-            report(what, ended.hint, ended.error_type, self.common)
-        return FAILED
+        return report_failed(f"program '{manifest.identity}'", ended, self.common)
 
 
 async def show_events(

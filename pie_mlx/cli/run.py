@@ -83,6 +83,8 @@ def command(ctx: click.Context, **given: Any) -> int:
 
     PATH is a .py file, a directory with main.py, or a .pie package; NAME is an installed program.
 
+    Lines you type are messages for it, until Ctrl-D. What is piped in is not sent, and a script's loop keeps its lines.
+
     \b
     pie run examples/hello -- --prompt "Who are you?"
     """

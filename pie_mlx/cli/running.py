@@ -14,11 +14,12 @@ import msgspec
 
 from pie_mlx.cli.configuration import active_config
 from pie_mlx.cli.display import Display, JsonDisplay, ReceivedFiles, TextDisplay
+from pie_mlx.cli.failures import report_failed
 from pie_mlx.cli.folding import POSITIONAL, fold
 from pie_mlx.cli.interrupts import Protect, run_interruptible
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.recording import recording_in
-from pie_mlx.cli.reporting import FAILED, INTERRUPTED, report
+from pie_mlx.cli.reporting import INTERRUPTED
 from pie_mlx.cli.run import RunRequest
 from pie_mlx.cli.talking import talk
 from pie_mlx.client.discovery import Address, find_engine
@@ -220,10 +221,7 @@ class _Launch:
     def _report(self, outcome: Outcome) -> int:
         if not isinstance(outcome, Failed):
             return 0
-        if not self.common.json:
-            what = f"program '{self.program.identity}': {outcome.error_type}: {outcome.message}"
-            report(what, outcome.hint, outcome.error_type, self.common)
-        return FAILED
+        return report_failed(f"program '{self.program.identity}'", outcome, self.common)
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ def remove(common: Common, name: str, yes: bool, scratch: bool) -> None:
     found = _chosen(store, program, name, version)
     folders = _scratch_folders(common, program) if scratch else []
     files = f" and {len(folders)} directories with its files" if folders else ""
-    confirm(f"Remove {', '.join(found)}{files}?", yes=yes)
+    confirm(f"Remove {', '.join(found)}{files}?", refusal="nothing was removed", yes=yes)
     removed = store.remove(program, found[0].partition("@")[2] if "@" in name else None)
     for folder in folders:
         _remove_folder(folder)

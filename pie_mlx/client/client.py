@@ -12,13 +12,15 @@ from blake3 import blake3
 
 from pie_mlx.client import frames
 from pie_mlx.client.connection import Connection, open_socket
+from pie_mlx.client.inputs import input_text
 from pie_mlx.client.keys import sign
 from pie_mlx.client.mcp_servers import StdioServer, error_json, failure
 from pie_mlx.client.process import Delivery, Download, RemoteProcess, as_event
-from pie_mlx.errors import AuthError, McpError, PieError
+from pie_mlx.errors import AuthError, McpError, PieError, SessionClosedError
 from pie_mlx.events import ProcessFailed, ProcessReturned
 
 DISABLED = "Authenticated (Engine disabled authentication)"
+SHOWN_ID_CHARACTERS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,7 @@ class Client:
         self, program: str, input: Any = None, *, attach: bool = True, token_budget: int | None = None
     ) -> RemoteProcess:
         """Start an installed program, `name` or `name@version`. Raises LaunchError."""
-        text = json.dumps({} if input is None else input, allow_nan=False)
+        text = input_text(input)
         started: list[RemoteProcess] = []
         await self._connection.ask(
             "launch_process",
@@ -145,7 +147,7 @@ class Client:
             "launch_processes",
             arranged=lambda result: started.extend(map(self._process, json.loads(result))),
             inferlet=program,
-            inputs=[json.dumps({} if item is None else item, allow_nan=False) for item in inputs],
+            inputs=[input_text(item) for item in inputs],
             capture_outputs=attach,
             token_budgets=None if budgets is None else list(budgets),
         )
@@ -156,7 +158,7 @@ class Client:
 
         Raises LaunchError, InvalidArgumentError for a port out of range, and an error that names a port in use.
         """
-        text = json.dumps({} if input is None else input, allow_nan=False)
+        text = input_text(input)
         await self._connection.ask("launch_daemon", inferlet=program, port=port, input=text)
 
     async def attach(self, process_id: str) -> RemoteProcess:
@@ -183,8 +185,8 @@ class Client:
         await self._connection.ask("suspend_process", process_id=process_id)
 
     async def signal(self, process_id: str, message: str) -> None:
-        """Nothing says whether it arrived."""
-        await self._connection.send("signal_process", process_id=process_id, message=message)
+        """Nothing says whether it arrived. A lone surrogate, which no wire carries, arrives as U+FFFD."""
+        await self._connection.send("signal_process", process_id=process_id, message=frames.carried(message))
 
     async def close_session(self, process_id: str) -> None:
         """Send the process nothing more. Nothing says whether it arrived."""
@@ -276,9 +278,16 @@ class Client:
 
     def _lost(self, reason: PieError) -> None:
         queues, self._queues = self._queues, {}
-        for queue in queues.values():
-            queue.put_nowait(reason)
+        for process_id, queue in queues.items():
+            queue.put_nowait(_left(process_id, reason))
         self._watched.put_nowait(reason)
+
+
+def _left(process_id: str, reason: PieError) -> PieError:
+    """Why there are no more events of a process that goes on: how to see the others."""
+    if not isinstance(reason, SessionClosedError):
+        return reason
+    return SessionClosedError(reason.message, hint=f"attach again: 'pie attach {process_id[:SHOWN_ID_CHARACTERS]}'")
 
 
 async def connect(

@@ -54,11 +54,12 @@ class Connection:
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         if self._ended is not None:
             raise self._ended
+        answer.add_done_callback(_look_at)
         self._pending[number] = _Pending(answer, arranged)
         return answer
 
     async def send(self, type: str, **fields: Any) -> None:
-        """Send a frame that nobody answers. Raises SessionClosedError."""
+        """Send a frame that nobody answers. Raises SessionClosedError, and InvalidArgumentError for what none holds."""
         try:
             await self._socket.send(frames.encode(type, fields))
         except ConnectionClosed as closed:
@@ -137,8 +138,14 @@ async def open_socket(url: str, unix_socket: str | None) -> ClientConnection:
         ) from None
 
 
+def _look_at(answer: "asyncio.Future[str]") -> None:
+    """Nobody waits for the answer to what could not be sent, and asyncio would complain of that."""
+    if not answer.cancelled():
+        answer.exception()
+
+
 def _closed(closed: ConnectionClosed) -> SessionClosedError:
     if closed.rcvd is None:
-        return SessionClosedError("the connection to the engine was lost", hint="attach again")
+        return SessionClosedError("the connection to the engine was lost", hint="connect again")
     reason = f": {closed.rcvd.reason}" if closed.rcvd.reason else ""
-    return SessionClosedError(f"the engine closed the connection ({closed.rcvd.code}){reason}", hint="attach again")
+    return SessionClosedError(f"the engine closed the connection ({closed.rcvd.code}){reason}", hint="connect again")

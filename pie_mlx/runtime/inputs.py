@@ -1,6 +1,7 @@
 """The input of a launch: strict JSON that fits the program's parameters."""
 
 import json
+import math
 from typing import NoReturn
 
 from pie_mlx.errors import LaunchError
@@ -10,6 +11,7 @@ from pie_mlx.runtime.parameters import Input, Parameters, as_object
 
 INPUT_LIMIT_BYTES = 8 << 20
 BEGINNING_CHARACTERS = 4096
+SHOWN_CHARACTERS = 32
 
 
 def parse_input(text: str) -> Input:
@@ -17,7 +19,7 @@ def parse_input(text: str) -> Input:
     try:
         if len(text.encode()) > INPUT_LIMIT_BYTES:
             raise LaunchError(f"input: longer than {INPUT_LIMIT_BYTES >> 20} MiB", hint="send large data as a file")
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise LaunchError(f"input: not JSON: {error}", hint='pass an object such as {"prompt": "hello"}') from None
     found = as_object(value)
@@ -48,3 +50,10 @@ def fitting_input(parameters: Parameters, value: Input, identity: str) -> Input:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not allowed")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"{text[:SHOWN_CHARACTERS]} is too large for a float")
+    return value

@@ -33,6 +33,6 @@ class LocalSession:
     def close(self) -> None:
         """The client will send nothing more."""
         reason = "session: the client sends nothing more"
-        hint = "start the program with launch() and use send()"
+        hint = "use send() of launch(), or type at a 'pie run': nothing that is piped into it is sent"
         self.messages.close(SessionClosedError(reason, hint=hint))
         self.files.close(SessionClosedError(reason, hint=hint))

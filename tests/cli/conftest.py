@@ -1,3 +1,4 @@
+import io
 from dataclasses import dataclass
 
 import pytest
@@ -20,6 +21,19 @@ def home(tmp_path_factory, monkeypatch):
     path = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("PIE_HOME", str(path))
     return path
+
+
+class Terminal(io.StringIO):
+    """Somebody who types."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def answer(monkeypatch):
+    """Answers the questions of what is run next."""
+    return lambda text: monkeypatch.setattr("sys.stdin", Terminal(text))
 
 
 @pytest.fixture

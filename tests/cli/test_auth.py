@@ -69,6 +69,15 @@ def test_a_private_key_is_not_echoed(add):
     assert "SECRET" not in ended.err + add("ada", "--debug", key=secret).err
 
 
+def test_a_no_removes_no_user(add, pie, answer):
+    add("ada", "a")
+    answer("n\n")
+    ended = pie("auth", "remove", "ada")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.endswith("pie: the user ada was not removed: the answer was no\n")
+    assert len(parsed("auth list", pie("auth", "list", "--json").out)) == 1
+
+
 def test_one_key_is_removed(add, pie):
     add("ada", "a")
     add("ada", "b", key=OTHER_KEY)

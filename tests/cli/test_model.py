@@ -122,6 +122,14 @@ def test_nothing_is_removed_where_nobody_can_say_yes(pie, cache, whole):
     assert (pie("model", "remove", "org/model").code, len(listed(pie))) == (2, 2)
 
 
+def test_a_no_removes_no_model(pie, cache, whole, answer):
+    put(cache, "org/model", whole)
+    answer("n\n")
+    ended = pie("model", "remove", "org/model")
+    assert ended.err.endswith("pie: org/model was not removed: the answer was no\n")
+    assert (ended.code, len(listed(pie))) == (1, 2)
+
+
 @pytest.mark.parametrize(("name", "why"), [("pie-tiny", "is part of pie-mlx"), ("org/none", "is not on this disk")])
 def test_what_cannot_be_removed_is_said_so(pie, cache, name, why):
     ended = pie("model", "remove", "-y", name)

@@ -109,6 +109,24 @@ def test_kill_needs_words_or_all(pie, start):
     assert process in pie("kill", "--all", "-y").out
 
 
+def test_a_process_that_was_killed_says_who_ended_it(pie, start):
+    process = start("wait")
+    pie("kill", process)
+    ended = "ProcessCancelledError: it was ended by 'pie kill' or another client"
+    assert pie("attach", process).err == f"pie: process {process}: {ended}\n"
+    assert pie("logs", process).err == f"pie: {ended}\n"
+    assert json.loads(pie("logs", process, "--json", "-n", "1").out)["value"] == "Signal"
+
+
+def test_a_no_ends_no_process(pie, start, answer):
+    process = start("wait")
+    answer("n\n")
+    ended = pie("kill", "--all")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.endswith("pie: no process was ended: the answer was no\n")
+    assert process in pie("ps", "-q").out
+
+
 def test_a_signal_reaches_the_program(pie, server, start):
     process = server.call(_launch(server, {"do": "echo"}))
     assert pie("signal", process[:8], "hello").code == 0

@@ -82,7 +82,9 @@ def test_a_program_that_fails_ends_with_1_its_traceback_and_one_clear_line(pie, 
 def test_an_error_of_ours_inside_a_program_says_what_to_do(pie, program):
     ended = pie("run", "--dummy", program("await session.receive()"))
     assert ended.code == 1
-    assert ended.err.splitlines()[-1] == "     try: start the program with launch() and use send()"
+    assert ended.err.splitlines()[-1] == (
+        "     try: use send() of launch(), or type at a 'pie run': nothing that is piped into it is sent"
+    )
 
 
 def test_a_program_that_takes_too_long_is_ended(pie, program):

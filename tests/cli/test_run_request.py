@@ -66,6 +66,7 @@ def test_arguments_that_do_not_fit_show_the_parameter_table(pie, demo):
         (["--", "--"], "a name is missing"),
         (["--input", "{"], "input: not JSON"),
         (["--input", '{"prompt": NaN}'], "NaN is not allowed"),
+        (["--input", '{"prompt": 1e400}'], "1e400 is too large for a float"),
         (["--input", '{"prompt": 1}'], "parameter 'prompt': expected string, got int 1"),
     ],
 )

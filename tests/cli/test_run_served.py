@@ -93,6 +93,22 @@ def test_a_program_that_waits_for_its_client_hears_that_nothing_comes(pie, write
     assert pie("run", write(LISTENER)).out == "[]\n"
 
 
+def test_what_is_piped_in_stays_for_the_loop_it_may_belong_to(pie, write, monkeypatch):
+    reading, writing = os.pipe()
+    os.write(writing, b"one\ntwo\n")
+    os.close(writing)
+    with open(reading) as pipe:
+        monkeypatch.setattr(sys, "stdin", pipe)
+        assert pie("run", write(LISTENER)).out == "[]\n"
+        assert pipe.read() == "one\ntwo\n"
+
+
+def test_a_program_that_expects_what_is_piped_in_fails_with_a_hint(pie, write):
+    ended = pie("run", write("from inferlet import session\nasync def main(input):\n    await session.receive()\n"))
+    assert ended.code == 1
+    assert ended.err.endswith("nothing that is piped into it is sent\n")
+
+
 def test_what_is_typed_at_a_terminal_is_sent(pie, write, monkeypatch):
     ours, theirs = pty.openpty()
     with open(theirs) as terminal:

@@ -1,4 +1,5 @@
 import asyncio
+import gc
 import json
 import sys
 from unittest.mock import ANY
@@ -101,6 +102,45 @@ async def main(input):
     assert await process.result() == r"['\ud800', 1180591620717411303424]"
 
 
+@pytest.mark.parametrize(
+    "value", [{"a": float("inf")}, {"a": float("nan")}, {"a": 10**5000}, {"a": object()}, {(1,): 2}]
+)
+@pytest.mark.parametrize(
+    "launch",
+    [
+        lambda client, value: client.launch("player", value),
+        lambda client, value: client.launch_all("player", [{}, value]),
+        lambda client, value: client.launch_daemon("player", 8081, value),
+    ],
+)
+async def test_python_values_json_cannot_hold_are_refused(client, launch, value):
+    with pytest.raises(LaunchError, match="input: not JSON") as refused:
+        await launch(client, value)
+    assert refused.value.hint == "pass a dict of JSON values"
+
+
+async def test_numbers_and_texts_no_frame_can_hold_are_refused(client):
+    with pytest.raises(InvalidArgumentError, match="launch_process: can't serialize ints"):
+        await client.launch("player", do("talk"), token_budget=2**64)
+    with pytest.raises(InvalidArgumentError, match="launch_process: 'utf-8' codec can't encode"):
+        await client.launch("\ud800")
+
+
+async def test_nothing_is_left_of_what_could_not_be_sent(server, caplog):
+    async with await connect(server.url) as client:
+        with pytest.raises(InvalidArgumentError):
+            await client.launch("\ud800")
+    del client
+    gc.collect()
+    assert caplog.text == ""
+
+
+async def test_a_lone_surrogate_of_a_message_arrives_as_the_replacement_character(client):
+    process = await client.launch("player", do("echo"))
+    await process.send("a\ud800b")
+    assert (await collect(process))[0][0].text == "a\ufffdb"
+
+
 async def test_installing_and_removing(client):
     await client.install(b"async def main(input): return 7\n", MANIFEST.format(name="seven", version="1.0.0"))
     assert await (await client.launch("seven")).result() == 7
@@ -143,6 +183,18 @@ async def test_watching(client):
     assert (first.kind, second.kind) == ("process_launched", "process_returned")
     assert json.loads(first.data)["process"] == process.id
     assert first.sequence > watch.snapshot["sequence"]
+
+
+async def test_a_lost_connection_names_the_process_to_attach_to(server):
+    client = await connect(server.url)
+    process = await client.launch("player", do("wait"))
+    client._connection._socket.transport.abort()
+    with pytest.raises(SessionClosedError, match="the connection to the engine was lost") as lost:
+        await collect(process)
+    assert lost.value.hint == f"attach again: 'pie attach {process.id[:8]}'"
+    with pytest.raises(SessionClosedError) as lost:
+        await client.ping()
+    assert lost.value.hint == "connect again"
 
 
 async def test_a_lost_connection_is_told_to_everybody(tmp_path):

@@ -15,6 +15,12 @@ def test_numbers_json_does_not_have_are_refused_by_name(name):
         parse_input(f'{{"a": {name}}}')
 
 
+@pytest.mark.parametrize("number", ["1e400", "-1e400"])
+def test_a_number_too_large_for_a_float_is_refused_by_name(number):
+    with pytest.raises(LaunchError, match=f"not JSON: {number} is too large for a float"):
+        parse_input(f'{{"a": {number}}}')
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [

@@ -4,12 +4,11 @@ from pie_mlx.runtime.registry.kept import KeptEvents, KeptLimits
 from pie_mlx.runtime.registry.launch import Launch, User, checked_id
 from pie_mlx.runtime.registry.limits import RegistryLimits
 from pie_mlx.runtime.registry.output_log import LogHead, LogLine, OutputLogs
-from pie_mlx.runtime.registry.record import SIGNAL, Record, Sink
+from pie_mlx.runtime.registry.record import Record, Sink
 from pie_mlx.runtime.registry.registry import STOPPED, Registry
 from pie_mlx.runtime.registry.rows import Result, Row, result, row
 
 __all__ = [
-    "SIGNAL",
     "STOPPED",
     "KeptEvents",
     "KeptLimits",

@@ -16,9 +16,6 @@ from pie_mlx.runtime.program import Program
 from pie_mlx.runtime.registry.kept import KeptEvents
 from pie_mlx.runtime.registry.output_log import OutputLog
 
-SIGNAL = "Signal"
-"""What the client of a terminated process is told."""
-
 Kind = Literal["process", "daemon"]
 State = Literal["queued", "running", "returned", "failed", "killed"]
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from pie_mlx.errors import AdmissionError, ProcessCancelledError, ProcessError
 from pie_mlx.events import (
+    SIGNAL,
     Event,
     ProcessEvent,
     ProcessFailed,
@@ -30,7 +31,7 @@ from pie_mlx.runtime.registry.kept import KeptEvents
 from pie_mlx.runtime.registry.launch import Launch, User, checked_id, checked_input
 from pie_mlx.runtime.registry.limits import RegistryLimits
 from pie_mlx.runtime.registry.output_log import OutputLogs
-from pie_mlx.runtime.registry.record import SIGNAL, ClientRelay, Record, Sink
+from pie_mlx.runtime.registry.record import ClientRelay, Record, Sink
 from pie_mlx.runtime.registry.recording import record as write_to_log
 
 STOPPED = "Engine stopped"
