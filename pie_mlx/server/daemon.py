@@ -1,10 +1,8 @@
 """A program that answers HTTP on a port of its own, each request in a process of its own."""
 
 import asyncio
-import contextlib
 import json
 import socket
-from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 
 import uvicorn
@@ -21,6 +19,7 @@ from pie_mlx.runtime.program import HANDLER, Program, module_names, read_text
 from pie_mlx.runtime.registry import Launch, Registry, User
 from pie_mlx.server.exchanges import ProcessApp
 from pie_mlx.server.gate import check_host, check_origin
+from pie_mlx.server.listener import Listener
 from pie_mlx.server.listening import bind_tcp
 from pie_mlx.server.protocol import HttpProtocol
 from pie_mlx.server.settings import ServerSettings
@@ -54,7 +53,7 @@ class Daemon:
     input: Input
     _bound: socket.socket
     _answering: "dict[asyncio.Task[Outcome], Process]" = field(default_factory=dict["asyncio.Task[Outcome]", Process])
-    _server: "_Quiet | None" = None
+    _server: Listener | None = None
     _serving: "asyncio.Task[None] | None" = None
 
     @staticmethod
@@ -77,14 +76,19 @@ class Daemon:
             server_header=False,
             timeout_graceful_shutdown=STOP_SECONDS,
         )
-        self._server = _Quiet(config)
+        self._server = Listener(config)
         self._serving = asyncio.create_task(self._server.serve(sockets=[self._bound]))
 
     def end(self) -> None:
         """Listen no more, and end what is being answered."""
-        self._bound.close()
-        if self._server is not None:
+        if self._server is not None and self._server.has_started.is_set():
+            # Not the socket alone: the loop watches its number, which is given out again.
+            self._server.refuse_more()
             self._server.should_exit = True
+        else:
+            if self._serving is not None:
+                self._serving.cancel()
+            self._bound.close()
         for process in self._answering.values():
             process.cancel()
 
@@ -112,11 +116,3 @@ class _Guard:
             await self.app(scope, receive, send)
         else:
             await PlainTextResponse(refusal.text, refusal.status)(scope, receive, send)
-
-
-class _Quiet(uvicorn.Server):
-    """Signals belong to the command line."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None, None, None]:
-        yield

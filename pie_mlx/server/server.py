@@ -5,7 +5,7 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import ceil
 from pathlib import Path
@@ -27,6 +27,7 @@ from pie_mlx.server.connection import Connection
 from pie_mlx.server.gate import Refusal, check_host, check_origin
 from pie_mlx.server.handlers import handlers
 from pie_mlx.server.http import http_app
+from pie_mlx.server.listener import Listener
 from pie_mlx.server.listening import bind_tcp, listen, websocket_url
 from pie_mlx.server.peers import is_own_peer, is_unix, login_name
 from pie_mlx.server.protocol import HttpProtocol
@@ -83,7 +84,7 @@ class Server:
         self._claim: TextIO | None = None
         self._sweeper: asyncio.Task[None] | None = None
         self._serving: asyncio.Task[None] | None = None
-        self._http: _Uvicorn | None = None
+        self._http: Listener | None = None
         self._stopping: asyncio.Task[None] | None = None
         self.service: Service
         self.url = ""
@@ -163,7 +164,7 @@ class Server:
             server_header=False,
             timeout_graceful_shutdown=ceil(self._settings.stop_seconds),
         )
-        self._http = _Uvicorn(config)
+        self._http = Listener(config)
         self._serving = asyncio.create_task(self._http.serve(sockets=self._sockets))
         started = asyncio.create_task(self._http.has_started.wait())
         await asyncio.wait({started, self._serving}, return_when=asyncio.FIRST_COMPLETED)
@@ -212,27 +213,6 @@ class Server:
             self.service.registry.end_abandoned(time.monotonic())
             for connection in list(self.service.connections):
                 cast("Connection", connection).give_up_stalled_uploads()
-
-
-class _Uvicorn(uvicorn.Server):
-    """Signals belong to the command line."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.has_started = asyncio.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.has_started.set()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Generator[None, None, None]:
-        yield
-
-    def refuse_more(self) -> None:
-        """Listen no more; connections stay."""
-        for listener in self.servers:
-            listener.close()
 
 
 class _Hall:

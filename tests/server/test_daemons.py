@@ -1,6 +1,7 @@
 """Programs that answer HTTP on a port of their own."""
 
 import asyncio
+import gc
 import json
 import socket
 
@@ -182,3 +183,15 @@ async def test_requests_are_answered_by_processes_of_their_own(tmp_path):
             assert (await ask(chosen, "/stream"))[2] == b"piece 0\npiece 1\npiece 2\n"
     finally:
         running.stop()
+
+
+async def test_the_port_of_a_daemon_that_was_ended_serves_the_next(server, port, caplog):
+    async with await speak(server, "ada") as ada:
+        chosen = free_port()
+        for _ in range(3):
+            assert await ada.ask("launch_daemon", port=chosen, inferlet="web", input="{}") == (True, "server launched")
+            assert (await ask(chosen, "/empty"))[0] == 204
+            (found,) = [row["id"] for row in await ada.json("list_processes") if row["input"] == "{}"]
+            assert (await ada.ask("terminate_process", process_id=found))[0]
+    gc.collect()
+    assert not caplog.records
