@@ -191,7 +191,8 @@ async def test_the_port_of_a_daemon_that_was_ended_serves_the_next(server, port,
         for _ in range(3):
             assert await ada.ask("launch_daemon", port=chosen, inferlet="web", input="{}") == (True, "server launched")
             assert (await ask(chosen, "/empty"))[0] == 204
-            (found,) = [row["id"] for row in await ada.json("list_processes") if row["input"] == "{}"]
-            assert (await ada.ask("terminate_process", process_id=found))[0]
+            rows = await ada.json("list_processes")
+            (daemon,) = (row["id"] for row in rows if (row["kind"], row["input"]) == ("daemon", "{}"))
+            assert (await ada.ask("terminate_process", process_id=daemon))[0]
     gc.collect()
     assert not caplog.records
