@@ -144,7 +144,7 @@ class AdapterRegistry:
 
     async def sweep(self) -> None:
         """Drop the versions that nobody needs any more."""
-        dead = self._known.keys() - {adapter.current for adapter in self._by_id.values()} - set(+self._leases)
+        dead = self._known.keys() - {adapter.current for adapter in self._by_id.values()} - self._leases.keys()
         if not dead:
             return
         dead -= self._store.adapters_in_use()
@@ -199,6 +199,8 @@ class AdapterRegistry:
             yield
         finally:
             self._leases[version] -= 1
+            if not self._leases[version]:
+                del self._leases[version]
 
     def _tell(self, adapter: Adapter) -> None:
         self._emit(AdapterChanged(adapter.id, adapter.username, adapter.name, adapter.version, adapter.size_bytes))

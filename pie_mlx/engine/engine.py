@@ -1,6 +1,7 @@
 """The engine: one model, one pool, one loop of ticks, and the answers to every host call."""
 
 import asyncio
+import atexit
 import concurrent.futures
 import gc
 import secrets
@@ -48,12 +49,11 @@ class EngineCore:
         self._loop = EngineLoop()
         self._thread = threading.Thread(target=self._run_loop, name="pie-engine", daemon=True)
         self._services: Services | None = None
-        self._stopping = False
 
     @property
     def services(self) -> Services:
         """The running parts. Raises EngineStoppedError before `start` and after `stop`."""
-        if self._services is None or self._stopping:
+        if self._services is None:
             raise EngineStoppedError("engine: it is not running", hint="start the engine first")
         return self._services
 
@@ -66,18 +66,16 @@ class EngineCore:
         """Load the model and begin to tick. Raises ModelError and its kin; the engine is then stopped."""
         self._thread.start()
         try:
-            self._services = await self._on_loop(self._start())
+            await self._on_loop(self._start())
         except BaseException:
-            await self._end_thread()
+            await self._on_loop(_cancel_others())
+            await self._end()
             raise
 
     async def stop(self) -> None:
         """End every process, finish the running batch, and free the device. Idempotent."""
-        if self._services is None or self._stopping:
-            return
-        services, self._stopping = self._services, True
-        await self._on_loop(self._stop(services))
-        await self._end_thread()
+        if self._services is not None:
+            await self._end()
 
     def open_process(
         self,
@@ -108,7 +106,7 @@ class EngineCore:
 
     async def close_process(self, process_id: str) -> None:
         """Release all that a process owned (E7). Unknown ids are ignored, so closing twice is no error."""
-        if self._services is not None and not self._stopping:
+        if self._services is not None:
             process = self._services.processes.get(process_id)
             if process is not None:
                 await self._on_loop(_close(self._services, process))
@@ -179,13 +177,19 @@ class EngineCore:
         finally:
             del process.calls[task]
 
-    async def _start(self) -> Services:
+    async def _start(self) -> None:
         seed = secrets.randbits(64) if self._settings.seed is None else self._settings.seed
-        services = await start_services(self._settings, seed, self._emit, self._progress)
+        # Kept here and not by who waits, who may be cancelled as it is done.
+        self._services = await start_services(self._settings, seed, self._emit, self._progress)
         # What loading left behind never dies: keep the collector from walking it during a tick.
         gc.collect()
         gc.freeze()
-        return services
+
+    async def _end(self) -> None:
+        services, self._services = self._services, None
+        if services is not None:
+            await self._on_loop(self._stop(services))
+        await self._end_thread()
 
     async def _stop(self, services: Services) -> None:
         for process in list(services.processes.values()):
@@ -209,6 +213,13 @@ class EngineCore:
     def _run_loop(self) -> None:
         self._loop.run_forever()
         self._loop.finish()
+
+
+@atexit.register
+def _collect() -> None:
+    """Arrays that die with the interpreter abort it now and then: MLX's threads then wait for what is gone."""
+    gc.unfreeze()
+    gc.collect()
 
 
 async def _look_up_elsewhere(services: Services, process: Process, message: Call[Any]) -> Any:

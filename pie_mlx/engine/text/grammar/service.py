@@ -96,7 +96,9 @@ class GrammarService:
                 f"grammar: {size} characters, at most {_MAXIMUM_CHARACTERS} are compiled", hint="make it smaller"
             )
         key = (stops, msgspec.json.encode(source))
-        compiled = self._compiled.get(key, size + _OVERHEAD_CHARACTERS, lambda: self._compile_in_time(source, stops))
+        # Masks that are prepared take bytes per token of the vocabulary.
+        cost = size + _OVERHEAD_CHARACTERS + self._vocabulary_size // 4
+        compiled = self._compiled.get(key, cost, lambda: self._compile_in_time(source, stops))
         return None if compiled is None else compiled.start()
 
     def compiled(self, source: GrammarSource, stop_tokens: Sequence[int] = ()) -> Matcher | None:

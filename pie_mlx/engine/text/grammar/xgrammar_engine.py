@@ -18,6 +18,8 @@ _RAW, _BYTE_FALLBACK, _BYTE_LEVEL = 0, 1, 2
 _COMPILE_SECONDS = 10.0
 """A long repetition takes minutes with a large vocabulary: a mask is prepared for each of its states."""
 _COMPILING_AT_ONCE = 2
+CACHE_BYTES = 64 << 20
+"""What the library itself keeps of what it compiled: megabytes per grammar of a large vocabulary."""
 _PLACE = re.compile(r"at line (\d+), column (\d+): (.*)", re.DOTALL)
 
 
@@ -81,7 +83,7 @@ class XgrammarEngine:
         info = self._classes.TokenizerInfo(
             token_texts(tokenizer, view, vocabulary_size), kind, vocabulary_size, list(stop_tokens), False
         )
-        self._compiler = self._classes.GrammarCompiler(info, 2, True, -1)
+        self._compiler = self._classes.GrammarCompiler(info, 2, True, CACHE_BYTES)
 
     def compile_gbnf(self, source: str) -> Walk | None:
         """Text of the rule `root`."""
