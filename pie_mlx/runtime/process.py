@@ -132,4 +132,5 @@ class Process:
         else:
             self._outlet.deliver(ProcessReturned(self.id, outcome.value, outcome.format))
         self._outlet.close()
+        self._executor = None  # a result may be kept for long, and a worker's link holds much
         return outcome

@@ -4,6 +4,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from sys import getsizeof
 
 import msgspec
 
@@ -15,8 +16,12 @@ from pie_mlx.events import (
     ContextReleased,
     Event,
     MarketSettled,
+    McpCalled,
+    McpToolsListed,
     ProcessFailed,
     ProcessLaunched,
+    ProcessMessage,
+    ProcessOutput,
     ProcessQueued,
     ProcessReturned,
 )
@@ -24,7 +29,21 @@ from pie_mlx.runtime.registry import User
 from pie_mlx.server.frames import VALUE_LIMIT_BYTES, engine_event
 
 KEPT = 4096
+KEPT_BYTES = 32 << 20
 GAP = "gap"
+
+_BARE_BYTES = 512
+"""About what an event takes without a long field."""
+_MOVEMENT_BYTES = 256
+_TOOL_BYTES = 512
+_LONG_FIELDS: dict[type[Event], str] = {
+    ProcessOutput: "text",
+    ProcessMessage: "text",
+    ProcessReturned: "value",
+    ProcessFailed: "message",
+    McpCalled: "error",
+}
+"""Text whose length is up to programs and servers."""
 
 
 @dataclass(slots=True)
@@ -82,6 +101,7 @@ class Numbered:
     time: float
     event: Event
     owner: str | None
+    size_bytes: int
 
     def seen_by(self, user: User, owners: Owners) -> Event | None:
         """What `user` may know of it."""
@@ -97,11 +117,16 @@ class Numbered:
 
 
 class Feed:
-    """Numbers every event and keeps the latest; nobody who reads it is waited for. For one loop."""
+    """Numbers every event and keeps the latest; nobody who reads it is waited for. For one loop.
 
-    def __init__(self, clock: Callable[[], float] = time.time, kept: int = KEPT) -> None:
+    At most `kept` events and `kept_bytes` of them are kept, but always the last one.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time, kept: int = KEPT, kept_bytes: int = KEPT_BYTES) -> None:
         self._clock = clock
-        self._kept: deque[Numbered] = deque(maxlen=kept)
+        self._most, self._most_bytes = kept, kept_bytes
+        self._kept: deque[Numbered] = deque()
+        self._kept_bytes = 0
         self._wake: dict[object, Callable[[], None]] = {}
         self.owners = Owners()
         self.sequence = 0
@@ -109,7 +134,7 @@ class Feed:
     def publish(self, event: Event) -> None:
         self.owners.note(event)
         self.sequence += 1
-        self._kept.append(Numbered(self.sequence, self._clock(), event, self.owners.of(event)))
+        self._keep(Numbered(self.sequence, self._clock(), event, self.owners.of(event), _size_bytes(event)))
         self.owners.forget(event)
         for wake in self._wake.values():
             wake()
@@ -128,6 +153,23 @@ class Feed:
         first = self._kept[0].sequence
         missed = max(first - sequence - 1, 0)
         return missed, self._kept[max(sequence + 1 - first, 0)]
+
+    def _keep(self, numbered: Numbered) -> None:
+        self._kept.append(numbered)
+        self._kept_bytes += numbered.size_bytes
+        while len(self._kept) > 1 and (len(self._kept) > self._most or self._kept_bytes > self._most_bytes):
+            self._kept_bytes -= self._kept.popleft().size_bytes
+
+
+def _size_bytes(event: Event) -> int:
+    """About what it takes in memory. Every event is measured, so no text is looked through for it."""
+    if (name := _LONG_FIELDS.get(type(event))) is not None:
+        return _BARE_BYTES + getsizeof(getattr(event, name))
+    if isinstance(event, MarketSettled):
+        return _BARE_BYTES + len(event.movements) * _MOVEMENT_BYTES
+    if isinstance(event, McpToolsListed):
+        return _BARE_BYTES + len(event.tools) * _TOOL_BYTES
+    return _BARE_BYTES
 
 
 @dataclass(slots=True)

@@ -1,8 +1,10 @@
 """Processes without an engine: these programs make no calls."""
 
 import asyncio
+import gc
 import sys
 import threading
+import weakref
 from functools import partial
 
 import pytest
@@ -45,7 +47,12 @@ class Launched:
         self.process = Process("p", self.session, self.outlet)
         body = partial(body, self.session) if talks else body
         write = self.outlet.write if capture else None
-        self.process.start(partial(ProgramThread, body, NoEngine(), "program", write), self._release)
+        self.process.start(partial(self._executor, body, write), self._release)
+
+    def _executor(self, body, write, report):
+        executor = ProgramThread(body, NoEngine(), "program", write, report)
+        self.executor = weakref.ref(executor)
+        return executor
 
     async def _release(self):
         self.released = True
@@ -201,6 +208,21 @@ async def test_a_program_that_ignores_cancellation_is_given_up(monkeypatch):
     assert (await launched.process.outcome()).error_type == "ProcessCancelledError"
     assert launched.released
     release.set()
+
+
+async def test_an_ended_program_keeps_its_result_but_not_what_it_ran_in():
+    threads = []
+
+    async def main():
+        threads.append(threading.current_thread())
+        return "done"
+
+    launched = Launched(main)
+    await launched.process.result()
+    await asyncio.to_thread(threads[0].join)
+    gc.collect()
+    assert launched.executor() is None
+    assert await launched.process.result() == "done"
 
 
 async def test_tasks_left_behind_are_cancelled():

@@ -79,6 +79,18 @@ def test_who_falls_behind_is_told_how_far():
     assert [frame["sequence"] for frame in found[1:]] == [7, 8, 9, 10]  # 1.9
 
 
+def test_the_oldest_go_when_the_events_are_too_large_together():
+    feed = filled(*[ProcessMessage("p", "x" * 10_000)] * 10, kept_bytes=32_000)
+    found = frames(Watcher(feed, ADMIN, 2))
+    assert (found[0]["kind"], found[0]["data"], found[0]["sequence"]) == ("gap", '{"missed":5}', 7)
+    assert [frame["sequence"] for frame in found[1:]] == [8, 9, 10]
+
+
+def test_the_last_event_is_kept_however_large():
+    feed = filled(TICK, ProcessMessage("p", "x" * 10_000), kept_bytes=1)
+    assert seen(feed, ADMIN) == [(1, "gap"), (2, "process_message")]
+
+
 def test_totals_are_folded():
     board = Board()
     for event in (TICK, TickCompleted(2, 200, 1, 0, 1.5, PageUsage(10, 2, 0, 0)), LAUNCHED):

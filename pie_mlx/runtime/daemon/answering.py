@@ -57,6 +57,15 @@ def request_mapping(request: HttpRequest) -> dict[str, Any]:
 
 
 async def _stream(host: Host, pieces: AsyncIterator[object]) -> None:
+    try:
+        await _send_pieces(host, pieces)
+    finally:
+        close = getattr(pieces, "aclose", None)
+        if close is not None:
+            await close()
+
+
+async def _send_pieces(host: Host, pieces: AsyncIterator[object]) -> None:
     """One piece is on its way while the program makes the next."""
     sending: asyncio.Task[None] | None = None
     try:
@@ -68,10 +77,13 @@ async def _stream(host: Host, pieces: AsyncIterator[object]) -> None:
         if sending is not None:
             await sending
         await host.submit(WriteHttpBody(b"", last=True))
+    except asyncio.CancelledError:
+        if sending is not None:
+            sending.cancel()
+        raise
     finally:
-        close = getattr(pieces, "aclose", None)
-        if close is not None:
-            await close()
+        if sending is not None:  # what was made before a failure still goes out; that the client is gone is no news
+            await asyncio.gather(sending, return_exceptions=True)
 
 
 def _parts(answer: object) -> tuple[int, list[tuple[str, str]], object]:

@@ -1,6 +1,7 @@
 """Events kept for a client that is away."""
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pie_mlx.events import (
@@ -26,24 +27,83 @@ class KeptLimits:
 
 
 @dataclass(slots=True)
+class KeptTotal:
+    """What is kept of all processes together. Beyond `limit_bytes` the events of processes that are over go.
+
+    Those that were over first lose theirs first. What runs has limits of its own, and loses nothing to others.
+    """
+
+    limit_bytes: int = 256 << 20
+    kept_bytes: int = 0
+    _ended: "dict[KeptEvents, None]" = field(default_factory=dict["KeptEvents", None])
+
+    def end(self, kept: "KeptEvents") -> None:
+        """A process is over."""
+        self._ended[kept] = None
+        self.make_room()
+
+    def forget(self, kept: "KeptEvents") -> None:
+        self._ended.pop(kept, None)
+
+    def make_room(self) -> None:
+        while self.kept_bytes > self.limit_bytes and self._ended:
+            first = next(iter(self._ended))
+            if not first.drop_oldest():
+                del self._ended[first]
+
+    def check_integrity(self, present: "Iterable[KeptEvents]") -> None:
+        """Raises RuntimeError when the count is not that of what is kept of those that are `present`."""
+        found = sum(kept.size_bytes for kept in present)
+        if found != self.kept_bytes:
+            raise RuntimeError(f"kept events: counted {self.kept_bytes} of all processes, found {found}")
+
+
+@dataclass(slots=True, eq=False)
 class KeptEvents:
     """First in, first out. The oldest go when a limit is passed; the terminal event never does."""
 
     limits: KeptLimits = field(default_factory=KeptLimits)
+    total: KeptTotal = field(default_factory=KeptTotal)
     dropped: int = 0
     _items: deque[tuple[ProcessEvent, bytes]] = field(default_factory=deque[tuple[ProcessEvent, bytes]])
     _text_bytes: int = 0
     _file_bytes: int = 0
+    _forgotten: bool = False
 
     def __len__(self) -> int:
         return len(self._items)
 
+    @property
+    def size_bytes(self) -> int:
+        return self._text_bytes + self._file_bytes
+
     def add(self, event: ProcessEvent, data: bytes) -> None:
+        if self._forgotten:
+            return
         self._items.append((event, data))
         self._count(event, data, 1)
-        while self._is_over() and not isinstance(self._items[0][0], TERMINAL):
-            self._count(*self._items.popleft(), -1)
-            self.dropped += 1
+        while self._is_over() and self.drop_oldest():
+            pass
+        self.total.make_room()
+
+    def drop_oldest(self) -> bool:
+        """Whether there was one that may go."""
+        if not self._items or isinstance(self._items[0][0], TERMINAL):
+            return False
+        self._count(*self._items.popleft(), -1)
+        self.dropped += 1
+        return True
+
+    def end(self) -> None:
+        """The process is over. Called again when something was kept after that."""
+        if not self._forgotten:
+            self.total.end(self)
+
+    def forget(self) -> None:
+        """Nobody comes back: from now on nothing is kept."""
+        self._forgotten = True
+        self.total.forget(self)
+        self._clear()
 
     def take(self, process: str) -> list[tuple[ProcessEvent, bytes]]:
         """Everything, after a notice when something was dropped; nothing is kept then."""
@@ -51,8 +111,7 @@ class KeptEvents:
         if self.dropped:
             notice = f"[pie] {self.dropped} earlier events were dropped\n"
             taken.insert(0, (ProcessOutput(process, "stderr", notice), b""))
-        self._items.clear()
-        self._text_bytes = self._file_bytes = self.dropped = 0
+        self._clear()
         return taken
 
     def check_integrity(self) -> None:
@@ -60,6 +119,11 @@ class KeptEvents:
         text, files = sum(_text_bytes(event) for event, _ in self._items), sum(len(data) for _, data in self._items)
         if (text, files) != (self._text_bytes, self._file_bytes):
             raise RuntimeError(f"kept events: counted {self._text_bytes}, {self._file_bytes}, found {text}, {files}")
+
+    def _clear(self) -> None:
+        self._items.clear()
+        self.total.kept_bytes -= self.size_bytes
+        self._text_bytes = self._file_bytes = self.dropped = 0
 
     def _is_over(self) -> bool:
         return (
@@ -69,8 +133,10 @@ class KeptEvents:
         )
 
     def _count(self, event: ProcessEvent, data: bytes, sign: int) -> None:
-        self._text_bytes += sign * _text_bytes(event)
-        self._file_bytes += sign * len(data)
+        text_bytes, file_bytes = sign * _text_bytes(event), sign * len(data)
+        self._text_bytes += text_bytes
+        self._file_bytes += file_bytes
+        self.total.kept_bytes += text_bytes + file_bytes
 
 
 def _text_bytes(event: ProcessEvent) -> int:

@@ -11,7 +11,8 @@ class RegistryLimits:
 
     `finished_grace_seconds` is how long a finished process can still be attached, `detached_seconds` how long one may
     wait for a client that is away before it is ended (None: for ever). A program that does not receive what
-    it is sent has at most `messages`, `files` and `file_bytes` waiting.
+    it is sent has at most `messages`, `files` and `file_bytes` waiting. `kept` is of one process; beyond
+    `kept_total_bytes` of all of them the finished ones lose what is kept.
     """
 
     concurrent: int | None = None
@@ -21,4 +22,5 @@ class RegistryLimits:
     messages: int = 1024
     files: int = 16
     file_bytes: int = 256 << 20
+    kept_total_bytes: int = 256 << 20
     kept: KeptLimits = field(default_factory=KeptLimits)

@@ -124,6 +124,8 @@ class Record:
         self.attached = None
         for event, data in unsent:
             self.kept.add(event, data)
+        if self.is_over:
+            self.kept.end()
 
     def hold(self) -> None:
         """Whoever is attached reads too slowly: let the program wait."""
@@ -142,6 +144,7 @@ class Record:
         else:
             self.state = "killed" if event.error_type == ProcessCancelledError.__name__ else "failed"
         self.attached = None
+        self.kept.end()
         self.ended.set()
 
 

@@ -27,7 +27,7 @@ from pie_mlx.runtime.outcome import Failed
 from pie_mlx.runtime.process import Process
 from pie_mlx.runtime.registry.admission import LaunchAdmission
 from pie_mlx.runtime.registry.entrance import Entrance
-from pie_mlx.runtime.registry.kept import KeptEvents
+from pie_mlx.runtime.registry.kept import KeptEvents, KeptTotal
 from pie_mlx.runtime.registry.launch import Launch, User, checked_id, checked_input
 from pie_mlx.runtime.registry.limits import RegistryLimits
 from pie_mlx.runtime.registry.output_log import OutputLogs
@@ -65,6 +65,7 @@ class Registry:
         self._clock = clock
         self._emit = emit
         self._records: dict[str, Record] = {}
+        self._kept = KeptTotal(self._limits.kept_total_bytes)
         self._entrance = Entrance(
             lambda: LaunchAdmission(engine.admission_terms(), engine.endowment), self._spawn, self._limits.concurrent
         )
@@ -263,6 +264,7 @@ class Registry:
         self._entrance.check_integrity(record for record in self._records.values() if not record.is_over)
         for record in self._records.values():
             record.kept.check_integrity()
+        self._kept.check_integrity(record.kept for record in self._records.values())
 
     def _enter(self, record: Record) -> None:
         self._records[record.id] = record
@@ -271,7 +273,7 @@ class Registry:
 
     def _withdraw(self, record: Record) -> None:
         """A launch that somebody waited for did not come about."""
-        del self._records[record.id]
+        self._forget(record)
         self._go(record, was_running=_counts(record))
 
     def _go(self, record: Record, *, was_running: bool) -> None:
@@ -304,7 +306,7 @@ class Registry:
             token_budget=launch.token_budget,
             started_at=self._clock(),
             started_seconds=time.monotonic(),
-            kept=KeptEvents(self._limits.kept),
+            kept=KeptEvents(self._limits.kept, self._kept),
             parent=launch.parent,
             root=self._records[launch.parent].root if launch.parent in self._records else process_id,
             http=launch.http,
@@ -383,7 +385,11 @@ class Registry:
     def _forget_later(self, record: Record) -> None:
         """Nobody comes back to what answered for the engine itself; all else can be attached for a while."""
         grace_seconds = self._limits.finished_grace_seconds if record.entry is None else 0.0
-        asyncio.get_running_loop().call_later(grace_seconds, self._records.pop, record.id, None)
+        asyncio.get_running_loop().call_later(grace_seconds, self._forget, record)
+
+    def _forget(self, record: Record) -> None:
+        self._records.pop(record.id, None)
+        record.kept.forget()
 
 
 def _counts(record: Record) -> bool:

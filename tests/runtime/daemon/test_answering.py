@@ -1,6 +1,7 @@
 """Programs that answer requests, with an exchange instead of a server."""
 
 import asyncio
+import gc
 import json
 
 import pytest
@@ -173,6 +174,37 @@ async def test_a_slow_reader_makes_the_program_wait(engine):
     read = sum([len(piece) async for piece in exchange.body()])
     await ending
     assert read == count * WINDOW_BYTES // 4
+
+
+async def test_a_stream_that_is_cancelled_leaves_no_piece_on_its_way(engine):
+    unheard, exchange, waits = [], Exchange(REQUEST), asyncio.Event()
+
+    async def handle(request):
+        async def pieces():
+            yield bytes(2 * WINDOW_BYTES)
+            session.send("waits")
+            await asyncio.Event().wait()
+
+        return {"body": pieces()}
+
+    async def main(input):
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: unheard.append(context["message"]))
+        before = asyncio.all_tasks()
+        answering = asyncio.create_task(answer_request(handle, input))
+        await session.receive()
+        answering.cancel()
+        await asyncio.wait([answering])
+        left = len(asyncio.all_tasks() - before)
+        del answering
+        gc.collect()
+        return left
+
+    process = await engine.launch(main, {}, http=exchange, on_message=lambda text: waits.set())
+    await waits.wait()
+    exchange.hang_up()
+    process.send("cancel")
+    assert await process.result() == 0
+    assert unheard == []
 
 
 async def test_a_client_that_hangs_up_stops_a_program_that_writes(engine):

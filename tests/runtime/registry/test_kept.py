@@ -3,6 +3,7 @@ from hypothesis import strategies as st
 
 from pie_mlx.events import ProcessFile, ProcessMessage, ProcessOutput, ProcessReturned
 from pie_mlx.runtime.registry import KeptEvents, KeptLimits
+from pie_mlx.runtime.registry.kept import KeptTotal
 
 LIMITS = KeptLimits(events=5, text_bytes=20, file_bytes=30)
 TEXTS = st.text(max_size=12)
@@ -42,3 +43,49 @@ def test_what_was_taken_is_gone():
     kept.add(*LAST)
     assert kept.take("p") == [LAST]
     assert kept.take("p") == []
+
+
+def printed(total, text, *, over):
+    kept = KeptEvents(total=total)
+    kept.add(ProcessOutput("p", "stdout", text), b"")
+    if over:
+        kept.add(ProcessReturned("p", "end"), b"")
+        kept.end()
+    return kept
+
+
+def test_the_processes_that_were_over_first_make_room_for_the_others():
+    total = KeptTotal(limit_bytes=35)
+    runs = printed(total, "r" * 10, over=False)
+    first, second = printed(total, "1" * 10, over=True), printed(total, "2" * 10, over=True)
+    assert [len(runs), len(first), len(second)] == [1, 1, 2]
+    assert [getattr(event, "text", event.kind) for event, _ in first.take("p")] == [
+        "[pie] 1 earlier events were dropped\n",
+        "process_returned",
+    ]
+    total.check_integrity([runs, first, second])
+
+
+def test_what_runs_loses_nothing_to_others():
+    total = KeptTotal(limit_bytes=5)
+    kept = [printed(total, "x" * 10, over=False) for _ in range(3)]
+    assert [len(each) for each in kept] == [1, 1, 1]
+
+
+def test_what_is_kept_of_a_process_after_its_end_makes_room_too():
+    total = KeptTotal(limit_bytes=5)
+    kept = printed(total, "x" * 10, over=True)
+    kept.add(ProcessOutput("p", "stdout", "unsent"), b"")
+    kept.take("p")
+    kept.add(ProcessOutput("p", "stdout", "unsent"), b"")
+    kept.end()
+    assert len(kept) == 0
+
+
+def test_nothing_is_kept_of_a_process_that_is_forgotten():
+    total = KeptTotal()
+    kept = printed(total, "x" * 10, over=True)
+    kept.forget()
+    kept.add(ProcessOutput("p", "stdout", "late"), b"")
+    kept.end()
+    assert (len(kept), total.kept_bytes) == (0, 0)

@@ -71,6 +71,18 @@ async def test_what_is_dropped_is_counted_in_the_first_event(make_player):
     assert texts(replay[1:]) == ["line 9", "printed\n"]
 
 
+async def test_what_is_kept_of_all_processes_is_bounded(make_player):
+    player = make_player(kept_total_bytes=100)
+    records = []
+    for _ in range(20):
+        records.append(player.launch(do("print", n=3)))
+        await records[-1].ended.wait()
+    assert sum(record.kept.size_bytes for record in records if len(record.kept) > 1) <= 100
+    replay = [event for event, _ in player.registry.attach(records[0], Listener())]
+    assert replay[0].text == "[pie] 4 earlier events were dropped\n"
+    assert is_over(replay)
+
+
 async def test_output_is_not_kept_when_it_is_not_captured(player):
     record = player.launch(do("print"), captures=False)
     await record.ended.wait()
