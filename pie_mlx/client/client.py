@@ -1,8 +1,10 @@
 """A client of a running engine."""
 
 import asyncio
+import contextlib
 import json
-from collections.abc import AsyncIterator, Sequence
+import weakref
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -22,13 +24,20 @@ from pie_mlx.events import ProcessFailed, ProcessReturned
 DISABLED = "Authenticated (Engine disabled authentication)"
 SHOWN_ID_CHARACTERS = 8
 
+Watched = asyncio.Queue[frames.EngineEvent | PieError]
+"""Events of a watch; or why there will be no more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """The engine when watching began, and everything since: `events` ends with the connection."""
+    """The engine when watching began, and everything since.
+
+    `events` raises SessionClosedError at the end of the connection, and when the same client watches anew.
+    Close them with `aclose` to watch no more.
+    """
 
     snapshot: dict[str, Any]
-    events: AsyncIterator[frames.EngineEvent]
+    events: AsyncGenerator[frames.EngineEvent, None]
 
 
 class Client:
@@ -41,7 +50,9 @@ class Client:
         self._connection: Connection
         self._queues: dict[str, asyncio.Queue[Delivery]] = {}
         self._downloads: dict[tuple[str, str], Download] = {}
-        self._watched: asyncio.Queue[frames.EngineEvent | PieError] = asyncio.Queue()
+        # Weak, so that events nobody can read any more are not kept.
+        self._watched: weakref.ref[Watched] | None = None
+        self._watches = 0
         self._mcp: dict[str, StdioServer] = {}
         self._answering: set[asyncio.Task[None]] = set()
 
@@ -217,17 +228,46 @@ class Client:
         )
 
     async def watch(self, since: int | None = None, kinds: Sequence[str] | None = None) -> Watch:
-        """Watch the engine's events; with `since` from those after that number, as far as they are kept."""
-        chosen = None if kinds is None else list(kinds)
-        snapshot = await self._connection.ask("watch_events", since=since, kinds=chosen)
-        return Watch(json.loads(snapshot), self._watch())
+        """Watch the engine's events; with `since` from those after that number, as far as they are kept.
 
-    async def _watch(self) -> AsyncIterator[frames.EngineEvent]:
-        while True:
-            event = await self._watched.get()
-            if isinstance(event, PieError):
-                raise event
-            yield event
+        An earlier watch of this client ends.
+        """
+        self._watches += 1
+        number = self._watches
+        queue: Watched = asyncio.Queue()
+        snapshot = await self._connection.ask(
+            "watch_events",
+            arranged=lambda _: self._watch_into(queue),
+            since=since,
+            kinds=None if kinds is None else list(kinds),
+        )
+        return Watch(json.loads(snapshot), self._watch(queue, number))
+
+    def _watch_into(self, queue: Watched) -> None:
+        """The server sends events of one watch only: those after this answer are of the new one."""
+        self._tell_watch(SessionClosedError("this client watches anew", hint="connect once more for a second watch"))
+        self._watched = weakref.ref(queue)
+
+    def _tell_watch(self, item: frames.EngineEvent | PieError) -> None:
+        queue = None if self._watched is None else self._watched()
+        if queue is not None:
+            queue.put_nowait(item)
+
+    async def _watch(self, queue: Watched, number: int) -> AsyncGenerator[frames.EngineEvent, None]:
+        try:
+            while True:
+                event = await queue.get()
+                if isinstance(event, PieError):
+                    raise event
+                yield event
+        finally:
+            if number == self._watches:  # else it would stop the watch that was asked for since
+                await self._post("unwatch_events")
+
+    async def _post(self, type: str, **fields: Any) -> None:
+        """Send a request whose answer matters to nobody, not even that the connection is lost."""
+        with contextlib.suppress(SessionClosedError):
+            await self._connection.send(type, corr_id=self._connection.next_number(), **fields)
 
     def _process(self, process_id: str) -> RemoteProcess:
         """A process whose events are kept from now on: it may have ended before whoever started it goes on."""
@@ -241,7 +281,7 @@ class Client:
             case frames.File():
                 self._receive(frame)
             case frames.EngineEvent():
-                self._watched.put_nowait(frame)
+                self._tell_watch(frame)
             case frames.McpRequest():
                 task = asyncio.create_task(self._answer(frame))
                 self._answering.add(task)
@@ -280,7 +320,7 @@ class Client:
         queues, self._queues = self._queues, {}
         for process_id, queue in queues.items():
             queue.put_nowait(_left(process_id, reason))
-        self._watched.put_nowait(reason)
+        self._tell_watch(reason)
 
 
 def _left(process_id: str, reason: PieError) -> PieError:

@@ -185,6 +185,52 @@ async def test_watching(client):
     assert first.sequence > watch.snapshot["sequence"]
 
 
+async def launched_since(watch, client):
+    """Programs whose launch is told, up to one that is launched now."""
+    process = await client.launch("player", do("value", value=1), attach=False)
+    told = []
+    while process.id not in told:
+        told.append(json.loads((await anext(watch.events)).data)["process"])
+    return told
+
+
+async def test_a_second_watch_begins_at_its_own_snapshot(client):
+    first = await client.watch(kinds=["process_launched"])
+    for _ in range(3):
+        await client.launch("player", do("value", value=1), attach=False)
+    second = await client.watch(kinds=["process_launched"])
+    assert len(await launched_since(second, client)) == 1
+    with pytest.raises(SessionClosedError, match="watches anew"):
+        [event async for event in first.events]
+
+
+async def test_a_watch_that_is_replaced_does_not_stop_the_next(client):
+    first = await client.watch(kinds=["process_launched"])
+    await launched_since(first, client)
+    second = await client.watch(kinds=["process_launched"])
+    await first.events.aclose()
+    assert len(await launched_since(second, client)) == 1
+
+
+async def test_a_watch_that_is_closed_is_no_longer_sent_events(server, client):
+    watch = await client.watch(kinds=["process_launched"])
+    await launched_since(watch, client)
+    await watch.events.aclose()
+    await client.ping()
+    assert not any(connection.watcher for connection in server.server.service.connections)
+
+
+@pytest.mark.parametrize("close", [True, False])
+async def test_events_of_a_watch_that_was_never_read_are_not_kept(client, close):
+    watch = await client.watch()
+    kept = client._watched
+    if close:
+        await watch.events.aclose()
+    else:
+        del watch
+    assert kept() is None
+
+
 async def test_a_lost_connection_names_the_process_to_attach_to(server):
     client = await connect(server.url)
     process = await client.launch("player", do("wait"))
