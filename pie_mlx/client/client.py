@@ -139,9 +139,10 @@ class Client:
         """Start an installed program, `name` or `name@version`. Raises LaunchError."""
         text = input_text(input)
         started: list[RemoteProcess] = []
+        start = self._process if attach else self._unattached
         await self._connection.ask(
             "launch_process",
-            arranged=lambda process_id: started.append(self._process(process_id)),
+            arranged=lambda process_id: started.append(start(process_id)),
             inferlet=program,
             input=text,
             capture_outputs=attach,
@@ -154,9 +155,10 @@ class Client:
     ) -> list[RemoteProcess]:
         """Start a program once for each input, all or none. Raises LaunchError."""
         started: list[RemoteProcess] = []
+        start = self._process if attach else self._unattached
         await self._connection.ask(
             "launch_processes",
-            arranged=lambda result: started.extend(map(self._process, json.loads(result))),
+            arranged=lambda result: started.extend(map(start, json.loads(result))),
             inferlet=program,
             inputs=[input_text(item) for item in inputs],
             capture_outputs=attach,
@@ -274,6 +276,13 @@ class Client:
         self._queues[process_id] = asyncio.Queue()
         return RemoteProcess(process_id, self, self._queues[process_id])
 
+    def _unattached(self, process_id: str) -> RemoteProcess:
+        """A process whose events the server does not send."""
+        queue: asyncio.Queue[Delivery] = asyncio.Queue()
+        hint = f"leave out attach=False, or attach: {_attach_command(process_id)}"
+        queue.put_nowait(SessionClosedError("launched without attaching: no events come here", hint=hint))
+        return RemoteProcess(process_id, self, queue)
+
     def _take(self, frame: frames.AnyServerFrame) -> None:
         match frame:
             case frames.ProcessEvent():
@@ -327,7 +336,11 @@ def _left(process_id: str, reason: PieError) -> PieError:
     """Why there are no more events of a process that goes on: how to see the others."""
     if not isinstance(reason, SessionClosedError):
         return reason
-    return SessionClosedError(reason.message, hint=f"attach again: 'pie attach {process_id[:SHOWN_ID_CHARACTERS]}'")
+    return SessionClosedError(reason.message, hint=f"attach again: {_attach_command(process_id)}")
+
+
+def _attach_command(process_id: str) -> str:
+    return f"'pie attach {process_id[:SHOWN_ID_CHARACTERS]}'"
 
 
 async def connect(

@@ -83,6 +83,19 @@ async def test_detaching_and_attaching(client):
     assert [event.text for event, _ in (await collect(again))[:-1]] == ["kept"]
 
 
+@pytest.mark.parametrize("start", ["launch", "launch_all"])
+async def test_nothing_is_kept_for_a_process_that_is_not_attached(client, start):
+    await getattr(client, start)("player", {"launch": do("talk"), "launch_all": [do("talk")]}[start], attach=False)
+    assert client._queues == {}
+
+
+async def test_the_result_of_a_process_that_is_not_attached_is_not_waited_for(client):
+    process = await client.launch("player", do("talk"), attach=False)
+    with pytest.raises(SessionClosedError, match="launched without attaching") as left:
+        await process.result()
+    assert left.value.hint.endswith(f"attach: 'pie attach {process.id[:8]}'")
+
+
 async def test_ending_a_process(client):
     process = await client.launch("player", do("wait"))
     await process.terminate()
