@@ -183,8 +183,11 @@ class Client:
         return attached[0]
 
     async def detach(self, process_id: str) -> None:
+        """Who reads its events gets those that have come, then SessionClosedError."""
         await self._connection.ask("detach_process", process_id=process_id)
-        self._queues.pop(process_id, None)
+        queue = self._queues.pop(process_id, None)
+        if queue is not None:
+            queue.put_nowait(_left(process_id, SessionClosedError("detached: no more events come here")))
 
     async def terminate(self, process_id: str) -> None:
         await self._connection.ask("terminate_process", process_id=process_id)

@@ -83,6 +83,16 @@ async def test_detaching_and_attaching(client):
     assert [event.text for event, _ in (await collect(again))[:-1]] == ["kept"]
 
 
+async def test_whoever_waits_for_a_process_is_told_that_it_was_detached(client):
+    process = await client.launch("player", do("wait"))
+    waiting = asyncio.create_task(process.result())
+    await process.detach()
+    with pytest.raises(SessionClosedError, match="detached") as left:
+        await asyncio.wait_for(waiting, 3)
+    assert left.value.hint == f"attach again: 'pie attach {process.id[:8]}'"
+    await process.terminate()
+
+
 @pytest.mark.parametrize("start", ["launch", "launch_all"])
 async def test_nothing_is_kept_for_a_process_that_is_not_attached(client, start):
     await getattr(client, start)("player", {"launch": do("talk"), "launch_all": [do("talk")]}[start], attach=False)
