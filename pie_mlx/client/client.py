@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 import weakref
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -54,7 +54,7 @@ class Client:
         self._watched: weakref.ref[Watched] | None = None
         self._watches = 0
         self._mcp: dict[str, StdioServer] = {}
-        self._answering: set[asyncio.Task[None]] = set()
+        self._background: set[asyncio.Task[None]] = set()
 
     async def open(self, url: str, unix_socket: str | None = None) -> None:
         """Connect. Raises SessionClosedError when nobody answers."""
@@ -62,7 +62,7 @@ class Client:
 
     async def close(self) -> None:
         """Leave; processes go on, MCP servers end. Idempotent."""
-        for task in self._answering:
+        for task in self._background:
             task.cancel()
         await self._connection.close()
         servers, self._mcp = self._mcp, {}
@@ -136,13 +136,17 @@ class Client:
     async def launch(
         self, program: str, input: Any = None, *, attach: bool = True, token_budget: int | None = None
     ) -> RemoteProcess:
-        """Start an installed program, `name` or `name@version`. Raises LaunchError."""
+        """Start an installed program, `name` or `name@version`. Raises LaunchError.
+
+        When this is cancelled, what it started ends: nobody could name it.
+        """
         text = input_text(input)
         started: list[RemoteProcess] = []
         start = self._process if attach else self._unattached
         await self._connection.ask(
             "launch_process",
             arranged=lambda process_id: started.append(start(process_id)),
+            unwanted=lambda process_id: self._end_unwanted([process_id]),
             inferlet=program,
             input=text,
             capture_outputs=attach,
@@ -153,12 +157,13 @@ class Client:
     async def launch_all(
         self, program: str, inputs: Sequence[Any], *, attach: bool = True, budgets: Sequence[int | None] | None = None
     ) -> list[RemoteProcess]:
-        """Start a program once for each input, all or none. Raises LaunchError."""
+        """Start a program once for each input, all or none, also when this is cancelled. Raises LaunchError."""
         started: list[RemoteProcess] = []
         start = self._process if attach else self._unattached
         await self._connection.ask(
             "launch_processes",
             arranged=lambda result: started.extend(map(start, json.loads(result))),
+            unwanted=lambda result: self._end_unwanted(json.loads(result)),
             inferlet=program,
             inputs=[input_text(item) for item in inputs],
             capture_outputs=attach,
@@ -286,6 +291,16 @@ class Client:
         queue.put_nowait(SessionClosedError("launched without attaching: no events come here", hint=hint))
         return RemoteProcess(process_id, self, queue)
 
+    def _end_unwanted(self, process_ids: list[str]) -> None:
+        for process_id in process_ids:
+            self._queues.pop(process_id, None)
+            self._spawn(self._post("terminate_process", process_id=process_id))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
     def _take(self, frame: frames.AnyServerFrame) -> None:
         match frame:
             case frames.ProcessEvent():
@@ -295,9 +310,7 @@ class Client:
             case frames.EngineEvent():
                 self._tell_watch(frame)
             case frames.McpRequest():
-                task = asyncio.create_task(self._answer(frame))
-                self._answering.add(task)
-                task.add_done_callback(self._answering.discard)
+                self._spawn(self._answer(frame))
             case frames.Response():
                 pass
 

@@ -38,7 +38,7 @@ async def test_results_are_what_the_program_returned(client, value):
 
 @pytest.mark.parametrize("start", ["launch", "launch_all", "attach"])
 async def test_a_process_may_end_before_whoever_started_it_hears_of_its_start(client, monkeypatch, start):
-    async def at_once(type, *, arranged, **fields):
+    async def at_once(type, *, arranged, unwanted=None, **fields):
         arranged('["p"]' if start == "launch_all" else "p")
         client._take(ProcessEvent("p", "return", '{"a": 1}', "json"))
 
@@ -46,6 +46,44 @@ async def test_a_process_may_end_before_whoever_started_it_hears_of_its_start(cl
     started = await getattr(client, start)(*{"launch": ["x"], "launch_all": ["x", [{}]], "attach": ["p"]}[start])
     (process,) = started if start == "launch_all" else [started]
     assert await process.result() == {"a": 1}
+
+
+async def ended(watch, count):
+    """Once so many programs have been told to be killed."""
+    killed = []
+    while len(killed) < count:
+        event = json.loads((await anext(watch.events)).data)
+        assert event["error_type"] == "ProcessCancelledError"
+        killed.append(event["process"])
+    return True
+
+
+@pytest.mark.parametrize("attach", [True, False])
+@pytest.mark.parametrize(("start", "given", "count"), [("launch", do("wait"), 1), ("launch_all", [do("wait")] * 2, 2)])
+async def test_what_a_cancelled_launch_started_ends(client, start, given, count, attach):
+    watch = await client.watch(kinds=["process_failed"])
+    launching = asyncio.create_task(getattr(client, start)("player", given, attach=attach))
+    await asyncio.sleep(0)
+    launching.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await launching
+    assert await asyncio.wait_for(ended(watch, count), 5)
+
+
+async def test_what_a_launch_that_was_cancelled_with_its_answer_started_ends(client, monkeypatch):
+    watch = await client.watch(kinds=["process_failed"])
+    respond = client._connection._respond
+    launching = asyncio.create_task(client.launch("player", do("wait")))
+
+    def respond_and_cancel(response):
+        respond(response)
+        launching.cancel()
+
+    monkeypatch.setattr(client._connection, "_respond", respond_and_cancel)
+    with pytest.raises(asyncio.CancelledError):
+        await launching
+    assert client._queues == {}
+    assert await asyncio.wait_for(ended(watch, 1), 5)
 
 
 async def test_a_failure_is_raised(client):
