@@ -1,8 +1,10 @@
 """A client of a running engine."""
 
 import asyncio
+import contextlib
 import json
-from collections.abc import AsyncIterator, Sequence
+import weakref
+from collections.abc import AsyncGenerator, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -22,13 +24,20 @@ from pie_mlx.events import ProcessFailed, ProcessReturned
 DISABLED = "Authenticated (Engine disabled authentication)"
 SHOWN_ID_CHARACTERS = 8
 
+Watched = asyncio.Queue[frames.EngineEvent | PieError]
+"""Events of a watch; or why there will be no more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """The engine when watching began, and everything since: `events` ends with the connection."""
+    """The engine when watching began, and everything since.
+
+    `events` raises SessionClosedError at the end of the connection, and when the same client watches anew.
+    Close them with `aclose` to watch no more.
+    """
 
     snapshot: dict[str, Any]
-    events: AsyncIterator[frames.EngineEvent]
+    events: AsyncGenerator[frames.EngineEvent, None]
 
 
 class Client:
@@ -41,9 +50,11 @@ class Client:
         self._connection: Connection
         self._queues: dict[str, asyncio.Queue[Delivery]] = {}
         self._downloads: dict[tuple[str, str], Download] = {}
-        self._watched: asyncio.Queue[frames.EngineEvent | PieError] = asyncio.Queue()
+        # Weak, so that events nobody can read any more are not kept.
+        self._watched: weakref.ref[Watched] | None = None
+        self._watches = 0
         self._mcp: dict[str, StdioServer] = {}
-        self._answering: set[asyncio.Task[None]] = set()
+        self._background: set[asyncio.Task[None]] = set()
 
     async def open(self, url: str, unix_socket: str | None = None) -> None:
         """Connect. Raises SessionClosedError when nobody answers."""
@@ -51,7 +62,7 @@ class Client:
 
     async def close(self) -> None:
         """Leave; processes go on, MCP servers end. Idempotent."""
-        for task in self._answering:
+        for task in self._background:
             task.cancel()
         await self._connection.close()
         servers, self._mcp = self._mcp, {}
@@ -125,12 +136,17 @@ class Client:
     async def launch(
         self, program: str, input: Any = None, *, attach: bool = True, token_budget: int | None = None
     ) -> RemoteProcess:
-        """Start an installed program, `name` or `name@version`. Raises LaunchError."""
+        """Start an installed program, `name` or `name@version`. Raises LaunchError.
+
+        When this is cancelled, what it started ends: nobody could name it.
+        """
         text = input_text(input)
         started: list[RemoteProcess] = []
+        start = self._process if attach else self._unattached
         await self._connection.ask(
             "launch_process",
-            arranged=lambda process_id: started.append(self._process(process_id)),
+            arranged=lambda process_id: started.append(start(process_id)),
+            unwanted=lambda process_id: self._end_unwanted([process_id]),
             inferlet=program,
             input=text,
             capture_outputs=attach,
@@ -141,11 +157,13 @@ class Client:
     async def launch_all(
         self, program: str, inputs: Sequence[Any], *, attach: bool = True, budgets: Sequence[int | None] | None = None
     ) -> list[RemoteProcess]:
-        """Start a program once for each input, all or none. Raises LaunchError."""
+        """Start a program once for each input, all or none, also when this is cancelled. Raises LaunchError."""
         started: list[RemoteProcess] = []
+        start = self._process if attach else self._unattached
         await self._connection.ask(
             "launch_processes",
-            arranged=lambda result: started.extend(map(self._process, json.loads(result))),
+            arranged=lambda result: started.extend(map(start, json.loads(result))),
+            unwanted=lambda result: self._end_unwanted(json.loads(result)),
             inferlet=program,
             inputs=[input_text(item) for item in inputs],
             capture_outputs=attach,
@@ -170,8 +188,11 @@ class Client:
         return attached[0]
 
     async def detach(self, process_id: str) -> None:
+        """Who reads its events gets those that have come, then SessionClosedError."""
         await self._connection.ask("detach_process", process_id=process_id)
-        self._queues.pop(process_id, None)
+        queue = self._queues.pop(process_id, None)
+        if queue is not None:
+            queue.put_nowait(_left(process_id, SessionClosedError("detached: no more events come here")))
 
     async def terminate(self, process_id: str) -> None:
         await self._connection.ask("terminate_process", process_id=process_id)
@@ -217,22 +238,68 @@ class Client:
         )
 
     async def watch(self, since: int | None = None, kinds: Sequence[str] | None = None) -> Watch:
-        """Watch the engine's events; with `since` from those after that number, as far as they are kept."""
-        chosen = None if kinds is None else list(kinds)
-        snapshot = await self._connection.ask("watch_events", since=since, kinds=chosen)
-        return Watch(json.loads(snapshot), self._watch())
+        """Watch the engine's events; with `since` from those after that number, as far as they are kept.
 
-    async def _watch(self) -> AsyncIterator[frames.EngineEvent]:
-        while True:
-            event = await self._watched.get()
-            if isinstance(event, PieError):
-                raise event
-            yield event
+        An earlier watch of this client ends.
+        """
+        self._watches += 1
+        number = self._watches
+        queue: Watched = asyncio.Queue()
+        snapshot = await self._connection.ask(
+            "watch_events",
+            arranged=lambda _: self._watch_into(queue),
+            since=since,
+            kinds=None if kinds is None else list(kinds),
+        )
+        return Watch(json.loads(snapshot), self._watch(queue, number))
+
+    def _watch_into(self, queue: Watched) -> None:
+        """The server sends events of one watch only: those after this answer are of the new one."""
+        self._tell_watch(SessionClosedError("this client watches anew", hint="connect once more for a second watch"))
+        self._watched = weakref.ref(queue)
+
+    def _tell_watch(self, item: frames.EngineEvent | PieError) -> None:
+        queue = None if self._watched is None else self._watched()
+        if queue is not None:
+            queue.put_nowait(item)
+
+    async def _watch(self, queue: Watched, number: int) -> AsyncGenerator[frames.EngineEvent, None]:
+        try:
+            while True:
+                event = await queue.get()
+                if isinstance(event, PieError):
+                    raise event
+                yield event
+        finally:
+            if number == self._watches:  # else it would stop the watch that was asked for since
+                await self._post("unwatch_events")
+
+    async def _post(self, type: str, **fields: Any) -> None:
+        """Send a request whose answer matters to nobody, not even that the connection is lost."""
+        with contextlib.suppress(SessionClosedError):
+            await self._connection.send(type, corr_id=self._connection.next_number(), **fields)
 
     def _process(self, process_id: str) -> RemoteProcess:
         """A process whose events are kept from now on: it may have ended before whoever started it goes on."""
         self._queues[process_id] = asyncio.Queue()
         return RemoteProcess(process_id, self, self._queues[process_id])
+
+    def _unattached(self, process_id: str) -> RemoteProcess:
+        """A process whose events the server does not send."""
+        queue: asyncio.Queue[Delivery] = asyncio.Queue()
+        hint = f"leave out attach=False, or attach: {_attach_command(process_id)}"
+        queue.put_nowait(SessionClosedError("launched without attaching: no events come here", hint=hint))
+        return RemoteProcess(process_id, self, queue)
+
+    def _end_unwanted(self, process_ids: list[str]) -> None:
+        for process_id in process_ids:
+            self._queues.pop(process_id, None)
+            self._spawn(self._post("terminate_process", process_id=process_id))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
 
     def _take(self, frame: frames.AnyServerFrame) -> None:
         match frame:
@@ -241,11 +308,9 @@ class Client:
             case frames.File():
                 self._receive(frame)
             case frames.EngineEvent():
-                self._watched.put_nowait(frame)
+                self._tell_watch(frame)
             case frames.McpRequest():
-                task = asyncio.create_task(self._answer(frame))
-                self._answering.add(task)
-                task.add_done_callback(self._answering.discard)
+                self._spawn(self._answer(frame))
             case frames.Response():
                 pass
 
@@ -280,14 +345,18 @@ class Client:
         queues, self._queues = self._queues, {}
         for process_id, queue in queues.items():
             queue.put_nowait(_left(process_id, reason))
-        self._watched.put_nowait(reason)
+        self._tell_watch(reason)
 
 
 def _left(process_id: str, reason: PieError) -> PieError:
     """Why there are no more events of a process that goes on: how to see the others."""
     if not isinstance(reason, SessionClosedError):
         return reason
-    return SessionClosedError(reason.message, hint=f"attach again: 'pie attach {process_id[:SHOWN_ID_CHARACTERS]}'")
+    return SessionClosedError(reason.message, hint=f"attach again: {_attach_command(process_id)}")
+
+
+def _attach_command(process_id: str) -> str:
+    return f"'pie attach {process_id[:SHOWN_ID_CHARACTERS]}'"
 
 
 async def connect(

@@ -18,11 +18,15 @@ _OPEN_SECONDS = 10.0
 Arranged = Callable[[str], None]
 """Called with the result of a request before any later frame is looked at."""
 
+Unwanted = Callable[[str], None]
+"""Called with the result of a request that whoever asked no longer waits for: to undo it."""
+
 
 @dataclass(slots=True)
 class _Pending:
     answer: "asyncio.Future[str]"
     arranged: Arranged | None
+    unwanted: Unwanted | None
 
 
 class Connection:
@@ -42,20 +46,30 @@ class Connection:
     def next_number(self) -> int:
         return next(self._numbers)
 
-    async def ask(self, type: str, *, arranged: Arranged | None = None, **fields: Any) -> str:
+    async def ask(
+        self, type: str, *, arranged: Arranged | None = None, unwanted: Unwanted | None = None, **fields: Any
+    ) -> str:
         """Send a request and answer its result. Raises what the server refuses with, and SessionClosedError."""
         number = self.next_number()
-        answer = self.expect(number, arranged)
-        await self.send(type, corr_id=number, **fields)
-        return await answer
+        answer = self.expect(number, arranged, unwanted)
+        try:
+            await self.send(type, corr_id=number, **fields)
+            return await answer
+        except asyncio.CancelledError:
+            # The answer may have come before whoever asked went on, or come later, which `_respond` looks after.
+            if not answer.cancel() and unwanted is not None and _is_result(answer):
+                unwanted(answer.result())
+            raise
 
-    def expect(self, number: int, arranged: Arranged | None = None) -> "asyncio.Future[str]":
+    def expect(
+        self, number: int, arranged: Arranged | None = None, unwanted: Unwanted | None = None
+    ) -> "asyncio.Future[str]":
         """The result of the request with that number, which is sent next."""
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         if self._ended is not None:
             raise self._ended
         answer.add_done_callback(_look_at)
-        self._pending[number] = _Pending(answer, arranged)
+        self._pending[number] = _Pending(answer, arranged, unwanted)
         return answer
 
     async def send(self, type: str, **fields: Any) -> None:
@@ -93,7 +107,11 @@ class Connection:
 
     def _respond(self, response: frames.Response) -> None:
         pending = self._pending.pop(response.corr_id, None)
-        if pending is None or pending.answer.done():
+        if pending is None:
+            return
+        if pending.answer.done():
+            if response.ok and pending.unwanted is not None:
+                pending.unwanted(response.result)
             return
         if not response.ok:
             code = response.code or "protocol"
@@ -136,6 +154,10 @@ async def open_socket(url: str, unix_socket: str | None) -> ClientConnection:
         raise SessionClosedError(
             f"no engine answers at {where}: {error or type(error).__name__}", hint="start one with 'pie serve'"
         ) from None
+
+
+def _is_result(answer: "asyncio.Future[str]") -> bool:
+    return not answer.cancelled() and answer.exception() is None
 
 
 def _look_at(answer: "asyncio.Future[str]") -> None:

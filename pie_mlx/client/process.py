@@ -38,7 +38,7 @@ class RemoteProcess:
     _terminal: ProcessReturned | ProcessFailed | None = None
 
     async def events(self) -> AsyncIterator[tuple[ProcessEvent, bytes]]:
-        """Until the last one. Raises SessionClosedError when the connection ends before."""
+        """Until the last one. Raises SessionClosedError when the connection ends before, or it is detached."""
         while self._terminal is None:
             delivery = await self._events.get()
             if isinstance(delivery, PieError):

@@ -38,7 +38,7 @@ async def test_results_are_what_the_program_returned(client, value):
 
 @pytest.mark.parametrize("start", ["launch", "launch_all", "attach"])
 async def test_a_process_may_end_before_whoever_started_it_hears_of_its_start(client, monkeypatch, start):
-    async def at_once(type, *, arranged, **fields):
+    async def at_once(type, *, arranged, unwanted=None, **fields):
         arranged('["p"]' if start == "launch_all" else "p")
         client._take(ProcessEvent("p", "return", '{"a": 1}', "json"))
 
@@ -46,6 +46,44 @@ async def test_a_process_may_end_before_whoever_started_it_hears_of_its_start(cl
     started = await getattr(client, start)(*{"launch": ["x"], "launch_all": ["x", [{}]], "attach": ["p"]}[start])
     (process,) = started if start == "launch_all" else [started]
     assert await process.result() == {"a": 1}
+
+
+async def ended(watch, count):
+    """Once so many programs have been told to be killed."""
+    killed = []
+    while len(killed) < count:
+        event = json.loads((await anext(watch.events)).data)
+        assert event["error_type"] == "ProcessCancelledError"
+        killed.append(event["process"])
+    return True
+
+
+@pytest.mark.parametrize("attach", [True, False])
+@pytest.mark.parametrize(("start", "given", "count"), [("launch", do("wait"), 1), ("launch_all", [do("wait")] * 2, 2)])
+async def test_what_a_cancelled_launch_started_ends(client, start, given, count, attach):
+    watch = await client.watch(kinds=["process_failed"])
+    launching = asyncio.create_task(getattr(client, start)("player", given, attach=attach))
+    await asyncio.sleep(0)
+    launching.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await launching
+    assert await asyncio.wait_for(ended(watch, count), 5)
+
+
+async def test_what_a_launch_that_was_cancelled_with_its_answer_started_ends(client, monkeypatch):
+    watch = await client.watch(kinds=["process_failed"])
+    respond = client._connection._respond
+    launching = asyncio.create_task(client.launch("player", do("wait")))
+
+    def respond_and_cancel(response):
+        respond(response)
+        launching.cancel()
+
+    monkeypatch.setattr(client._connection, "_respond", respond_and_cancel)
+    with pytest.raises(asyncio.CancelledError):
+        await launching
+    assert client._queues == {}
+    assert await asyncio.wait_for(ended(watch, 1), 5)
 
 
 async def test_a_failure_is_raised(client):
@@ -81,6 +119,29 @@ async def test_detaching_and_attaching(client):
     await client.signal(process.id, "kept")
     again = await client.attach(process.id)
     assert [event.text for event, _ in (await collect(again))[:-1]] == ["kept"]
+
+
+async def test_whoever_waits_for_a_process_is_told_that_it_was_detached(client):
+    process = await client.launch("player", do("wait"))
+    waiting = asyncio.create_task(process.result())
+    await process.detach()
+    with pytest.raises(SessionClosedError, match="detached") as left:
+        await asyncio.wait_for(waiting, 3)
+    assert left.value.hint == f"attach again: 'pie attach {process.id[:8]}'"
+    await process.terminate()
+
+
+@pytest.mark.parametrize("start", ["launch", "launch_all"])
+async def test_nothing_is_kept_for_a_process_that_is_not_attached(client, start):
+    await getattr(client, start)("player", {"launch": do("talk"), "launch_all": [do("talk")]}[start], attach=False)
+    assert client._queues == {}
+
+
+async def test_the_result_of_a_process_that_is_not_attached_is_not_waited_for(client):
+    process = await client.launch("player", do("talk"), attach=False)
+    with pytest.raises(SessionClosedError, match="launched without attaching") as left:
+        await process.result()
+    assert left.value.hint.endswith(f"attach: 'pie attach {process.id[:8]}'")
 
 
 async def test_ending_a_process(client):
@@ -183,6 +244,52 @@ async def test_watching(client):
     assert (first.kind, second.kind) == ("process_launched", "process_returned")
     assert json.loads(first.data)["process"] == process.id
     assert first.sequence > watch.snapshot["sequence"]
+
+
+async def launched_since(watch, client):
+    """Programs whose launch is told, up to one that is launched now."""
+    process = await client.launch("player", do("value", value=1), attach=False)
+    told = []
+    while process.id not in told:
+        told.append(json.loads((await anext(watch.events)).data)["process"])
+    return told
+
+
+async def test_a_second_watch_begins_at_its_own_snapshot(client):
+    first = await client.watch(kinds=["process_launched"])
+    for _ in range(3):
+        await client.launch("player", do("value", value=1), attach=False)
+    second = await client.watch(kinds=["process_launched"])
+    assert len(await launched_since(second, client)) == 1
+    with pytest.raises(SessionClosedError, match="watches anew"):
+        [event async for event in first.events]
+
+
+async def test_a_watch_that_is_replaced_does_not_stop_the_next(client):
+    first = await client.watch(kinds=["process_launched"])
+    await launched_since(first, client)
+    second = await client.watch(kinds=["process_launched"])
+    await first.events.aclose()
+    assert len(await launched_since(second, client)) == 1
+
+
+async def test_a_watch_that_is_closed_is_no_longer_sent_events(server, client):
+    watch = await client.watch(kinds=["process_launched"])
+    await launched_since(watch, client)
+    await watch.events.aclose()
+    await client.ping()
+    assert not any(connection.watcher for connection in server.server.service.connections)
+
+
+@pytest.mark.parametrize("close", [True, False])
+async def test_events_of_a_watch_that_was_never_read_are_not_kept(client, close):
+    watch = await client.watch()
+    kept = client._watched
+    if close:
+        await watch.events.aclose()
+    else:
+        del watch
+    assert kept() is None
 
 
 async def test_a_lost_connection_names_the_process_to_attach_to(server):

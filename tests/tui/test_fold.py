@@ -24,7 +24,7 @@ from pie_mlx.events import (
     WaitChanged,
 )
 from pie_mlx.tui.model import INITIAL, Record, advance, fold
-from pie_mlx.tui.model.process import OUTPUT_PIECES
+from pie_mlx.tui.model.process import OUTPUT_PIECES, PIECE_CHARACTERS
 from pie_mlx.tui.model.program_input import InputLine, input_lines
 from pie_mlx.tui.model.state import ENDED_PROCESSES, HISTORY_SAMPLES, LOG_LINES, SAMPLE_SECONDS
 from pie_mlx.tui.source.scripted_engine import ScriptedEngine
@@ -149,6 +149,24 @@ def test_each_file_is_a_line_of_its_own():
 def test_output_is_bounded():
     long = (ProcessOutput("p", stream, "x" * 3000) for _ in range(OUTPUT_PIECES) for stream in ("stdout", "stderr"))
     assert len(after(LAUNCHED, *long, step=0.001).processes["p"].output) == OUTPUT_PIECES
+
+
+LONG = "a" * 200_000 + "z" * 50_000
+ENDS_OF_LONG = f"{'a' * (PIECE_CHARACTERS // 2)}… (248,000 characters left out) …{'z' * (PIECE_CHARACTERS // 2)}"
+
+
+def test_of_a_long_text_the_ends_are_kept():
+    state = after(LAUNCHED, ProcessOutput("p", "stdout", LONG), ProcessMessage("p", LONG))
+    assert [piece.text for piece in state.processes["p"].output] == [ENDS_OF_LONG] * 2
+
+
+def test_a_long_text_that_follows_a_short_one_is_not_kept_whole_either():
+    state = after(LAUNCHED, ProcessOutput("p", "stdout", "short\n"), ProcessOutput("p", "stdout", LONG))
+    assert [piece.text for piece in state.processes["p"].output] == ["short\n" + ENDS_OF_LONG]
+
+
+def test_of_a_long_result_the_ends_are_kept():
+    assert after(LAUNCHED, ProcessReturned("p", LONG)).processes["p"].result == ENDS_OF_LONG
 
 
 def test_mcp_servers_are_known_by_what_happened_to_them():

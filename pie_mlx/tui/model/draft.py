@@ -35,7 +35,7 @@ from pie_mlx.events import (
 from pie_mlx.tui.model.context import ContextState, Span, SpanKind, with_span
 from pie_mlx.tui.model.journal import log_entry
 from pie_mlx.tui.model.mcp import after_mcp
-from pie_mlx.tui.model.process import Outcome, ProcessState, Stream, with_output
+from pie_mlx.tui.model.process import PIECE_CHARACTERS, Outcome, ProcessState, Stream, with_output
 from pie_mlx.tui.model.state import (
     ENDED_PROCESSES,
     EVICTIONS,
@@ -48,6 +48,7 @@ from pie_mlx.tui.model.state import (
     LogLine,
     MonitorState,
 )
+from pie_mlx.tui.model.text import shortened
 
 replace = msgspec.structs.replace
 
@@ -214,7 +215,12 @@ class Draft:
     def _ended(self, name: str, outcome: Outcome, result: str) -> None:
         if process := self.processes.get(name):
             self.processes[name] = replace(
-                process, outcome=outcome, result=result, ended_seconds=self.seconds, rate=0.0, recent_tokens=0
+                process,
+                outcome=outcome,
+                result=shortened(result, PIECE_CHARACTERS),
+                ended_seconds=self.seconds,
+                rate=0.0,
+                recent_tokens=0,
             )
 
     def _called_tool(self, event: McpCalled) -> None:

@@ -5,6 +5,7 @@ from typing import Literal
 import msgspec
 
 from pie_mlx.tui.model.context import Span
+from pie_mlx.tui.model.text import shortened
 
 Outcome = Literal["", "returned", "failed", "killed"]
 Stream = Literal["message", "stdout", "stderr", "file", "sent"]
@@ -52,7 +53,8 @@ class ProcessState(msgspec.Struct, frozen=True):
 
 
 def with_output(process: ProcessState, stream: Stream, text: str, seconds: float) -> ProcessState:
-    """The process after it gave out `text`; what streams in pieces stays one piece."""
+    """The process after it gave out `text`, of which the ends are kept; what streams in pieces stays one piece."""
+    text = shortened(text, PIECE_CHARACTERS)
     output = process.output
     if output and output[-1].stream == stream != "file" and len(output[-1].text) < PIECE_CHARACTERS:
         latest = Output(stream, output[-1].text + text, seconds)

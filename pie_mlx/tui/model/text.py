@@ -16,6 +16,14 @@ def one_line(text: str, limit: int = 300) -> str:
     return clean(" ".join(text[: 2 * limit].split()))[:limit]
 
 
+def shortened(text: str, limit: int) -> str:
+    """The text; of one longer than `limit` characters only that many, from its ends, and how many are left out."""
+    if len(text) <= limit:
+        return text
+    head, tail = text[: limit - limit // 2], text[-(limit // 2) :]
+    return f"{head}… ({len(text) - limit:,} characters left out) …{tail}"
+
+
 def count(number: float) -> str:
     """`950`, `12.3k`, `4.56M`: at most five characters."""
     for least, size, unit in ((999.5e6, 1e9, "G"), (999.5e3, 1e6, "M"), (1e4, 1e3, "k")):
