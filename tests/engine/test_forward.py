@@ -72,7 +72,7 @@ async def test_explicit_causal_rows_are_no_rows(engine: Running) -> None:  # T34
     tokens = engine.prompt(20, 43)
     rows = [[0, slot + 1] for slot in range(20)]
     assert await last_logprobs(engine, tokens, masks=rows) == pytest.approx(
-        await last_logprobs(engine, tokens), abs=1e-5
+        await last_logprobs(engine, tokens), abs=1e-4
     )
 
 

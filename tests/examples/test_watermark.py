@@ -1,8 +1,8 @@
-THINGS = {"things": ["dog", "cat", "horse"], "max_tokens": 32}
+THINGS = {"things": ["dog", "cat", "horse"], "max_tokens": 48}
 
 
 def test_the_detector_tells_marked_text_from_plain(play):
-    found = play("watermark", {**THINGS, "strength": 6.0}).result
+    found = play("watermark", {**THINGS, "strength": 8.0}).result
     assert found["marked"] > 3
     assert found["marked"] > found["plain"] + 2
 

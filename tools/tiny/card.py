@@ -75,9 +75,10 @@ def sparkline(values: list[float]) -> str:
 
 
 def _curve(log: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Evenly spaced lines of the log, the last one included."""
-    count = min(POINTS, len(log))
-    return [log[round((index + 1) * len(log) / count) - 1] for index in range(count)]
+    """Lines of the log about evenly spaced in tokens, the last one included."""
+    wanted = [log[-1]["tokens"] * (index + 1) / POINTS for index in range(POINTS)]
+    nearest = {min(range(len(log)), key=lambda row: abs(log[row]["tokens"] - tokens)) for tokens in wanted}
+    return [log[row] for row in sorted(nearest)]
 
 
 def training_part(log: list[dict[str, Any]]) -> str:

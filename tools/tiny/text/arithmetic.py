@@ -246,22 +246,21 @@ I want to see your reasoning before the answer.""")
 SOFT_SWITCHES = (" /think", " Think first.", " Think step by step.")
 
 
+def _thought(ones: str, tens: str, whole: str) -> str:
+    return f"ones: {ones}\ntens: {tens}\n{whole}"
+
+
 def _sum_thought(a: int, b: int) -> str:
-    low = a % 10 + b % 10
-    carry = low // 10
-    lines = [f"{a % 10} + {b % 10} = {low}"]
-    high = a // 10 + b // 10
-    lines.append(f"{a // 10} + {b // 10} = {high}" + (f", + 1 = {high + 1}" if carry else ""))
-    return "\n".join([*lines, f"{a} + {b} = {a + b}"])
+    low, high = a % 10 + b % 10, a // 10 + b // 10
+    carried = f", + 1 = {high + 1}" if low > 9 else ""
+    return _thought(f"{a % 10} + {b % 10} = {low}", f"{a // 10} + {b // 10} = {high}{carried}", f"{a} + {b} = {a + b}")
 
 
 def _difference_thought(a: int, b: int) -> str:
     low, high = a % 10 - b % 10, a // 10 - b // 10
-    if low < 0:
-        lines = [f"1{a % 10} - {b % 10} = {low + 10}", f"{a // 10} - {b // 10} = {high}, - 1 = {high - 1}"]
-    else:
-        lines = [f"{a % 10} - {b % 10} = {low}", f"{a // 10} - {b // 10} = {high}"]
-    return "\n".join([*lines, f"{a} - {b} = {a - b}"])
+    ten, borrowed = (10, f", - 1 = {high - 1}") if low < 0 else (0, "")
+    ones = f"{ten + a % 10} - {b % 10} = {ten + low}"
+    return _thought(ones, f"{a // 10} - {b // 10} = {high}{borrowed}", f"{a} - {b} = {a - b}")
 
 
 def _operands(source: Source, mark: str) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Yes or no, and multiple choice, about the known facts."""
+"""Yes or no, and multiple choice, about the known facts: what is known comes first, then the verdict."""
 
 from tools.tiny.text.facts import RELATIONS
 from tools.tiny.text.loosening import loosened, worded
@@ -60,19 +60,22 @@ def _round(source: Source) -> tuple[str, str]:
     relation = source.any(STATED)
     subject, value = source.any(list(relation.pairs.items()))
     others = sorted(set(relation.pairs.values()) - {value})
+    # A model this small knows the fact or the verdict only one after the other.
+    known = relation.answer.format(s=subject, v=value)
+    known = known[0].upper() + known[1:]
     if source.chance(0.5):
         true = source.chance(0.5)
         said = relation.answer.format(s=subject, v=value if true else source.any(others))
         template = source.one(YES_NO)
         word = ("True." if true else "False.") if "rue" in template else ("Yes." if true else "No.")
-        return loosened(source, template).format(s=said[0].upper() + said[1:]), word
+        return loosened(source, template).format(s=said[0].upper() + said[1:]), f"{known} {word}"
     options = [value, *source.random.sample(others, min(len(others), source.integer(1, 3)))]
     source.random.shuffle(options)
     asked = worded(source, relation.questions, s=subject)
     listed = "\n".join(f"{letter}) {option}" for letter, option in zip("ABCD", options, strict=False))
     return worded(
         source, MULTIPLE, q=asked[0].upper() + asked[1:], o=listed
-    ), f"{'ABCD'[options.index(value)]}) {value}"
+    ), f"{known} {'ABCD'[options.index(value)]}) {value}"
 
 
 def make_choice(source: Source) -> Sample:

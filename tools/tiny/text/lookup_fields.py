@@ -44,7 +44,7 @@ DAY = Field(("day", "weekday", "on", "date", "day_of_week", "week_day"), "string
 TASK = Field(
     ("task", "text", "title", "note", "message", "content", "what", "body", "description"),
     "string",
-    text(pick(words.ACTIVITIES)),
+    text(words.activity),
 )
 A = Field(
     ("a", "x", "first", "left", "num1", "number1", "n1", "first_number", "value1", "op1"), "number", decimal(0, 999)

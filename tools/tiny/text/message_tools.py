@@ -24,7 +24,7 @@ Lets you write an email. | Sends text to an email address. | New email | Writes 
         Field(
             ("body", "text", "message", "content", "subject", "email_text", "message_text", "mail_body"),
             "string",
-            text(pick(words.ACTIVITIES)),
+            text(words.activity),
         ),
     ),
     phrases("""Send an email to {0}: {1} | Email {0} and say: {1} | Write to {0}: {1} | Mail {0} this: {1} |

@@ -25,7 +25,7 @@ from tools.tiny.text import (
 from tools.tiny.text.sample import Sample
 from tools.tiny.text.source import Source, Split
 
-VERSION = 19
+VERSION = 22
 
 FAMILIES: dict[Callable[[Source], Sample], tuple[float, float]] = {
     # share of samples at the start and at the end of training
@@ -33,23 +33,23 @@ FAMILIES: dict[Callable[[Source], Sample], tuple[float, float]] = {
     copying.make_keyed: (0.14, 0.04),
     identity.make_identity: (0.08, 0.03),
     tool_use.make_calls: (0.18, 0.34),
-    tool_use.make_two_calls: (0.02, 0.08),
-    tool_use.make_no_tool: (0.03, 0.07),
+    tool_use.make_two_calls: (0.02, 0.12),
+    tool_use.make_no_tool: (0.03, 0.10),
     retries.make_retry: (0.00, 0.05),
     react.make_react: (0.00, 0.05),
     code_blocks.make_code: (0.00, 0.05),
     facts.make_facts: (0.08, 0.13),
     extraction.make_extraction: (0.06, 0.08),
-    arithmetic.make_sums: (0.08, 0.14),
+    arithmetic.make_sums: (0.08, 0.08),
     arithmetic.make_comparison: (0.02, 0.03),
     passages.make_passage: (0.05, 0.18),
     memory.make_memory: (0.03, 0.08),
-    lists.make_lists: (0.03, 0.04),
+    lists.make_lists: (0.03, 0.05),
     summaries.make_summary: (0.02, 0.02),
     styles.make_style: (0.02, 0.06),
-    choices.make_choice: (0.02, 0.04),
+    choices.make_choice: (0.02, 0.12),
     chats.make_chat: (0.02, 0.03),
-    stories.make_story: (0.02, 0.02),
+    stories.make_story: (0.02, 0.03),
 }
 
 

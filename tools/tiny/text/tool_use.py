@@ -240,11 +240,18 @@ def make_calls(source: Source) -> Sample:
     return Sample("answer from result", tuple(turns), Check("contains", values), tools)
 
 
+def _joint(source: Source) -> str:
+    """What stands between two wishes; words never seen there must not become part of one."""
+    if source.split == "train" and source.chance(0.2):
+        return f" {words.phrase(source).capitalize()}: "
+    return source.one(JOINTS)
+
+
 def _two_wishes(source: Source, offers: list[Offer]) -> tuple[list[Message], list[str]]:
     """Two wishes in one turn, two calls, two results, one answer; and the values the answer must contain."""
     first = request(source, source.any(offers))
     second = request(source, source.any(offers))
-    joint = source.one(JOINTS)
+    joint = _joint(source)
     (value_1, answer_1, said_1), (value_2, answer_2, said_2) = outcome(source, first), outcome(source, second)
     calls = [(wish.offer.name, wish.arguments) for wish in (first, second)]
     turns = [user(first.text + joint + second.text), calling(*calls), result(value_1), result(value_2)]

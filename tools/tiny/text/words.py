@@ -244,9 +244,31 @@ def thing(source: Source) -> str:
 
 
 def phrase(source: Source) -> str:
-    """One to four common words."""
-    chosen = source.some(COMMON, source.integer(1, 4))
-    return " ".join(made_up(source) if source.chance(MADE_UP_PART / 2) else word for word in chosen)
+    """One to four common words; trained on with up to seven, half of them made up.
+
+    With few made-up words that stood alone, a phrase of unseen words was copied up to its first or second one.
+    """
+    longest, strange = (7, 0.5) if source.split == "train" else (4, MADE_UP_PART / 2)
+    chosen = source.some(COMMON, source.integer(1, longest))
+    return " ".join(made_up(source) if source.chance(strange) else word for word in chosen)
+
+
+_LITTLE = ("a", "the", "my", "to", "for", "with", "in", "up", "of", "and")
+
+
+def activity(source: Source) -> str:
+    """Something to be done, as `book a table`; half of those trained on are made up, with little words between."""
+    if source.split == "heldout" or source.chance(0.5):
+        return source.one(ACTIVITIES)
+    return (
+        " ".join(
+            word
+            for _ in range(source.integer(1, 3))
+            for word in (made_up(source), *([source.any(_LITTLE)] if source.chance(0.7) else []))
+        )
+        + " "
+        + (made_up(source) if source.chance(0.5) else source.one(COMMON))
+    )
 
 
 def email(source: Source) -> str:
