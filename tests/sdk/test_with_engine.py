@@ -323,7 +323,7 @@ class Point:
 
 async def test_json_comes_as_values(run: Run) -> None:  # G11, T45
     async def program(model: Model) -> None:
-        ctx = Context(model).user("A point as JSON, please.")
+        ctx = Context(model).user("The point x is 3. Extract x as JSON.")
         assert isinstance(await ctx.fork().generate(ARGMAX, max_tokens=200).collect_json(schema=Point), Point)
         schema = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
         assert set(await ctx.fork().generate(ARGMAX, max_tokens=200).collect_json(schema=schema)) == {"ok"}
