@@ -16,12 +16,16 @@ from pie_mlx.runtime.process import Process
 BODY_LIMIT_BYTES = 16 << 20
 AT_ONCE = 1024
 PIECE_BYTES = 64 << 10
-"""What a client has the time for that ends the wait for one that reads nothing."""
+"""What a client has to take within its time, so that one that reads slowly is not taken for one that does not."""
 _log = logging.getLogger(__name__)
 _KINDS = {401: "authentication_error", 403: "permission_error"}
 _CODES = {401: "invalid_api_key"}
 
 Launch = Callable[[Exchange], Awaitable[Process]]
+
+
+class _UnreadError(Exception):
+    """The client does not read. Not TimeoutError: a program may end with one."""
 
 
 class ProcessApp:
@@ -70,7 +74,7 @@ class ProcessApp:
             self._endings.add(ending)
             ending.add_done_callback(self._endings.discard)
             await self._answer(exchange, scope, receive, send)
-        except TimeoutError:
+        except _UnreadError:
             _give_up(exchange, launching, f"the client has read nothing for {self._patience_seconds:g} s")
         except PieError as error:
             await refused(503, error.message)(scope, receive, send)
@@ -78,7 +82,7 @@ class ProcessApp:
             leaving.cancel()
 
     async def _answer(self, exchange: Exchange, scope: Scope, receive: Receive, send: Send) -> None:
-        """Raises TimeoutError for a client that does not read."""
+        """Raises _UnreadError for a client that does not read."""
         try:
             status, headers = await exchange.head()
         except Exception as error:
@@ -91,7 +95,7 @@ class ProcessApp:
             async for data in exchange.body():
                 whole = exchange.is_whole
                 await self._send(data, send, whole=whole)
-        except TimeoutError:
+        except _UnreadError:
             raise
         except Exception as error:
             # Half an answer: the connection is closed because it is not completed.
@@ -105,8 +109,11 @@ class ProcessApp:
         for start in range(0, len(data) or 1, PIECE_BYTES):
             end = start + PIECE_BYTES
             more = not whole or end < len(data)
-            async with asyncio.timeout(self._patience_seconds):
-                await send({"type": "http.response.body", "body": data[start:end], "more_body": more})
+            try:
+                async with asyncio.timeout(self._patience_seconds):
+                    await send({"type": "http.response.body", "body": data[start:end], "more_body": more})
+            except TimeoutError:
+                raise _UnreadError from None
 
 
 async def _request(scope: Scope, receive: Receive, limit_bytes: int) -> HttpRequest | None:

@@ -21,6 +21,10 @@ async def pieces(count):
     for number in range(count):
         yield f"piece {number}\\n"
 
+async def half():
+    yield "half"
+    raise TimeoutError("of the program")
+
 async def handle(request, input):
     match request["path"]:
         case "/echo":
@@ -29,6 +33,8 @@ async def handle(request, input):
             return {"body": {"query": request["query"], "input": input}}
         case "/stream":
             return {"body": pieces(3), "headers": {"content-type": "text/event-stream"}}
+        case "/half":
+            return {"body": half()}
         case "/empty":
             return {"status": 204}
         case "/wait":
@@ -118,6 +124,11 @@ async def test_an_empty_answer(port):
 async def test_a_failure_is_a_500_that_says_why(port, path, text):
     status, _, body = await ask(port, path)
     assert (status, text in body.decode()) == (500, True)
+
+
+async def test_a_program_that_ends_with_a_timeout_is_no_client_that_does_not_read(port, caplog):
+    await ask(port, "/half")
+    assert [entry.getMessage() for entry in caplog.records] == ["GET /half: the answer breaks off: of the program"]
 
 
 async def test_foreign_pages_and_long_bodies_are_refused(port):

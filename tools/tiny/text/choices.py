@@ -60,7 +60,7 @@ def _round(source: Source) -> tuple[str, str]:
     relation = source.any(STATED)
     subject, value = source.any(list(relation.pairs.items()))
     others = sorted(set(relation.pairs.values()) - {value})
-    # A model this small knows the fact or the verdict only one after the other.
+    # A fact and a comparison in one step are too much for a model this small.
     known = relation.answer.format(s=subject, v=value)
     known = known[0].upper() + known[1:]
     if source.chance(0.5):

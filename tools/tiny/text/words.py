@@ -260,15 +260,13 @@ def activity(source: Source) -> str:
     """Something to be done, as `book a table`; half of those trained on are made up, with little words between."""
     if source.split == "heldout" or source.chance(0.5):
         return source.one(ACTIVITIES)
-    return (
-        " ".join(
-            word
-            for _ in range(source.integer(1, 3))
-            for word in (made_up(source), *([source.any(_LITTLE)] if source.chance(0.7) else []))
-        )
-        + " "
-        + (made_up(source) if source.chance(0.5) else source.one(COMMON))
-    )
+    chosen: list[str] = []
+    for _ in range(source.integer(1, 3)):
+        chosen.append(made_up(source))
+        if source.chance(0.7):
+            chosen.append(source.any(_LITTLE))
+    chosen.append(made_up(source) if source.chance(0.5) else source.one(COMMON))
+    return " ".join(chosen)
 
 
 def email(source: Source) -> str:
