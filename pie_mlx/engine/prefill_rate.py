@@ -1,22 +1,32 @@
 """How fast prompts are computed here."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 PREFILL_TOKENS = 16
-"""Batches of fewer tokens per context are decode steps and say nothing about the speed of prefill."""
-NEWEST_WEIGHT = 0.1
-"""Weight of the newest sample in the smoothed rate."""
+"""Fewer tokens of a context in a batch are a decode step and say nothing about the speed of prefill."""
+KEPT = 0.9
+"""What a batch counts for when the next one was observed."""
 
 
 @dataclass(slots=True)
 class PrefillRate:
-    """Measured over batches that hold pieces of prompts; None until there was one."""
+    """Measured over the latest batches that hold pieces of prompts, the longer ones counting for more."""
 
-    tokens_per_second: float | None = None
+    _tokens: float = 0.0
+    _seconds: float = 0.0
 
-    def observe(self, tokens: int, contexts: int, seconds: float) -> None:
-        """A batch of `tokens` tokens of `contexts` contexts took `seconds` on the device."""
-        if tokens < PREFILL_TOKENS * contexts or seconds <= 0.0:
-            return
-        newest, before = tokens / seconds, self.tokens_per_second
-        self.tokens_per_second = newest if before is None else before + NEWEST_WEIGHT * (newest - before)
+    @property
+    def tokens_per_second(self) -> float | None:
+        """None until there was a piece."""
+        return self._tokens / self._seconds if self._seconds > 0.0 else None
+
+    def observe(self, counts: Sequence[int], seconds: float, decode_seconds: float = 0.0) -> None:
+        """A batch with `counts` tokens of its contexts took `seconds` on the device.
+
+        Its decode steps alone would have taken `decode_seconds`: what its prompts took is what is left.
+        """
+        tokens = sum(count for count in counts if count >= PREFILL_TOKENS)
+        if tokens:
+            self._tokens = KEPT * self._tokens + tokens
+            self._seconds = KEPT * self._seconds + max(seconds - decode_seconds, 0.0)

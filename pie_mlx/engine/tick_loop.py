@@ -1,7 +1,7 @@
 """The tick loop: plan, run, commit."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import compress
 
 from pie_mlx.engine.bank import Bank
@@ -13,6 +13,7 @@ from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.page_moves import PageMover
 from pie_mlx.engine.page_request import PageRequest
 from pie_mlx.engine.passes import Pass
+from pie_mlx.engine.prefill_rate import PREFILL_TOKENS
 from pie_mlx.engine.restoring import Restorer
 from pie_mlx.engine.run_ahead import Chunks, RunAhead
 from pie_mlx.engine.schedule import Limits, Plan, Policy, Suspension, View, paced
@@ -243,8 +244,9 @@ class TickLoop:
         # and by themselves, and the programs would stay in two groups that take turns for good.
         before, self._committed = self._committed, self._clock()
         self._runnable_since = self._committed
-        tokens = sum(count for _, count in chunks)
-        self._mover.prefill.observe(tokens, len(chunks), outcome.seconds)
+        counts = [count for _, count in chunks]
+        tokens = sum(counts)
+        self._observe_prefill(counts, outcome.seconds)
         drafts = [item.drafts for item, _ in chunks if item.drafts]
         self._state.completed(Tick(len(chunks), tokens, len(drafts), sum(drafts), (self._committed - before) / steps))
         made: dict[int, int] = {}
@@ -253,6 +255,12 @@ class TickLoop:
         self._settle(chunks, made, each)
         self._after_batch(chunks)
         self._end_tick(chunks, tokens + (steps - 1) * len(chunks), seconds, steps, ahead=ahead)
+
+    def _observe_prefill(self, counts: Sequence[int], seconds: float) -> None:
+        """Learn how fast prompts are computed."""
+        decodes = sum(count < PREFILL_TOKENS for count in counts)
+        plain = self._state.window_cost.plain_seconds(decodes) if decodes else None
+        self._mover.prefill.observe(counts, seconds, plain or 0.0)
 
     def _after_batch(self, chunks: Chunks, error: BatchFailedError | None = None) -> None:
         for item, _ in chunks:

@@ -213,9 +213,12 @@ class Ticker:
 
     def _limit(self, waiting: Pass) -> Timer:
         """Fail a pass that waits too long; time in which its context is not in the pool, or it runs, does not count."""
+        computed = 0
 
         def give_up() -> bool:
-            if waiting.in_batch or not self._state.store.is_resident(waiting.context.id):
+            nonlocal computed
+            before, computed = computed, waiting.cursor
+            if waiting.in_batch or computed > before or not self._state.store.is_resident(waiting.context.id):
                 return False
             waiting.fail(
                 ForwardTimeoutError(

@@ -19,10 +19,9 @@ def paced(limits: Limits, passes: Sequence[PassView], prefill_tokens_per_second:
     if prefill_tokens_per_second is None or limits.decode_stall_seconds is None:
         return limits
     decoded = [item.tokens for item in passes if item.atomic]
-    pieces = len(passes) - len(decoded)
-    if not decoded or not pieces:
+    if not 0 < len(decoded) < len(passes):
         return limits
-    together = max(SHORTEST_PIECES, pieces, int(prefill_tokens_per_second * limits.decode_stall_seconds))
+    together = max(SHORTEST_PIECES, int(prefill_tokens_per_second * limits.decode_stall_seconds))
     return replace(
         limits,
         max_batch_tokens=min(limits.max_batch_tokens, sum(decoded) + together),

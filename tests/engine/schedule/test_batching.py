@@ -44,6 +44,13 @@ def test_long_inputs_shrink_before_they_stall_those_that_decode():  # Q8
     assert [chunk.tokens for chunk in plan.chunks][:2] == [64, 31]
 
 
+def test_prompts_are_read_one_after_the_other_where_not_all_fit():  # Q8
+    prompts = [resident(n, 40, runs=600, atomic=False) for n in (1, 2, 3)]
+    plan = MARKET.plan(scene(100, [*prompts, resident(4, 1, runs=1)], limits=Limits(max_batch_tokens=600)))
+    assert plan.chunks == (Chunk(1, 512), Chunk(2, 87), Chunk(4, 1))
+    assert [(wait.context, wait.reason.kind) for wait in plan.waits] == [(3, ReasonKind.BATCH_TOKENS)]
+
+
 def test_an_atomic_pass_that_does_not_fit_lets_smaller_ones_run():  # Q5, Q8
     actors = [resident(1, 1, runs=8, bid=9.0), resident(2, 1, runs=8, bid=5.0), resident(3, 1, runs=2, bid=1.0)]
     plan = MARKET.plan(scene(10, actors, limits=Limits(max_batch_tokens=10)))
