@@ -67,7 +67,7 @@ class Connection:
         """The result of the request with that number, which is sent next."""
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         if self._ended is not None:
-            raise self._ended
+            raise self._ended.with_traceback(None)
         answer.add_done_callback(_look_at)
         self._pending[number] = _Pending(answer, arranged, unwanted)
         return answer

@@ -209,7 +209,7 @@ class Ticker:
             f"engine: the tick loop failed: {type(error).__name__}: {error}", hint="restart the engine and report this"
         )
         for waiting in (*self._state.requests.values(), *self._state.passes.values()):
-            waiting.fail(self._broken)
+            waiting.fail(_again(self._broken))
 
     def _limit(self, waiting: Pass) -> Timer:
         """Fail a pass that waits too long; time in which its context is not in the pool, or it runs, does not count."""
@@ -234,7 +234,12 @@ class Ticker:
 
     def _check_whole(self) -> None:
         if self._broken is not None:
-            raise self._broken
+            raise _again(self._broken)
+
+
+def _again(error: EngineStoppedError) -> EngineStoppedError:
+    """One for somebody else: an error that is raised keeps the way it took, a shared one would keep all of them."""
+    return EngineStoppedError(error.message, hint=error.hint)
 
 
 async def _outcome(waiting: Pass) -> None:

@@ -55,7 +55,7 @@ class Mailbox(Generic[Item]):
             if self._items:
                 return
             if self._closed is not None:
-                raise self._closed
+                raise self._closed.with_traceback(None)
             reader: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._readers.append(reader)
         try:

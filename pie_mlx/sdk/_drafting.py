@@ -92,7 +92,7 @@ class ProgramDrafting:
 
     def check(self) -> None:
         if self._failure is not None:
-            raise self._failure
+            raise self._failure.with_traceback(None)
 
     def draft(self, position: int, limit: int, stop_tokens: Iterable[int]) -> Speculation | None:
         self._drafted = 0

@@ -82,3 +82,14 @@ async def test_closing_wakes_everybody_who_waits():
     box.close(SessionClosedError("gone"))
     results = await asyncio.gather(*readers, return_exceptions=True)
     assert [type(result) for result in results] == [SessionClosedError] * 2
+
+
+async def test_the_reason_does_not_grow_with_every_reader_that_comes_too_late():
+    box = Mailbox()
+    box.close(SessionClosedError("gone"))
+    depths: list[int] = []
+    for _ in range(3):
+        with pytest.raises(SessionClosedError) as raised:
+            await box.wait()
+        depths.append(len(raised.traceback))
+    assert depths == [depths[0]] * 3

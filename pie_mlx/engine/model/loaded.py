@@ -12,6 +12,7 @@ from pie_mlx.engine.model.adapters import AdapterBank
 from pie_mlx.engine.model.blas import blas
 from pie_mlx.engine.model.memory import pool_pages
 from pie_mlx.engine.model.network import Network
+from pie_mlx.engine.model.product_threads import ALL, ONE, ProductThreads
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import OutOfPagesError
 from pie_mlx.metal import KvPool, LayerShape, PageMemory, Revision
@@ -51,7 +52,8 @@ class ModelCard:
 class LoadedModel:
     """A network with its card and its pool. All but `fork_state` and `drop_state` belongs to the MLX thread.
 
-    `forward` mutates the pool and builds lazily; nothing of a step is kept until `settle` returns.
+    `forward` mutates the pool and builds lazily; nothing of a step is kept until `settle` returns. `product_threads` is
+    what the step that was built last takes.
     """
 
     def __init__(self, card: ModelCard, network: Network) -> None:
@@ -64,7 +66,8 @@ class LoadedModel:
         self.follows = network.follows
         self._network = network
         self._memory: PageMemory | None = None
-        self._product_threads = 0
+        self._threads = ProductThreads()
+        self.product_threads = ALL
 
     @property
     def adapters(self) -> AdapterBank:
@@ -110,13 +113,13 @@ class LoadedModel:
 
     def forward(self, step: StepInput) -> mx.array:
         """Logits [R, vocabulary_size] float32 of `step.logit_rows`, not yet evaluated; [0, V] when there are none."""
-        self._choose_threads(step)
-        blas().take_threads(self._product_threads)  # parts are evaluated while the step is built
+        self.product_threads = ONE if self._takes_one_thread(len(step.positions)) else self._threads.take()
+        blas().take_threads(self.product_threads)  # parts are evaluated while the step is built
         return self._network.forward(step, self._pages)
 
     def settle(self, *outputs: mx.array) -> None:
         """Evaluate `outputs` and the pool: the end of a step."""
-        blas().take_threads(self._product_threads)
+        blas().take_threads(self.product_threads)
         evaluate(outputs, self._pages.arrays(), self._network.states())
         self._network.settle()
 
@@ -125,7 +128,7 @@ class LoadedModel:
     ) -> None:
         """Start to evaluate `outputs` and the pool, or what `pool` says of it; products take the threads of the step
         that was built last, or `product_threads`."""
-        blas().take_threads(self._product_threads if product_threads is None else product_threads)
+        blas().take_threads(self.product_threads if product_threads is None else product_threads)
         begin_evaluation(outputs, self._pages.arrays() if pool is None else pool)
 
     def builds_beside(self, rows: int) -> bool:
@@ -143,7 +146,7 @@ class LoadedModel:
         if beside is None:
             self.begin(*outputs)
             return build()
-        threads = self._product_threads  # they are another step's once that is built
+        threads = self.product_threads  # they are another step's once that is built
         stream = mx.default_stream(mx.default_device())
         pool = [array[...] for array in self._pages.arrays()]  # building writes to the arrays themselves
 
@@ -166,7 +169,7 @@ class LoadedModel:
         before = self._pages.revision()
         self.pool.settled = False
         try:
-            self._choose_threads(step)
+            self.product_threads = ONE if self._takes_one_thread(len(step.positions)) else self._threads.better
             return Tentative(self._network.forward(step, self._pages), before)
         except Exception:
             before.restore()
@@ -178,12 +181,14 @@ class LoadedModel:
         """A step has failed: what it was to write must not fail the next one."""
         self._pages.recover()
 
+    def took(self, threads: int, rows: int, seconds: float) -> None:
+        """A step of `rows` rows was built and computed in `seconds`, by the `product_threads` of then."""
+        if not self._takes_one_thread(rows):
+            self._threads.observe(threads, rows, seconds)
+
     def rest(self) -> None:
         """Nothing of a step is computed from here on: give back what only steps may take."""
-        blas().take_threads(0)
-
-    def _choose_threads(self, step: StepInput) -> None:
-        self._product_threads = 1 if self._takes_one_thread(len(step.positions)) else 0
+        blas().take_threads(ALL)
 
     def _takes_one_thread(self, rows: int) -> bool:
         return self._network.largest_matrix <= SMALL_MATRIX and rows <= FEW_ROWS

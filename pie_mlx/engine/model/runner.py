@@ -109,13 +109,22 @@ class Runner:
         with self._told_as_failed_batch():
             step, reads = step_input(batch.works)
             logits = self.model.forward(step)
-            if not step.logit_rows:
-                self.model.settle()
-                return Outcome([[] for _ in batch.works], time.perf_counter() - started)
-            if batch.following is not None:
-                burst = Burst(self.model, self._beside, batch.works, batch.following)
-                return burst.run(Reading(logits.astype(mx.float32), reads), started, lambda: self._is_idle)
-            return self._read(batch.works, logits, reads, successors, started)
+            threads = self.model.product_threads
+            outcome = self._computed(batch, logits, reads, successors, started)
+            self.model.took(threads, len(step.positions), outcome.seconds)
+            return outcome
+
+    def _computed(
+        self, batch: Batch, logits: mx.array, reads: Reads, successors: Sequence[Work], started: float
+    ) -> Outcome:
+        """What a step that is built gives, with what follows it."""
+        if not any(reads):
+            self.model.settle()
+            return Outcome([[] for _ in batch.works], time.perf_counter() - started)
+        if batch.following is not None:
+            burst = Burst(self.model, self._beside, batch.works, batch.following)
+            return burst.run(Reading(logits.astype(mx.float32), reads), started, lambda: self._is_idle)
+        return self._read(batch.works, logits, reads, successors, started)
 
     @property
     def _is_idle(self) -> bool:

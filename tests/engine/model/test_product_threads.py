@@ -11,6 +11,7 @@ from pie_mlx.calls import Sampler
 from pie_mlx.engine.model import loaded
 from pie_mlx.engine.model.batch import Batch, RowRead, Work
 from pie_mlx.engine.model.loading import load_model
+from pie_mlx.engine.model.product_threads import ALL, ONE, ProductThreads
 from pie_mlx.engine.model.runner import Runner
 
 
@@ -106,3 +107,43 @@ def test_a_long_prompt_takes_all_also_where_a_small_step_follows(
     run(tiny_model_directory("llama"), range(5, 105), goes_on=True)
     assert begun_with[0] == 0
     assert 1 in blas.taken
+
+
+def steps_taken(threads: ProductThreads, count: int, row_seconds: dict[int, float]) -> list[int]:
+    """What so many steps of 100 rows took, where a row takes that long with ALL and with ONE."""
+    taken: list[int] = []
+    for _ in range(count):
+        taken.append(threads.take())
+        threads.observe(taken[-1], 100, 100 * row_seconds[taken[-1]])
+    return taken
+
+
+def test_long_steps_take_one_thread_where_several_wait_for_each_other() -> None:
+    taken = steps_taken(ProductThreads(), 100, {ALL: 0.01, ONE: 0.001})
+    assert taken.count(ONE) >= 95
+
+
+def test_a_quiet_machine_keeps_all_threads_and_seldom_tries_one() -> None:
+    taken = steps_taken(ProductThreads(), 340, {ALL: 0.001, ONE: 0.0018})
+    assert 1 <= taken.count(ONE) <= 8
+
+
+def test_a_small_difference_changes_nothing() -> None:
+    threads = ProductThreads()
+    steps_taken(threads, 100, {ALL: 0.0011, ONE: 0.001})
+    assert threads.better == ALL
+
+
+def test_all_threads_come_back_when_the_machine_is_quiet_again() -> None:
+    threads = ProductThreads()
+    steps_taken(threads, 40, {ALL: 0.004, ONE: 0.001})
+    assert threads.better == ONE
+    steps_taken(threads, 300, {ALL: 0.0005, ONE: 0.001})
+    assert threads.better == ALL
+
+
+def test_what_is_only_foreseen_tries_nothing() -> None:
+    threads = ProductThreads()
+    steps_taken(threads, 2, {ALL: 0.001, ONE: 0.001})
+    assert [threads.better for _ in range(100)] == [ALL] * 100
+    assert threads.take() == ONE

@@ -33,7 +33,7 @@ def test_nothing_is_cut_before_the_speed_is_known_or_without_a_wish(limits: Limi
 
 
 @given(st.floats(1e-3, 1e6), st.floats(1e-4, 10), st.integers(1, 40), st.integers(1, 40))
-def test_a_batch_keeps_its_limit_with_room_for_all_who_decode(rate: float, stall: float, decodes: int, prompts: int) -> None:
+def test_a_batch_has_room_for_all_who_decode(rate: float, stall: float, decodes: int, prompts: int) -> None:
     passes = [PassView(number, 1, atomic=True) for number in range(decodes)]
     passes += [PassView(decodes + number, 4000) for number in range(prompts)]
     limits = paced(Limits(decode_stall_seconds=stall), passes, rate)
