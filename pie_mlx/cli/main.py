@@ -13,6 +13,7 @@ from pie_mlx.cli.signals import end_at_once_when_interrupted
 
 SECTIONS = {
     "Run": {
+        "chat": Verb("pie_mlx.cli.chat", "Talk to a model."),
         "run": Verb("pie_mlx.cli.run", "Run a program and show what it sends."),
         "serve": Verb("pie_mlx.cli.serve", "Start an engine that clients can use."),
         "top": Verb("pie_mlx.cli.top", "Watch an engine, and steer it."),

@@ -17,7 +17,7 @@ class Talking(Protocol):
 
 async def talk(process: Talking) -> None:
     """Send the lines that are typed, until there will be no more; none where nobody is there to type."""
-    if _is_at_terminal():
+    if is_at_terminal():
         lines = typed_lines()
         while (line := await lines.get()) is not None:
             await process.send(line)
@@ -41,7 +41,7 @@ def typed_lines() -> "asyncio.Queue[str | None]":
     return lines
 
 
-def _is_at_terminal() -> bool:
+def is_at_terminal() -> bool:
     """Whether a person may type: a pipe may be a script's, and a command in the background is stopped if it reads."""
     try:
         return sys.stdin.isatty() and os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()

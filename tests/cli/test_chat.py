@@ -1,0 +1,39 @@
+"""`pie chat` on the embedded model."""
+
+import io
+import json
+
+import pytest
+
+
+def test_a_question_is_answered(pie):
+    ended = pie("chat", "My name is Anna.", "--temperature", 0)
+    assert (ended.code, ended.out, ended.err) == (0, "Nice to meet you, Anna!\n", "")
+
+
+def test_what_is_piped_in_is_the_question(pie, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("My name is Bob.\n"))
+    assert "Bob" in pie("chat", "--temperature", 0).out
+
+
+def test_quiet_prints_what_was_said_without_what_was_thought(pie):
+    ended = pie("chat", "-q", "What is 12 plus 30? Think before you answer.", "--temperature", 0)
+    assert ended.out == "12 + 30 = 42\n"
+
+
+def test_json_is_one_object_per_event(pie):
+    lines = pie("chat", "My name is Anna.", "--temperature", 0, "--json").out.splitlines()
+    assert json.loads(lines[-1])["value"] == "Nice to meet you, Anna!"
+
+
+def test_options_are_the_programs_input(pie):
+    ended = pie("chat", "Who are you?", "--max-tokens", 2, "--temperature", 0)
+    assert len(ended.out.split()) <= 2
+
+
+@pytest.mark.parametrize("piped", ["", " \n"])
+def test_nobody_who_asks_is_told_so(pie, monkeypatch, piped):
+    monkeypatch.setattr("sys.stdin", io.StringIO(piped))
+    ended = pie("chat")
+    assert ended.code == 2
+    assert "nothing is asked: give a QUESTION" in ended.err
