@@ -1,8 +1,6 @@
 """The engine's loop answers whoever calls, also in its end."""
 
 import asyncio
-import gc
-import weakref
 
 import pytest
 
@@ -10,7 +8,6 @@ from pie_mlx.calls import SendMessage
 from pie_mlx.engine.crossing import Crossing
 from pie_mlx.engine.loop import EngineLoop
 from pie_mlx.errors import EngineStoppedError
-from tests.engine.running import running
 
 
 @pytest.fixture
@@ -45,12 +42,3 @@ def test_what_comes_after_the_end_is_refused(stopped):
     stopped.finish()
     with pytest.raises(RuntimeError, match="closed"):
         stopped.call_soon_threadsafe(print)
-
-
-def test_an_engine_that_stopped_gives_its_memory_back():
-    with running(total_pages=16) as engine:
-        parts = [weakref.ref(engine.core.services.runner.model.pool), weakref.ref(engine.core.services.tokenizer)]
-    del engine
-    assert parts[0]() is None  # at once: it is most of the memory
-    gc.collect()
-    assert parts[1]() is None

@@ -1,10 +1,16 @@
 """A forward call waits for the device only so long."""
 
 import asyncio
+import queue
 import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
+from pie_mlx.engine import ticker
+from pie_mlx.engine.model.batch import Batch
 from pie_mlx.errors import ForwardTimeoutError
 from pie_mlx.sdk import Context
 from tests.engine.running import Running, running
@@ -35,3 +41,90 @@ async def test_a_pass_that_waits_too_long_fails_and_leaves_its_context_usable() 
             device_is_free.set()
         assert len(await in_batch) == 1
         assert len(await engine.greedy(waiting, 1)) == 1
+
+
+class Looks:
+    """The looks at passes that wait, taken when the test says so; in the order of the passes."""
+
+    def __init__(self) -> None:
+        self._attempts: queue.Queue[Callable[[], bool]] = queue.Queue()
+
+    def timer(self, seconds: float, attempt: Callable[[], bool]) -> "Looks":
+        """Stands in for `Timer`."""
+        self._attempts.put(attempt)
+        return self
+
+    def cancel(self) -> None: ...
+
+    async def next(self, engine: Running) -> Callable[[], Any]:
+        """The look at the next pass; it tells whether that one was given up."""
+        attempt = await asyncio.to_thread(self._attempts.get)
+
+        async def look() -> bool:
+            return attempt()
+
+        return lambda: asyncio.wrap_future(asyncio.run_coroutine_threadsafe(look(), engine.core.loop))
+
+
+class Batches:
+    """The batches of an engine, each computed when the test says so."""
+
+    def __init__(self, engine: Running) -> None:
+        self._begun: queue.Queue[int] = queue.Queue()
+        self._leaves = threading.Semaphore(0)
+        self._runner = engine.core.services.runner
+        self._run, self._runner.run = self._runner.run, self._begin  # type: ignore[method-assign]
+
+    async def next(self) -> int:
+        """How many tokens the batch that is next has."""
+        return await asyncio.to_thread(self._begun.get)
+
+    def compute(self, batches: int = 1) -> None:
+        self._leaves.release(batches)
+
+    def _begin(self, batch: Batch, successors: Sequence[Any] = ()) -> Any:
+        self._runner.call(self._leaves.acquire)
+        self._begun.put(sum(len(work.tokens) for work in batch.works))
+        return self._run(batch, successors)
+
+
+@asynccontextmanager
+async def partly_computed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> AsyncIterator[tuple[Callable[[], Any], "asyncio.Task[None]"]]:
+    """A pass of which a first piece was computed and that waits for a more important one: the look at it, and it."""
+    looks = Looks()
+    monkeypatch.setattr(ticker, "Timer", looks.timer)
+    with running(dummy=True, policy="priority", max_batch_contexts=1, prefill_chunk_tokens=16) as engine:
+        long, urgent = (Context(engine.model).append(engine.prompt(tokens)) for tokens in (100, 5))
+        long.set_bid(0.0)
+        urgent.set_bid(5.0)
+        batches = Batches(engine)
+        try:
+            waiting = asyncio.create_task(long.flush())
+            look = await looks.next(engine)
+            assert await batches.next() == 16
+            first = asyncio.create_task(urgent.flush())
+            await looks.next(engine)
+            batches.compute()
+            assert await batches.next() == 5
+            yield look, waiting
+        finally:
+            batches.compute(100)
+        await first
+
+
+async def test_a_pass_that_was_computed_in_part_since_the_last_look_is_not_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with partly_computed(monkeypatch) as (look, waiting):
+        assert not await look()
+    await waiting
+
+
+async def test_a_pass_that_made_no_progress_since_the_last_look_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with partly_computed(monkeypatch) as (look, waiting):
+        await look()
+        assert await look()
+        with pytest.raises(ForwardTimeoutError):
+            await waiting

@@ -6,6 +6,7 @@ import socket
 import pytest
 
 from pie_mlx.events import ProcessFile, ProcessMessage, ProcessOutput, ProcessReturned
+from pie_mlx.runtime.registry import User
 from pie_mlx.server import ServerSettings
 from pie_mlx.server.event_frames import CHUNK_BYTES, text_pieces
 from pie_mlx.server.outbox import FRAMES_LIMIT, Outbox
@@ -40,6 +41,45 @@ async def test_who_does_not_read_is_cut_off_and_the_program_goes_on(server):
         while "event" not in last or last["event"] not in ("return", "error"):
             last = await watching.event(process)
         assert last["value"] == "sent"  # 1.8
+
+
+LINES = 5_000
+"""Of 2000 bytes each: more than the Unix socket of a client that does not read, and its outbox, can take."""
+TALKER = """
+from inferlet import session
+
+async def main(input):
+    await session.receive()
+    for number in range(input["lines"]):
+        print(str(number).ljust(2000))
+    return "said"
+"""
+
+
+@pytest.fixture
+def patient_server(tmp_path, monkeypatch):
+    """A server that holds programs early and never loses patience; with the talker installed."""
+    monkeypatch.setattr("pie_mlx.server.outbox.BYTES_LIMIT", 1 << 20)
+    settings = ServerSettings(port=0, slow_reader_seconds=600, pong_seconds=600)
+    running = RunningServer(tmp_path, settings, isolation="process").start()
+    running.server.service.programs.install(TALKER.encode(), MANIFEST.format(name="talker", version="0.1.0"))
+    yield running
+    running.stop()
+
+
+async def test_a_program_that_was_held_goes_on_when_its_client_reads_again(patient_server):
+    async with await speak(patient_server, "ada", unix=True, max_queue=1) as slow:
+        process = await slow.launch({"lines": LINES}, inferlet="talker")
+        await slow.send(type="signal_process", process_id=process, message="speak")
+        while not patient_server.call(is_held(patient_server, process)):
+            pass
+        assert (await slow.events(process))[-1]["value"] == "said"
+
+
+async def is_held(running, process):
+    """Whether nothing more comes of a program before somebody lets it go on; nothing is read meanwhile."""
+    outlet = running.server.service.registry.find(process, User("ada")).process._outlet
+    return bool(outlet._waiting) and outlet._timer is None
 
 
 async def is_attached(speaker, process):

@@ -1,9 +1,6 @@
-"""The official `openai` client against the endpoint that comes with the engine."""
+"""What the endpoint that comes with the engine answers to the official `openai` client."""
 
-import asyncio
 import json
-import queue
-import socket
 from functools import partial
 
 import jsonschema
@@ -11,25 +8,12 @@ import openai
 import pydantic
 import pytest
 
-from pie_mlx.events import PassCompleted, ProcessFailed, ProcessLaunched, ProcessReturned
-from pie_mlx.runtime.embedding import Engine
-from pie_mlx.runtime.registry import User
-from pie_mlx.server import Server, ServerSettings
-from tests.server.running import RunningServer
-from tests.server.speaking import hang_up
+from pie_mlx.events import PassCompleted
+from tests.server.openai.conftest import HELLO, MODEL, WEATHER, TinyServer
 
 pytestmark = pytest.mark.timeout(60)
 
-MODEL = "pie-tiny"
 HELPER = {"role": "system", "content": "You are a helpful assistant."}
-WEATHER = {
-    "type": "function",
-    "function": {
-        "name": "weather",
-        "description": "The weather",
-        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
-    },
-}
 IN_PARIS = [HELPER, {"role": "user", "content": "What is the weather in Paris?"}]
 PERSON = {
     "type": "object",
@@ -39,72 +23,6 @@ PERSON = {
 }
 ENDLESS = {"type": "array", "items": {"type": "integer"}, "minItems": 1000}
 LONG = {"type": "json_schema", "json_schema": {"name": "long", "schema": ENDLESS}}
-HELLO = [{"role": "user", "content": "Hello"}]
-ADMIN = User("root", admin=True)
-
-
-def tiny_engine(on_event, resolve, *, total_pages):
-    return Engine(MODEL, on_event=on_event, resolve=resolve, total_pages=total_pages)
-
-
-class TinyServer(RunningServer):
-    """Serves pie-tiny and keeps the engine's events."""
-
-    def __init__(self, home, total_pages=512):
-        super().__init__(home)
-        self.events = queue.Queue()
-        self._make = partial(
-            Server,
-            self.settings,
-            partial(tiny_engine, total_pages=total_pages),
-            home=self.home,
-            model=MODEL,
-            observers=[self.events.put],
-            announces=False,
-        )
-
-    def seen(self):
-        """The events so far, all of those of requests that were answered."""
-        self.call(self._quiet())
-        found = []
-        while not self.events.empty():
-            found.append(self.events.get())
-        return found
-
-    async def _quiet(self):
-        for record in self.server.service.registry.records(ADMIN):
-            await record.ended.wait()
-
-    def wait_for(self, kind):
-        while not isinstance(event := self.events.get(timeout=20), kind):
-            pass
-        return event
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    running = TinyServer(tmp_path_factory.mktemp("home")).start()
-    yield running
-    running.stop()
-
-
-@pytest.fixture(scope="module")
-def client(server):
-    with openai.OpenAI(base_url=f"{server.http}/v1", api_key="any", max_retries=0) as connected:
-        yield connected
-
-
-@pytest.fixture
-def ask(client):
-    """A greedy chat request."""
-
-    def create(messages="Say hello", **options):
-        if isinstance(messages, str):
-            messages = [{"role": "user", "content": messages}]
-        options = {"model": MODEL, "temperature": 0, "max_tokens": 60, **options}
-        return client.chat.completions.create(messages=messages, **options)
-
-    return create
 
 
 def test_models_are_listed_and_found_by_name(client):
@@ -375,139 +293,6 @@ def test_an_answer_that_outgrows_the_pages_ends_with_what_there_is(tmp_path):
     assert refused.value.code == "context_length_exceeded"
 
 
-@pytest.mark.parametrize(
-    ("fields", "param"),
-    [
-        ({"stop": ""}, "stop"),
-        ({"stop": ["a", ""]}, "stop[1]"),
-        ({"logit_bias": {"5": 3}}, "logit_bias"),
-        ({"frequency_penalty": 0.5}, "frequency_penalty"),
-        ({"presence_penalty": 0.5}, "presence_penalty"),
-        ({"modalities": ["text", "audio"]}, "modalities"),
-        ({"audio": {"voice": "ash", "format": "mp3"}}, "audio"),
-        ({"store": True}, "store"),
-        ({"temperature": 3}, "temperature"),
-        ({"top_p": 1.5}, "top_p"),
-        ({"max_tokens": 0}, "max_tokens"),
-        ({"top_logprobs": 2}, "top_logprobs"),
-        ({"tool_choice": "required"}, "tool_choice"),
-        ({"tools": [WEATHER], "response_format": {"type": "json_object"}}, "response_format"),
-        ({"messages": []}, "messages"),
-        ({"messages": [{"role": "robot", "content": "x"}]}, "messages[0].role"),
-        ({"messages": [{**HELLO[0], "name": 5}]}, "messages[0].name"),
-        ({"messages": [{"role": "tool", "content": "x", "tool_call_id": "1"}]}, "messages[0].tool_call_id"),
-        (
-            {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]},
-            "messages[0].content[0].type",
-        ),
-        ({"extra_body": {"wish": 1}}, "wish"),
-        ({"messages": [{**HELLO[0], "cache-control": 1}]}, "messages[0].cache-control"),
-        ({"extra_body": {"min_p": 2}}, "min_p"),
-        ({"extra_body": {"top_k": 2**64}}, "top_k"),
-    ],
-)
-def test_what_is_not_supported_is_refused_by_name(ask, fields, param):
-    with pytest.raises(openai.BadRequestError) as refused:
-        ask(**fields)
-    assert refused.value.body["param"] == param
-    assert refused.value.body["type"] == "invalid_request_error"
-
-
-@pytest.mark.parametrize("name", ["wish", "my-wish", "my `wish`", "", "two\nlines"])
-def test_an_unknown_field_is_refused_by_its_name_whatever_that_is(ask, name):
-    with pytest.raises(openai.BadRequestError) as refused:
-        ask(extra_body={name: 1})
-    assert refused.value.body["message"] == f"'{name}' is not supported: leave it out"
-    assert refused.value.body["code"] == "unsupported_parameter"
-
-
-def test_fields_that_ask_for_nothing_are_accepted(ask):
-    neutral = {"frequency_penalty": 0, "logit_bias": {}, "modalities": ["text"], "store": False, "user": "ada"}
-    assert ask(**neutral, extra_body={"top_k": 1, "min_p": 0.1, "metadata": None}).choices
-
-
-def test_a_top_k_or_limit_beyond_everything_is_none(ask):  # L1, G4
-    assert ask(temperature=1, max_tokens=2**70, seed=2**70, extra_body={"top_k": 2**63 - 1}).choices
-
-
-def test_a_schema_that_cannot_be_enforced_is_refused(ask):
-    described = {"name": "odd", "schema": {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}}
-    with pytest.raises(openai.BadRequestError, match="uniqueItems"):
-        ask(response_format={"type": "json_schema", "json_schema": described})
-
-
-def test_an_unknown_model_is_not_found(ask):
-    with pytest.raises(openai.NotFoundError, match="there is pie-tiny") as refused:
-        ask(model="gpt-4")
-    assert refused.value.code == "model_not_found"
-
-
-def test_a_prompt_longer_than_the_context_is_refused(ask):
-    with pytest.raises(openai.BadRequestError, match="maximum context length is 4096 tokens") as refused:
-        ask("word " * 5000)
-    assert refused.value.code == "context_length_exceeded"
-
-
-@pytest.mark.parametrize("body", [b"{", b"[]", b'{"model": "pie-tiny"}', b"\xff"])
-async def test_a_body_that_is_no_request_is_refused(server, body):
-    status, answer = await raw(server, b"POST", b"/v1/chat/completions", body)
-    assert status == 400
-    assert json.loads(answer)["error"]["type"] == "invalid_request_error"
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "status"),
-    [(b"GET", b"/v1/chat/completions", 405), (b"POST", b"/v1/models", 405), (b"POST", b"/v1/embeddings", 404)],
-)
-async def test_other_paths_and_methods_are_refused(server, method, path, status):
-    found, answer = await raw(server, method, path, b"{}")
-    assert found == status
-    assert json.loads(answer)["error"]["message"]
-
-
-async def test_a_client_that_goes_away_ends_its_process_without_a_word(server, caplog):
-    server.seen()
-    body = {"model": MODEL, "prompt": "a", "max_tokens": 4000, "temperature": 2, "seed": 1, "stream": True}
-    reader, writer = await send(server, b"POST", b"/v1/completions", json.dumps(body).encode())
-    await reader.readuntil(b"data: ")
-    writer.transport.abort()
-    failed = await asyncio.to_thread(server.wait_for, ProcessFailed | ProcessReturned)
-    assert isinstance(failed, ProcessFailed)
-    assert failed.message == "the client has gone"
-    server.seen()
-    assert caplog.records == []
-
-
-async def test_a_request_is_a_process_that_is_listed_and_can_be_ended(server, caplog):
-    server.seen()
-    registry = server.server.service.registry
-    body = {"model": MODEL, "prompt": "a", "max_tokens": 4000, "temperature": 2, "seed": 1, "stream": True}
-    reader, writer = await send(server, b"POST", b"/v1/completions", json.dumps(body).encode())
-    await reader.readuntil(b"data: ")
-    (record,) = registry.records(ADMIN)
-    assert (record.username, record.program.identity, record.state) == ("local", "openai@1.0.0", "running")
-    assert record.input_text == '{"path": "/v1/completions"}'
-    server.loop.call_soon_threadsafe(registry.terminate, record)
-    rest = await reader.read()
-    assert b"[DONE]" not in rest
-    await asyncio.to_thread(server.wait_for, ProcessFailed)
-    assert registry.records(ADMIN, all=True) == []
-    await hang_up(writer)
-    assert [entry.getMessage() for entry in caplog.records] == ["POST /v1/completions: the answer breaks off: Signal"]
-    assert caplog.records[0].exc_info is None
-
-
-async def test_requests_run_at_once_each_in_a_process_of_its_own(server):
-    server.seen()
-    async with openai.AsyncOpenAI(base_url=f"{server.http}/v1", api_key="any", max_retries=0) as client:
-        messages = [{"role": "user", "content": "Say hello"}]
-        create = partial(client.chat.completions.create, model=MODEL, messages=messages, temperature=0, max_tokens=8)
-        answers = await asyncio.gather(*(create() for _ in range(8)))
-    assert len({answer.choices[0].message.content for answer in answers}) == 1
-    launched = {event.process for event in server.seen() if isinstance(event, ProcessLaunched)}
-    assert len(launched) == 8
-
-
 def test_text_goes_on(client):
     create = partial(client.completions.create, model=MODEL, temperature=0, max_tokens=6)
     begun = "<|im_start|>user\nTell me a story.<|im_end|>\n<|im_start|>assistant\nOnce"
@@ -544,32 +329,3 @@ def test_logprobs_of_text_are_lists(client):
     stop = answer.choices[0].text[2:]
     cut = client.completions.create(model=MODEL, prompt="Once", temperature=0, max_tokens=4, logprobs=2, stop=stop)
     assert max(cut.choices[0].logprobs.text_offset) < len(cut.choices[0].text) == 2
-
-
-def test_with_authentication_on_the_token_is_the_key(tmp_path):
-    locked = RunningServer(tmp_path, ServerSettings(port=0, authentication=True), announces=False).start()
-    try:
-        options = {"base_url": f"{locked.http}/v1", "max_retries": 0}
-        with openai.OpenAI(api_key=locked.server.token, **options) as client:
-            assert [model.id for model in client.models.list()] == ["dummy"]
-        with openai.OpenAI(api_key="wrong", **options) as client, pytest.raises(openai.AuthenticationError):
-            client.models.list()
-    finally:
-        locked.stop()
-
-
-async def send(server, method, path, body):
-    host, port = server.url.removeprefix("ws://").split(":")
-    reader, writer = await asyncio.open_connection(host, int(port), family=socket.AF_INET)
-    head = b"%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
-    writer.write(head % (method, path, len(body)) + body)
-    return reader, writer
-
-
-async def raw(server, method, path, body):
-    """Status and body of an answer."""
-    reader, writer = await send(server, method, path, body)
-    answer = await reader.read()
-    await hang_up(writer)
-    head, _, rest = answer.partition(b"\r\n\r\n")
-    return int(head.split()[1]), rest

@@ -1,0 +1,69 @@
+"""The weights that passes are computed with stay until the last of those passes has ended."""
+
+import asyncio
+import concurrent.futures
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from pie_mlx.sdk import Context
+from tests.engine.adapters.test_adapters import Folder, close, loaded, logits, versions, written
+from tests.engine.running import Running, running
+
+
+def on_loop(engine: Running, do: Callable[..., Awaitable[Any]], *arguments: Any) -> "concurrent.futures.Future[Any]":
+    """Begins something on the engine's loop."""
+
+    async def work() -> Any:
+        return await do(*arguments)
+
+    return asyncio.run_coroutine_threadsafe(work(), engine.core.loop)
+
+
+async def in_batch(engine: Running) -> list[bool]:
+    """Of every pass that is under way, whether it is on the device."""
+    return await engine.core.consult(lambda services: [one.in_batch for one in services.ticker._state.passes.values()])
+
+
+async def test_weights_that_a_waiting_pass_will_be_computed_with_are_not_dropped(folder: Folder) -> None:  # A1
+    with running(max_batch_contexts=1) as engine:
+        adapter, registry = loaded(engine, folder(1)), engine.core.services.adapters
+        with Context(engine.model) as alone:
+            expected = await logits(alone, adapter)
+        device_is_free = threading.Event()
+        on_loop(engine, engine.core.services.runner.call, device_is_free.wait)
+        try:
+            before = asyncio.create_task(logits(Context(engine.model), None))
+            while await in_batch(engine) != [True]:
+                pass
+            waiting = asyncio.create_task(logits(Context(engine.model), adapter))
+            while await in_batch(engine) != [True, False]:
+                pass
+            destroyed = on_loop(engine, registry.destroy, registry.find("tester", adapter.id))
+            await engine.core.consult(lambda services: None)  # what is to be dropped is on its way to the device
+        finally:
+            device_is_free.set()
+        await asyncio.gather(before, asyncio.wrap_future(destroyed))
+        assert close(await waiting, expected)
+
+
+async def test_a_sweep_drops_weights_once_the_last_pass_with_them_has_ended(engine: Running, folder: Folder) -> None:
+    adapter, registry = loaded(engine, folder(1)), engine.core.services.adapters
+
+    async def left() -> list[int]:
+        found: list[int] = []
+        with registry.used("tester", adapter.id, 0):
+            with registry.used("tester", adapter.id, 0):
+                await registry.destroy(registry.find("tester", adapter.id))
+                found.append(len(versions(engine)))
+            await registry.sweep()
+            found.append(len(versions(engine)))
+        await registry.sweep()
+        return [*found, len(versions(engine))]
+
+    assert on_loop(engine, left).result() == [1, 1, 0]
+
+
+async def test_a_pass_that_ended_leaves_nothing_of_its_lease(engine: Running, folder: Folder) -> None:
+    await written(engine, loaded(engine, folder(1)))
+    assert len(engine.core.services.adapters._leases) == 0
