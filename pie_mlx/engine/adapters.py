@@ -150,8 +150,8 @@ class AdapterRegistry:
         dead -= self._store.adapters_in_use()
         for version in dead:
             del self._known[version]
-        if dead:
-            await self._runner.call(lambda: self._bank.drop(dead))
+        if dead:  # they are known no more: nobody would drop them after a cancellation
+            await asyncio.shield(self._runner.call(lambda: self._bank.drop(dead)))
 
     @property
     def _bank(self) -> AdapterBank:

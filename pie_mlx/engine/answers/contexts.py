@@ -64,6 +64,7 @@ async def release(services: Services, process: Process, call: calls.ReleaseConte
     except asyncio.CancelledError:
         process.contexts[call.context] = context  # whoever closes the process releases what it still has
         raise
+    await services.adapters.sweep()
 
 
 @asynccontextmanager

@@ -67,3 +67,14 @@ async def test_a_sweep_drops_weights_once_the_last_pass_with_them_has_ended(engi
 async def test_a_pass_that_ended_leaves_nothing_of_its_lease(engine: Running, folder: Folder) -> None:
     await written(engine, loaded(engine, folder(1)))
     assert len(engine.core.services.adapters._leases) == 0
+
+
+async def test_weights_of_a_destroyed_adapter_go_with_the_last_context_they_computed(  # R5
+    engine: Running, folder: Folder
+) -> None:
+    adapter, registry = loaded(engine, folder(1)), engine.core.services.adapters
+    with Context(engine.model) as context:
+        await logits(context, adapter)
+        on_loop(engine, registry.destroy, registry.find("tester", adapter.id)).result()
+        assert len(versions(engine)) == 1
+    assert versions(engine) == set()
