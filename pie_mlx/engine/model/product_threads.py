@@ -38,8 +38,13 @@ class ProductThreads:
         each = seconds / (rows + ROWS_OF_A_STEP)
         self._row_seconds[threads] = (self._row_seconds.get(threads, each) + each) / 2
         if self._until_trial < 0:
-            longer = self._row_seconds[self._other] / self._row_seconds[self.better]
-            self._until_trial = min(MOST_STEPS, round(TRIAL_EVERY_STEPS * max(1.0, longer)))
+            self._until_trial = min(MOST_STEPS, round(TRIAL_EVERY_STEPS * max(1.0, self._longer)))
+
+    @property
+    def _longer(self) -> float:
+        """How many times as long the other number takes; 1 while one is not known: steps that fail are not observed."""
+        measured = self._row_seconds
+        return measured[self._other] / measured[self.better] if len(measured) == 2 else 1.0
 
     @property
     def _other(self) -> int:

@@ -13,6 +13,8 @@ from pie_mlx.engine.model.batch import Batch, RowRead, Work
 from pie_mlx.engine.model.loading import load_model
 from pie_mlx.engine.model.product_threads import ALL, ONE, ProductThreads
 from pie_mlx.engine.model.runner import Runner
+from pie_mlx.sdk import Context
+from tests.engine.running import running
 
 
 class Blas:
@@ -147,3 +149,31 @@ def test_what_is_only_foreseen_tries_nothing() -> None:
     steps_taken(threads, 2, {ALL: 0.001, ONE: 0.001})
     assert [threads.better for _ in range(100)] == [ALL] * 100
     assert threads.take() == ONE
+
+
+def test_steps_that_fail_tell_nothing_and_break_nothing() -> None:
+    threads = ProductThreads()
+    for _ in range(5):
+        threads.take()
+    threads.observe(threads.take(), 100, 1.0)
+    assert ALL in steps_taken(threads, 5, {ALL: 0.001, ONE: 0.001})
+
+
+@pytest.mark.parametrize("architecture", ["llama", "gemma2"])
+async def test_steps_that_nobody_times_try_nothing(
+    tiny_model_directory: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, architecture: str
+) -> None:
+    """Of those that follow a batch at once, gemma2's are each built when the one before is computed."""
+    tried: list[int] = []
+    take = ProductThreads.take
+
+    def noted(threads: ProductThreads) -> int:
+        tried.append(take(threads))
+        return tried[-1]
+
+    monkeypatch.setattr(loaded, "SMALL_MATRIX", 1000)
+    monkeypatch.setattr(ProductThreads, "take", noted)
+    with running(model=str(tiny_model_directory(architecture))) as engine:
+        drawn = await engine.greedy(Context(engine.model).append([5, 6, 7]), 30)
+    assert len(drawn) == 30
+    assert ONE not in tried
