@@ -5,8 +5,8 @@ import asyncio
 from pie_mlx.engine.schedule import Limits
 from pie_mlx.engine.tick_view import tick_view
 from pie_mlx.sdk import Context
-from tests.engine.test_patience import occupy_device
 from tests.engine.running import running
+from tests.engine.test_patience import occupy_device
 
 LIMITS = Limits(max_batch_contexts=1)
 
