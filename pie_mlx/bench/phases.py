@@ -131,9 +131,9 @@ def _timed(function: Callable[..., Any], clock: PhaseClock, phase: str) -> Calla
 def _forward(forward: Callable[..., mx.array], clock: PhaseClock) -> Callable[..., mx.array]:
     """The graph, then its evaluation."""
 
-    def timed(*arguments: Any) -> mx.array:
+    def timed(*arguments: Any, **options: Any) -> mx.array:
         with clock.phase(GRAPH):
-            logits = forward(*arguments)
+            logits = forward(*arguments, **options)
         with clock.phase(EVALUATION):
             evaluate(logits)
         return logits

@@ -29,6 +29,7 @@ class Restorer:
         self._state.foreseen.pop(context.id, None)
         self._state.store.suspend(context.id)
         context.leaving = context.fresh = False
+        context.suspensions += 1
 
     def drop(self, context: LiveContext) -> None:
         """Do not go on with a restore; the books of a restoring context are the caller's business."""

@@ -44,14 +44,15 @@ class RunAhead:
     def successors(self, chunks: Chunks, works: Sequence[Work]) -> list[Work]:
         """What to run behind `works`, which are about to be given to the runner.
 
-        Nothing while anybody else waits: a batch that holds everybody is worth more than one that is early.
+        Nothing while anybody else waits, or will want the next batch for the rest of a prompt: a batch that holds
+        everybody is worth more than one that is early.
         """
         state = self._state
         self.none()
         state.store.take_displaced()
         if not self._enabled or state.requests or state.restorations or len(state.passes) > len(works):
             return []
-        if not self._runner.model.follows:
+        if not self._runner.model.follows or any(count < item.remaining for item, count in chunks):
             return []
         for (item, count), work in zip(chunks, works, strict=True):
             if count == item.remaining and (row := self._successor(item, work)) is not None:

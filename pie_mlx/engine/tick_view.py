@@ -77,8 +77,8 @@ def _pass_view(item: Pass) -> PassView:
 
 def _context_view(state: TickState, bank: Bank, live: LiveContext, held: Holdings) -> ContextView:
     number = live.id
-    request, waiting = state.requests.get(number), state.next_pass(number)
-    outstanding = [item.arrival for item in (request, waiting) if item is not None]
+    waiting = (state.requests.get(number), state.passes.get(number), state.next_pass(number))  # a replay came last
+    outstanding = [item.arrival for item in waiting if item is not None]
     has_work = bool(outstanding) or number in state.restorations
     return ContextView(
         number,

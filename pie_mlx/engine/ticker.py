@@ -212,13 +212,13 @@ class Ticker:
             waiting.fail(_again(self._broken))
 
     def _limit(self, waiting: Pass) -> Timer:
-        """Fail a pass that waits too long; time in which its context is not in the pool, or it runs, does not count."""
-        computed = 0
+        """Fail a pass that waits too long: one that was ready from one look to the next, and got no row."""
+        seen = self._readiness(waiting)
 
         def give_up() -> bool:
-            nonlocal computed
-            before, computed = computed, waiting.cursor
-            if waiting.in_batch or computed > before or not self._state.store.is_resident(waiting.context.id):
+            nonlocal seen
+            before, seen = seen, self._readiness(waiting)
+            if seen is None or seen != before:
                 return False
             waiting.fail(
                 ForwardTimeoutError(
@@ -231,6 +231,14 @@ class Ticker:
             return True
 
         return Timer(self._patience_seconds, give_up)
+
+    def _readiness(self, waiting: Pass) -> tuple[int, int] | None:
+        """What stays the same while a pass could run and does not: how much of it is computed, and how often its
+        context went from the pool. None while it runs, and while the context is not in the pool or is being restored.
+        """
+        if waiting.in_batch or not self._state.store.is_usable(waiting.context.id):
+            return None
+        return waiting.cursor, waiting.context.suspensions
 
     def _check_whole(self) -> None:
         if self._broken is not None:

@@ -128,3 +128,51 @@ async def test_a_pass_that_made_no_progress_since_the_last_look_is_given_up(monk
         assert await look()
         with pytest.raises(ForwardTimeoutError):
             await waiting
+
+
+class Timers:
+    """In place of timers: what they attempt, in the order they were made, for the test to call."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.attempts: list[Callable[[], bool]] = []
+        self.two = threading.Event()
+        monkeypatch.setattr(ticker, "Timer", self._timer)
+
+    def _timer(self, _seconds: float, attempt: Callable[[], bool]) -> "Timers":
+        self.attempts.append(attempt)
+        if len(self.attempts) == 2:
+            self.two.set()
+        return self
+
+    def cancel(self) -> None:
+        """Nothing runs."""
+
+
+async def test_time_out_of_the_pool_is_no_waiting_for_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    timers = Timers(monkeypatch)
+    with running(dummy=True, max_batch_contexts=1) as engine:
+        services = engine.core.services
+        on_device, waiting = (Context(engine.model).append(engine.prompt(20, seed)) for seed in range(2))
+
+        async def timers_at_one_that_was_gone() -> list[bool]:
+            state, restorer = services.ticker._state, services.ticker._restorer
+            (context,) = (item.context for item in state.passes.values() if not item.in_batch)
+            restorer.suspend(context)
+            answers = [timers.attempts[1]()]
+            restorer.begin(context)
+            answers.append(timers.attempts[1]())
+            restorer.suspend(context)
+            restorer.begin(context)
+            return [*answers, timers.attempts[1](), timers.attempts[1]()]
+
+        device_is_free = occupy_device(engine)
+        try:
+            in_batch, late = (asyncio.create_task(engine.greedy(context, 1)) for context in (on_device, waiting))
+            assert await asyncio.to_thread(timers.two.wait, 10)
+            looking = asyncio.run_coroutine_threadsafe(timers_at_one_that_was_gone(), engine.core.loop)
+            assert await asyncio.wrap_future(looking) == [False, False, False, True]
+            with pytest.raises(ForwardTimeoutError):
+                await late
+        finally:
+            device_is_free.set()
+        assert len(await in_batch) == 1

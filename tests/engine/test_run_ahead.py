@@ -192,3 +192,17 @@ def test_a_page_that_somebody_had_meanwhile_is_written_again(runs_ahead: bool) -
         alone = finished(in_context(engine, lives(engine, disturbed=False)))
     with running(total_pages=3, page_size=16, runs_ahead=runs_ahead) as engine:
         assert finished(in_context(engine, lives(engine, disturbed=True))) == alone
+
+
+async def test_a_prompt_has_a_row_in_every_batch_beside_a_stream() -> None:  # Q8
+    with running(prefill_chunk_tokens=64, decode_stall_seconds=60.0) as engine:
+        stream, prompt = (Context(engine.model).append(engine.prompt(20, seed)) for seed in range(2))
+        writing = asyncio.create_task(step_by_step(stream.generate(GREEDY, max_tokens=60, stop=[], auto_flush=False)))
+        while len(engine.events) < 30:  # noqa: ASYNC110 - events tell no loop
+            await asyncio.sleep(0)
+        await prompt.append(engine.prompt(1000, 3)).flush()
+        ticks = [event for event in engine.events if isinstance(event, TickCompleted)]
+        await writing
+    beside = [place for place, tick in enumerate(ticks) if tick.contexts == 2]
+    assert len(beside) >= 10
+    assert not any(tick.ahead for tick in ticks[beside[0] : beside[-1]])

@@ -111,9 +111,15 @@ class LoadedModel:
         shapes, dtype = self._network.shapes, self.card.dtype
         self._memory = PageMemory(page_pool(shapes, pages=count, page_size=page_size, dtype=dtype, backend=chosen))
 
-    def forward(self, step: StepInput) -> mx.array:
-        """Logits [R, vocabulary_size] float32 of `step.logit_rows`, not yet evaluated; [0, V] when there are none."""
-        self.product_threads = ONE if self._takes_one_thread(len(step.positions)) else self._threads.take()
+    def forward(self, step: StepInput, *, timed: bool = False) -> mx.array:
+        """Logits [R, vocabulary_size] float32 of `step.logit_rows`, not yet evaluated; [0, V] when there are none.
+
+        A step that is `timed`, so that `took` will be told, may try another number of threads.
+        """
+        if self._takes_one_thread(len(step.positions)):
+            self.product_threads = ONE
+        else:
+            self.product_threads = self._threads.take() if timed else self._threads.better
         blas().take_threads(self.product_threads)  # parts are evaluated while the step is built
         return self._network.forward(step, self._pages)
 

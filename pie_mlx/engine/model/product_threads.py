@@ -6,8 +6,9 @@ FIRST_TRIAL_STEPS, TRIAL_EVERY_STEPS, MOST_STEPS = 2, 32, 512
 most."""
 CLEARLY = 1.25
 """How many times as long all threads must take until one is better: quiet machines keep all, as their neighbours do."""
-ROWS_OF_A_STEP = 8
-"""Rows that take as long as what a step takes for any number of them."""
+ROWS_OF_A_STEP = 24
+"""Rows that take as long as what a step takes for any number of them, as reading its matrices: with these a row of one,
+of 64 and of 512 took as long within a fifth, for matrices of half a million to four million entries."""
 
 
 class ProductThreads:
@@ -38,8 +39,13 @@ class ProductThreads:
         each = seconds / (rows + ROWS_OF_A_STEP)
         self._row_seconds[threads] = (self._row_seconds.get(threads, each) + each) / 2
         if self._until_trial < 0:
-            longer = self._row_seconds[self._other] / self._row_seconds[self.better]
-            self._until_trial = min(MOST_STEPS, round(TRIAL_EVERY_STEPS * max(1.0, longer)))
+            self._until_trial = min(MOST_STEPS, round(TRIAL_EVERY_STEPS * max(1.0, self._longer)))
+
+    @property
+    def _longer(self) -> float:
+        """How many times as long the other number takes; 1 while one is not known: steps that fail are not observed."""
+        measured = self._row_seconds
+        return measured[self._other] / measured[self.better] if len(measured) == 2 else 1.0
 
     @property
     def _other(self) -> int:

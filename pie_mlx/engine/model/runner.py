@@ -108,7 +108,7 @@ class Runner:
             self.model.pool.copy_pages([(copy.source, copy.target, copy.rows) for copy in batch.copies])
         with self._told_as_failed_batch():
             step, reads = step_input(batch.works)
-            logits = self.model.forward(step)
+            logits = self.model.forward(step, timed=True)
             threads = self.model.product_threads
             outcome = self._computed(batch, logits, reads, successors, started)
             self.model.took(threads, len(step.positions), outcome.seconds)

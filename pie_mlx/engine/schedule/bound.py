@@ -2,6 +2,7 @@
 
 import math
 
+from pie_mlx.engine.schedule.pace import SHORTEST_PIECES
 from pie_mlx.engine.schedule.view import Limits
 
 
@@ -12,11 +13,14 @@ def longest_wait_ticks(limits: Limits, working_contexts: int, longest_context_to
     ticks of its replay. After W ticks a context is due. From then on it outranks each other one at the latest when
     that one had a row: an effective bid is at most A * (1 + w/W) and that of the due context at least A * w'/W with
     w' >= w + W. So at most N - 1 contexts come before it, each holding it up for the pass in flight, its replay and
-    one row; the head of the batch gets whole chunks.
+    one row; the head of the batch gets whole chunks. Where those are cut for programs that decode (`pace.py`), the
+    shortest ones count.
 
     Each such row makes at least one token of progress, which suspension does not undo. So a program that needs T rows
     finishes within T times this many ticks, whatever the bids.
     """
     chunk_tokens = min(limits.prefill_chunk_tokens, limits.max_batch_tokens)
+    if limits.decode_stall_seconds is not None:
+        chunk_tokens = min(chunk_tokens, SHORTEST_PIECES)
     replay_ticks = math.ceil(longest_context_tokens / chunk_tokens)
     return limits.aging_window_ticks + working_contexts * (replay_ticks + 2)

@@ -13,6 +13,8 @@ from pie_mlx.engine.model.batch import Batch, RowRead, Work
 from pie_mlx.engine.model.loading import load_model
 from pie_mlx.engine.model.product_threads import ALL, ONE, ProductThreads
 from pie_mlx.engine.model.runner import Runner
+from pie_mlx.sdk import Context
+from tests.engine.running import running
 
 
 class Blas:
@@ -142,8 +144,47 @@ def test_all_threads_come_back_when_the_machine_is_quiet_again() -> None:
     assert threads.better == ALL
 
 
+def test_steps_of_few_rows_say_nothing_else_than_those_of_many() -> None:
+    """A quiet machine: what steps took with one thread (12 matrices of 1024 x 4096), and a tenth less with all."""
+    milliseconds = {1: 31.5, 4: 30.2, 16: 40.4, 64: 92.5, 512: 581.1}
+    rows_of_steps = [1] * 39 + [512] * 60 + [4] * 40 + [64] * 40
+    threads, taken = ProductThreads(), list[int]()
+    for rows in rows_of_steps:
+        taken.append(threads.take())
+        threads.observe(taken[-1], rows, milliseconds[rows] * (0.9 if taken[-1] == ALL else 1.0))
+    assert taken.count(ONE) <= len(taken) / 20
+
+
 def test_what_is_only_foreseen_tries_nothing() -> None:
     threads = ProductThreads()
     steps_taken(threads, 2, {ALL: 0.001, ONE: 0.001})
     assert [threads.better for _ in range(100)] == [ALL] * 100
     assert threads.take() == ONE
+
+
+def test_steps_that_fail_tell_nothing_and_break_nothing() -> None:
+    threads = ProductThreads()
+    for _ in range(5):
+        threads.take()
+    threads.observe(threads.take(), 100, 1.0)
+    assert ALL in steps_taken(threads, 5, {ALL: 0.001, ONE: 0.001})
+
+
+@pytest.mark.parametrize("architecture", ["llama", "gemma2"])
+async def test_steps_that_nobody_times_try_nothing(
+    tiny_model_directory: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, architecture: str
+) -> None:
+    """Of those that follow a batch at once, gemma2's are each built when the one before is computed."""
+    tried: list[int] = []
+    take = ProductThreads.take
+
+    def noted(threads: ProductThreads) -> int:
+        tried.append(take(threads))
+        return tried[-1]
+
+    monkeypatch.setattr(loaded, "SMALL_MATRIX", 1000)
+    monkeypatch.setattr(ProductThreads, "take", noted)
+    with running(model=str(tiny_model_directory(architecture))) as engine:
+        drawn = await engine.greedy(Context(engine.model).append([5, 6, 7]), 30)
+    assert len(drawn) == 30
+    assert ONE not in tried

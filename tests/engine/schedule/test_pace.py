@@ -4,7 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pie_mlx.engine.schedule import Chunk, ContextView, Limits, MarketPolicy, PassView, View, paced
+from pie_mlx.engine.schedule import (
+    POLICIES,
+    Chunk,
+    ContextView,
+    Limits,
+    MarketPolicy,
+    PassView,
+    View,
+    longest_wait_ticks,
+    paced,
+    policy,
+)
 
 LIMITS = Limits(decode_stall_seconds=0.1)
 DECODE, PROMPT, OTHER = PassView(1, 1, atomic=True), PassView(2, 4000), PassView(3, 4000)
@@ -39,3 +50,15 @@ def test_a_batch_has_room_for_all_who_decode(rate: float, stall: float, decodes:
     limits = paced(Limits(decode_stall_seconds=stall), passes, rate)
     assert decodes < limits.max_batch_tokens <= Limits().max_batch_tokens
     assert 1 <= limits.prefill_chunk_tokens <= Limits().prefill_chunk_tokens
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_replay_beside_a_decoding_program_ends_within_the_bound(name: str) -> None:  # Q7
+    limits, left, waited = Limits(aging_window_ticks=4, decode_stall_seconds=0.01), 2000, 0
+    while left:
+        passes = (DECODE, PassView(2, left, atomic=left <= 32))
+        contexts = (ContextView(1, 1), ContextView(2, 2, waiting_ticks=waited))
+        view = View(0, 100, 100, contexts, passes, limits=paced(limits, passes, 100.0))
+        left -= sum(chunk.tokens for chunk in policy(name).plan(view).chunks if chunk.context == 2)
+        waited += 1
+    assert waited <= longest_wait_ticks(limits, 2, 2000)

@@ -1,0 +1,45 @@
+"""What the planner is shown of the engine."""
+
+import asyncio
+
+from pie_mlx.engine.schedule import Limits
+from pie_mlx.engine.tick_view import tick_view
+from pie_mlx.sdk import Context
+from tests.engine.running import running
+from tests.engine.test_patience import occupy_device
+
+LIMITS = Limits(max_batch_contexts=1)
+
+
+async def test_a_context_that_is_being_restored_keeps_its_place() -> None:  # Q2
+    with running(total_pages=16, max_batch_contexts=1) as engine:
+        services = engine.core.services
+        on_device, early, late = contexts = [Context(engine.model).append(engine.prompt(20, seed)) for seed in range(3)]
+        for context in contexts:
+            await context.flush()
+            context.append(engine.prompt(3))
+
+        async def arrivals_while_early_is_restored() -> dict[int, int]:
+            state, store = services.ticker._state, services.store
+            services.ticker._restorer.suspend(state.contexts[early._handle.id])
+            everything = store.available()
+            store.reserve(late._handle.id, everything)
+            store.release_working(late._handle.id, everything)
+            services.ticker._restorer.begin(state.contexts[early._handle.id])
+            assert early._handle.id in state.restorations
+            view = tick_view(state, services.bank, lambda _: LIMITS)
+            return {item.context: item.arrival for item in view.contexts}
+
+        device_is_free = occupy_device(engine)
+        try:
+            flushes: list[asyncio.Task[None]] = []
+            for context in (on_device, early, late):
+                flushes.append(asyncio.create_task(context.flush()))
+                while len(services.ticker._state.passes) < len(flushes):  # noqa: ASYNC110 - calls tell nobody they are here
+                    await asyncio.sleep(0)
+            looking = asyncio.run_coroutine_threadsafe(arrivals_while_early_is_restored(), engine.core.loop)
+            arrivals = await asyncio.wrap_future(looking)
+        finally:
+            device_is_free.set()
+        await asyncio.gather(*flushes)
+    assert arrivals[early._handle.id] < arrivals[late._handle.id]
