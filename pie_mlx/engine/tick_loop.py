@@ -28,6 +28,9 @@ from pie_mlx.events import Event, PageUsage, TickCompleted
 RETRY_SECONDS = 1e-3
 """Pause before planning again when pages that a plan counted on were not there."""
 
+REFUSED_SECONDS = 0.25
+"""Time for who was refused pages to release what it has, before the next one is refused."""
+
 SHARED_SECONDS = 0.1
 """How old the count of shared pages in an event may be."""
 
@@ -98,7 +101,13 @@ class TickLoop:
 
     def _view(self, *, stalled: bool = False) -> View:
         rate = self._mover.prefill.tokens_per_second
-        return tick_view(self._state, self._bank, lambda passes: paced(self._limits, passes, rate), stalled=stalled)
+        return tick_view(
+            self._state,
+            self._bank,
+            lambda passes: paced(self._limits, passes, rate),
+            stalled=stalled,
+            suspends=not self._runner.model.recurrent,
+        )
 
     def _seconds_to_wait(self, view: View, now: float) -> float:
         if not view.passes:
@@ -121,6 +130,7 @@ class TickLoop:
         plan = self._policy.plan(self._view(stalled=True))
         if not plan.moves_pages:
             self._refuse_first()
+            self._quiet_since = now + REFUSED_SECONDS
         return plan
 
     def _refuse_first(self) -> None:

@@ -16,17 +16,23 @@ ATOMIC_TOKENS = 32
 
 
 def tick_view(
-    state: TickState, bank: Bank, limits_of: Callable[[Sequence[PassView]], Limits], *, stalled: bool = False
+    state: TickState,
+    bank: Bank,
+    limits_of: Callable[[Sequence[PassView]], Limits],
+    *,
+    stalled: bool = False,
+    suspends: bool = True,
 ) -> View:
     """All that the policy may know; `limits_of` tells the limits of a batch of some passes.
 
-    Who holds what is worked out only when the requests exceed the available pages: otherwise nobody is suspended.
+    Who holds what is worked out only when the requests exceed the available pages: otherwise nobody is suspended. Where
+    nobody may be (`suspends`), because a state that is not in pages would be computed twice, nobody holds anything.
     """
     available = state.store.available()
     requests, passes = tuple(_request_views(state)), tuple(_pass_views(state))
     limits = limits_of(passes)
     short = sum(request.pages for request in requests) > available
-    held = state.store.holdings() if short else Holdings()
+    held = state.store.holdings() if short and suspends else Holdings()
     contexts = state.contexts.values() if short else _ranked(state, requests, passes, limits)
     return View(
         tick=state.ticks,
