@@ -10,6 +10,7 @@ import click
 from pie_mlx.cli.main import SECTIONS, pie
 from pie_mlx.config.schema import KEYS, Key
 from pie_mlx.config.values import rule
+from pie_mlx.engine.model.tiers import REFUSED, verified
 from tools.sdk_reference import blocking_lines, sdk_lines
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
@@ -23,7 +24,33 @@ def pages() -> dict[str, str]:
         "config.md": _page("config.toml", config_lines()),
         "sdk.md": _page("What programs import", sdk_lines()),
         "blocking.md": _page("What blocking programs import", blocking_lines()),
+        "architectures.md": _page("Architectures of models", architecture_lines()),
     }
+
+
+TIERS = {
+    "paged tokens": "Attention reads the pages in place, and tokens of any number of contexts are one pass.",
+    "paged equal": "Attention reads the pages in place, beside recurrent layers. Inputs of equal length are one pass.",
+    "dense equal": "The model wants keys and values as arrays: they are gathered from the pages for each pass.",
+    "dense alone": "As above, and one context at a time.",
+}
+"""What each tier of the engine means for who uses it."""
+
+
+def architecture_lines() -> Iterator[str]:
+    """The architectures that were compared with mlx-lm, by tier, and those that are refused."""
+    known = verified()
+    yield "`model_type` in a model's `config.json`. These give on pages what they give on mlx-lm's own cache, to"
+    yield "rounding (`python -m benchmarks.architectures`). Any other that mlx-lm has is compared when it is loaded,"
+    yield "and refused if it differs.\n"
+    yield "The state of recurrent layers is not in pages. With a model that has them nothing is found in the cache of"
+    yield "equal beginnings, nothing is drafted, KV is not truncated or saved, and contexts are never suspended: where"
+    yield "pages are short, who asks last is refused."
+    for tier, meaning in TIERS.items():
+        yield f"\n## {tier.capitalize()}\n\n{meaning}\n"
+        yield ", ".join(f"`{name}`" for name in sorted(known) if known[name] == tier)
+    yield "\n## Refused\n\n| architecture | why |\n|---|---|"
+    yield from (f"| `{name}` | {reason} |" for name, reason in sorted(REFUSED.items()))
 
 
 def config_lines() -> Iterator[str]:

@@ -139,7 +139,7 @@ def load_network(directory: Path, files: list[Path], config: Mapping[str, Any], 
 
 def _hint(error: ValueError) -> str:
     if "not supported" in str(error):
-        return "choose an architecture mlx-lm has (docs/architectures.md)"
+        return "choose an architecture mlx-lm has (docs/reference/architectures.md)"
     return "the weights may be truncated or belong to another configuration; fetch the model again"
 
 

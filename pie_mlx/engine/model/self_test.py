@@ -31,7 +31,7 @@ def self_test(model: Module, network: PagedNetwork, architecture: str, dtype: mx
             raise ModelLoadError(
                 f"model: the architecture {architecture} gives other logits on pages ({network.tier}) than on "
                 f"mlx-lm's own cache: {error:.1e} relative",
-                hint="choose a model of a supported architecture (docs/architectures.md)",
+                hint="choose a model of a supported architecture (docs/reference/architectures.md)",
             )
     for context in (0, 1):
         network.drop(context)

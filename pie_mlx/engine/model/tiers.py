@@ -44,7 +44,7 @@ def require_supported(architecture: str) -> None:
     if architecture in REFUSED:
         raise ModelLoadError(
             f"model: the architecture {architecture} is not supported: {REFUSED[architecture]}",
-            hint="choose a model of a supported architecture (docs/architectures.md)",
+            hint="choose a model of a supported architecture (docs/reference/architectures.md)",
         )
 
 

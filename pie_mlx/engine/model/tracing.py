@@ -79,5 +79,5 @@ def first_working(
             return tier, shapes, output
     raise ModelLoadError(
         f"model: the architecture {architecture} cannot be paged ({'; '.join(reasons)})",
-        hint="choose a model of a supported architecture (docs/architectures.md)",
+        hint="choose a model of a supported architecture (docs/reference/architectures.md)",
     )
