@@ -154,9 +154,9 @@ async def test_time_out_of_the_pool_is_no_waiting_for_the_device(monkeypatch: py
         services = engine.core.services
         on_device, waiting = (Context(engine.model).append(engine.prompt(20, seed)) for seed in range(2))
 
-        async def timers_at_one_that_was_gone() -> list[bool]:
+        async def looks_at_one_that_was_gone() -> list[bool]:
             state, restorer = services.ticker._state, services.ticker._restorer
-            (context,) = (item.context for item in state.passes.values() if not item.in_batch)
+            context = state.contexts[waiting.id]
             restorer.suspend(context)
             answers = [timers.attempts[1]()]
             restorer.begin(context)
@@ -169,7 +169,7 @@ async def test_time_out_of_the_pool_is_no_waiting_for_the_device(monkeypatch: py
         try:
             in_batch, late = (asyncio.create_task(engine.greedy(context, 1)) for context in (on_device, waiting))
             assert await asyncio.to_thread(timers.two.wait, 10)
-            looking = asyncio.run_coroutine_threadsafe(timers_at_one_that_was_gone(), engine.core.loop)
+            looking = asyncio.run_coroutine_threadsafe(looks_at_one_that_was_gone(), engine.core.loop)
             assert await asyncio.wrap_future(looking) == [False, False, False, True]
             with pytest.raises(ForwardTimeoutError):
                 await late
