@@ -116,10 +116,11 @@ class LoadedModel:
 
         A step that is `timed`, so that `took` will be told, may try another number of threads.
         """
-        if self._takes_one_thread(len(step.positions)):
+        rows = len(step.positions)
+        if self._takes_one_thread(rows):
             self.product_threads = ONE
         else:
-            self.product_threads = self._threads.take() if timed else self._threads.better
+            self.product_threads = self._threads.take(rows) if timed else self._threads.better(rows)
         blas().take_threads(self.product_threads)  # parts are evaluated while the step is built
         return self._network.forward(step, self._pages)
 
@@ -175,7 +176,8 @@ class LoadedModel:
         before = self._pages.revision()
         self.pool.settled = False
         try:
-            self.product_threads = ONE if self._takes_one_thread(len(step.positions)) else self._threads.better
+            rows = len(step.positions)
+            self.product_threads = ONE if self._takes_one_thread(rows) else self._threads.better(rows)
             return Tentative(self._network.forward(step, self._pages), before)
         except Exception:
             before.restore()

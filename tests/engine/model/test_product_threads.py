@@ -115,7 +115,7 @@ def steps_taken(threads: ProductThreads, count: int, row_seconds: dict[int, floa
     """What so many steps of 100 rows took, where a row takes that long with ALL and with ONE."""
     taken: list[int] = []
     for _ in range(count):
-        taken.append(threads.take())
+        taken.append(threads.take(100))
         threads.observe(taken[-1], 100, 100 * row_seconds[taken[-1]])
     return taken
 
@@ -133,15 +133,15 @@ def test_a_quiet_machine_keeps_all_threads_and_seldom_tries_one() -> None:
 def test_a_small_difference_changes_nothing() -> None:
     threads = ProductThreads()
     steps_taken(threads, 100, {ALL: 0.0011, ONE: 0.001})
-    assert threads.better == ALL
+    assert threads.better(100) == ALL
 
 
 def test_all_threads_come_back_when_the_machine_is_quiet_again() -> None:
     threads = ProductThreads()
     steps_taken(threads, 40, {ALL: 0.004, ONE: 0.001})
-    assert threads.better == ONE
+    assert threads.better(100) == ONE
     steps_taken(threads, 300, {ALL: 0.0005, ONE: 0.001})
-    assert threads.better == ALL
+    assert threads.better(100) == ALL
 
 
 def test_steps_of_few_rows_say_nothing_else_than_those_of_many() -> None:
@@ -150,23 +150,29 @@ def test_steps_of_few_rows_say_nothing_else_than_those_of_many() -> None:
     rows_of_steps = [1] * 39 + [512] * 60 + [4] * 40 + [64] * 40
     threads, taken = ProductThreads(), list[int]()
     for rows in rows_of_steps:
-        taken.append(threads.take())
+        taken.append(threads.take(rows))
         threads.observe(taken[-1], rows, milliseconds[rows] * (0.9 if taken[-1] == ALL else 1.0))
     assert taken.count(ONE) <= len(taken) / 20
+
+
+def test_a_first_step_that_takes_long_tells_nothing() -> None:
+    threads = ProductThreads()
+    threads.observe(threads.take(100), 100, 10.0)
+    assert steps_taken(threads, 100, {ALL: 0.001, ONE: 0.0018}).count(ONE) <= 3
 
 
 def test_what_is_only_foreseen_tries_nothing() -> None:
     threads = ProductThreads()
     steps_taken(threads, 2, {ALL: 0.001, ONE: 0.001})
-    assert [threads.better for _ in range(100)] == [ALL] * 100
-    assert threads.take() == ONE
+    assert [threads.better(100) for _ in range(100)] == [ALL] * 100
+    assert threads.take(100) == ONE
 
 
 def test_steps_that_fail_tell_nothing_and_break_nothing() -> None:
     threads = ProductThreads()
     for _ in range(5):
-        threads.take()
-    threads.observe(threads.take(), 100, 1.0)
+        threads.take(100)
+    threads.observe(threads.take(100), 100, 1.0)
     assert ALL in steps_taken(threads, 5, {ALL: 0.001, ONE: 0.001})
 
 
@@ -178,8 +184,8 @@ async def test_steps_that_nobody_times_try_nothing(
     tried: list[int] = []
     take = ProductThreads.take
 
-    def noted(threads: ProductThreads) -> int:
-        tried.append(take(threads))
+    def noted(threads: ProductThreads, rows: int) -> int:
+        tried.append(take(threads, rows))
         return tried[-1]
 
     monkeypatch.setattr(loaded, "SMALL_MATRIX", 1000)
