@@ -50,7 +50,8 @@ class ModuleSpace:
         for space in self._dependencies.values():
             space.close()
         sys.meta_path.remove(self)
-        for name in [name for name in sys.modules if name.partition(".")[0] == self._package]:
+        # A copy first: programs on other threads import meanwhile.
+        for name in [name for name in list(sys.modules) if name.partition(".")[0] == self._package]:
             del sys.modules[name]
 
     def find_spec(
