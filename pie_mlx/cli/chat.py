@@ -2,17 +2,13 @@
 
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
-import pie_mlx
 from pie_mlx.cli.options import Common, common_options
 from pie_mlx.cli.run import RunRequest
 from pie_mlx.cli.talking import is_at_terminal
-
-PROGRAM = Path(pie_mlx.__file__).parent / "builtin" / "chat"
 
 
 @click.command(options_metavar="[OPTIONS]")
@@ -34,9 +30,11 @@ def command(common: Common, question: str | None, model: str | None, **given: An
     pie chat --model mlx-community/Qwen3-0.6B-4bit
     """
     from pie_mlx.cli.running import run_request
+    from pie_mlx.runtime.daemon.program import BUILTIN
 
-    asked = {"question": question or _piped(), **{name: value for name, value in given.items() if value is not None}}
-    return run_request(_request(model, {**asked, "prompts": is_at_terminal() and not common.json}), common)
+    value = {name: setting for name, setting in given.items() if setting is not None}
+    value |= {"question": question or _piped(), "prompts": is_at_terminal() and not common.json}
+    return run_request(RunRequest(BUILTIN / "chat", model=model, input=json.dumps(value)), common)
 
 
 def _piped() -> str:
@@ -47,17 +45,3 @@ def _piped() -> str:
     if not text:
         raise click.UsageError("nothing is asked: give a QUESTION, or type at a terminal")
     return text
-
-
-def _request(model: str | None, value: dict[str, Any]) -> RunRequest:
-    return RunRequest(
-        path=PROGRAM,
-        manifest=None,
-        model=model,
-        dummy=False,
-        input=json.dumps(value),
-        words=(),
-        timeout_seconds=None,
-        token_budget=None,
-        files=None,
-    )

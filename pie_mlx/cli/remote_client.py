@@ -25,18 +25,7 @@ def submit(
     """Run a program and answer the exit code. Raises PieError and click.UsageError."""
     if (name is None) == (path is None):
         raise click.UsageError("name an installed program, or give --path")
-    request = RunRequest(
-        path=path or Path(str(name)),
-        installed=name,
-        manifest=manifest,
-        model=None,
-        dummy=False,
-        input=None,
-        words=words,
-        timeout_seconds=None,
-        token_budget=None,
-        files=None,
-    )
+    request = RunRequest(path or Path(str(name)), installed=name, manifest=manifest, words=words)
     if not detached:
         return run_on(engine_address(common), request, common)
     with_client(common, lambda client: _launch(client, request))

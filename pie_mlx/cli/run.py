@@ -30,14 +30,14 @@ class RunRequest:
     """One use of `pie run`."""
 
     path: Path
-    manifest: Path | None
-    model: str | None
-    dummy: bool
-    input: str | None
-    words: tuple[str, ...]
-    timeout_seconds: float | None
-    token_budget: int | None
-    files: Path | None
+    manifest: Path | None = None
+    model: str | None = None
+    dummy: bool = False
+    input: str | None = None
+    words: tuple[str, ...] = ()
+    timeout_seconds: float | None = None
+    token_budget: int | None = None
+    files: Path | None = None
     installed: str | None = None
     one_shot: bool = False
     network_hosts: tuple[str, ...] | None = None

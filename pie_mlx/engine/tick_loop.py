@@ -267,10 +267,11 @@ class TickLoop:
         self._end_tick(chunks, tokens + (steps - 1) * len(chunks), seconds, steps, ahead=ahead)
 
     def _observe_prefill(self, counts: Sequence[int], seconds: float) -> None:
-        """Learn how fast prompts are computed."""
+        """Learn how fast prompts are computed, from a batch with pieces of some."""
         decodes = sum(count < PREFILL_TOKENS for count in counts)
-        plain = self._state.window_cost.plain_seconds(decodes) if decodes else None
-        self._mover.prefill.observe(counts, seconds, plain or 0.0)
+        if decodes < len(counts):
+            plain = self._state.window_cost.plain_seconds(decodes) if decodes else None
+            self._mover.prefill.observe(counts, seconds, plain or 0.0)
 
     def _after_batch(self, chunks: Chunks, error: BatchFailedError | None = None) -> None:
         for item, _ in chunks:

@@ -56,9 +56,13 @@ class Looks:
 
     def cancel(self) -> None: ...
 
+    async def attempt(self) -> Callable[[], bool]:
+        """The look at the next pass, to be taken on the engine's loop; it tells whether that one was given up."""
+        return await asyncio.to_thread(self._attempts.get)
+
     async def next(self, engine: Running) -> Callable[[], Any]:
-        """The look at the next pass; it tells whether that one was given up."""
-        attempt = await asyncio.to_thread(self._attempts.get)
+        """The same, to be taken here."""
+        attempt = await self.attempt()
 
         async def look() -> bool:
             return attempt()
@@ -130,46 +134,29 @@ async def test_a_pass_that_made_no_progress_since_the_last_look_is_given_up(monk
             await waiting
 
 
-class Timers:
-    """In place of timers: what they attempt, in the order they were made, for the test to call."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.attempts: list[Callable[[], bool]] = []
-        self.two = threading.Event()
-        monkeypatch.setattr(ticker, "Timer", self._timer)
-
-    def _timer(self, _seconds: float, attempt: Callable[[], bool]) -> "Timers":
-        self.attempts.append(attempt)
-        if len(self.attempts) == 2:
-            self.two.set()
-        return self
-
-    def cancel(self) -> None:
-        """Nothing runs."""
-
-
 async def test_time_out_of_the_pool_is_no_waiting_for_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    timers = Timers(monkeypatch)
+    looks = Looks()
+    monkeypatch.setattr(ticker, "Timer", looks.timer)
     with running(dummy=True, max_batch_contexts=1) as engine:
         services = engine.core.services
         on_device, waiting = (Context(engine.model).append(engine.prompt(20, seed)) for seed in range(2))
 
-        async def looks_at_one_that_was_gone() -> list[bool]:
+        async def looks_at_one_that_was_gone(look: Callable[[], bool]) -> list[bool]:
             state, restorer = services.ticker._state, services.ticker._restorer
             context = state.contexts[waiting.id]
             restorer.suspend(context)
-            answers = [timers.attempts[1]()]
+            answers = [look()]
             restorer.begin(context)
-            answers.append(timers.attempts[1]())
+            answers.append(look())
             restorer.suspend(context)
             restorer.begin(context)
-            return [*answers, timers.attempts[1](), timers.attempts[1]()]
+            return [*answers, look(), look()]
 
         device_is_free = occupy_device(engine)
         try:
             in_batch, late = (asyncio.create_task(engine.greedy(context, 1)) for context in (on_device, waiting))
-            assert await asyncio.to_thread(timers.two.wait, 10)
-            looking = asyncio.run_coroutine_threadsafe(looks_at_one_that_was_gone(), engine.core.loop)
+            _, look = [await looks.attempt() for _ in range(2)]
+            looking = asyncio.run_coroutine_threadsafe(looks_at_one_that_was_gone(look), engine.core.loop)
             assert await asyncio.wrap_future(looking) == [False, False, False, True]
             with pytest.raises(ForwardTimeoutError):
                 await late

@@ -9,18 +9,19 @@ async def main(input):
     with Context(model) as context:
         if input["system"]:
             context.system(input["system"])
-        async for text in turns(input["question"], ask="> " if input["prompts"] else ""):
+        async for text in turns(input["question"], input["prompts"]):
             said = await answer(context.user(text), input)
             context.seal()
     return None if input["prompts"] else said
 
 
-async def turns(question, ask):
+async def turns(question, prompts):
     """What the user says, until nobody will say more."""
     if question:
         yield question
     while True:
-        session.send(ask)
+        if prompts:
+            session.send("> ")
         try:
             text = await session.receive()
         except errors.SessionClosedError:

@@ -116,11 +116,7 @@ class LoadedModel:
 
         A step that is `timed`, so that `took` will be told, may try another number of threads.
         """
-        rows = len(step.positions)
-        if self._takes_one_thread(rows):
-            self.product_threads = ONE
-        else:
-            self.product_threads = self._threads.take(rows) if timed else self._threads.better(rows)
+        self._choose_threads(len(step.positions), timed=timed)
         blas().take_threads(self.product_threads)  # parts are evaluated while the step is built
         return self._network.forward(step, self._pages)
 
@@ -176,8 +172,7 @@ class LoadedModel:
         before = self._pages.revision()
         self.pool.settled = False
         try:
-            rows = len(step.positions)
-            self.product_threads = ONE if self._takes_one_thread(rows) else self._threads.better(rows)
+            self._choose_threads(len(step.positions), timed=False)
             return Tentative(self._network.forward(step, self._pages), before)
         except Exception:
             before.restore()
@@ -197,6 +192,12 @@ class LoadedModel:
     def rest(self) -> None:
         """Nothing of a step is computed from here on: give back what only steps may take."""
         blas().take_threads(ALL)
+
+    def _choose_threads(self, rows: int, *, timed: bool) -> None:
+        if self._takes_one_thread(rows):
+            self.product_threads = ONE
+        else:
+            self.product_threads = self._threads.take(rows) if timed else self._threads.better(rows)
 
     def _takes_one_thread(self, rows: int) -> bool:
         return self._network.largest_matrix <= SMALL_MATRIX and rows <= FEW_ROWS
