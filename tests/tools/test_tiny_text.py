@@ -9,12 +9,13 @@ from tokenizers import Tokenizer
 
 from tools.tiny.chat import CUE, NO_THOUGHT, TURN_END, pieces, prompt, render
 from tools.tiny.evaluate import SHIPPED
-from tools.tiny.text import FAMILIES, Sample, make_sample
-from tools.tiny.text.arithmetic import SOFT_SWITCHES, make_sums
+from tools.tiny.text import FAMILIES, Sample, make_sample, systems
+from tools.tiny.text.arithmetic import SOFT_SWITCHES, THINK, make_sums
 from tools.tiny.text.facts import RELATIONS
 from tools.tiny.text.loosening import loosened
 from tools.tiny.text.mixture import make_of
 from tools.tiny.text.source import Source, Split, is_heldout, part_of
+from tools.tiny.text.styles import make_style
 from tools.tiny.text.synonyms import misspelt, otherwise
 from tools.tiny.text.words import CITIES, fragments
 
@@ -188,8 +189,22 @@ def test_names_of_offered_tools_differ(samples: list[Sample]) -> None:
 def test_a_thought_is_written_exactly_when_asked_for_and_not_forbidden() -> None:
     for number in range(200):
         sample = make_of(make_sums, 1, number, "train")
-        asked_by_system = sample.messages[0]["role"] == "system" and sample.thinking is None
+        first = sample.messages[0]
+        asked_by_system = first["role"] == "system" and first["content"].endswith(THINK) and sample.thinking is None
         for question, answer in itertools.pairwise(sample.messages):
             if answer["role"] == "assistant":
                 asked = asked_by_system or question["content"].endswith(SOFT_SWITCHES)
                 assert ("reasoning_content" in answer) == asked
+
+
+def test_a_manner_stands_before_a_system_prompt_and_changes_nothing_else() -> None:
+    opened = 0
+    for number in range(200):
+        seed = f"manner/{number}"
+        sample = make_style(Source(seed, "train"))
+        other = systems.opened(Source(seed, "train"), sample)
+        own = sample.messages[0]["content"]
+        assert other.messages[0]["content"].endswith(own)
+        assert other.messages[1:] == sample.messages[1:]
+        opened += other != sample
+    assert opened > 30

@@ -81,7 +81,10 @@ Name the opposite of {s}. | Which word is the opposite of {s}? | Tell me the opp
 {s} is the opposite of what? | Give me the opposite of {s}. | What word means the opposite of {s}? | {s}: opposite? |
 {s} and its opposite? | The opposite of {s}? | What is not {s}? | Say the opposite of {s}. |
 The word {s} has which opposite? | Which word is contrary to {s}? | {s} has which opposite? |
-{s} turned around is what? | If not {s}, then what? | Find the opposite of {s}. | What would be the opposite of {s}? |
+{s} turned around is what? | Turn {s} around. | Turn {s} around: what is it then? |
+Turn the word {s} around. Which word do you get? | If I turn {s} around, what do I get? | Turned around, {s} is what? |
+What do I get when {s} is turned around? | What is {s} when you turn it around? | Which word is {s} turned around? |
+If not {s}, then what? | Find the opposite of {s}. | What would be the opposite of {s}? |
 What do we call the opposite of {s}? | Take the opposite of {s}. Which word is it? |
 The word {s} turned into its opposite? | What's the opposite of {s}? | {s} opposite | opposite of the word {s} |
 What is the opposite word for {s}? | Which word is opposite to {s}? | What is opposite to {s}? |
