@@ -8,6 +8,7 @@ convenience, no wall: whoever knows the host's path reaches the same files, and 
 import builtins
 import errno
 import functools
+import glob
 import io
 import math
 import os
@@ -32,6 +33,8 @@ _FUNCTIONS = (
 _TWO_PATHS = frozenset(("link", "rename", "replace", "symlink"))
 _PATH_OPTIONS = frozenset(("path", "src", "dst"))
 _OF_ATTRIBUTES = frozenset(("chmod", "chown", "lchmod", "lchown", "utime"))
+_GLOBBER = getattr(glob, "_StringGlobber", None)
+"""What `pathlib` searches with; that of Python 3.13 keeps functions of `os` as its own."""
 _CREATING = frozenset(("mkdir", "mkfifo", "mknod", "symlink"))
 
 
@@ -124,6 +127,8 @@ def install(scratch: Scratch) -> None:
 def _replace(name: str, original: Any, replacement: Any) -> None:
     """What the standard library knows of the original holds for its replacement."""
     setattr(os, name, replacement)
+    if getattr(_GLOBBER, name, None) is original:
+        setattr(_GLOBBER, name, staticmethod(replacement))
     for known in (os.supports_dir_fd, os.supports_effective_ids, os.supports_fd, os.supports_follow_symlinks):
         if original in known:
             known.add(replacement)
