@@ -173,7 +173,8 @@ async def test_probes_see_unmasked_logits(engine: Running) -> None:  # F9
 
 
 async def test_a_context_alone_is_as_in_company(engine: Running) -> None:  # T37, Q10
-    sampler = Sampler.top_p(0.9, 0.9, seed=5)
+    # Hot, a thousand tokens are about equally likely here, and two closer than R7's tolerance may swap their ranks.
+    sampler = Sampler.top_p(0.3, 0.9, seed=5)
 
     async def write(seed: int) -> list[int]:
         with Context(engine.model) as context:
