@@ -63,6 +63,15 @@ def test_what_was_saved_beside_the_pages_comes_back(world: World):  # N1, T14
     assert opened.notes is notes
 
 
+def test_a_snapshot_does_not_hold_what_its_context_commits_later(world: World):  # N1
+    context = world.filled([1] * 8)
+    world.save(context, "ann", "a")
+    world.run(context, [2] * 4)
+    world.release(context)
+    usage = world.store.usage()
+    assert (usage.snapshot_only, usage.cached) == (2, 1)
+
+
 def test_a_taken_snapshot_is_moved_without_a_copy(world: World):  # N4
     context = world.filled([1] * 6)
     world.save(context, "ann", "a")
