@@ -126,7 +126,7 @@ class WorkerExecutor:
 
     def cancel(self, reason: str) -> None:
         self._cancelled = self._cancelled or reason
-        self._on_loop(lambda: self._send_stop())
+        self._on_loop(self._send_stop)
 
     def kill(self) -> None:
         self._on_loop(lambda: self.condemn(ProcessCancelledError(self._cancelled or "cancelled")))
