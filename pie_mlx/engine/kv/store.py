@@ -379,10 +379,6 @@ class PageStore:
         """Drops a snapshot. Raises SnapshotNotFoundError."""
         self._snapshots.delete(user, name)
 
-    def snapshot_names(self, user: str) -> list[str]:
-        """The user's snapshots, in order of their first save."""
-        return self._snapshots.names(user)
-
     def check_integrity(self) -> None:
         """Raises IntegrityError when the books do not balance. Walks everything: for tests and idle moments."""
         books = Books(self._trie, self._hasher, self.page_size, self._contexts, self._snapshots.all())
