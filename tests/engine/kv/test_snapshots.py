@@ -153,6 +153,19 @@ def test_saving_and_opening_off_pool_needs_no_restore(world: World):  # N2
     world.check()
 
 
+def test_saving_off_pool_keeps_every_cached_page_of_the_snapshot(world: World):  # N2
+    context = world.filled([1] * 4)
+    fork = world.fork(context)
+    world.run(context, [2] * 4)
+    world.run(fork, [3] * 4)
+    world.suspend(context)
+    world.release(fork)
+    world.save(context, "ann", "a")
+    usage = world.store.usage()
+    assert (usage.snapshot_only, usage.cached) == (2, 1)
+    world.check()
+
+
 def test_a_context_opened_without_room_waits_off_pool(world: World):  # N6
     world.save(world.filled(list(range(10))), "ann", "a")
     world.press()
