@@ -54,14 +54,12 @@ class Registry:
         model: str,
         limits: RegistryLimits | None = None,
         logs: OutputLogs | None = None,
-        clock: Callable[[], float] = time.time,
         emit: Callable[[Event], None] = _ignore,
     ) -> None:
         self._engine = engine
         self._model = model
         self._limits = limits or RegistryLimits()
         self._logs = logs
-        self._clock = clock
         self._emit = emit
         self._records: dict[str, Record] = {}
         self._kept = KeptTotal(self._limits.kept_total_bytes)
@@ -290,7 +288,7 @@ class Registry:
             model=self._model,
             captures=launch.captures,
             token_budget=launch.token_budget,
-            started_at=self._clock(),
+            started_at=time.time(),
             started_seconds=time.monotonic(),
             kept=KeptEvents(self._limits.kept, self._kept),
             parent=launch.parent,
