@@ -20,6 +20,7 @@ from pie_mlx.client.mcp_servers import StdioServer, error_json, failure
 from pie_mlx.client.process import Delivery, Download, RemoteProcess, as_event
 from pie_mlx.errors import AuthError, McpError, PieError, SessionClosedError
 from pie_mlx.events import ProcessFailed, ProcessReturned
+from pie_mlx.wire_text import clean_text
 
 DISABLED = "Authenticated (Engine disabled authentication)"
 SHOWN_ID_CHARACTERS = 8
@@ -207,7 +208,7 @@ class Client:
 
     async def signal(self, process_id: str, message: str) -> None:
         """Nothing says whether it arrived. A lone surrogate, which no wire carries, arrives as U+FFFD."""
-        await self._connection.send("signal_process", process_id=process_id, message=frames.carried(message))
+        await self._connection.send("signal_process", process_id=process_id, message=clean_text(message))
 
     async def close_session(self, process_id: str) -> None:
         """Send the process nothing more. Nothing says whether it arrived."""

@@ -8,7 +8,6 @@ import msgspec
 from pie_mlx.errors import InvalidArgumentError, ProtocolError
 
 CHUNK_BYTES = 256 << 10
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def _wire_name(class_name: str) -> str:
@@ -81,11 +80,6 @@ def encode(type: str, fields: dict[str, Any]) -> bytes:
         return _encoder.encode({"type": type, **fields})
     except (OverflowError, UnicodeEncodeError) as error:
         raise InvalidArgumentError(f"{type}: {error}", hint="pass ints of 64 bits and Unicode text") from None
-
-
-def carried(text: str) -> str:
-    """`text` as UTF-8 can carry it: a lone surrogate becomes U+FFFD."""
-    return _SURROGATES.sub("\ufffd", text)
 
 
 def decode(frame: bytes) -> AnyServerFrame | None:

@@ -1,6 +1,7 @@
 """The tick loop: plan, run, commit."""
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from itertools import compress
 
@@ -46,7 +47,6 @@ class TickLoop:
         policy: Policy,
         limits: Limits,
         emit: Callable[[Event], None],
-        clock: Callable[[], float],
         mover: PageMover,
         restorer: Restorer,
         reports: TickReports,
@@ -54,12 +54,12 @@ class TickLoop:
         runs_ahead: bool,
     ) -> None:
         self._state, self._runner, self._bank = state, runner, bank
-        self._policy, self._limits, self._emit, self._clock = policy, limits, emit, clock
+        self._policy, self._limits, self._emit = policy, limits, emit
         self._mover, self._restorer, self._reports = mover, restorer, reports
         self._leaving: dict[int, Suspension] = {}
         self._ahead = RunAhead(state, runner, enabled=runs_ahead)
         self._firing = FiringState()
-        self._quiet_since = self._runnable_since = self._committed = clock()
+        self._quiet_since = self._runnable_since = self._committed = time.monotonic()
         self._wait_seconds = 0.0
         self._shared, self._shared_until = 0, 0.0
 
@@ -81,7 +81,7 @@ class TickLoop:
 
     def plan(self) -> Plan:
         """This moment's plan; an empty one when it is better to wait for more contexts (Q9)."""
-        now = self._clock()
+        now = time.monotonic()
         if not self._state.working():  # after every batch of a lone program: no picture is needed to see that
             self._runnable_since, self._wait_seconds = now, 0.0
             return Plan()
@@ -252,7 +252,7 @@ class TickLoop:
         self._firing = self._firing.completed(each)
         # Time in which nothing could fire is no wait: counted, it would let those that missed this batch fire at once
         # and by themselves, and the programs would stay in two groups that take turns for good.
-        before, self._committed = self._committed, self._clock()
+        before, self._committed = self._committed, time.monotonic()
         self._runnable_since = self._committed
         counts = [count for _, count in chunks]
         tokens = sum(counts)
@@ -335,7 +335,7 @@ class TickLoop:
 
     def _shared_pages(self) -> int:
         """For the event; counted anew now and then, as it takes longer than anything else about an event."""
-        now = self._clock()
+        now = time.monotonic()
         if now >= self._shared_until:
             self._shared, self._shared_until = self._state.store.shared_pages(), now + SHARED_SECONDS
         return self._shared

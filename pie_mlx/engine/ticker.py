@@ -1,7 +1,6 @@
 """The two ways to wait for the tick loop: for pages, and for the model."""
 
 import asyncio
-import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -44,7 +43,6 @@ class Ticker:
         policy: Policy,
         limits: Limits,
         emit: Callable[[Event], None],
-        clock: Callable[[], float] = time.monotonic,
         spill: Spill | None = None,
         *,
         runs_ahead: bool = True,
@@ -57,7 +55,7 @@ class Ticker:
         self._reports = reports = TickReports(emit)
         self._restorer = restorer = Restorer(state, mover, reports)
         self._ticks = TickLoop(
-            state, runner, bank, policy, limits, emit, clock, mover, restorer, reports, runs_ahead=runs_ahead
+            state, runner, bank, policy, limits, emit, mover, restorer, reports, runs_ahead=runs_ahead
         )
         self._broken: EngineStoppedError | None = None
         self._loop = asyncio.create_task(self._serve(), name="pie-ticks")

@@ -130,14 +130,6 @@ class KernelPool(KvPool):
         self._changed(pages)
         evaluate(self.arrays())
 
-    def clear_pages(self, pages: Sequence[int]) -> None:
-        """Zero `pages`: what is no number would reach other readers, since 0 * NaN is NaN."""
-        for layer, own in enumerate(self.layers):
-            zeros = [mx.zeros((len(pages), *array.shape[1:]), self.dtype) for array in (own.keys, own.values)]
-            self._scatter(layer, pages, zeros[0], zeros[1])
-        self._changed(pages)
-        evaluate(self.arrays())
-
     def copy_pages(self, copies: Sequence[tuple[int, int, int]]) -> None:
         """Copy the first `rows` slots of page `source` to page `target` for each (source, target, rows), in order."""
         for part in independent_copies(copies):

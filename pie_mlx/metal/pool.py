@@ -175,14 +175,6 @@ class KvPool:
         self._changed(pages)
         evaluate(self.arrays())
 
-    def clear_pages(self, pages: Sequence[int]) -> None:
-        """Zero `pages`: what is no number would reach other readers, since 0 * NaN is NaN."""
-        index = integers(self._slots([(page, self.page_size) for page in pages]))
-        for array in self.arrays():
-            self.storage.put(array, mx.zeros((1, 1, 1), self.dtype), index)
-        self._changed(pages)
-        evaluate(self.arrays())
-
     def _copy_round(self, copies: Sequence[tuple[int, int, int]]) -> None:
         source = integers(self._slots([(page, rows) for page, _, rows in copies]))
         target = integers(self._slots([(page, rows) for _, page, rows in copies]))

@@ -95,14 +95,12 @@ def check_kernels(
         yield check
 
 
-def record_of(
-    checks: Iterable[KernelCheck], warn: Callable[[str], None], gather_rows: int | None = None
-) -> KernelRecord:
+def record_of(checks: Iterable[KernelCheck], warn: Callable[[str], None]) -> KernelRecord:
     """What to keep of the checks; `warn` is told which kernels are disabled and why. MLX operations take over."""
     failing = {check.kernel: check.failure for check in checks if not check.passed}
     for kernel, failure in failing.items():
         warn(f"metal: {kernel} is off, MLX operations are used instead: {failure}")
-    return KernelRecord(frozenset(failing), gather_rows)
+    return KernelRecord(frozenset(failing))
 
 
 def as_rows(checks: Iterable[KernelCheck]) -> list[dict[str, object]]:

@@ -198,11 +198,7 @@ class Engine:
             ProcessLaunched(process.id, username, entry.identity, token_budget, parent or "", beginning(value))
         )
         write = outlet.write if capture_output else None
-        if entry.program is not None and entry.executor is None and self._workers is not None:
-            make = partial(self._workers.executor, entry.program, value, username, host, outlet, write)
-        else:
-            make = _inline_executor(entry, value, host, write)
-        process.start(make, release=partial(self._release, process))
+        process.start(self._executor(entry, value, username, host, outlet, write), partial(self._release, process))
         self._outside.attend(process)
         return process
 
@@ -248,6 +244,17 @@ class Engine:
         process.close_session()
         return process
 
+    def _executor(
+        self, entry: Entry, value: Input, username: str, host: ProcessHost, outlet: Outlet, write: Write | None
+    ) -> Callable[[Report], Executor]:
+        """What runs an entry: a worker, its own executor, or a thread of this interpreter."""
+        if entry.program is not None and entry.executor is None and self._workers is not None:
+            return partial(self._workers.executor, entry.program, value, username, host, outlet, write)
+        body = partial(entry.run, value)
+        if entry.executor is not None:
+            return partial(entry.executor, body, host)
+        return partial(ProgramThread, body, host, f"pie-{host.process_id[:8]}", write)
+
     def _launching_core(self) -> EngineCore:
         if self._stopping:
             raise EngineStoppedError("engine: it is stopping", hint="start another engine")
@@ -291,16 +298,6 @@ async def _run_once(program: Launchable, input: Any, model: str | Path, options:
 
 
 _LAUNCH_OPTIONS = frozenset(inspect.signature(Engine.launch).parameters) - {"self", "program", "input", "on_event"}
-
-
-def _inline_executor(
-    entry: Entry, value: Input, host: ProcessHost, write: Write | None
-) -> Callable[[Report], Executor]:
-    """What runs an entry in this interpreter: its own executor, or a thread."""
-    body = partial(entry.run, value)
-    if entry.executor is not None:
-        return partial(entry.executor, body, host)
-    return partial(ProgramThread, body, host, f"pie-{host.process_id[:8]}", write)
 
 
 def _checked_isolation(isolation: Isolation) -> Isolation:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+SHOWN_CHARACTERS = 40
+
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """ ", did you mean 'x'?" for a likely slip, else ""."""
@@ -36,14 +38,14 @@ def type_name(value: object) -> str:
             return type(value).__name__
 
 
-def brief(value: object, limit: int = 40) -> str:
-    """A scalar as JSON-like text, cut at `limit` characters; nothing for a collection."""
+def brief(value: object) -> str:
+    """A scalar as JSON-like text, cut at SHOWN_CHARACTERS; nothing for a collection."""
     match value:
         case bool():
             return "true" if value else "false"
         case int() | float():
             return str(value)
         case str():
-            return f'"{value}"' if len(value) <= limit else f'"{value[:limit]}..."'
+            return f'"{value}"' if len(value) <= SHOWN_CHARACTERS else f'"{value[:SHOWN_CHARACTERS]}..."'
         case _:
             return ""

@@ -6,8 +6,8 @@ from typing import NoReturn
 
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.findings import type_name
-from pie_mlx.runtime.outcome import clean_text
 from pie_mlx.runtime.parameters import Input, Parameters, as_object
+from pie_mlx.wire_text import clean_text
 
 INPUT_LIMIT_BYTES = 8 << 20
 BEGINNING_CHARACTERS = 4096

@@ -1,7 +1,6 @@
 """How a program ended: what its client is told."""
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -9,11 +8,10 @@ from typing import Any, Literal, cast
 import msgspec
 
 from pie_mlx.errors import InvalidTypeError, PieError, ProcessError
+from pie_mlx.wire_text import clean_text
 
 VALUE_LIMIT_BYTES = 1_000_000
 """The longest return value; frames of the wire are bounded."""
-
-_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +69,6 @@ def returned(value: object) -> Returned:
             f"return value is {size_bytes} bytes, the limit is {VALUE_LIMIT_BYTES}", hint="use session.send_file"
         )
     return Returned(text, format)
-
-
-def clean_text(text: str) -> str:
-    """`text` as UTF-8 can carry it: a lone surrogate becomes U+FFFD."""
-    return _SURROGATES.sub("\ufffd", text)
 
 
 def _as_text(value: object) -> tuple[str, Literal["text", "json", "none"]]:

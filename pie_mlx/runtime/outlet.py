@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 from pie_mlx.events import ProcessEvent, ProcessFile, ProcessMessage, ProcessOutput
-from pie_mlx.runtime.outcome import clean_text
 from pie_mlx.runtime.output import StreamName
+from pie_mlx.wire_text import clean_text
 
 FLUSH_SECONDS = 0.02
 """How long an unfinished line of output may wait for its end."""

@@ -7,8 +7,8 @@ import msgspec
 from msgspec import Meta
 
 from pie_mlx.errors import ProtocolError
-from pie_mlx.runtime.outcome import clean_text
 from pie_mlx.server import nesting
+from pie_mlx.wire_text import clean_text
 
 VALUE_LIMIT_BYTES = 1_000_000
 """UTF-8 of one value; clients refuse frames above 1 MiB."""

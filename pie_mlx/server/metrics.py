@@ -36,6 +36,7 @@ class _ServiceCollector(Collector):
         yield _counter("pie_processes_returned", "Processes that returned", board.returned)
         yield _counter("pie_processes_failed", "Processes that failed or were ended", board.failed)
         yield _counter("pie_frames_refused", "Frames that were none of the protocol", service.refused_frames)
+        yield _counter("pie_signals_ignored", "Messages and files for nobody who takes them", service.ignored_signals)
         yield _gauge("pie_connections", "Open connections", len(service.connections))
         yield _gauge("pie_contexts_waiting", "Contexts left out of the latest batch", board.waiting)
         yield _gauge("pie_clearing_price", "Credits per page and tick", board.price)

@@ -1,15 +1,18 @@
 """Run-ahead: the tokens are the same, and nothing is left of what nobody asked for."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pie_mlx.events import TickCompleted
-from pie_mlx.sdk import Context, Entropy, Generator, Regex, Sampler
+from pie_mlx.sdk import Adapter, Context, Entropy, Generator, Regex, Sampler
+from pie_mlx.sdk.forward import Forward
+from tests.engine.adapters.folders import random_pairs, write_mlx_lm
 from tests.engine.running import Running, engine_alone, finished, in_context, running
 
 GREEDY = Sampler.argmax()
@@ -138,6 +141,45 @@ async def changing_samplers(engine: Running) -> list[int]:
             assert token is not None
             drawn.append(token)
         return drawn
+
+
+async def last_entropy(engine: Running, last: Callable[[int, Forward], Forward]) -> float | None:
+    """After eight steps that just go on: what is uncertain behind the `last`."""
+    drawn = [49]
+    with Context(engine.model) as context:
+        await context.append(engine.prompt(20, seed=8)).flush()
+        for _ in range(8):
+            forward = context.forward().input(drawn[-1:])
+            handle = forward.sample([0], GREEDY)
+            drawn += (await forward.execute()).tokens_at(handle)
+        forward = last(drawn[-1], context.forward())
+        probe = forward.probe(0, Entropy())
+        return (await forward.execute()).entropy(probe)
+
+
+@pytest.mark.parametrize("kind", ["position", "attention mask", "adapter"])
+def test_a_step_of_another_kind_is_not_what_was_computed_ahead(  # E1, F4, F7, A4
+    ahead: Running, behind: Running, tmp_path: Path, kind: str
+) -> None:
+    folder = write_mlx_lm(tmp_path, random_pairs(1), scale=2.0)
+
+    async def told(engine: Running, kind: str) -> float | None:
+        adapter = Adapter.create(engine.model, "style")
+        adapter.load(folder)
+        kinds: dict[str, Callable[[int, Forward], Forward]] = {
+            "plain": lambda token, forward: forward.input([token]),
+            "position": lambda token, forward: forward.input_at([token], [100]),
+            "attention mask": lambda token, forward: forward.input([token]).attention_mask([[20, 9]]),
+            "adapter": lambda token, forward: forward.input([token]).adapter(adapter),
+        }
+        try:
+            return await last_entropy(engine, kinds[kind])
+        finally:
+            adapter.destroy()
+
+    expected = finished(in_context(behind, told(behind, kind)))
+    assert finished(in_context(ahead, told(ahead, kind))) == pytest.approx(expected, abs=1e-3)
+    assert finished(in_context(behind, told(behind, "plain"))) != pytest.approx(expected, abs=1e-2)
 
 
 def test_grammars_run_ahead_and_allow_the_same(ahead: Running, behind: Running) -> None:  # E1, G14

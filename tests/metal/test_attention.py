@@ -271,3 +271,24 @@ def test_batches_beyond_the_mirrors_limit_are_gathered_each_time() -> None:
     for _ in range(3):
         assert_close(world.step([(sequence, 1) for sequence in sequences]))
     assert world.memory.mirrors.bytes() == 0
+
+
+def test_rows_that_left_are_given_up_when_they_are_too_many() -> None:
+    world = World()
+    sequences = [Tokens() for _ in range(8)]
+    world.step([(sequence, 3) for sequence in sequences])
+    world.step([(sequence, 1) for sequence in sequences])
+    for staying in (6, 2):
+        assert_close(world.step([(sequence, 1) for sequence in sequences[-staying:]]))
+        assert [len(mirror.rows) for mirror in world.memory.mirrors._kept] == [8 if staying == 6 else 2]
+
+
+def test_a_mirror_nobody_reads_is_given_up() -> None:
+    world = World()
+    pair, prompt = [Tokens(), Tokens()], Tokens()
+    world.step([(sequence, 3) for sequence in pair])
+    world.step([(sequence, 1) for sequence in pair])
+    for _ in range(12):
+        world.step([(prompt, 2)])
+    world.step([(sequence, 1) for sequence in (Tokens(), Tokens())], window=4)
+    assert [mirror.key for mirror in world.memory.mirrors._kept] == [(4, None)]

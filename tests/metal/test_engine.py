@@ -96,7 +96,7 @@ class Driver:
     def move(self, sequence: Sequence) -> None:
         """Suspended to the host, resumed in other pages."""
         content = self.model.pool.read_pages(sequence.pages)
-        self.model.pool.clear_pages(sequence.pages)
+        self.model.pool.write_pages(sequence.pages, [(0 * keys, 0 * values) for keys, values in content])
         sequence.pages = [next(self._free) for _ in sequence.pages]
         self.model.pool.write_pages(sequence.pages, content)
 

@@ -75,7 +75,6 @@ def test_pages_spilled_can_be_restored_elsewhere(backend: Backend) -> None:
     plain, kernels = both(backend, mx.bfloat16)
     for pool in (plain, kernels):
         pool.write_pages([7, 3], pool.read_pages([1, 2]))
-        pool.clear_pages([0, 9])
     assert_same(plain, kernels)
 
 

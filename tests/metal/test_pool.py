@@ -72,12 +72,6 @@ def test_pages_come_back_from_the_host(storage: Storage, dtype: mx.Dtype) -> Non
     assert keys[12:] == list(range(12, 24))
 
 
-def test_cleared_pages_hold_zeros() -> None:
-    pool = filled_pool(HeadMajor())
-    pool.clear_pages([1, 5])
-    assert [key for key in first_keys(pool) if key == 0] == [0] * 9
-
-
 def test_writes_leave_every_array_where_it_is() -> None:
     pool = filled_pool(HeadMajor())
     before = addresses(pool)

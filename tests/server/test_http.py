@@ -1,5 +1,6 @@
 import asyncio
 import json
+import uuid
 
 import pytest
 from websockets.asyncio.client import connect
@@ -64,6 +65,14 @@ async def test_metrics_count(server):
     assert float(values["pie_tokens_total"]) >= 20
     assert float(values["pie_processes_returned_total"]) >= 1
     assert float(values['pie_pages{state="free"}']) > 0
+
+
+async def test_messages_that_nobody_takes_are_counted(server):
+    async with await speak(server, "ada") as speaker:
+        await speaker.send(type="signal_process", process_id=str(uuid.uuid4()), message="anybody?")
+        await speaker.ask("query", subject="ping", record="")
+    _, _, body = await get(server, "/metrics")
+    assert "pie_signals_ignored_total 1.0" in body.splitlines()
 
 
 async def test_a_page_is_told_that_this_is_no_page(server):

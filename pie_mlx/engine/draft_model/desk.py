@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import mlx.core as mx
 
@@ -35,15 +35,8 @@ class DraftDesk:
     not be right, so nothing of a context waits here for pages.
     """
 
-    def __init__(
-        self,
-        runner: Runner,
-        model: LoadedModel,
-        *,
-        vocabulary_size: int,
-        clock: Callable[[], float] = time.perf_counter,
-    ) -> None:
-        self._runner, self._model, self._clock = runner, model, clock
+    def __init__(self, runner: Runner, model: LoadedModel, *, vocabulary_size: int) -> None:
+        self._runner, self._model = runner, model
         self._vocabulary_size = min(vocabulary_size, model.vocabulary_size)
         self.allowance = Allowance()
         self.sequences = DraftSequences(model.pool.pages, model.pool.page_size)
@@ -110,8 +103,8 @@ class DraftDesk:
 
     async def _gather(self) -> None:
         """Wait for those who wrote together the last time, no longer than a step takes: one step serves them all."""
-        limit = self._clock() + (self._plain.median or 0.0)
-        while self._expected - self._writing.keys() and (left := limit - self._clock()) > 0:
+        limit = time.perf_counter() + (self._plain.median or 0.0)
+        while self._expected - self._writing.keys() and (left := limit - time.perf_counter()) > 0:
             self._changed.clear()
             try:
                 async with asyncio.timeout(left):
@@ -172,15 +165,15 @@ class DraftDesk:
             raise
 
     def _computed(self, works: Sequence[Work]) -> tuple[list[WorkResult], float]:
-        started = self._clock()
+        started = time.perf_counter()
         step, reads = step_input(works)
         logits = self._model.forward(step)
         if not step.logit_rows:
             self._model.settle()
-            return [[] for _ in works], self._clock() - started
+            return [[] for _ in works], time.perf_counter() - started
         reading = Reading(logits[:, : self._vocabulary_size].astype(mx.float32), reads)
         self._model.settle(*reading.outputs)
-        return reading.collect(), self._clock() - started
+        return reading.collect(), time.perf_counter() - started
 
     def _take(self, item: Writing, count: int, result: WorkResult, seconds: float) -> None:
         """A step is done. Whoever is not waiting any more has given up, and its context may be gone."""

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from pie_mlx.errors import InvalidArgumentError
 
-RUN_BYTES = 4
-
 
 class Span(NamedTuple):
     """Visible slots `start` to `end`, not included."""

@@ -88,10 +88,6 @@ class SnapshotShelf:
             )
         self._images.forget(snapshot.image)
 
-    def names(self, user: str) -> list[str]:
-        """Names in order of their first save."""
-        return [name for owner, name in self._by_name if owner == user]
-
     def all(self) -> list[Snapshot]:
         """Every snapshot of every user."""
         return list(self._by_name.values())

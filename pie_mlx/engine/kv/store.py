@@ -195,23 +195,19 @@ class PageStore:
         tokens: Sequence[int],
         *,
         limit: int | None = None,
-        adapter: int = 0,
-        adapter_version: int = 0,
-        zo_seed: int = 0,
     ) -> int:
-        """Attaches cached pages that continue the context with plain causal `tokens` (K5-K7).
+        """Attaches cached pages that continue the context with plain causal `tokens` without an adapter (K5-K7).
 
         Returns how many of `tokens` need not be computed. `limit` is the smallest input index whose logits are
         wanted (K6), None when none are.
         """
         found = self._contexts.resident(context)
         start = found.committed * self.page_size + len(found.working)
-        plain = PlainInput(tokens, start, adapter, adapter_version, zo_seed)
-        return self._working.attach_cached(found, plain, limit)
+        return self._working.attach_cached(found, PlainInput(tokens, start), limit)
 
     def attach_records(self, context: int, tokens: Sequence[WorkingToken], *, limit: int | None = None) -> int:
-        """`attach_cached` for tokens that are not all computed with the same adapter and seed; `tokens` are causal, at
-        the positions of their slots."""
+        """`attach_cached` for tokens that are computed with adapters or seeds; `tokens` are causal, at the positions of
+        their slots."""
         return self._working.attach_cached(self._contexts.resident(context), RecordedInput(tokens), limit)
 
     def next_page_key(self, context: int, tokens: Sequence[WorkingToken]) -> bytes | None:
@@ -378,10 +374,6 @@ class PageStore:
     def delete(self, user: str, name: str) -> None:
         """Drops a snapshot. Raises SnapshotNotFoundError."""
         self._snapshots.delete(user, name)
-
-    def snapshot_names(self, user: str) -> list[str]:
-        """The user's snapshots, in order of their first save."""
-        return self._snapshots.names(user)
 
     def check_integrity(self) -> None:
         """Raises IntegrityError when the books do not balance. Walks everything: for tests and idle moments."""

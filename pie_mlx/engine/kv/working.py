@@ -18,21 +18,15 @@ _POSITION = itemgetter(1)
 
 
 class PlainInput(NamedTuple):
-    """Causal input at the positions of its slots, the first of which is `start`."""
+    """Causal input without an adapter at the positions of its slots, the first of which is `start`."""
 
     tokens: Sequence[int]
     start: int
-    adapter: int
-    adapter_version: int
-    zo_seed: int
 
     def between(self, start: int, end: int) -> Iterator[BareToken]:
         """Tokens `start` to `end` (not included)."""
-        tokens, first, adapter, version, seed = self
-        positions = range(first + start, first + end)
-        return zip(
-            tokens[start:end], positions, repeat(None), repeat(adapter), repeat(version), repeat(seed), strict=False
-        )
+        positions = range(self.start + start, self.start + end)
+        return zip(self.tokens[start:end], positions, repeat(None), repeat(0), repeat(0), repeat(0), strict=False)
 
 
 class RecordedInput(NamedTuple):

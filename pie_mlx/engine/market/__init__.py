@@ -3,13 +3,11 @@
 from pie_mlx.engine.market.account import Account, Ledger, endowment_credits, imbalance_credits, join, leave
 from pie_mlx.engine.market.auction import clearing_price
 from pie_mlx.engine.market.bids import (
-    RAW_HORIZON,
     Horizon,
     auto_bid,
     declared_bid,
     declared_horizon,
     effective_bid,
-    horizon,
     share,
 )
 from pie_mlx.engine.market.settlement import (
@@ -24,7 +22,6 @@ from pie_mlx.engine.market.settlement import (
 from pie_mlx.engine.market.wallet import Reservation, Wallet, reserve_pass, settle_pass
 
 __all__ = [
-    "RAW_HORIZON",
     "Account",
     "Charge",
     "Holding",
@@ -42,7 +39,6 @@ __all__ = [
     "demand_price",
     "effective_bid",
     "endowment_credits",
-    "horizon",
     "imbalance_credits",
     "join",
     "leave",

@@ -1,12 +1,9 @@
-"""What a context bids, in credits per page and tick (B1-B6, Q2)."""
+"""What a context bids, in credits per page and tick (B1-B5, Q2)."""
 
 import math
 from typing import NamedTuple
 
 from pie_mlx.errors import InvalidArgumentError
-
-RAW_REMAINING_TOKENS = 4096.0
-UNKNOWN_END_TOKENS = 64.0
 
 
 class Horizon(NamedTuple):
@@ -14,10 +11,6 @@ class Horizon(NamedTuple):
 
     remaining_tokens: float
     cv2: float
-
-
-RAW_HORIZON = Horizon(RAW_REMAINING_TOKENS, 1.0)
-"""Of a context that says nothing about its end: raw passes, and generators without limits (B2, B7)."""
 
 
 def declared_bid(value: float) -> float:
@@ -34,15 +27,6 @@ def declared_horizon(remaining_tokens: float, cv2: float) -> Horizon:
             f"horizon: {remaining_tokens} remaining tokens with a variation of {cv2}", hint="pass finite numbers from 0"
         )
     return Horizon(remaining_tokens, cv2)
-
-
-def horizon(generated_tokens: int, max_tokens: int | None = None, hint_tokens: float | None = None) -> Horizon:
-    """What a generator that emitted `generated_tokens` expects (B6). `hint_tokens` is the program's own horizon."""
-    if hint_tokens is not None:
-        return Horizon(max(hint_tokens - generated_tokens, 1.0), 0.0)
-    if max_tokens is not None:
-        return Horizon(max(max_tokens - generated_tokens, 1.0), 1.0)
-    return Horizon(max(generated_tokens, UNKNOWN_END_TOKENS), 1.0)
 
 
 def auto_bid(balance: float, dividend: float, pages: int, expected: Horizon, page_size: int) -> float:

@@ -98,9 +98,9 @@ def read_config(directory: Path) -> dict[str, Any]:
     try:
         config = load_config(directory)
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ModelLoadError(f"model: {path} is no JSON: {error}") from error
+        raise ModelLoadError(f"model: {path} is no JSON: {error}", hint="fetch the model again") from error
     if "model_type" not in config:
-        raise ModelLoadError(f"model: {path} names no model_type")
+        raise ModelLoadError(f"model: {path} names no model_type", hint="name a model that mlx-lm can load")
     return config
 
 

@@ -41,7 +41,7 @@ def _snapshot(repo: str, revision: str | None, allow_download: bool, progress: C
     try:
         return Path(snapshot_download(repo, revision=revision, local_files_only=True, allow_patterns=PATTERNS))
     except HFValidationError as error:
-        raise ModelNotFoundError(f"model: {repo!r} is no repo id: {error}") from error
+        raise no_repo_id(repo, error) from error
     except LocalEntryNotFoundError as error:
         if not allow_download:
             raise ModelNotFoundError(
@@ -52,7 +52,22 @@ def _snapshot(repo: str, revision: str | None, allow_download: bool, progress: C
     try:
         return Path(snapshot_download(repo, revision=revision, allow_patterns=PATTERNS))
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-        raise ModelNotFoundError(f"model: {repo} could not be downloaded: {error}") from error
+        raise not_downloaded(repo, error) from error
+
+
+def no_repo_id(repo: str, error: Exception) -> ModelNotFoundError:
+    """The error for a name that cannot be one of huggingface.co."""
+    return ModelNotFoundError(f"model: {repo!r} is no repo id: {_line(error)}", hint="write owner/name")
+
+
+def not_downloaded(repo: str, error: Exception) -> ModelNotFoundError:
+    """The error for a repo that is not there, not for everybody, or out of reach."""
+    hint = "check the name at huggingface.co/models; private and gated models need HF_TOKEN"
+    return ModelNotFoundError(f"model: {repo} could not be downloaded: {_line(error)}", hint=hint)
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__
 
 
 def _at(repo: str, revision: str | None) -> str:

@@ -96,7 +96,9 @@ def _parts(answer: object) -> tuple[int, list[tuple[str, str]], object]:
         raise InvalidTypeError(f"handle: unknown keys in the answer: {sorted(unknown)}", hint="status, headers, body")
     status, headers = fields.get("status", 200), fields.get("headers", {})
     if not isinstance(status, int) or not isinstance(headers, Mapping):
-        raise InvalidTypeError("handle: status is an int, headers a mapping of str to str")
+        raise InvalidTypeError(
+            "handle: status or headers of another type", hint="status is an int, headers a mapping of str to str"
+        )
     pairs = [(str(name).lower(), str(value)) for name, value in cast("Mapping[object, object]", headers).items()]
     return status, [pair for pair in pairs if pair[0] != "content-length"], fields.get("body")
 
@@ -117,7 +119,9 @@ def _json(body: object) -> bytes:
     try:
         return json.dumps(msgspec.to_builtins(body), ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidTypeError(f"handle: body of type {type(body).__name__}: {error}") from error
+        raise InvalidTypeError(
+            f"handle: body of type {type(body).__name__}: {error}", hint="return str, bytes or what JSON can hold"
+        ) from error
 
 
 def _with_type(headers: list[tuple[str, str]], kind: str) -> list[tuple[str, str]]:

@@ -50,7 +50,7 @@ class Exchange:
     def begin(self, status: int, headers: Sequence[tuple[str, str]]) -> None:
         """Raises InvalidArgumentError for a second answer, or one that HTTP cannot carry."""
         if self._begun:
-            raise InvalidArgumentError("http: the answer has begun already")
+            raise InvalidArgumentError("http: the answer has begun already", hint="answer a request once")
         head = Head(_checked_status(status), [_checked_header(name, value) for name, value in headers])
         self._begun = True
         self._postbox.post(partial(self._announce, head))
@@ -58,7 +58,10 @@ class Exchange:
     async def write(self, data: bytes, *, last: bool = False) -> None:
         """Raises InvalidArgumentError before `begin` and after the `last`, SessionClosedError without a client."""
         if not self._begun or self._ended:
-            raise InvalidArgumentError(f"http: the answer has {'ended' if self._ended else 'not begun'}")
+            raise InvalidArgumentError(
+                f"http: the answer has {'ended' if self._ended else 'not begun'}",
+                hint="send status and headers first, then the body, and nothing after its last piece",
+            )
         room = self._take_room(len(data))
         self._ended = last
         self._postbox.post(partial(self._put, data, last=last))
@@ -104,7 +107,7 @@ class Exchange:
         if not self._over:
             self._over, self._error = True, error
         if not self._head.done():
-            self._head.set_exception(error or InvalidArgumentError("http: the program answered nothing"))
+            self._head.set_exception(error or _unanswered())
             self._head.exception()  # whoever asked may have gone
         self._news.set()
 
@@ -146,7 +149,11 @@ class Exchange:
 
     def _check_there(self) -> None:
         if self._gone:
-            raise SessionClosedError("http: the client is gone")
+            raise SessionClosedError("http: the client is gone", hint="write no more: nobody reads it")
+
+
+def _unanswered() -> InvalidArgumentError:
+    return InvalidArgumentError("http: the program answered nothing", hint="let 'handle' return an answer or send one")
 
 
 def _settle(room: "asyncio.Future[None]") -> None:

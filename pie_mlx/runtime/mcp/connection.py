@@ -92,7 +92,7 @@ class Connection:
         except MCPError as error:
             raise await self._translated(error) from None
         text = json.dumps(result, ensure_ascii=False, separators=(",", ":"))
-        if len(text) > ANSWER_LIMIT_BYTES:
+        if len(text.encode()) > ANSWER_LIMIT_BYTES:
             raise mcp_error(
                 NO_ANSWER, f"MCP server '{self._server.name}': the answer is longer than {ANSWER_LIMIT_BYTES >> 20} MiB"
             )

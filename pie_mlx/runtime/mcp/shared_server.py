@@ -25,18 +25,10 @@ RESTART_WINDOW_SECONDS = 60.0
 class SharedServer:
     """One connection, made with the first request and again after a crash. Belongs to one loop."""
 
-    def __init__(
-        self,
-        server: McpServer,
-        *,
-        timeout_seconds: float,
-        emit: Callable[[Event], None],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, server: McpServer, *, timeout_seconds: float, emit: Callable[[Event], None]) -> None:
         self._server = server
         self._timeout_seconds = timeout_seconds
         self._emit = emit
-        self._clock = clock
         self._stderr = StderrTail()
         self._connection: Connection | None = None
         self._connections: list[Connection] = []
@@ -105,7 +97,7 @@ class SharedServer:
         return await asyncio.shield(self._opening)
 
     def _check_restarts(self) -> None:
-        now = self._clock()
+        now = time.monotonic()
         while self._restarts and self._restarts[0] <= now - RESTART_WINDOW_SECONDS:
             self._restarts.popleft()
         if len(self._restarts) >= RESTARTS:

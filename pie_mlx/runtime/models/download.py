@@ -1,10 +1,10 @@
-"""Fetching a model into the Hugging Face cache: the only place that connects to anything."""
+"""Fetching a model into the Hugging Face cache, because a user asked for it."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
-from pie_mlx.engine.model.sources import EMBEDDED, PATTERNS
+from pie_mlx.engine.model.sources import EMBEDDED, PATTERNS, no_repo_id, not_downloaded
 from pie_mlx.errors import ModelNotFoundError
 
 
@@ -27,13 +27,13 @@ def download_model(repo: str, *, everything: bool = False, offline: bool = False
     try:
         return Path(snapshot_download(repo, allow_patterns=patterns, local_files_only=offline))
     except HFValidationError as error:
-        raise ModelNotFoundError(f"model: {repo!r} is no repo id: {_line(error)}", hint="write owner/name") from None
+        raise no_repo_id(repo, error) from None
     except LocalEntryNotFoundError as error:
         if offline:
             raise _missing_offline(repo) from None
-        raise _not_downloaded(repo, error) from error
+        raise not_downloaded(repo, error) from error
     except (HfHubHTTPError, OSError) as error:
-        raise _not_downloaded(repo, error) from error
+        raise not_downloaded(repo, error) from error
 
 
 def _missing_offline(repo: str) -> ModelNotFoundError:
@@ -41,12 +41,3 @@ def _missing_offline(repo: str) -> ModelNotFoundError:
         f"model: {repo} could not be downloaded: working offline, and it is not in the cache",
         hint="leave out --offline, and unset HF_HUB_OFFLINE",
     )
-
-
-def _not_downloaded(repo: str, error: Exception) -> ModelNotFoundError:
-    hint = "check the name at huggingface.co/models; private and gated models need HF_TOKEN"
-    return ModelNotFoundError(f"model: {repo} could not be downloaded: {_line(error)}", hint=hint)
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300] or type(error).__name__

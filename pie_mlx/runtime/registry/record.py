@@ -68,7 +68,6 @@ class Record:
     terminal: ProcessReturned | ProcessFailed | None = None
     finished_seconds: float = 0.0
     cancelled: str = ""
-    ignored_signals: int = 0
     abandoned_seconds: float | None = None
     session_closed: bool = False
     early: list[str | bytes] = field(default_factory=list[str | bytes])
@@ -90,15 +89,33 @@ class Record:
         waits = self.process is not None and self.process.awaits_client()
         return waits and self.attached is None and not self.is_over
 
+    def waiting_messages(self) -> int:
+        """How many messages the program has not received yet."""
+        if self.process is not None:
+            return self.process.waiting_messages()
+        return sum(isinstance(item, str) for item in self.early)
+
+    def waiting_files(self) -> list[int]:
+        """Sizes in bytes of the files the program has not received yet."""
+        if self.process is not None:
+            return self.process.waiting_files()
+        return [len(item) for item in self.early if isinstance(item, bytes)]
+
+    def pass_on(self, item: str | bytes) -> None:
+        """A message or a file for the program."""
+        if self.process is None:
+            self.early.append(item)
+        elif isinstance(item, str):
+            self.process.send(item)
+        else:
+            self.process.send_file(item)
+
     def begin(self, process: Process) -> None:
         """It runs; what its client did before is passed on."""
         self.process = process
         early, self.early = self.early, []
         for item in early:
-            if isinstance(item, str):
-                process.send(item)
-            else:
-                process.send_file(item)
+            self.pass_on(item)
         if self.session_closed:
             process.close_session()
 

@@ -27,7 +27,7 @@ from pie_mlx.runtime.outcome import Failed
 from pie_mlx.runtime.process import Process
 from pie_mlx.runtime.registry.admission import LaunchAdmission
 from pie_mlx.runtime.registry.entrance import Entrance
-from pie_mlx.runtime.registry.kept import KeptEvents, KeptTotal
+from pie_mlx.runtime.registry.kept import TERMINAL, KeptEvents, KeptTotal
 from pie_mlx.runtime.registry.launch import Launch, User, checked_id, checked_input
 from pie_mlx.runtime.registry.limits import RegistryLimits
 from pie_mlx.runtime.registry.output_log import OutputLogs
@@ -35,7 +35,6 @@ from pie_mlx.runtime.registry.record import ClientRelay, Record, Sink
 from pie_mlx.runtime.registry.recording import record as write_to_log
 
 STOPPED = "Engine stopped"
-_TERMINAL = (ProcessReturned, ProcessFailed)
 
 
 def _ignore(event: Event) -> None: ...
@@ -55,14 +54,12 @@ class Registry:
         model: str,
         limits: RegistryLimits | None = None,
         logs: OutputLogs | None = None,
-        clock: Callable[[], float] = time.time,
         emit: Callable[[Event], None] = _ignore,
     ) -> None:
         self._engine = engine
         self._model = model
         self._limits = limits or RegistryLimits()
         self._logs = logs
-        self._clock = clock
         self._emit = emit
         self._records: dict[str, Record] = {}
         self._kept = KeptTotal(self._limits.kept_total_bytes)
@@ -167,24 +164,14 @@ class Registry:
 
     def send(self, record: Record, message: str) -> bool:
         """Queue a message for the program; False when too many wait there, or it is over."""
-        waiting = record.process.waiting_messages() if record.process else _count(record.early, str)
-        if record.is_over or record.session_closed or waiting >= self._limits.messages:
-            record.ignored_signals += 1
+        if record.is_over or record.session_closed or record.waiting_messages() >= self._limits.messages:
             return False
-        if record.process is None:
-            record.early.append(message)
-        else:
-            record.process.send(message)
+        record.pass_on(message)
         return True
 
     def check_room(self, record: Record, size_bytes: int) -> None:
         """Raises ProcessError when no further file of that size can wait for the program."""
-        sizes = (
-            record.process.waiting_files()
-            if record.process
-            else [len(item) for item in record.early if isinstance(item, bytes)]
-        )
-        limits = self._limits
+        sizes, limits = record.waiting_files(), self._limits
         closed = record.is_over or record.session_closed
         if closed or len(sizes) >= limits.files or sum(sizes) + size_bytes > limits.file_bytes:
             raise ProcessError(
@@ -195,10 +182,7 @@ class Registry:
     def send_file(self, record: Record, data: bytes) -> None:
         """Queue a file for the program. Raises ProcessError when there is no room for it."""
         self.check_room(record, len(data))
-        if record.process is None:
-            record.early.append(data)
-        else:
-            record.process.send_file(data)
+        record.pass_on(data)
 
     def close_session(self, record: Record) -> None:
         """Say that nothing more will be sent: a program that waits for it gets SessionClosedError."""
@@ -304,7 +288,7 @@ class Registry:
             model=self._model,
             captures=launch.captures,
             token_budget=launch.token_budget,
-            started_at=self._clock(),
+            started_at=time.time(),
             started_seconds=time.monotonic(),
             kept=KeptEvents(self._limits.kept, self._kept),
             parent=launch.parent,
@@ -369,7 +353,7 @@ class Registry:
         record.deliver(event, data)
         for watcher in record.watchers:
             watcher(event)
-        if isinstance(event, _TERMINAL):
+        if isinstance(event, TERMINAL):
             self._finish(record, event)
 
     def _finish(self, record: Record, event: ProcessReturned | ProcessFailed) -> None:
@@ -395,7 +379,3 @@ class Registry:
 def _counts(record: Record) -> bool:
     """Whether it is one of the processes that run at once."""
     return record.state == "running" and record.kind == "process"
-
-
-def _count(items: Sequence[str | bytes], kind: type[str]) -> int:
-    return sum(isinstance(item, kind) for item in items)

@@ -104,8 +104,6 @@ class ProgramStore:
         source = self.read(path)
         return self.install(source.payload, source.manifest_text, owner=owner, force=force)
 
-    install_directory = install_path
-
     def read(self, path: Path) -> Source:
         """What would be uploaded for a path: a directory is packed. Raises LaunchError."""
         return pack_program(path)

@@ -10,7 +10,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from pie_mlx.errors import LaunchError, PieError, ProcessError
+from pie_mlx.errors import LaunchError, PieError
 from pie_mlx.runtime.entry import ProgramBody
 from pie_mlx.runtime.manifest import Manifest, RuntimeSettings
 from pie_mlx.runtime.outcome import Failed, Outcome
@@ -23,7 +23,7 @@ from pie_mlx.runtime.semver import Version
 from pie_mlx.runtime.worker.descendants import adopt_orphans, die_with_parent
 from pie_mlx.runtime.worker.frames import Ended, Order, Source, WireError
 from pie_mlx.runtime.worker.host import WorkerHost
-from pie_mlx.runtime.worker.limits import apply_limits, memory_text, open_reserve
+from pie_mlx.runtime.worker.limits import apply_limits, memory_exceeded, open_reserve
 from pie_mlx.runtime.worker.proxy_route import Listener, certificate_paths, leave_network, take_route
 from pie_mlx.runtime.worker.streams import use_streams
 from pie_mlx.runtime.worker.workspace import size_bytes
@@ -122,7 +122,7 @@ def _report(host: WorkerHost, order: Order, outcome: Outcome) -> None:
     error = outcome.error
     if isinstance(error, MemoryError) and not isinstance(error, PieError) and order.max_memory_bytes:
         open_reserve()
-        error = ProcessError(memory_text(order.max_memory_bytes))
+        error = memory_exceeded(order.max_memory_bytes)
     sys.stderr.flush()
     host.end(Ended(error=WireError.of(error)))
 

@@ -86,7 +86,7 @@ class CallDesk:
     async def _serve(self, number: int, message: Call[Any]) -> None:
         """Not a callback of the task: that would cost another turn of the loop in every decode step."""
         try:
-            data = _answer(number, await self._host.answer(message))
+            data = pack_answer(number, await self._host.answer(message))
         except asyncio.CancelledError:
             data = _refusal(number, ended())
         except Exception as error:
@@ -99,13 +99,6 @@ class CallDesk:
             task.exception()  # of no interest to anyone
         self._posted.discard(task)
         self._done()
-
-
-def _answer(number: int, reply: object) -> bytes:
-    try:
-        return pack_answer(number, reply)
-    except ProtocolError as error:
-        return _refusal(number, error)
 
 
 def _refusal(number: int, failure: BaseException) -> bytes:

@@ -38,7 +38,7 @@ from pie_mlx.runtime.worker.frames import (
     TakeBack,
     pack,
 )
-from pie_mlx.runtime.worker.limits import cpu_text
+from pie_mlx.runtime.worker.limits import cpu_exceeded
 from pie_mlx.runtime.worker.link import WorkerLink
 from pie_mlx.runtime.worker.proxy_route import new_password, open_listener
 
@@ -126,7 +126,7 @@ class WorkerExecutor:
 
     def cancel(self, reason: str) -> None:
         self._cancelled = self._cancelled or reason
-        self._on_loop(lambda: self._send_stop())
+        self._on_loop(self._send_stop)
 
     def kill(self) -> None:
         self._on_loop(lambda: self.condemn(ProcessCancelledError(self._cancelled or "cancelled")))
@@ -297,7 +297,7 @@ class WorkerExecutor:
     def _crash(self, exit: Exit) -> PieError:
         limit_seconds = self.order.max_cpu_seconds if self.order is not None else None
         if limit_seconds is not None and exit.status < 0 and exit.cpu_seconds >= limit_seconds:
-            return ProcessError(cpu_text(limit_seconds))
+            return cpu_exceeded(limit_seconds)
         if exit.status == NO_FORK_STATUS:
             return LaunchError("worker: the system starts no more processes", hint="end some programs")
         how = f"killed by {_signal_name(-exit.status)}" if exit.status < 0 else f"exited with status {exit.status}"

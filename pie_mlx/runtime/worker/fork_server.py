@@ -54,16 +54,8 @@ class ForkServer:
         self._received = b""
         self._control, theirs = socket.socketpair()
         self._control.setblocking(False)
-        root = str(Path(pie_mlx.__file__).parents[1])
         with theirs:
-            # -I: neither the directory nor the variables of whoever starts an engine decide what is imported.
-            self._server = subprocess.Popen(
-                [sys.executable, "-I", "-c", _BOOT, root, str(directory), str(theirs.fileno())],
-                pass_fds=(theirs.fileno(),),
-                env=dict(environment),
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,
-            )
+            self._server = _start(environment, directory, theirs.fileno())
         loop.call_soon_threadsafe(loop.add_reader, self._control, self._readable)
 
     @property
@@ -157,6 +149,18 @@ class ForkServer:
             self.hang_up()
             # Not at once: whoever gave the command that failed shall have noted what it is about.
             self._loop.call_soon(self._on_lost)
+
+
+def _start(environment: Mapping[str, str], directory: Path, control: int) -> "subprocess.Popen[bytes]":
+    root = str(Path(pie_mlx.__file__).parents[1])
+    return subprocess.Popen(
+        # -I: neither the directory nor the variables of whoever starts an engine decide what is imported.
+        [sys.executable, "-I", "-c", _BOOT, root, str(directory), str(control)],
+        pass_fds=(control,),
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
 def close_all(fds: tuple[int, ...]) -> None:

@@ -23,7 +23,7 @@ from pie_mlx.errors import (
     ProtocolError,
     from_code,
 )
-from pie_mlx.runtime.outcome import clean_text
+from pie_mlx.wire_text import clean_text
 
 _CALLS: list[type[Call[Any]]] = [
     kind for kind in vars(calls).values() if isinstance(kind, type) and Call in kind.__bases__

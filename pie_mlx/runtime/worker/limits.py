@@ -3,6 +3,7 @@
 import resource
 import sys
 
+from pie_mlx.errors import ProcessError
 from pie_mlx.runtime.worker.frames import Order
 
 _RESERVE_BYTES = 64 << 20
@@ -37,14 +38,19 @@ def open_reserve() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
 
 
-def memory_text(limit_bytes: int) -> str:
+def memory_exceeded(limit_bytes: int) -> ProcessError:
     """How a program that used too much memory ends."""
-    return f"Memory limit of {limit_bytes >> 20} MiB exceeded"
+    return ProcessError(
+        f"Memory limit of {limit_bytes >> 20} MiB exceeded",
+        hint="hold less at a time, or raise [runtime] max_memory_mb",
+    )
 
 
-def cpu_text(limit_seconds: int) -> str:
+def cpu_exceeded(limit_seconds: int) -> ProcessError:
     """How a program that used too much processor time ends."""
-    return f"CPU limit of {limit_seconds} s exceeded"
+    return ProcessError(
+        f"CPU limit of {limit_seconds} s exceeded", hint="compute less in the program, or raise [runtime] max_cpu_secs"
+    )
 
 
 def _bound(kind: int, soft: int, hard: int) -> None:

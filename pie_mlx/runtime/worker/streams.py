@@ -4,8 +4,8 @@ import io
 import os
 import sys
 
-from pie_mlx.runtime.outcome import clean_text
 from pie_mlx.runtime.output import StreamName, Write
+from pie_mlx.wire_text import clean_text
 
 
 class LinkStream(io.TextIOBase):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pie_mlx.errors import PieError, ProcessError
 from pie_mlx.runtime.worker.executor import WorkerExecutor
-from pie_mlx.runtime.worker.limits import memory_text
+from pie_mlx.runtime.worker.limits import memory_exceeded
 from pie_mlx.runtime.worker.residency import Residency, residency
 from pie_mlx.runtime.worker.settings import WorkerSettings
 from pie_mlx.runtime.worker.workspace import size_bytes
@@ -75,7 +75,10 @@ class Watch:
         for executor in executors:
             order = executor.order
             if order is not None and size_bytes(Path(order.workspace)) > limit_bytes * SCRATCH_TOLERANCE:
-                verdict = ProcessError(f"Scratch limit of {limit_bytes >> 20} MiB exceeded")
+                verdict = ProcessError(
+                    f"Scratch limit of {limit_bytes >> 20} MiB exceeded",
+                    hint="delete what is not needed there, or raise [runtime] scratch_max_mb",
+                )
                 with contextlib.suppress(RuntimeError):  # the engine has stopped
                     self._loop.call_soon_threadsafe(executor.condemn, verdict)
 
@@ -95,8 +98,8 @@ class Watch:
             return None
         found = self._look(executor.process_id)
         if found.processes > PROCESSES_LIMIT:
-            return ProcessError(f"Process limit of {PROCESSES_LIMIT} exceeded")
+            return ProcessError(f"Process limit of {PROCESSES_LIMIT} exceeded", hint="run fewer at a time")
         limit = self._settings.max_memory_bytes
         if limit is not None and found.resident_bytes > limit:
-            return ProcessError(memory_text(limit))
+            return memory_exceeded(limit)
         return None

@@ -110,6 +110,19 @@ def test_a_page_whose_key_belongs_to_other_tokens_is_kept_private():  # K3
     world.check()
 
 
+def test_a_restore_leaves_the_pages_of_other_tokens_with_the_same_key_alone():  # K3
+    world = World(pages=12, page_size=4, weak_keys=True)
+    away = [world.filled([number] * 4) for number in range(4)]
+    for context in away:
+        world.suspend(context)
+    world.release(world.press())
+    for number in range(4, 8):
+        world.run(world.create(), [number] * 4)
+    for context in away:
+        world.restore(context)
+    world.check()
+
+
 def test_a_second_equal_prompt_computes_only_its_last_tokens():  # K5, K6, T11
     world = World(pages=200, page_size=16)
     context = world.create()

@@ -130,15 +130,10 @@ class World:
             tokens = [change._replace(token=t.token, position=max(0, t.position + change.position)) for t in tokens]
         attached = 0
         if attach and (change is None or (change.mask is None and change.position == 0)):
-            plain = change or WorkingToken(0, 0)
-            attached = store.attach_cached(
-                context,
-                ids,
-                limit=limit,
-                adapter=plain.adapter,
-                adapter_version=plain.adapter_version,
-                zo_seed=plain.zo_seed,
-            )
+            if change is None:
+                attached = store.attach_cached(context, ids, limit=limit)
+            else:
+                attached = store.attach_records(context, tokens, limit=limit)
             self._account_attached(context, tokens[:attached])
         rest = tokens[attached:]
         lacking = store.pages_lacking(context, len(rest))

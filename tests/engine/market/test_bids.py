@@ -5,13 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pie_mlx.engine.market import (
-    RAW_HORIZON,
     Horizon,
     auto_bid,
     declared_bid,
     declared_horizon,
     effective_bid,
-    horizon,
     share,
 )
 from pie_mlx.errors import InvalidArgumentError
@@ -52,33 +50,12 @@ def test_less_than_one_expected_token_counts_as_one():  # B4
     assert auto_bid(10.0, 0.0, 1, Horizon(0.0, 0.0), 16) == auto_bid(10.0, 0.0, 1, Horizon(1.0, 0.0), 16)
 
 
-@pytest.mark.parametrize(
-    ("generated", "max_tokens", "hint", "expected"),
-    [
-        (10, 100, 50.0, (40, 0)),
-        (60, 100, 50.0, (1, 0)),
-        (10, 100, None, (90, 1)),
-        (100, 100, None, (1, 1)),
-        (10, None, None, (64, 1)),
-        (500, None, None, (500, 1)),
-    ],
-)
-def test_the_expected_end_comes_from_the_hint_then_the_limit_then_what_was_generated(
-    generated: int, max_tokens: int | None, hint: float | None, expected: tuple[float, float]
-):  # B6
-    assert horizon(generated, max_tokens, hint) == expected
-
-
 @pytest.mark.parametrize("figure", [math.nan, math.inf, -math.inf, -1.0])
 def test_what_a_program_expects_is_finite_and_not_negative(figure: float):  # B4, M8
     assert declared_horizon(0, 0) == (0, 0)
     for figures in ((figure, 1.0), (1.0, figure)):
         with pytest.raises(InvalidArgumentError, match="horizon"):
             declared_horizon(*figures)
-
-
-def test_a_raw_pass_expects_four_thousand_more_tokens():  # B2
-    assert RAW_HORIZON == (4096, 1)
 
 
 def test_contexts_of_an_account_share_by_their_pages_and_one_without_pages_counts_as_one():  # B5

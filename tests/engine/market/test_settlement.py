@@ -64,6 +64,13 @@ def test_each_computed_page_costs_the_page_price(ledger_of):  # M10
     assert settle(view).receipts[0].make_paid == 6.0
 
 
+def test_what_the_rent_leaves_pays_for_pages(ledger_of):  # M8, M10
+    holdings = (Holding(1, 1, 2.0, 5), Holding(2, 2, 0.5, 0, lacking_pages=4))
+    ledger = ledger_of({1: (64, 4), 2: (64, 124)})
+    receipt = settle(SettlementView(8, 1.0, ledger, holdings, (1,), {1: 3})).receipts[0]
+    assert (receipt.rent_paid, receipt.make_owed, receipt.make_paid) == (2.5, 3.0, 1.5)
+
+
 def test_a_context_twice_in_the_batch_is_charged_once(ledger_of):  # M8, T20
     holdings = (Holding(1, 1, 2.0, 5), Holding(2, 1, 1.0, 0, 4))
     settlement = settle(SettlementView(8, 1.0, ledger_of({1: (64, 64)}), holdings, (1, 1)))

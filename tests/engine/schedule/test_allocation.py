@@ -85,6 +85,23 @@ def test_pages_that_come_anyway_cost_nobody_else_theirs():  # Q4.5
     assert (suspended(plan), waiting(plan)) == ([], [3])
 
 
+def test_a_context_that_leaves_already_is_not_suspended_again():  # Q4.5
+    actors = [resident(1, 6, bid=0.1, pinned=True, leaving=True), resident(2, 4, bid=0.5), off_pool(3, 10, bid=1.0)]
+    plan = MARKET.plan(scene(10, actors))
+    assert suspended(plan) == [2]
+
+
+def test_nobody_is_patient_with_a_context_that_makes_way_for_another():  # Q3, Q4.5
+    actors = [
+        resident(1, 1, bid=0.1, fresh=True, runs=1),
+        resident(2, 4, bid=0.2),
+        off_pool(3, 4, bid=2.0),
+        resident(4, 4, bid=1.0, wants=3),
+    ]
+    plan = MARKET.plan(scene(9, actors))
+    assert suspended(plan) == [2, 4]
+
+
 def test_a_waiting_context_of_a_higher_bid_takes_the_requesters_pages():  # T25
     actors = [resident(1, 6, bid=1.0, wants=2), off_pool(2, 8, bid=2.0)]
     plan = MARKET.plan(scene(10, actors))
@@ -209,6 +226,12 @@ def test_a_stall_evicts_nobody_while_something_can_run(each_policy: Policy):  # 
 def test_a_context_that_asks_during_its_pass_waits_for_it(each_policy: Policy):  # Q4.1
     plan = each_policy.plan(scene(10, [resident(1, 5, wants=2, pinned=True)]))
     assert plan.waits[0].reason.kind is ReasonKind.PASS_IN_FLIGHT
+
+
+def test_a_context_that_is_suspended_is_not_said_to_wait():  # Q4.1, Q4.4
+    asks_in_its_pass = resident(1, 5, bid=2.0, wants=2, waited=1, pinned=True, defaulted=True)
+    plan = MARKET.plan(scene(9, [asks_in_its_pass, off_pool(2, 6)]))
+    assert (suspended(plan), waiting(plan)) == ([1], [2])
 
 
 def test_equal_views_give_equal_plans(each_policy: Policy):

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from pie_mlx.engine.market import Account, auto_bid, horizon
+from pie_mlx.engine.market import Account, Horizon, auto_bid
 from pie_mlx.engine.schedule import POLICIES, Limits, policy
 from pie_mlx.engine.schedule.simulation import (
     AutoBidder,
@@ -88,7 +88,7 @@ def test_a_valuable_program_passes_one_that_came_before_unless_first_come_is_ser
 def test_the_automatic_bidder_bids_what_the_engine_would():  # B4, B5, B6
     account, turn = Account(1, 64, 50.0, dividend=0.2), Turn(10, 30, 100)
     bid = AutoBidder(16).bid(talk(0.0), account, turn, 20, 4, 10)
-    assert bid == auto_bid(20.0, 0.08, 4, horizon(20, 100), 16)
+    assert bid == auto_bid(20.0, 0.08, 4, Horizon(80.0, 1.0), 16)
 
 
 def test_an_idle_pause_bids_nothing():  # B8

@@ -32,6 +32,17 @@ async def test_the_result_comes_back_as_the_server_wrote_it(small) -> None:
     assert await small().call("odd") == '{"n":12345678901234567890,"z":"grüß","a":null}'
 
 
+async def test_the_length_of_an_answer_is_bounded_in_bytes(small, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pie_mlx.runtime.mcp import connection
+
+    answer = await (started := small()).call("odd")
+    monkeypatch.setattr(connection, "ANSWER_LIMIT_BYTES", len(answer.encode()))
+    assert await started.call("odd") == answer
+    monkeypatch.setattr(connection, "ANSWER_LIMIT_BYTES", len(answer))
+    with pytest.raises(McpError, match="the answer is longer"):
+        await started.call("odd")
+
+
 async def test_an_error_of_the_server_is_raised_with_its_code_and_data(small) -> None:
     with pytest.raises(McpError, match="not today") as raised:
         await small().call("refuse")

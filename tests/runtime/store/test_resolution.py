@@ -67,7 +67,7 @@ def test_what_others_depend_on_is_not_removed(store):
 
 async def test_the_modules_of_a_dependency_are_importable_under_its_name(store, tmp_path):
     lib = write_directory(tmp_path / "lib", manifest("my-lib", "1.0.0"), words="from own import X\n", own="X = 'lib'\n")
-    store.install_directory(lib)
+    store.install_path(lib)
     app = write_directory(
         tmp_path / "app", manifest("app", "1.0.0") + '[dependencies]\nmy-lib = "*"\n', own="X = 'app'\n"
     )
@@ -75,7 +75,7 @@ async def test_the_modules_of_a_dependency_are_importable_under_its_name(store, 
         "import my_lib.words\nfrom my_lib.words import X\nfrom my_lib import own as theirs\nimport own\n"
         "async def main(input):\n    return [my_lib.words.X, X, theirs.X, own.X]\n"
     )
-    program = store.install_directory(app).program
+    program = store.install_path(app).program
     before = set(sys.modules)
     assert await program_entry(program).run({}) == ["lib", "lib", "lib", "app"]
     assert await program_entry(store.resolved(find_program(app))).run({}) == ["lib", "lib", "lib", "app"]

@@ -310,7 +310,7 @@ def test_a_disk_that_cannot_be_written_is_said_so(store, home, path):
 
 def test_a_directory_is_packed_and_installed(store, tmp_path):
     folder = write_directory(tmp_path / "demo", manifest(), helper="X = 1\n")
-    installed = store.install_directory(folder)
+    installed = store.install_path(folder)
     assert installed.record.kind == "package"
     assert (installed.program.directory / "helper.py").read_text() == "X = 1\n"
 

@@ -6,6 +6,7 @@ import pytest
 
 from pie_mlx import calls
 from pie_mlx.errors import ProtocolError
+from pie_mlx.runtime.worker import frames
 from pie_mlx.runtime.worker.desk import CALLS_LIMIT, CALLS_LIMIT_BYTES, POSTED_LIMIT, CallDesk
 from pie_mlx.runtime.worker.frames import NOBODY_WAITS, from_engine
 
@@ -15,9 +16,11 @@ class Slow:
 
     def __init__(self):
         self.go_on = asyncio.Event()
+        self.reply = None
 
     async def answer(self, message):
         await self.go_on.wait()
+        return self.reply
 
 
 class Desk:
@@ -48,6 +51,16 @@ async def test_a_posted_call_gets_no_answer_but_is_over_in_the_end():
     desk.host.go_on.set()
     await asyncio.gather(*desk.desk._posted, return_exceptions=True)
     assert (desk.sent, desk.over) == ([], 1)
+
+
+async def test_a_reply_that_fits_no_frame_is_refused(monkeypatch):
+    desk = Desk()
+    desk.host.reply = "x" * 1000
+    desk.host.go_on.set()
+    monkeypatch.setattr(frames, "FRAME_LIMIT_BYTES", 500)
+    begun(desk, [1])
+    await asyncio.gather(*(task for task, _ in desk.desk._tasks.values()))
+    assert refusals(desk) == [(1, "ProtocolError")]
 
 
 async def test_posted_calls_wait_for_one_another():

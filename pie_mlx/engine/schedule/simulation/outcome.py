@@ -22,7 +22,6 @@ class AccountRecord(msgspec.Struct):
 
     kind: str
     value: float
-    arrived_seconds: float
     wanted_tokens: int
     generated_tokens: int = 0
     working_seconds: float = 0.0

@@ -98,7 +98,7 @@ class Simulator:
         account = program.account or number
         self.ledger = join(self.ledger, account, program.endowment)
         wanted = sum(_reply_tokens(action) for actions in (program.actions, *program.scripts) for action in actions)
-        self.outcome.accounts[account] = AccountRecord(program.kind, program.value, self.now_seconds, wanted)
+        self.outcome.accounts[account] = AccountRecord(program.kind, program.value, wanted)
         self._marks[account] = set()
         self._start(Thread(number, account, program, iter(program.actions), Chain(number)))
 

@@ -25,6 +25,12 @@ def kept(grammars: GrammarService) -> int:
     return sum(grammars.compiled(source) is not None for source in sources)
 
 
+def test_a_grammar_is_known_whatever_the_order_of_its_stop_tokens(language: Language) -> None:
+    grammars = GrammarService(language.tokenizer, PADDED_SIZE, (language.stop,))
+    grammars.compile(GrammarSource("regex", "[a-z]+"), [language.stop, 5, 5])
+    assert grammars.compiled(GrammarSource("regex", "[a-z]+"), [5, language.stop]) is not None
+
+
 @pytest.mark.skipif(bool(xgrammar_library.unavailable_because()), reason="xgrammar is not installed")
 def test_what_xgrammar_keeps_is_bounded_in_bytes(language: Language, monkeypatch: pytest.MonkeyPatch) -> None:
     def size_bytes(grammars: int) -> int:
