@@ -93,6 +93,26 @@ async def test_a_window_mask_over_many_pages_hides_what_it_says(engine: Running)
     assert masked != pytest.approx(await last_logprobs(engine, tokens), abs=1e-3)
 
 
+async def test_pages_that_a_step_leaves_out_are_there_for_the_next_one(engine: Running) -> None:  # F8
+    prompts = [engine.prompt(90 + seed, 60 + seed) for seed in range(3)]
+    contexts = [Context(engine.model) for _ in prompts]
+    await asyncio.gather(*(one.append(tokens).flush() for one, tokens in zip(contexts, prompts, strict=True)))
+    for hidden in (None, (4, 64), (20, 30), None, (32, 60)):
+
+        async def step(context: Context, prompt: list[int], hidden: tuple[int, int] | None = hidden) -> None:
+            forward = context.forward().input([50])
+            first, stop = hidden or (0, 0)
+            row = [0, first, stop - first, len(prompt) + 1 - stop]
+            logprobs = forward.attention_mask([row]).probe(0, Logprobs(list(range(50))))
+            out = await forward.execute()
+            context.truncate(1)
+            causal = [[0, slot + 1] for slot in range(len(prompt))]
+            expected = await last_logprobs(engine, [*prompt, 50], masks=[*causal, row])
+            assert out.logprobs(logprobs) == pytest.approx(expected, abs=1e-4)
+
+        await asyncio.gather(*(step(one, prompt) for one, prompt in zip(contexts, prompts, strict=True)))
+
+
 @pytest.mark.parametrize(
     "masks",
     [[[0, 3]], [[0, 1], [0, 2], [0, 4], [0, 5]], [[0, 1], [2], [0, 3]], [[0, 1], [0, -1, 2], [0, 3]]],

@@ -85,6 +85,11 @@ class LoadedModel:
         return self._pages.pool
 
     @property
+    def trimmed_page_size(self) -> int | None:
+        """The size of pages that need not be read where masks hide them; None where layers count the slots they see."""
+        return self.pool.page_size if self.window is None else None
+
+    @property
     def _pages(self) -> PageMemory:
         if self._memory is None:
             raise OutOfPagesError(

@@ -107,7 +107,7 @@ class Runner:
         if batch.copies:
             self.model.pool.copy_pages([(copy.source, copy.target, copy.rows) for copy in batch.copies])
         with self._told_as_failed_batch():
-            step, reads = step_input(batch.works)
+            step, reads = step_input(batch.works, self.model.trimmed_page_size)
             logits = self.model.forward(step, timed=True)
             threads = self.model.product_threads
             outcome = self._computed(batch, logits, reads, successors, started)

@@ -32,9 +32,8 @@ async def test_a_failed_batch_leaves_nothing_to_be_written_later() -> None:  # E
         raise RuntimeError("no memory")
 
     runner = Runner()
-    await runner.load(
-        lambda: cast("LoadedModel", SimpleNamespace(forward=forward, recover=lambda: recovered.append(True), rest=int))
-    )
+    model = SimpleNamespace(forward=forward, recover=lambda: recovered.append(True), rest=int, trimmed_page_size=None)
+    await runner.load(lambda: cast("LoadedModel", model))
     with pytest.raises(BatchFailedError, match="no memory"):
         await runner.run(Batch((Work(1, [5], [0], [0], [0], 1),)))
     runner.close()
