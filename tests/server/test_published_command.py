@@ -7,7 +7,10 @@ import pytest
 
 from tests.server.running import write_program
 
-pytestmark = pytest.mark.timeout(60)
+pytestmark = [
+    pytest.mark.timeout(60),
+    pytest.mark.skipif(sys.version_info >= (3, 14), reason="it wants an event loop that Python 3.14 makes no more"),
+]
 
 
 @pytest.fixture

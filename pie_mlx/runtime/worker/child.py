@@ -65,7 +65,11 @@ def _settle_in(stdout_fd: int, stderr_fd: int) -> None:
     for source, target in ((nothing, 0), (stdout_fd, 1), (stderr_fd, 2)):
         os.dup2(source, target)
         os.close(source)
-    faulthandler.enable(file=2)
+    if sys.version_info >= (3, 14):
+        # The stack of the interpreter's own functions is longer than what is kept of what a program prints.
+        faulthandler.enable(file=2, c_stack=False)
+    else:
+        faulthandler.enable(file=2)
 
 
 def _carry_out(order: Order, host: WorkerHost, listener: Listener) -> None:
