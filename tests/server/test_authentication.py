@@ -1,5 +1,6 @@
 import asyncio
 import base64
+from dataclasses import replace
 
 import pytest
 from cryptography.hazmat.primitives import hashes, serialization
@@ -80,7 +81,7 @@ def doorkeeper(users):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory, users):
-    settings = ServerSettings(port=0, authentication=True, authentication_seconds=0.3, unauthenticated=3)
+    settings = ServerSettings(port=0, authentication=True, unauthenticated=3)
     running = RunningServer(tmp_path_factory.mktemp("home"), settings, keys=users).start()
     running.server.service.failures.limit = 1000
     running.server.service.programs.install(PLAYER.encode(), MANIFEST.format(name="player", version="0.1.0"))
@@ -193,7 +194,9 @@ async def test_nothing_else_is_answered_before(server):
         assert await speaker.ask("nonsense") == refused
 
 
-async def test_who_does_not_authenticate_in_time_is_cut_off(server):
+async def test_who_does_not_authenticate_in_time_is_cut_off(server, monkeypatch):
+    service = server.server.service
+    monkeypatch.setattr(service, "settings", replace(service.settings, authentication_seconds=0.05))
     async with await speak(server) as speaker:
         assert (await speaker.closed())[0] == 4401
 
