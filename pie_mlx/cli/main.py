@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import click
 
+import pie_mlx
 from pie_mlx.cli.lazy import LazyGroup, Verb
 from pie_mlx.cli.options import Common, common_options
 from pie_mlx.cli.reporting import FAILED, INTERRUPTED, report_failure
@@ -63,6 +64,9 @@ RETIRED = dict.fromkeys(("driver", "smoke"), "use 'pie doctor'")
     context_settings={"max_content_width": 100},
 )
 @common_options
+@click.version_option(
+    pie_mlx.__version__, prog_name="pie-mlx", message="%(prog)s %(version)s", help="Print the version; takes no verb."
+)
 @click.pass_context
 def pie(ctx: click.Context) -> None:
     """Programmable inference: run programs beside the model."""

@@ -4,6 +4,8 @@ import sys
 
 import pytest
 
+import pie_mlx
+
 
 @pytest.mark.parametrize("words", [[], ["--help"], ["-h"]])
 def test_help_shows_the_verbs_in_their_groups(pie, words):
@@ -71,9 +73,11 @@ def test_version_names_what_pie_stands_on(pie):
     assert [line.split()[0] for line in lines] == ["pie-mlx", "mlx", "mlx-lm", "transformers", "python"]
 
 
-def test_quiet_version_is_a_number_alone(pie):
-    import pie_mlx
+def test_the_version_is_asked_for_as_elsewhere(pie):
+    assert pie("--version").out == f"pie-mlx {pie_mlx.__version__}\n"
 
+
+def test_quiet_version_is_a_number_alone(pie):
     assert pie("version", "-q").out == f"{pie_mlx.__version__}\n"
 
 
