@@ -9,6 +9,7 @@ import click
 
 from pie_mlx.cli.asking import confirm
 from pie_mlx.cli.options import Common, common_options
+from pie_mlx.cli.piping import piped_text
 from pie_mlx.cli.table import table
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def add(common: Common, user: str, key_name: str | None) -> None:
     if sys.stdin.isatty():
         print("pie: paste the public key, then press Return and Ctrl-D", file=sys.stderr)
     name = key_name or time.strftime("%Y-%m-%d-%H:%M:%S")
-    key = users.add(user, name, sys.stdin.read())
+    key = users.add(user, name, piped_text())
     row = {"user": user, "key": name, "type": key.type, "fingerprint": key.fingerprint}
     print(json.dumps(row) if common.json else key.fingerprint)
 

@@ -1,12 +1,12 @@
 """`pie chat`"""
 
 import json
-import sys
 from typing import Any
 
 import click
 
 from pie_mlx.cli.options import Common, common_options
+from pie_mlx.cli.piping import is_piped, piped_text
 from pie_mlx.cli.run import RunRequest
 from pie_mlx.cli.talking import is_at_terminal
 
@@ -23,25 +23,26 @@ def command(common: Common, question: str | None, model: str | None, **given: An
     """Talk to a model, line by line, until Ctrl-D.
 
     It runs on the engine that 'pie serve' has started, or else on one of its own. QUESTION is the first line; what is
-    piped in is the question where none is given.
+    piped in is read below it.
 
     \b
     pie chat "Who are you?"
+    git diff | pie chat "Write a commit message."
     pie chat --model mlx-community/Qwen3-0.6B-4bit
     """
     from pie_mlx.cli.running import run_request
     from pie_mlx.runtime.daemon.program import BUILTIN
 
     value = {name: setting for name, setting in given.items() if setting is not None}
-    value |= {"question": question or _piped(), "prompts": is_at_terminal() and not common.json}
+    value |= {"question": _first(question or ""), "prompts": is_at_terminal() and not common.json}
     return run_request(RunRequest(BUILTIN / "chat", model=model, input=json.dumps(value)), common)
 
 
-def _piped() -> str:
-    """What is not typed but given; "" where somebody will type."""
-    if is_at_terminal():
-        return ""
-    text = sys.stdin.read().strip()
+def _first(question: str) -> str:
+    """What is asked first: QUESTION, what is piped in, or one above the other; "" where somebody will type."""
+    if is_at_terminal() or (question and not is_piped()):
+        return question
+    text = "\n\n".join(part for part in (question, piped_text().strip()) if part)
     if not text:
         raise click.UsageError("nothing is asked: give a QUESTION, or type at a terminal")
     return text

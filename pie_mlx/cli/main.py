@@ -95,6 +95,7 @@ def execute(arguments: Sequence[str]) -> int:
 
 def main() -> None:
     """The console script."""
+    _open_closed_streams()
     end_at_once_when_interrupted()
     code = execute(sys.argv[1:])
     sys.stdout.flush()
@@ -102,3 +103,10 @@ def main() -> None:
     # Not through the interpreter's own end: it waits for threads of programs that never end, and destructors of MLX's
     # threads race with it (seen as an abort after an interrupted load).
     os._exit(code)
+
+
+def _open_closed_streams() -> None:
+    """Started without them, as some supervisors do, Python has None in their places."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - open for as long as the process

@@ -1,13 +1,13 @@
 """`pie run`"""
 
 import dataclasses
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 from pie_mlx.cli.options import Common, common_options
+from pie_mlx.cli.piping import piped_text
 
 WORDS = "pie_mlx.cli.run.words"
 _ALLOW_NETWORK = "--allow-network"
@@ -138,7 +138,7 @@ def _path(program: str | None, path: str | None) -> Path:
 
 def _input_text(given: str | None) -> str | None:
     if given == "-":
-        return sys.stdin.read()
+        return piped_text()
     if given and given.startswith("@"):
         try:
             return Path(given[1:]).read_text(encoding="utf-8")

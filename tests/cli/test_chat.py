@@ -16,6 +16,24 @@ def test_what_is_piped_in_is_the_question(pie, monkeypatch):
     assert "Bob" in pie("chat", "--temperature", 0).out
 
 
+def test_what_is_piped_in_is_read_below_the_question(pie, monkeypatch, tmp_path):
+    file = tmp_path / "passage.txt"
+    file.write_text("The plum costs 12 euros. The drum is in the barn.\n")
+    with file.open() as piped:
+        monkeypatch.setattr("sys.stdin", piped)
+        assert "12" in pie("chat", "What does the plum cost?", "--temperature", 0).out
+
+
+def test_what_is_piped_in_must_be_text(pie, monkeypatch, tmp_path):
+    file = tmp_path / "picture"
+    file.write_bytes(b"\xff\xd8\xff")
+    with file.open(encoding="utf-8") as piped:
+        monkeypatch.setattr("sys.stdin", piped)
+        ended = pie("chat")
+    assert ended.code == 2
+    assert "what is piped in is not UTF-8 text" in ended.err
+
+
 def test_quiet_prints_what_was_said_without_what_was_thought(pie):
     ended = pie("chat", "-q", "What is 12 plus 30? Think before you answer.", "--temperature", 0)
     assert ended.out == "12 + 30 = 42\n"

@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 
@@ -98,3 +99,10 @@ def test_the_help_of_no_verb_loads_what_only_its_work_needs():
 def test_verbs_of_the_ancestor_name_what_took_their_place(pie, word):
     ended = pie(word)
     assert (ended.code, "use 'pie doctor'" in ended.err) == (2, True)
+
+
+@pytest.mark.parametrize(("words", "code"), [("auth add ada key <&-", 1), ("auth list >&-", 0), ("auth list 2>&-", 0)])
+def test_a_command_may_be_started_without_a_stream(words, code, tmp_path):
+    command = f"{sys.executable} -c 'from pie_mlx.cli.main import main; main()' {words}"
+    ended = subprocess.run(command, shell=True, env={**os.environ, "PIE_HOME": str(tmp_path)}, capture_output=True)
+    assert (ended.returncode, b"internal error" in ended.stderr) == (code, False)
