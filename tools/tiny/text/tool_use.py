@@ -1,6 +1,6 @@
 """Conversations with offered tools: the right call, the answer after it, errors, two calls, nothing fitting."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tools.tiny.text import facts, identity, words
@@ -12,6 +12,7 @@ from tools.tiny.text.loosening import worded
 from tools.tiny.text.sample import Check, Message, Sample, Tool, assistant, calling, result, system, user
 from tools.tiny.text.source import Source
 from tools.tiny.text.synthesis import ask, synthesise
+from tools.tiny.text.tool_names import renamed, shared_prefix
 from tools.tiny.text.tool_wordings import CLOSERS, ERRORS, JOINTS, OPENERS, SYSTEMS, UNSERVED
 
 CONCEPTS = (*LOOKUPS, *ACTIONS)
@@ -22,6 +23,8 @@ ANSWERED_ANYWAY = (
     *("add", "subtract", "multiply", "calculate", "get_capital", "translate"),
     *("save_note", "save_contact", "log_expense"),
 )
+# What stands in a list may be held out.
+LISTED_NAMES = frozenset(name for concept in CONCEPTS for name in concept.names)
 NOTHING = "I have no tool for that."
 FEW_TOOLS = 4
 # Tools that can serve the same wish: never one offered beside another, or missing where another is offered.
@@ -207,7 +210,21 @@ def distinct_offers(source: Source, count: int) -> list[Offer]:
         offer = make_offer(source, 0.6 if kind == "mixed" else 0.0, pool)
         if not any(_clash(offer, other) for other in offers):
             offers.append(offer)
-    return offers
+    return _renamed(source, offers) if source.split == "train" else offers
+
+
+def _renamed(source: Source, offers: list[Offer]) -> list[Offer]:
+    """Some of them under names that no list has, or all behind one prefix, so that names are read to their end.
+
+    Of few names per tool, an unseen one (`getLocalTime`) was taken for one that begins alike (`getTime`, `getSum`).
+    """
+    prefix = shared_prefix(source) if source.chance(0.2) else ""
+    found: list[Offer] = []
+    for offer in offers:
+        name = renamed(source, offer.name, prefix) if prefix or source.chance(0.3) else offer.name
+        taken = name in LISTED_NAMES or name in (other.name for other in found)
+        found.append(offer if taken else replace(offer, name=name))
+    return found
 
 
 def exchange(source: Source, wish: Request, thinks: bool = False) -> tuple[list[Message], list[str]]:

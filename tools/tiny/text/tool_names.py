@@ -1,0 +1,35 @@
+"""Names of tools as APIs vary them: with a prefix that all share, a suffix, in another case. For training only."""
+
+import re
+
+from tools.tiny.text import words
+from tools.tiny.text.source import Source
+
+PREFIXES = (
+    *("get", "do", "run", "call", "use", "my", "api", "tool", "fetch", "find", "make", "query", "request", "invoke"),
+    *("execute", "perform", "the", "new", "user", "app", "agent", "remote", "default", "ask", "handle", "start", "try"),
+)
+SUFFIXES = (
+    *("tool", "api", "v2", "service", "function", "now", "action", "helper", "info", "data", "by_name", "for_user"),
+    *("handler", "endpoint", "query", "request", "lookup", "command", "fn", "skill", "plugin", "op", "entry", "2"),
+)
+
+
+def shared_prefix(source: Source) -> str:
+    """What stands before the names of all tools of one server: an everyday word or a made-up one."""
+    return source.any(PREFIXES) if source.chance(0.6) else words.made_up(source).lower()
+
+
+def renamed(source: Source, name: str, prefix: str) -> str:
+    """The name behind the prefix, if there is one, else with a prefix or suffix of its own; its case may change."""
+    parts = re.findall(r"[A-Z]?[a-z]+|[0-9]+|[A-Z]+", name)
+    if prefix:
+        parts = [prefix, *parts]
+    elif source.chance(0.5):
+        parts = [source.any(PREFIXES), *parts]
+    else:
+        parts = [*parts, *source.any(SUFFIXES).split("_")]
+    parts = [part.lower() for part in parts]
+    if source.chance(0.3):
+        return parts[0] + "".join(part.capitalize() for part in parts[1:])
+    return "_".join(parts)
