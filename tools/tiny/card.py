@@ -59,6 +59,10 @@ exceptions below). A score counts the last turn of a conversation, which must be
 
 {table}
 
+Calls again, held to the offered tools by the grammar of their schemas, as `tool_choice: required` does:
+
+{enforced_table}
+
 The first token of a prompt of 200 tokens comes after {first_token_ms:.0f} ms on those two cores.
 
 On {train_items} fresh conversations of the training distribution, which tells what does not generalise from what
@@ -112,6 +116,7 @@ def score_part(scores: dict[str, Any]) -> str:
     return SCORES.format(
         items=sum(row.items for row in heldout),
         table=markdown(heldout),
+        enforced_table=markdown([Row(**row) for row in scores["enforced"]]),
         first_token_ms=scores["first_token_ms"],
         train_items=sum(row.items for row in train),
         train_table=markdown(train),

@@ -18,10 +18,12 @@ from typing import Any
 
 from pie_mlx.runtime.embedding import run
 from pie_mlx.sdk import Context, Model, Sampler, runtime
+from pie_mlx.sdk.tools import native_grammar
 from tools.tiny.chat import TURN_END, prompt, render
 from tools.tiny.scoring import Judgement, judge
-from tools.tiny.text import FAMILIES, Sample, Split
+from tools.tiny.text import FAMILIES, Sample, Split, tool_use
 from tools.tiny.text.mixture import make_of
+from tools.tiny.text.sample import Tool
 
 PROMPT_TOKENS = 200
 SHIPPED = Path(__file__).parents[2] / "pie_mlx" / "engine" / "model" / "embedded" / "pie-tiny"
@@ -54,8 +56,20 @@ def heldout_samples(per_family: int, seed: int = 1000, split: Split = "heldout")
     return [make_of(family, seed, number, split) for family in FAMILIES for number in range(per_family)]
 
 
+def enforced_calls(model_path: Path, per_family: int) -> list[Answered]:
+    """Held-out turns that call, with the form of the calls and the offered tools enforced by a grammar."""
+    families = (tool_use.make_calls, tool_use.make_two_calls)
+    samples = [make_of(family, 1000, number, "heldout") for family in families for number in range(per_family)]
+    calling = [sample for sample in samples if sample.check.kind == "calls"]
+    prompts = [(prompt(sample), list(sample.tools)) for sample in calling]
+    return _judged(calling, _run_all(prompts, MAX_TOKENS, model_path))
+
+
 def answer_all(samples: list[Sample], generate: Generate) -> list[Answered]:
-    answers = generate([prompt(sample) for sample in samples], MAX_TOKENS)
+    return _judged(samples, generate([prompt(sample) for sample in samples], MAX_TOKENS))
+
+
+def _judged(samples: list[Sample], answers: list[str]) -> list[Answered]:
     return [Answered(s, a, judge(a, s.check)) for s, a in zip(samples, answers, strict=True)]
 
 
@@ -93,31 +107,38 @@ def markdown(rows: list[Row]) -> str:
     return "\n".join(lines)
 
 
-async def _answer(model: Model, gate: asyncio.Semaphore, text: str, most: int) -> str:
+async def _answer(model: Model, gate: asyncio.Semaphore, text: str, schemas: list[Tool], most: int) -> str:
     async with gate:
+        grammar = native_grammar(model, schemas) if schemas else None
         with Context(model) as context:
             context.append(model.tokenizer().encode(text))
             # The prompt ends with the cue of the template; one more is a text that the model has never seen.
             stops = model.info.formats.stop_tokens
-            steps = context.generate(Sampler.argmax(), max_tokens=most, stop=stops, auto_flush=False)
+            steps = context.generate(Sampler.argmax(), max_tokens=most, stop=stops, constrain=grammar, auto_flush=False)
             answer = model.tokenizer().decode(await steps.collect_tokens()).removesuffix(TURN_END)
-            return answer + (TURN_END if steps.finish_reason == "stop" else "")
+            return answer + (TURN_END if steps.finish_reason in ("stop", "grammar") else "")
 
 
 async def _answers(input: dict[str, Any]) -> list[str]:
     """The program that answers all prompts, as many at a time as the engine puts into one batch."""
     model = Model.load(runtime.models()[0])
     gate = asyncio.Semaphore(AT_A_TIME)
-    return await asyncio.gather(*(_answer(model, gate, text, input["most"]) for text in input["prompts"]))
+    return await asyncio.gather(
+        *(_answer(model, gate, text, schemas, input["most"]) for text, schemas in input["prompts"])
+    )
 
 
 def engine_generate(model_path: Path) -> Generate:
     """Greedy answers through the engine of this package, batched."""
 
     def generate(prompts: list[str], most: int) -> list[str]:
-        return run(_answers, {"prompts": prompts, "most": most}, model=str(model_path))
+        return _run_all([(text, []) for text in prompts], most, model_path)
 
     return generate
+
+
+def _run_all(prompts: list[tuple[str, list[Tool]]], most: int, model_path: Path) -> list[str]:
+    return run(_answers, {"prompts": prompts, "most": most}, model=str(model_path))
 
 
 async def _first_tokens(input: dict[str, Any]) -> list[float]:
@@ -169,10 +190,12 @@ def main() -> None:
     splits: list[Split] = ["heldout", "train"] if arguments.split == "both" else [arguments.split]
     generate = engine_generate(arguments.model)
     rows = {split: score(split, arguments.items, generate, arguments.failures) for split in splits}
+    enforced = table(enforced_calls(arguments.model, arguments.items))
+    print(f"calls that a grammar enforces\n{markdown(enforced)}\n")
     first_token_ms = first_token_seconds(arguments.model) * 1000
     print(f"first token of a prompt of {PROMPT_TOKENS} tokens: {first_token_ms:.0f} ms")
     if arguments.scores:
-        found = {split: [asdict(row) for row in rows[split]] for split in splits}
+        found = {name: [asdict(row) for row in of] for name, of in {**rows, "enforced": enforced}.items()}
         arguments.scores.write_text(json.dumps({**found, "first_token_ms": first_token_ms}))
 
 
