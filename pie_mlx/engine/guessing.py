@@ -1,6 +1,6 @@
 """What the engine itself guesses for a pass: what followed the last tokens before, or what a draft model writes."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from pie_mlx.calls import Sampler
@@ -61,44 +61,56 @@ async def guesses(services: Services, wish: Wish) -> tuple[Sequence[int], Author
 
     Raises BatchFailedError when the draft model fails on the device.
     """
-    context, store, desk = wish.context, services.store, services.draft_desk
-    drafter = context.drafter = context.drafter or NgramDrafter()
-    held = store.sequence_length(context.id)
-
-    def read(count: int) -> list[int]:
-        return store.last_tokens(context.id, count)
-
-    allowance = services.repetitions
-    # Where a draft model stands by, it knows better than a match by chance.
-    shortest = SIZES[-1] if desk is None else SIZES[0]
-    cost, may_try = services.ticker.window_steps, allowance.step()
-    found = drafter.draft(held, wish.inputs, wish.most, read, cost=cost, may_try=may_try, shortest=shortest)
-    author, sampler = Author(drafter, allowance), wish.drawn.read
-    plain_seconds = services.ticker.plain_seconds
+    desk, sampler, plain_seconds = services.draft_desk, wish.drawn.read, services.ticker.plain_seconds
+    found, author = _repeated(services, wish)
     if desk is None or plain_seconds is None or not isinstance(sampler, Sampler):
         return found, author
     length = _length(services, wish, desk.allowance) if not found else 0
     if not length:
-        desk.decline(context.id)
+        desk.decline(wish.context.id)
         return found, author
-    written = await desk.guess(
-        Guess(
-            context=context.id,
-            held=held,
-            inputs=wish.inputs,
-            read=read,
-            most=length,
-            sampler=sampler,
-            stream=wish.drawn.stream,
-            counter=wish.drawn.counter,
-            first=wish.first,
-            fixed=wish.fixed,
-            stop_tokens=wish.stop_tokens,
-        )
-    )
-    await services.ticker.restore(context)  # its pages may have gone to somebody else meanwhile
+    written = await desk.guess(_task(services, wish, sampler, length))
+    await services.ticker.restore(wish.context)  # its pages may have gone to somebody else meanwhile
     spent = written.seconds * max(services.ticker.batch_contexts, 1) / plain_seconds
-    return written.tokens, Author(drafter, desk.allowance, context.draft_model_pace, spent)
+    return written.tokens, Author(author.drafter, desk.allowance, wish.context.draft_model_pace, spent)
+
+
+def _repeated(services: Services, wish: Wish) -> tuple[Sequence[int], Author]:
+    """What followed the last tokens before."""
+    context, allowance = wish.context, services.repetitions
+    drafter = context.drafter = context.drafter or NgramDrafter()
+    found = drafter.draft(
+        services.store.sequence_length(context.id),
+        wish.inputs,
+        wish.most,
+        _reader(services, context),
+        cost=services.ticker.window_steps,
+        may_try=allowance.step(),
+        # Where a draft model stands by, it knows better than a match by chance.
+        shortest=SIZES[-1] if services.draft_desk is None else SIZES[0],
+    )
+    return found, Author(drafter, allowance)
+
+
+def _task(services: Services, wish: Wish, sampler: Sampler, most: int) -> Guess:
+    """What the draft model is asked for."""
+    return Guess(
+        context=wish.context.id,
+        held=services.store.sequence_length(wish.context.id),
+        inputs=wish.inputs,
+        read=_reader(services, wish.context),
+        most=most,
+        sampler=sampler,
+        stream=wish.drawn.stream,
+        counter=wish.drawn.counter,
+        first=wish.first,
+        fixed=wish.fixed,
+        stop_tokens=wish.stop_tokens,
+    )
+
+
+def _reader(services: Services, context: LiveContext) -> Callable[[int], list[int]]:
+    return lambda count: services.store.last_tokens(context.id, count)
 
 
 def _length(services: Services, wish: Wish, allowance: Allowance) -> int:
