@@ -196,6 +196,7 @@ FAVOURITES = (
     ("city", words.CITIES),
     ("topic", words.TOPICS),
 )
+NEVER_TOLD = "You have not told me."
 SECRETS = ("code", "password", "room number", "secret word", "order number")
 
 
@@ -245,17 +246,39 @@ def _at_once(source: Source) -> Sample:
     return Sample("memory", (user(f"{statement} {question}"), assistant(answer)), Check("exact", answer))
 
 
+def _subject(answer: str) -> str:
+    return answer.split(" is ")[0].split(" in ")[0]
+
+
+def _never_told(source: Source, told: list[Memory]) -> tuple[str, str]:
+    """A question about what nobody said, among it what is like something that was."""
+    known = {_subject(answer) for *_, answer in told}
+    while True:
+        _, _, question, answer = source.any(KINDS)(source)
+        if _subject(answer) not in known:
+            return question, NEVER_TOLD
+
+
+def _small_turns(source: Source) -> list[Message]:
+    asked, said = source.any((facts.question, identity.small_talk))(source)
+    return [user(asked), assistant(said)]
+
+
 def make_memory(source: Source) -> Sample:
     if source.chance(0.1):
         return _at_once(source)
-    told = [kind(source) for kind in source.random.sample(KINDS, source.integer(1, 4))]
+    told = [kind(source) for kind in source.random.sample(KINDS, source.any((0, 1, 2, 3, 4, 1, 2, 3, 4)))]
     turns: list[Message] = [system(source.one(identity.SYSTEMS))] if source.chance(0.3) else []
     for statement, reply, _, _ in told:
         turns += [user(statement), assistant(reply)]
-        if source.chance(0.3):
-            asked, said = source.any((facts.question, identity.small_talk))(source)
-            turns += [user(asked), assistant(said)]
-    answer = ""
-    for _, _, question, answer in source.random.sample(told, source.integer(1, len(told))):
+        turns += _small_turns(source) if source.chance(0.3) else []
+    asked = [(question, answer) for _, _, question, answer in told]
+    asked = source.random.sample(asked, source.integer(min(1, len(asked)), len(asked)))
+    if not told:
+        turns += _small_turns(source) if source.chance(0.7) else []
+    if not told or source.chance(0.25):
+        asked.insert(source.integer(0, len(asked)), _never_told(source, told))
+    for question, answer in asked:
         turns += [user(question), assistant(answer)]
-    return Sample("memory", tuple(turns), Check("exact", answer))
+    said = asked[-1][1]
+    return Sample("never told" if said == NEVER_TOLD else "memory", tuple(turns), Check("exact", said))

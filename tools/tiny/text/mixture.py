@@ -26,7 +26,7 @@ from tools.tiny.text import (
 from tools.tiny.text.sample import Sample
 from tools.tiny.text.source import Source, Split
 
-VERSION = 25
+VERSION = 26
 
 FAMILIES: dict[Callable[[Source], Sample], tuple[float, float]] = {
     # share of samples at the start and at the end of training
@@ -44,7 +44,7 @@ FAMILIES: dict[Callable[[Source], Sample], tuple[float, float]] = {
     arithmetic.make_sums: (0.08, 0.08),
     arithmetic.make_comparison: (0.02, 0.03),
     passages.make_passage: (0.05, 0.18),
-    memory.make_memory: (0.03, 0.08),
+    memory.make_memory: (0.03, 0.12),
     lists.make_lists: (0.03, 0.05),
     summaries.make_summary: (0.02, 0.02),
     styles.make_style: (0.02, 0.09),
