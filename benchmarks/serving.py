@@ -286,7 +286,7 @@ def main() -> None:
         write_random_llama(directory)
         ports = free_port(), free_port()
         theirs = ["-c", PEER, "--model", str(directory), "--port", str(ports[0]), "--log-level", "WARNING"]
-        ours = ["-m", "pie_mlx.cli", "serve", "--port", str(ports[1]), "--model", str(directory)]
+        ours = ["-m", "pie_mlx", "serve", "--port", str(ports[1]), "--model", str(directory)]
         with running(theirs, ports[0], home), running(ours, ports[1], home):
             asyncio.run(compare(directory, ports, arguments))
 

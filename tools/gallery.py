@@ -133,7 +133,7 @@ def _run(line: str, environment: dict[str, str], servers: ExitStack) -> str:
     words = shlex.split(line.removesuffix("&"))
     settings = dict(word.split("=", 1) for word in words if re.match(r"[A-Z_]+=", word))
     program, *arguments = words[len(settings) :]
-    command = [sys.executable, *(["-m", "pie_mlx.cli"] if program == "pie" else []), *arguments]
+    command = [sys.executable, *(["-m", "pie_mlx"] if program == "pie" else []), *arguments]
     options = {"cwd": ROOT, "env": {**environment, **settings}, "stdout": subprocess.PIPE, "text": True}
     if not line.endswith("&"):
         return subprocess.run(command, check=True, **options).stdout

@@ -142,7 +142,7 @@ class _Serving:
     async def _show_monitor(self, stop: "asyncio.Future[int]") -> None:
         """The monitor as a process of its own, until it is left or the engine is to stop."""
         self.watched.append(True)
-        monitor = await asyncio.create_subprocess_exec(sys.executable, "-m", "pie_mlx.cli", "top")
+        monitor = await asyncio.create_subprocess_exec(sys.executable, "-m", "pie_mlx", "top")
         left = asyncio.create_task(monitor.wait())
         await asyncio.wait({left, stop}, return_when=asyncio.FIRST_COMPLETED)
         if not left.done():

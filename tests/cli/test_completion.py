@@ -16,7 +16,7 @@ def command(tmp_path):
     """A directory with a `pie` of this checkout."""
     file = tmp_path / "bin" / "pie"
     file.parent.mkdir()
-    file.write_text(f'#!/bin/sh\nexec {sys.executable} -m pie_mlx.cli "$@"\n')
+    file.write_text(f'#!/bin/sh\nexec {sys.executable} -m pie_mlx "$@"\n')
     file.chmod(0o755)
     return file.parent
 

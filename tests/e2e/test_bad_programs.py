@@ -16,7 +16,7 @@ def pie(tmp_path):
     environment = {**os.environ, "PIE_HOME": str(tmp_path / "home")}
 
     def run(*words: object) -> tuple[int, str]:
-        command = [sys.executable, "-m", "pie_mlx.cli", *map(str, words)]
+        command = [sys.executable, "-m", "pie_mlx", *map(str, words)]
         ended = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
         return ended.returncode, ended.stderr
 

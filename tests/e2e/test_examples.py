@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-PIE = [sys.executable, "-m", "pie_mlx.cli"]
+PIE = [sys.executable, "-m", "pie_mlx"]
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -26,7 +26,7 @@ class Serving:
         self.child = self.start("serve", *model, "--json", *flags)
 
     def start(self, *words):
-        command = [sys.executable, "-m", "pie_mlx.cli", *map(str, words)]
+        command = [sys.executable, "-m", "pie_mlx", *map(str, words)]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "stdin": subprocess.DEVNULL}
         self.children.append(subprocess.Popen(command, env=self.environment, **pipes))
         return self.children[-1]

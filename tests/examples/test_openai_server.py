@@ -21,7 +21,7 @@ def free_port():
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
     environment = {**os.environ, "PIE_HOME": str(tmp_path_factory.mktemp("home"))}
-    command = [sys.executable, "-m", "pie_mlx.cli", "serve", "--json", "--port", "0"]
+    command = [sys.executable, "-m", "pie_mlx", "serve", "--json", "--port", "0"]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as serving:
         serving.stdout.readline()
         script = [sys.executable, str(EXAMPLES / "openai-server" / "serve.py"), str(free_port())]

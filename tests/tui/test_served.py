@@ -12,7 +12,7 @@ import sys
 import pytest
 from aiohttp import ClientConnectionError, ClientSession, WSMsgType
 
-COMMAND = shlex.join([sys.executable, "-m", "pie_mlx.cli", "top", "--demo"])
+COMMAND = shlex.join([sys.executable, "-m", "pie_mlx", "top", "--demo"])
 SERVE = "import sys; from textual_serve.server import Server; Server(sys.argv[1], port=int(sys.argv[2])).serve()"
 
 

@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
-PIE = [sys.executable, "-m", "pie_mlx.cli"]
+PIE = [sys.executable, "-m", "pie_mlx"]
 HELLO = Path(__file__).parents[2] / "examples" / "hello"
 PATIENCE_SECONDS = 45
 

@@ -69,7 +69,7 @@ def test_in_a_terminal_it_draws_takes_keys_and_leaves(tmp_path):
     us, them = pty.openpty()
     ioctl(them, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
     environment = {**os.environ, "TERM": "xterm-256color", "PIE_HOME": str(tmp_path)}
-    command = [sys.executable, "-m", "pie_mlx.cli", "top", "--replay", str(RECORDING)]
+    command = [sys.executable, "-m", "pie_mlx", "top", "--replay", str(RECORDING)]
     child = subprocess.Popen(command, stdin=them, stdout=them, stderr=them, env=environment, start_new_session=True)
     os.close(them)
     try:
