@@ -2,17 +2,61 @@
 
 from inferlet import Context, Model, Sampler, chat, errors, reasoning, runtime, session
 
+FORGOTTEN = "(The conversation got longer than the model can read: its older half is forgotten.)\n"
+TOO_LONG = "(That is longer than the model can read: leave something out.)\n"
+FULL = (errors.ContextLengthError, errors.OutOfPagesError)
+
 
 async def main(input):
     """Answer `question` where there is one, and every message that comes; the last answer is returned to a program."""
-    model, said = Model.load(runtime.models()[0]), ""
-    with Context(model) as context:
-        if input["system"]:
-            context.system(input["system"])
-        async for text in turns(input["question"], input["prompts"]):
-            said = await answer(context.user(text), input)
-            context.seal()
+    talk, said = Talk(Model.load(runtime.models()[0]), input), ""
+    if input["prompts"]:
+        session.send(f"{talk.model.name}. Ctrl-D ends the conversation.\n")
+    async for text in turns(input["question"], input["prompts"]):
+        try:
+            said = await talk.answer(text)
+        except FULL:
+            if not input["prompts"]:
+                raise
+            talk.forget()
+            session.send(TOO_LONG)
     return None if input["prompts"] else said
+
+
+class Talk:
+    """What was said, on one context. Where that is full, the older half is forgotten."""
+
+    def __init__(self, model, input):
+        self.model, self._input, self._turns = model, input, []
+        self._begin()
+
+    def _begin(self):
+        self._context = Context(self.model)
+        if self._input["system"]:
+            self._context.system(self._input["system"])
+        for asked, said in self._turns:
+            self._context.user(asked).assistant(said)
+
+    def forget(self):
+        """Begin anew with the later half of the turns."""
+        self._context.release()
+        del self._turns[: (len(self._turns) + 1) // 2]
+        self._begin()
+
+    async def answer(self, text):
+        """Raises one of FULL for a text that does not fit by itself."""
+        while True:
+            try:
+                said = await answer(self._context.user(text), self._input)
+                break
+            except FULL:
+                if not self._turns:
+                    raise
+                self.forget()
+                session.send(FORGOTTEN)
+        self._context.seal()
+        self._turns.append((text, said))
+        return said
 
 
 async def turns(question, prompts):
