@@ -2,6 +2,7 @@
 
 import asyncio
 import concurrent.futures
+import importlib
 import sys
 from pathlib import Path
 from traceback import FrameSummary, StackSummary, TracebackException
@@ -9,24 +10,36 @@ from traceback import FrameSummary, StackSummary, TracebackException
 from pie_mlx.errors import LaunchError, PieError
 
 _PACKAGE = str(Path(__file__).parents[1])
-_MACHINERY = (_PACKAGE, *asyncio.__path__, *concurrent.futures.__path__, "<frozen importlib")
+_MACHINERY = (_PACKAGE, *asyncio.__path__, *concurrent.futures.__path__, *importlib.__path__, "<frozen importlib")
+_IMPORTS = str(Path(__file__).with_name("modules.py"))
+"""What stands between a program's `import` and whatever that finds."""
 
 
 def print_traceback(error: BaseException) -> None:
     """Write it to standard error: from the program's first line on, and for our own errors only the program's lines.
 
-    A LaunchError has no lines of the program.
+    Without a line of the program there is nothing to see in an error of ours, nor in a LaunchError.
     """
-    if isinstance(error, LaunchError):
-        return
     found = TracebackException.from_exception(error)
+    _trim(found, error)
+    if not isinstance(error, LaunchError) and (found.stack or not isinstance(error, PieError)):
+        sys.stderr.write("".join(found.format()))
+
+
+def _trim(found: TracebackException, error: BaseException) -> None:
+    """Leave out what is not the program's, in the errors behind it too; those wholly inside the engine go."""
     found.stack = StackSummary.from_list(_relevant(list(found.stack), isinstance(error, PieError)))
-    sys.stderr.write("".join(found.format()))
+    if found.__cause__ and error.__cause__:
+        _trim(found.__cause__, error.__cause__)
+        found.__cause__ = found.__cause__ if found.__cause__.stack else None
+    if found.__context__ and error.__context__:
+        _trim(found.__context__, error.__context__)
+        found.__context__ = found.__context__ if found.__context__.stack else None
 
 
 def _relevant(frames: list[FrameSummary], ours: bool) -> list[FrameSummary]:
     first = next((i for i, frame in enumerate(frames) if not _is_machinery(frame)), len(frames))
-    return [frame for frame in frames[first:] if not (ours and _is_machinery(frame))]
+    return [frame for frame in frames[first:] if not (_is_machinery(frame) if ours else frame.filename == _IMPORTS)]
 
 
 def _is_machinery(frame: FrameSummary) -> bool:

@@ -79,6 +79,23 @@ def test_a_program_that_fails_ends_with_1_its_traceback_and_one_clear_line(pie, 
     assert ended.err.splitlines()[-1] == "pie: program 'a@0.0.0': ValueError: no luck"
 
 
+def test_a_module_that_is_not_there_shows_the_import_and_nothing_of_how_imports_work(pie, tmp_path):
+    (tmp_path / "a.py").write_text("import not_there\n\nasync def main(input):\n    pass\n")
+    lines = pie("run", "--dummy", tmp_path / "a.py").err.splitlines()
+    assert [line.strip() for line in lines if line.startswith("  ")] == [
+        f'File "{tmp_path}/a.py", line 1, in <module>',
+        "import not_there",
+    ]
+
+
+def test_a_value_that_cannot_be_returned_is_one_clear_line(pie, program):
+    ended = pie("run", "--dummy", program("return object()"))
+    assert ended.err.splitlines() == [
+        "pie: program 'a@0.0.0': InvalidTypeError: return value of type object: objects of type object are not JSON",
+        "     try: return a str or what JSON can hold",
+    ]
+
+
 def test_an_error_of_ours_inside_a_program_says_what_to_do(pie, program):
     ended = pie("run", "--dummy", program("await session.receive()"))
     assert ended.code == 1
