@@ -24,8 +24,14 @@ class Failure(Protocol):
 def report_failed(what: str, failure: Failure, common: Common) -> int:
     """Say why, unless the last event has said it as JSON, and answer the exit code."""
     if not common.json:
-        report(f"{what}: {reason(failure)}", failure.hint, failure.error_type, common)
+        report(f"{what}: {reason(failure)}", failure.hint or _hint(failure), failure.error_type, common)
     return FAILED
+
+
+def _hint(failure: Failure) -> str:
+    """For errors that are not ours and have none."""
+    is_import = failure.error_type in (ImportError.__name__, ModuleNotFoundError.__name__)
+    return "'pie check' of its path names what cannot be imported, and why" if is_import else ""
 
 
 def reason(failure: Failure) -> str:

@@ -34,6 +34,11 @@ class Code:
         found = [next(filter(self._exists, (stem.with_suffix(".py"), stem / "__init__.py")), None) for stem in stems]
         return [file for file in found if file is not None]
 
+    def hides(self, module: str) -> Path | None:
+        """The file of a module beside a lone file, which sees nothing that lies beside it."""
+        file = self.main_file.with_name(f"{module}.py")
+        return file if self.directory is None and self._exists(file) else None
+
     def _exists(self, file: Path) -> bool:
         return self.read(file) is not None
 
@@ -118,6 +123,8 @@ class _Imports:
             return _sdk_problem(one, self.style)
         if top in self.dependencies or self.code.module_files(top) or _is_installed(top):
             return ""
+        if hidden := self.code.hides(top):
+            return f"'{hidden.name}' is no part of a lone file: put both into a directory, this one as main.py"
         return f"no module '{top}': put it into the program's directory, or install it beside pie-mlx"
 
 

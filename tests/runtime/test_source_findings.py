@@ -104,6 +104,12 @@ def test_imports_in_functions_count():
     assert findings(textwrap.dedent(source))[0].startswith("main.py:3: no module 'nosuchmod'")
 
 
+def test_a_module_beside_a_lone_file_is_not_seen():
+    assert findings("import helper\nasync def main(input): ...\n", {"helper.py": ""}, directory=None) == [
+        "main.py:1: 'helper.py' is no part of a lone file: put both into a directory, this one as main.py"
+    ]
+
+
 def test_modules_of_the_program_are_followed():
     modules = {
         "helper.py": "import helper, main\n",
