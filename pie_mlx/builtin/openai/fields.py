@@ -14,7 +14,6 @@ NEUTRAL = {
     "function_call": (),
     "functions": (),
     "logit_bias": ({},),
-    "metadata": ({},),
     "modalities": (["text"],),
     "prediction": (),
     "presence_penalty": (0,),
@@ -26,8 +25,8 @@ NEUTRAL = {
     "web_search_options": (),
 }
 """Fields that are not supported, and the values that ask for nothing."""
-LABELS = ("prompt_cache_key", "safety_identifier", "user")
-"""Fields that only name the caller."""
+LABELS = ("metadata", "prompt_cache_key", "safety_identifier", "user")
+"""Fields that only name the caller, or are for the records of whoever stores answers, which is nobody here."""
 
 _PLACED = re.compile(r"(.*?)(?: - at `\$\.?([^`]*)`)?", re.DOTALL)
 _UNKNOWN = re.compile(r"unknown field `(.*)`$", re.DOTALL)

@@ -65,7 +65,7 @@ def test_an_unknown_field_is_refused_by_its_name_whatever_that_is(ask, name):
 
 def test_fields_that_ask_for_nothing_are_accepted(ask):
     neutral = {"frequency_penalty": 0, "logit_bias": {}, "modalities": ["text"], "store": False, "user": "ada"}
-    assert ask(**neutral, extra_body={"top_k": 1, "min_p": 0.1, "metadata": None}).choices
+    assert ask(**neutral, metadata={"run": "7"}, extra_body={"top_k": 1, "min_p": 0.1, "suffix": None}).choices
 
 
 def test_a_top_k_or_limit_beyond_everything_is_none(ask):  # L1, G4
