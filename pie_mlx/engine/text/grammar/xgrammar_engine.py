@@ -105,5 +105,7 @@ def _readable(message: str) -> str:
     """The engine's complaint without the place in its own sources."""
     found = _PLACE.search(message)
     if found:
-        return f"grammar: line {found[1]}, column {found[2]}: {found[3].strip().splitlines()[0]}"
+        problem = found[3].strip().splitlines()[0]
+        problem += " the end" if problem.endswith("but got") else ""
+        return f"grammar: line {found[1]}, column {found[2]}: {problem}"
     return f"grammar: {message.strip().splitlines()[0] if message.strip() else 'refused'}"
