@@ -46,8 +46,8 @@ def architecture_lines() -> Iterator[str]:
     yield "The state of recurrent layers is not in pages. With a model that has them nothing is found in the cache of"
     yield "equal beginnings, nothing is drafted, KV is not truncated or saved, and contexts are never suspended: where"
     yield "pages are short, who asks last is refused."
-    for tier, meaning in TIERS.items():
-        yield f"\n## {tier.capitalize()}\n\n{meaning}\n"
+    for tier in sorted(set(known.values()), key=list(TIERS).index):
+        yield f"\n## {tier.capitalize()}\n\n{TIERS[tier]}\n"
         yield ", ".join(f"`{name}`" for name in sorted(known) if known[name] == tier)
     yield "\n## Refused\n\n| architecture | why |\n|---|---|"
     yield from (f"| `{name}` | {reason} |" for name, reason in sorted(REFUSED.items()))

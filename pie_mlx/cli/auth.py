@@ -51,8 +51,9 @@ def add(common: Common, user: str, key_name: str | None) -> None:
 def remove(common: Common, user: str, key_name: str | None, yes: bool) -> None:
     """Remove one key of a user, or the user."""
     users = _users(common)
-    if key_name is None:
-        question = f"Remove the user {user} with {len(users.users().get(user, {}))} keys?"
+    found = users.users().get(user)
+    if key_name is None and found is not None:
+        question = f"Remove the user {user} with {len(found)} {'key' if len(found) == 1 else 'keys'}?"
         confirm(question, refusal=f"the user {user} was not removed", yes=yes)
     removed = users.remove(user, key_name)
     print(json.dumps({"user": user, "removed": removed}) if common.json else "\n".join(f"removed {n}" for n in removed))

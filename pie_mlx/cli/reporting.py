@@ -17,6 +17,9 @@ def report_failure(error: BaseException, common: Common) -> int:
     """Print an error to standard error and answer the exit code."""
     if common.debug:
         traceback.print_exception(error)
+    if isinstance(error, click.exceptions.NoArgsIsHelpError) and not common.json:
+        print(error.format_message(), file=sys.stderr)
+        return WRONG_COMMAND_LINE
     if isinstance(error, click.UsageError):
         report(error.format_message(), _usage_hint(error), "UsageError", common)
         return WRONG_COMMAND_LINE

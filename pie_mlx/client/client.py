@@ -14,7 +14,7 @@ from blake3 import blake3
 
 from pie_mlx.client import frames
 from pie_mlx.client.connection import Connection, open_socket
-from pie_mlx.client.inputs import input_text
+from pie_mlx.client.inputs import input_text, record_text
 from pie_mlx.client.keys import sign
 from pie_mlx.client.mcp_servers import StdioServer, error_json, failure
 from pie_mlx.client.process import Delivery, Download, RemoteProcess, as_event
@@ -94,8 +94,9 @@ class Client:
         await self._connection.ask("ping")
 
     async def query(self, subject: str, **record: Any) -> dict[str, Any]:
-        """What the engine knows about a subject."""
-        return json.loads(await self._connection.ask("query", subject=subject, record=json.dumps(record)))
+        """What the engine knows about a subject. Raises InvalidArgumentError for a record that JSON cannot hold."""
+        text = record_text(subject, record)
+        return json.loads(await self._connection.ask("query", subject=subject, record=text))
 
     async def processes(self, *, all: bool = False, id_prefix: str = "") -> list[dict[str, Any]]:
         """Live processes this user may see; with `all` also those that have ended lately."""

@@ -1,8 +1,9 @@
-"""The input of a launch as the wire carries it."""
+"""Inputs of launches and queries as the wire carries them."""
 
 import json
+from typing import Any
 
-from pie_mlx.errors import LaunchError
+from pie_mlx.errors import InvalidArgumentError, LaunchError
 
 
 def input_text(value: object) -> str:
@@ -11,3 +12,11 @@ def input_text(value: object) -> str:
         return json.dumps({} if value is None else value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise LaunchError(f"input: not JSON: {error}", hint="pass a dict of JSON values") from None
+
+
+def record_text(subject: str, record: dict[str, Any]) -> str:
+    """What a query says about its subject. Raises InvalidArgumentError for what JSON cannot hold."""
+    try:
+        return json.dumps(record, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidArgumentError(f"query {subject}: not JSON: {error}", hint="pass JSON values") from None

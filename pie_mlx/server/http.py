@@ -49,8 +49,13 @@ def http_app(service: Service) -> ASGIApp:
 
     async def upgrade(request: Request) -> Response:
         del request
-        help = "this is the websocket of a pie engine: use 'pie', pie_mlx.client or pie-client\n"
+        help = "this is the websocket of a pie engine: use 'pie', pie_mlx.client or pie-client; OpenAI's is at /v1\n"
         return PlainTextResponse(help, 426, headers={"upgrade": "websocket"})
+
+    async def nothing(request: Request, error: Exception) -> Response:
+        del request, error
+        help = "nothing is here: OpenAI's interface is at /v1 (an OpenAI client's base_url ends in /v1)\n"
+        return PlainTextResponse(help, 404)
 
     routes = [
         Route("/", upgrade),
@@ -58,7 +63,7 @@ def http_app(service: Service) -> ASGIApp:
         Route("/metrics", metrics),
         Route("/api/v1/inferlets/{name}", versions),
     ]
-    return Guard(Starlette(routes=routes), openai_app(service), service)
+    return Guard(Starlette(routes=routes, exception_handlers={404: nothing}), openai_app(service), service)
 
 
 class Guard:

@@ -91,6 +91,12 @@ def test_a_whole_user_needs_a_yes(add, pie):
     assert pie("auth", "remove", "ada", "-y").out == "removed a\n"
 
 
+def test_nobody_is_asked_about_a_user_who_is_not_there(pie):
+    ended = pie("auth", "remove", "nobody")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err == "pie: user 'nobody': there is none\n     try: 'pie auth list' shows all\n"
+
+
 def test_a_file_others_can_read_is_refused_with_the_command_that_mends_it(add, pie, home):
     add("ada", "a")
     file = home / "authorized_users.toml"

@@ -23,6 +23,13 @@ def test_an_unknown_verb_suggests_the_nearest(pie):
     assert ended.err == "pie: 'chek' is no command, did you mean 'check'?\n     try: pie --help\n"
 
 
+def test_a_group_without_its_command_shows_its_help_as_it_is(pie):
+    ended = pie("auth")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("Usage: pie auth ")
+    assert "try:" not in ended.err
+
+
 def test_an_unknown_flag_is_a_wrong_command_line(pie):
     ended = pie("run", "--fast")
     assert ended.code == 2

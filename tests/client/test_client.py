@@ -219,6 +219,13 @@ async def test_refusals_keep_their_class_and_hint(client):
     assert refused.value.hint
 
 
+@pytest.mark.parametrize("value", [{1}, float("nan")])
+async def test_a_query_that_json_cannot_hold_is_refused_by_its_subject(client, value):
+    with pytest.raises(InvalidArgumentError, match="query processes: not JSON") as refused:
+        await client.query("processes", after=value)
+    assert refused.value.hint
+
+
 async def test_all_pages_of_a_listing(client):
     processes = await client.launch_all("player", [do("wait")] * 5, attach=False)
     listed = [row["id"] for row in await client.processes()]

@@ -78,7 +78,14 @@ async def test_messages_that_nobody_takes_are_counted(server):
 async def test_a_page_is_told_that_this_is_no_page(server):
     status, _, body = await get(server, "/")
     assert (status, body.count("\n")) == (426, 1)
-    assert (await get(server, "/nothing"))[0] == 404
+    assert "/v1" in body
+
+
+@pytest.mark.parametrize("path", ["/chat/completions", "/v1", "/api/tags"])
+async def test_a_client_with_another_base_is_told_where_the_interface_is(server, path):
+    status, _, body = await get(server, path)
+    assert (status, body.count("\n")) == (404, 1)
+    assert "base_url ends in /v1" in body
 
 
 async def test_versions_of_programs(server):

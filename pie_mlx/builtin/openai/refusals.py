@@ -13,6 +13,8 @@ STATUS = {
     "admission": 429,
 }
 """The engine's errors by their code; all others are 500."""
+HINTS = {"grammar": "remove or rewrite it"}
+"""What to do where the engine's own advice is for who writes programs."""
 TOO_LONG = {"context_length", "out_of_pages"}
 KINDS = {400: "invalid_request_error", 404: "invalid_request_error", 405: "invalid_request_error", 429: "rate_limit"}
 
@@ -36,7 +38,7 @@ def refusal_of(error):
         return error
     kind = getattr(error, "code", "")
     status = STATUS.get(kind, 500)
-    hint = getattr(error, "hint", "")
+    hint = HINTS.get(kind, getattr(error, "hint", ""))
     text = str(error) or type(error).__name__
     code = "context_length_exceeded" if kind in TOO_LONG else kind or None
     return Refusal(status, f"{text} ({hint})" if hint else text, code=code)
