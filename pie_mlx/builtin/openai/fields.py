@@ -28,6 +28,9 @@ NEUTRAL = {
 LABELS = ("metadata", "prompt_cache_key", "safety_identifier", "user")
 """Fields that only name the caller, or are for the records of whoever stores answers, which is nobody here."""
 
+_HIGH, _LOW = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_HALF = re.compile(rb"%b(?!%b)|(?<!%b)%b" % (_HIGH, _LOW, _HIGH, _LOW))
+"""What a client writes that cuts a text inside of an emoji; msgspec says of it that the input was truncated."""
 _PLACED = re.compile(r"(.*?)(?: - at `\$\.?([^`]*)`)?", re.DOTALL)
 _UNKNOWN = re.compile(r"unknown field `(.*)`$", re.DOTALL)
 _MISSING = re.compile(r"missing required field `(.*)`$")
@@ -194,7 +197,8 @@ def read_fields(body: bytes, kind: type[Any]) -> Any:
     try:
         found: Any = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Refusal(400, f"the body is not JSON: {error}") from None
+        why = "a \\u escape is half of a surrogate pair" if _HALF.search(body) else error
+        raise Refusal(400, f"the body is not JSON: {why}") from None
     if not isinstance(found, dict):
         raise Refusal(400, "the body is no JSON object")
     given = {name: value for name, value in found.items() if value is not None and name not in LABELS}
