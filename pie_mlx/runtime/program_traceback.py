@@ -15,13 +15,22 @@ _MACHINERY = (_PACKAGE, *asyncio.__path__, *concurrent.futures.__path__, "<froze
 def print_traceback(error: BaseException) -> None:
     """Write it to standard error: from the program's first line on, and for our own errors only the program's lines.
 
-    A LaunchError has no lines of the program.
+    The same holds for the errors that led to it. A LaunchError has no lines of the program.
     """
     if isinstance(error, LaunchError):
         return
     found = TracebackException.from_exception(error)
-    found.stack = StackSummary.from_list(_relevant(list(found.stack), isinstance(error, PieError)))
+    _shorten(found, error)
     sys.stderr.write("".join(found.format()))
+
+
+def _shorten(found: TracebackException | None, error: BaseException | None) -> None:
+    chain = [(found, error)]
+    while chain:
+        found, error = chain.pop()
+        if found is not None and error is not None:
+            found.stack = StackSummary.from_list(_relevant(list(found.stack), isinstance(error, PieError)))
+            chain += [(found.__cause__, error.__cause__), (found.__context__, error.__context__)]
 
 
 def _relevant(frames: list[FrameSummary], ours: bool) -> list[FrameSummary]:
