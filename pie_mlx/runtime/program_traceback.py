@@ -18,23 +18,30 @@ _IMPORTS = str(Path(__file__).with_name("modules.py"))
 def print_traceback(error: BaseException) -> None:
     """Write it to standard error: from the program's first line on, and for our own errors only the program's lines.
 
-    Without a line of the program there is nothing to see in an error of ours, nor in a LaunchError.
+    The same holds for the errors that led to it, without those wholly inside the engine. Without a line of the program
+    there is nothing to see in an error of ours, nor in a LaunchError.
     """
     found = TracebackException.from_exception(error)
-    _trim(found, error)
+    _shorten(found, error)
     if not isinstance(error, LaunchError) and (found.stack or not isinstance(error, PieError)):
         sys.stderr.write("".join(found.format()))
 
 
-def _trim(found: TracebackException, error: BaseException) -> None:
-    """Leave out what is not the program's, in the errors behind it too; those wholly inside the engine go."""
-    found.stack = StackSummary.from_list(_relevant(list(found.stack), isinstance(error, PieError)))
-    if found.__cause__ and error.__cause__:
-        _trim(found.__cause__, error.__cause__)
-        found.__cause__ = found.__cause__ if found.__cause__.stack else None
-    if found.__context__ and error.__context__:
-        _trim(found.__context__, error.__context__)
-        found.__context__ = found.__context__ if found.__context__.stack else None
+def _shorten(found: TracebackException, error: BaseException) -> None:
+    chain = [(found, error)]
+    while chain:
+        found, error = chain.pop()
+        found.stack = StackSummary.from_list(_relevant(list(found.stack), isinstance(error, PieError)))
+        found.__cause__, found.__context__ = _outside(found.__cause__), _outside(found.__context__)
+        if found.__cause__ and error.__cause__:
+            chain.append((found.__cause__, error.__cause__))
+        if found.__context__ and error.__context__:
+            chain.append((found.__context__, error.__context__))
+
+
+def _outside(found: TracebackException | None) -> TracebackException | None:
+    """None for an error wholly inside the engine."""
+    return found if found and not all(map(_is_machinery, found.stack)) else None
 
 
 def _relevant(frames: list[FrameSummary], ours: bool) -> list[FrameSummary]:

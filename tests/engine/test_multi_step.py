@@ -325,6 +325,17 @@ async def test_steps_follow_a_batch_at_once(engine: Running, monkeypatch: pytest
     assert [batch.tokens for batch in batches(engine, first)] == [9 + 32, 33]
 
 
+async def test_pages_others_may_wait_for_are_committed_before_the_text_goes_on(
+    engine: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:  # K5
+    monkeypatch.setattr("pie_mlx.engine.model.burst.LONGEST_SECONDS", 60.0)
+    size = engine.store.page_size
+    for prompt, follows in ((engine.prompt(size + 1, 12), False), (engine.prompt(size - 1, 13), True)):
+        first = len(engine.events)
+        await collected(engine, prompt, {"max_tokens": 8, "stop": []})
+        assert (batches(engine, first)[0].steps > 1) == follows
+
+
 @pytest.mark.parametrize(
     ("most_beside", "fewest_walks"), [(1, 4), (0, 1), (0, 4)], ids=["all beside", "walked beside", "nothing beside"]
 )

@@ -99,6 +99,24 @@ async def test_a_typed_error_shows_the_programs_lines_only():
     assert "pie_mlx/calls" not in launched.text("stderr")
 
 
+async def test_what_led_to_an_error_shows_no_lines_of_ours_either():
+    async def main():
+        from pie_mlx.sdk import parse_args
+
+        try:
+            parse_args(["--n", "many"]).value_from_str("n", int)
+        except InvalidArgumentError as error:
+            raise ValueError("no number") from error
+
+    launched = Launched(main)
+    with pytest.raises(ValueError, match="no number"):
+        await launched.process.result()
+    traceback = launched.text("stderr")
+    assert "direct cause" in traceback
+    assert 'value_from_str("n", int)' in traceback
+    assert "pie_mlx/sdk" not in traceback
+
+
 async def test_a_launch_error_has_no_traceback():
     async def main():
         raise LaunchError("no main")

@@ -250,6 +250,26 @@ async def test_everything_ends_when_the_registry_stops(make_player):
     assert {record.terminal.message for record in records} == {"Engine stopped"}
 
 
+async def test_nothing_starts_once_the_registry_has_stopped(player):
+    await player.registry.stop()
+    late = player.launch(do("print"))
+    await asyncio.sleep(0)
+    assert late.state == "queued"
+
+
+async def test_a_session_closed_before_the_program_runs_takes_nothing_and_is_closed_for_it_too(make_player):  # I3
+    player = make_player(concurrent=1)
+    first, second = player.launch(do("wait")), player.launch(do("echo"))
+    player.registry.close_session(second)
+    assert not player.registry.send(second, "late")
+    with pytest.raises(ProcessError, match="file refused"):
+        player.registry.send_file(second, b"late")
+    player.registry.terminate(first)
+    async with asyncio.timeout(10):
+        await second.ended.wait()
+    assert second.terminal.error_type == "SessionClosedError"
+
+
 async def test_a_program_that_waits_for_an_absent_client_too_long_is_ended(make_player):
     player = make_player(detached_seconds=10.0)
     waiting, busy = player.launch(do("echo")), player.launch(do("wait"))
@@ -262,6 +282,22 @@ async def test_a_program_that_waits_for_an_absent_client_too_long_is_ended(make_
     await waiting.ended.wait()
     assert waiting.terminal.message == "detached for 10 s while it waited for its client"
     assert not busy.cancelled
+
+
+async def test_a_client_that_came_back_may_be_away_as_long_again(make_player):
+    player, listener = make_player(detached_seconds=10.0), Listener()
+    record = player.launch(do("echo"))
+    while not record.is_abandoned:  # noqa: ASYNC110 - programs do not say when they begin to wait
+        await asyncio.sleep(0)
+    player.registry.end_abandoned(1.0)
+    player.registry.attach(record, listener)
+    player.registry.end_abandoned(9.0)
+    player.registry.detach(record, listener)
+    for now_seconds in (10.0, 19.0):
+        player.registry.end_abandoned(now_seconds)
+    assert not record.cancelled
+    player.registry.end_abandoned(20.0)
+    assert record.cancelled
 
 
 async def test_what_a_program_launches_is_on_record_too(make_player, tmp_path):

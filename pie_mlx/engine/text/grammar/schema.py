@@ -1,6 +1,7 @@
 """JSON Schemas on their way to an engine: read, closed, walked."""
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
@@ -25,7 +26,7 @@ _ELSEWHERE = frozenset({"additionalProperties", "unevaluatedProperties"})
 def read_schema(text: str) -> Schema:
     """A schema from JSON text. Raises GrammarError for text that is none, or that is nested too deeply."""
     try:
-        schema: object = json.loads(text)
+        schema: object = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise GrammarError(f"schema: not JSON: {error}", hint="pass a JSON Schema as JSON text") from error
     _check_depth(schema)
@@ -34,6 +35,17 @@ def read_schema(text: str) -> Schema:
     if not isinstance(schema, dict):
         raise GrammarError("schema: $: must be an object or a boolean", hint="pass a JSON Schema")
     return cast("Schema", schema)
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text} is too large for a float")
+    return number
 
 
 def _check_depth(value: object) -> None:

@@ -81,6 +81,15 @@ def test_text_that_is_no_schema_is_refused(language: Language, text: str) -> Non
         language.compile("json_schema", text)
 
 
+@pytest.mark.parametrize(
+    ("number", "words"), [("NaN", "NaN is no JSON"), ("-Infinity", "Infinity is no"), ("1e999", "1e999 is too large")]
+)
+def test_a_schema_with_a_number_that_is_none_is_refused_naming_it(language: Language, number: str, words: str) -> None:
+    for text in (f'{{"const": {number}}}', f'{{"type": "string", "default": {number}}}', f'{{"maximum": {number}}}'):
+        with pytest.raises(GrammarError, match=words):
+            language.compile("json_schema", text)
+
+
 def test_a_schema_nested_too_deeply_is_refused(language: Language) -> None:
     text = '{"items":' * 300 + "{}" + "}" * 300
     with pytest.raises(GrammarError, match="nested"):
