@@ -233,6 +233,14 @@ async def test_no_call_bids_on_what_is_no_number(small: Running, figures: tuple[
     assert context.seq_len == 20
 
 
+async def test_a_pass_that_is_refused_leaves_the_bid(small: Running) -> None:  # E3, B4
+    context = await hold(small, 20, seed=1, bid=2.5)
+    with pytest.raises(InvalidArgumentError, match="vocabulary"):
+        await small.host.call(calls.Forward(context.id, [10**9], horizon=(10.0, 1.0)))
+    assert small.core.services.ticker._state.contexts[context.id].bid == 2.5
+    assert context.seq_len == 20
+
+
 async def test_movements_of_a_tick_cancel_out(contested: Running) -> None:  # M11, M13
     await all_of(contested, [[("generate", 7), ("write", 40), ("fork", 0), ("generate", 6)]] * 6)
     for event in events_of(contested, MarketSettled):

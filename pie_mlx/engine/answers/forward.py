@@ -61,10 +61,10 @@ async def _pass(
         context.check_live()
         requested_seconds = services.clock()
         await services.ticker.restore(context)
-        if call.horizon is not None:
-            services.rebid(process, context, declared_horizon(*call.horizon))
         length = services.store.sequence_length(context.id)
         request = read_request(call, length, services.model_info, use)
+        if call.horizon is not None:
+            services.rebid(process, context, declared_horizon(*call.horizon))
         fixed = pack_runs(call.logit_mask, services.model_info.vocabulary_size) if call.logit_mask else None
         mask = allowed_next(matchers, fixed)
         reads = _reads(context, call.slots, mask)
