@@ -54,10 +54,10 @@ def run_request(request: RunRequest, common: Common) -> int:
 
 
 def _tell_unused_settings(common: Common) -> None:
-    names = sorted(setting_variables(os.environ))
+    """Whether the engine was started with the same ones, nobody here can know."""
+    names = ", ".join(sorted(setting_variables(os.environ)))
     if names and not common.quiet:
-        unused = f"{', '.join(names)}: not used, because an engine runs already"
-        print(f"pie: warning: {unused}: restart it with them", file=sys.stderr)
+        print(f"pie: note: {names}: the engine that runs already keeps what it was started with", file=sys.stderr)
 
 
 Observers = Sequence[Callable[[Event], None]]

@@ -139,7 +139,7 @@ def test_settings_of_the_environment_that_a_running_engine_cannot_take_are_named
     monkeypatch.setenv("PIE_RUNTIME__ALLOW_FS", "true")
     ended = pie("run", path)
     assert (ended.code, ended.out) == (0, "7\n")
-    assert ended.err.startswith("pie: warning: PIE_RUNTIME__ALLOW_FS: not used, because an engine runs already")
+    assert ended.err.startswith("pie: note: PIE_RUNTIME__ALLOW_FS: the engine that runs already keeps")
     assert pie("run", "--quiet", path).err == ""
 
 
