@@ -23,7 +23,7 @@ from pie_mlx.cli.reporting import INTERRUPTED
 from pie_mlx.cli.run import RunRequest
 from pie_mlx.cli.talking import talk
 from pie_mlx.client.discovery import Address, find_engine
-from pie_mlx.config import ModelConfig, load_config, pie_home, setting_variables
+from pie_mlx.config import ModelConfig, load_config, pie_home
 from pie_mlx.config.schema import Config, RuntimeConfig
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import InvalidArgumentError, LaunchError
@@ -43,7 +43,6 @@ def run_request(request: RunRequest, common: Common) -> int:
     if address is not None:
         from pie_mlx.cli.remote_run import run_on
 
-        _tell_unused_settings(common)
         return run_on(address, request, common)
     prepare = _prepared_launch if request.port is None else _prepared_listening
     with _observers(request.log, debug=common.debug) as observers:
@@ -51,13 +50,6 @@ def run_request(request: RunRequest, common: Common) -> int:
             return run_interruptible(prepare(request, common, observers))
         except KeyboardInterrupt:
             return INTERRUPTED
-
-
-def _tell_unused_settings(common: Common) -> None:
-    """Whether the engine was started with the same ones, nobody here can know."""
-    names = ", ".join(sorted(setting_variables(os.environ)))
-    if names and not common.quiet:
-        print(f"pie: note: {names}: the engine that runs already keeps what it was started with", file=sys.stderr)
 
 
 Observers = Sequence[Callable[[Event], None]]

@@ -118,16 +118,12 @@ def _document(path: Path, *, must_exist: bool) -> dict[str, Any]:
 
 def _from_environment(environment: Mapping[str, str]) -> Settings:
     found: Settings = {}
-    for name in setting_variables(environment):
-        path, text = _variable_path(name), environment[name]
-        key = key_of(schema_path(path))
-        found[path] = Setting(read_text(key.type, text) if key else text, name)
+    for name, text in environment.items():
+        if name.startswith("PIE_") and "__" in name:
+            path = _variable_path(name)
+            key = key_of(schema_path(path))
+            found[path] = Setting(read_text(key.type, text) if key else text, name)
     return found
-
-
-def setting_variables(environment: Mapping[str, str]) -> list[str]:
-    """The names of variables that set a key, known or not."""
-    return [name for name in environment if name.startswith("PIE_") and "__" in name]
 
 
 def _variable_path(name: str) -> str:

@@ -133,16 +133,6 @@ def test_a_configuration_is_for_an_engine_of_its_own(pie, write, tmp_path, serve
     assert pie("run", "-c", path, "--url", server.url, write(source)).code == 2
 
 
-def test_settings_of_the_environment_that_a_running_engine_cannot_take_are_named(pie, write, monkeypatch):
-    path = write("async def main(input):\n    return 7\n")
-    assert pie("run", path).err == ""
-    monkeypatch.setenv("PIE_RUNTIME__ALLOW_FS", "true")
-    ended = pie("run", path)
-    assert (ended.code, ended.out) == (0, "7\n")
-    assert ended.err.startswith("pie: note: PIE_RUNTIME__ALLOW_FS: the engine that runs already keeps")
-    assert pie("run", "--quiet", path).err == ""
-
-
 MANIFEST = """
 [package]
 name = "same"

@@ -161,7 +161,7 @@ async def last_entropy(engine: Running, last: Callable[[int, Forward], Forward])
 def test_a_step_of_another_kind_is_not_what_was_computed_ahead(  # E1, F4, F7, A4
     ahead: Running, behind: Running, tmp_path: Path, kind: str
 ) -> None:
-    folder = write_mlx_lm(tmp_path, random_pairs(1), scale=2.0)
+    folder = write_mlx_lm(tmp_path, random_pairs(1), scale=8.0)
 
     async def told(engine: Running, kind: str) -> float | None:
         adapter = Adapter.create(engine.model, "style")
