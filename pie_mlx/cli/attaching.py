@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from pie_mlx.cli.connecting import whole_id, with_client
-from pie_mlx.cli.display import JsonDisplay, ReceivedFiles, TextDisplay
+from pie_mlx.cli.display import ReceivedFiles, display_for
 from pie_mlx.cli.failures import report_failed
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.remote_run import show_events
@@ -34,7 +34,7 @@ def attach(common: Common, process: str, files: Path | None) -> int:
 class _Talk:
     def __init__(self, process: RemoteProcess, common: Common, files: ReceivedFiles) -> None:
         self._process = process
-        self._display = JsonDisplay() if common.json else TextDisplay(quiet=common.quiet)
+        self._display = display_for(common)
         self._files = files
 
     async def follow(self) -> ProcessReturned | ProcessFailed | None:

@@ -1,6 +1,7 @@
 """`pie chat`"""
 
 import json
+import sys
 from typing import Any
 
 import click
@@ -20,10 +21,10 @@ from pie_mlx.cli.talking import is_at_terminal
 @common_options
 @click.pass_obj
 def command(common: Common, question: str | None, model: str | None, **given: Any) -> int:
-    """Talk to a model, line by line, until Ctrl-D.
+    """Talk to a model until Ctrl-D, or have one QUESTION answered.
 
-    It runs on the engine that 'pie serve' has started, or else on one of its own. QUESTION is the first line; what is
-    piped in is read below it.
+    It runs on the engine that 'pie serve' has started, or else on one of its own. What is piped in is read below the
+    QUESTION, or is one. In a conversation Ctrl-C stops an answer, pasted lines stay together, and /? tells the rest.
 
     \b
     pie chat "Who are you?"
@@ -33,13 +34,16 @@ def command(common: Common, question: str | None, model: str | None, **given: An
     from pie_mlx.cli.running import run_request
     from pie_mlx.runtime.daemon.program import BUILTIN
 
+    asked = _question(question or "")
+    takes_turns = not asked and sys.stdout.isatty() and not (common.json or common.quiet)
     value = {name: setting for name, setting in given.items() if setting is not None}
-    value |= {"question": _first(question or ""), "prompts": is_at_terminal() and not common.json}
-    return run_request(RunRequest(BUILTIN / "chat", model=model, input=json.dumps(value)), common)
+    value |= {"question": asked, "interactive": takes_turns}
+    request = RunRequest(BUILTIN / "chat", model=model, input=json.dumps(value), takes_turns=takes_turns)
+    return run_request(request, common)
 
 
-def _first(question: str) -> str:
-    """What is asked first: QUESTION, what is piped in, or one above the other; "" where somebody will type."""
+def _question(question: str) -> str:
+    """What is asked: QUESTION, what is piped in, or one above the other; "" where somebody will type."""
     if is_at_terminal() or (question and not is_piped()):
         return question
     text = "\n\n".join(part for part in (question, piped_text().strip()) if part)

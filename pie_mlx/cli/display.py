@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Protocol
 
+from pie_mlx.cli.options import Common
 from pie_mlx.events import (
     ProcessEvent,
     ProcessFailed,
@@ -92,6 +93,11 @@ class JsonDisplay:
     def _show(self, process: str, event: str, value: str, **more: str | int) -> None:
         line = {"process_id": process, "event": event, "value": value, **more}
         print(json.dumps(line, ensure_ascii=False), flush=True)
+
+
+def display_for(common: Common) -> Display:
+    """As the options say."""
+    return JsonDisplay() if common.json else TextDisplay(quiet=common.quiet)
 
 
 class ReceivedFiles:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pie_mlx.cli.connecting import open_client
-from pie_mlx.cli.display import Display, JsonDisplay, ReceivedFiles, TextDisplay
+from pie_mlx.cli.display import Display, ReceivedFiles
 from pie_mlx.cli.failures import report_failed
+from pie_mlx.cli.front import Front, front_of, talking
 from pie_mlx.cli.interrupts import Protect, run_interruptible
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.reporting import INTERRUPTED
 from pie_mlx.cli.run import RunRequest
 from pie_mlx.cli.running import program_input
-from pie_mlx.cli.talking import talk
 from pie_mlx.client import Address, Client, RemoteProcess
 from pie_mlx.errors import LaunchError
 from pie_mlx.events import ProcessFailed, ProcessFile, ProcessReturned
@@ -35,8 +35,8 @@ def prepared(request: RunRequest, common: Common) -> Callable[[Address], "Remote
     source = None if request.installed else packed(request)
     if request.files is not None:
         request.files.mkdir(parents=True, exist_ok=True)
-    display = JsonDisplay() if common.json else TextDisplay(quiet=common.quiet)
-    return lambda address: RemoteRun(address, source, request, common, display)
+    front = front_of(request, common)
+    return lambda address: RemoteRun(address, source, request, common, front)
 
 
 def packed(request: RunRequest) -> Source:
@@ -58,7 +58,7 @@ class RemoteRun:
     source: Source | None
     request: RunRequest
     common: Common
-    display: Display
+    front: Front
 
     async def run(self, protect: Protect) -> int:
         async with await open_client(self.address) as client:
@@ -77,24 +77,23 @@ class RemoteRun:
 
     async def _follow(self, process: RemoteProcess) -> ProcessReturned | ProcessFailed:
         """Show it until it ends; end it when time is up, and when this command is to end."""
-        showing, talking = asyncio.create_task(self._show(process)), asyncio.create_task(talk(process))
-        try:
-            async with asyncio.timeout(self.request.timeout_seconds):
-                return await asyncio.shield(showing)
-        except TimeoutError:
-            await process.terminate()
-            await showing
-            reason = f"still running after {self.request.timeout_seconds:g} s"
-            return ProcessFailed(process.id, "ProcessCancelledError", reason)
-        except asyncio.CancelledError:
-            await process.terminate()
-            await showing
-            raise
-        finally:
-            talking.cancel()
+        showing = asyncio.create_task(self._show(process))
+        async with talking(self.front, process):
+            try:
+                async with asyncio.timeout(self.request.timeout_seconds):
+                    return await asyncio.shield(showing)
+            except TimeoutError:
+                await process.terminate()
+                await showing
+                reason = f"still running after {self.request.timeout_seconds:g} s"
+                return ProcessFailed(process.id, "ProcessCancelledError", reason)
+            except asyncio.CancelledError:
+                await process.terminate()
+                await showing
+                raise
 
     async def _show(self, process: RemoteProcess) -> ProcessReturned | ProcessFailed:
-        return await show_events(process, self.display, ReceivedFiles(self.request.files))
+        return await show_events(process, self.front.show, ReceivedFiles(self.request.files))
 
     def _report(self, manifest: Manifest, ended: ProcessReturned | ProcessFailed) -> int:
         if isinstance(ended, ProcessReturned):

@@ -48,6 +48,8 @@ class RunRequest:
     """Where its engine listens; None for an engine that nobody else reaches."""
     log: Path | None = None
     """Where the events of its engine are recorded."""
+    takes_turns: bool = False
+    """Whether the program says when it is a person's turn."""
 
     @property
     def private(self) -> bool:

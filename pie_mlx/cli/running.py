@@ -13,15 +13,15 @@ import click
 import msgspec
 
 from pie_mlx.cli.configuration import active_config
-from pie_mlx.cli.display import Display, JsonDisplay, ReceivedFiles, TextDisplay
+from pie_mlx.cli.display import ReceivedFiles
 from pie_mlx.cli.failures import report_failed
 from pie_mlx.cli.folding import POSITIONAL, fold
+from pie_mlx.cli.front import Front, front_of, talking
 from pie_mlx.cli.interrupts import Protect, run_interruptible
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.recording import recording_in
 from pie_mlx.cli.reporting import INTERRUPTED
 from pie_mlx.cli.run import RunRequest
-from pie_mlx.cli.talking import talk
 from pie_mlx.client.discovery import Address, find_engine
 from pie_mlx.config import ModelConfig, load_config, pie_home
 from pie_mlx.config.schema import Config, RuntimeConfig
@@ -65,8 +65,8 @@ def _prepared_launch(request: RunRequest, common: Common, observers: Observers) 
     settings, config = chosen_settings(request, common), _permitting_config(request, common)
     if request.files is not None:
         request.files.mkdir(parents=True, exist_ok=True)
-    display = JsonDisplay() if common.json else TextDisplay(quiet=common.quiet)
-    return _Launch(program, value, settings, config, display, request, observers, common).run
+    front = front_of(request, common)
+    return _Launch(program, value, settings, config, front, request, observers, common).run
 
 
 def _prepared_listening(request: RunRequest, common: Common, observers: Observers) -> Run:
@@ -173,7 +173,7 @@ class _Launch:
     input: Input
     settings: EngineSettings
     config: Config
-    display: Display
+    front: Front
     request: RunRequest
     observers: Observers
     common: Common
@@ -202,16 +202,13 @@ class _Launch:
                     self.program,
                     self.input,
                     username=login_name(),
-                    on_event=self.display,
+                    on_event=self.front.show,
                     on_file=ReceivedFiles(self.request.files),
                     capture_output=True,
                     token_budget=self.request.token_budget,
                 )
-                talking = asyncio.create_task(talk(_Local(process)))
-                try:
+                async with talking(self.front, _Local(process)):
                     outcome = await _outcome(process, self.request.timeout_seconds)
-                finally:
-                    talking.cancel()
         return self._report(outcome)
 
     def _tell(self, event: Event) -> None:

@@ -32,10 +32,65 @@ async def test_every_message_is_a_turn_on_one_context():
     )
 
 
-async def test_turns_are_asked_for_where_somebody_types_and_empty_ones_again():
-    sent, result, _ = await talk("My name is Anna.", " ", prompts=True)
-    assert sent == "pie-tiny. Ctrl-D ends the conversation.\n> Nice to meet you, Anna!\n> > "
-    assert result is None
+async def converse(*says, interruption=None, **given):
+    """Take turns with it: what it sent first and after each turn. `interruption` is said as soon as it answers."""
+    sent, left = [""], list(says)
+
+    def hear(message):
+        if isinstance(message, str):
+            sent[-1] += message
+            if interruption is not None and len(sent) == 2:
+                process.send(interruption)
+            return
+        assert message == {"turn": "yours"}
+        sent.append("")
+        if left:
+            process.send(left.pop(0))
+        else:
+            process.close_session()
+
+    options = {"total_pages": 128, "dummy": False} | given.pop("engine", {})
+    async with Engine("pie-tiny", **options) as engine:
+        program, value = builtin_program("chat"), {**GREEDY, **given, "interactive": True}
+        process = await engine.launch(program, value, on_message=hear)
+        assert await process.result() is None
+    return sent
+
+
+GREETING = "pie-tiny. Ctrl-D ends the conversation, /? tells what else there is.\n"
+
+
+async def test_somebody_at_a_terminal_is_told_when_it_is_their_turn():
+    assert await converse("My name is Anna.", "What is my name?") == [
+        GREETING,
+        "Nice to meet you, Anna!\n",
+        "Your name is Anna.\n",
+        "",
+    ]
+
+
+RANDOM = {"dummy": True, "seed": 1}
+
+
+async def test_somebody_at_a_terminal_may_stop_an_answer():
+    whole = await converse("Tell me more.", max_tokens=500, engine=RANDOM)
+    stopped = await converse("Tell me more.", max_tokens=500, engine=RANDOM, interruption="")
+    assert len(stopped) == len(whole) == 3
+    assert 0 < len(stopped[1]) < len(whole[1]) / 2
+
+
+async def test_what_is_said_during_an_answer_is_the_next_turn():
+    _, _, said, *_ = await converse("Who are you?", "unsaid", interruption="/?")
+    assert "/clear" in said
+
+
+async def test_a_conversation_is_forgotten_at_a_word():
+    *_, answer, _ = await converse("My name is Anna.", "/clear", "What is my name?")
+    assert "Anna" not in answer
+
+
+async def test_a_conversation_ends_at_a_word():
+    assert await converse("/bye", "My name is Anna.") == [GREETING, ""]
 
 
 async def test_a_system_message_comes_first():
@@ -65,8 +120,8 @@ async def test_where_there_are_no_pages_for_more_the_older_half_is_forgotten():
 
 
 async def test_a_message_that_does_not_fit_is_said_so_and_the_conversation_goes_on():
-    sent, _, _ = await talk(LONG, "My name is Anna.", prompts=True, pages=12)
-    assert sent.endswith(f"> {TOO_LONG}> Nice to meet you, Anna!\n> ")
+    _, refused, answer, _ = await converse(LONG, "My name is Anna.", engine={"total_pages": 12})
+    assert (refused, answer) == (TOO_LONG, "Nice to meet you, Anna!\n")
 
 
 async def test_a_question_that_does_not_fit_is_an_error():

@@ -2,8 +2,11 @@
 
 import io
 import json
+import sys
 
 import pytest
+
+from tests.terminal import Terminal
 
 
 def test_a_question_is_answered(pie):
@@ -55,3 +58,23 @@ def test_nobody_who_asks_is_told_so(pie, monkeypatch, piped):
     ended = pie("chat")
     assert ended.code == 2
     assert "nothing is asked: give a QUESTION" in ended.err
+
+
+PROMPT = "\x1b[?2004h"
+"""Pasted text is to be told from what is typed."""
+
+
+def test_at_a_terminal_turns_are_taken(home):
+    with Terminal([sys.executable, "-m", "pie_mlx", "chat", "--temperature", "0"], PIE_HOME=str(home)) as terminal:
+        terminal.read(PROMPT)
+        assert "Nice to meet you, Anna!" in terminal.type("My name is Anna.\r", until=PROMPT)
+        assert "Your name is Anna." in terminal.type("What is my name?\r", until=PROMPT)
+        terminal.type("\x04", until="\n")
+        assert terminal.wait() == 0
+
+
+def test_a_question_at_a_terminal_is_answered_and_no_other_asked_for(home):
+    words = ["chat", "My name is Anna.", "--temperature", "0"]
+    with Terminal([sys.executable, "-m", "pie_mlx", *words], PIE_HOME=str(home)) as terminal:
+        terminal.read("Nice to meet you, Anna!")
+        assert terminal.wait() == 0

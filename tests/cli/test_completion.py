@@ -1,5 +1,4 @@
 import os
-import pty
 import shutil
 import subprocess
 import sys
@@ -7,6 +6,7 @@ import sys
 import pytest
 
 from pie_mlx.cli.completion import VARIABLE
+from tests.terminal import Terminal
 
 pytestmark = pytest.mark.timeout(30)
 
@@ -57,30 +57,6 @@ def test_another_shell_is_refused(pie):
     assert pie("completion", "tcsh").code == 2
 
 
-class Terminal:
-    """An interactive shell, as a person has it."""
-
-    def __init__(self, words, path):
-        self._terminal, theirs = pty.openpty()
-        own = {"PATH": f"{path}:{os.environ['PATH']}", "TERM": "dumb", "PS1": "> ", "HISTFILE": ""}
-        streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
-        self._process = subprocess.Popen(words, env={**os.environ, **own}, start_new_session=True, **streams)
-        os.close(theirs)
-
-    def type(self, text, until):
-        """Type `text`; what is shown then, up to `until`."""
-        os.write(self._terminal, text.encode())
-        shown = b""
-        while until.encode() not in shown:
-            shown += os.read(self._terminal, 4096)
-        return shown.decode()
-
-    def close(self):
-        self._process.kill()
-        self._process.wait()
-        os.close(self._terminal)
-
-
 SHELLS = {
     "bash": (["bash", "--norc", "--noprofile", "-i"], "source {script}"),
     "zsh": (["zsh", "-f", "-i"], "autoload -U compinit; compinit -u -D; source {script}"),
@@ -92,9 +68,7 @@ def test_a_shell_completes_a_verb(shell, command, pie, tmp_path):
     script = tmp_path / "script"
     script.write_text(pie("completion", shell).out)
     words, set_up = SHELLS[shell]
-    terminal = Terminal(words, command)
-    try:
+    own = {"PATH": f"{command}:{os.environ['PATH']}", "TERM": "dumb", "PS1": "> ", "HISTFILE": ""}
+    with Terminal(words, **own) as terminal:
         terminal.type(f"{set_up.format(script=script)}\n" + "echo re''ady\n", until="ready\r\n")
         assert "pie version" in terminal.type("pie vers\t", until="version")  # 4.2
-    finally:
-        terminal.close()

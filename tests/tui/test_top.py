@@ -1,20 +1,13 @@
 """`pie top` from outside."""
 
 import json
-import os
-import pty
-import select
-import struct
-import subprocess
 import sys
-import termios
-import time
-from fcntl import ioctl
 
 import pytest
 
 from pie_mlx.cli.main import execute
 from pie_mlx.event_log import HEADER
+from tests.terminal import Terminal
 from tests.tui.harness import RECORDING
 
 
@@ -66,29 +59,9 @@ def test_json_without_an_engine_says_so(capsys, tmp_path, monkeypatch):
 
 
 def test_in_a_terminal_it_draws_takes_keys_and_leaves(tmp_path):
-    us, them = pty.openpty()
-    ioctl(them, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
-    environment = {**os.environ, "TERM": "xterm-256color", "PIE_HOME": str(tmp_path)}
     command = [sys.executable, "-m", "pie_mlx", "top", "--replay", str(RECORDING)]
-    child = subprocess.Popen(command, stdin=them, stdout=them, stderr=them, env=environment, start_new_session=True)
-    os.close(them)
-    try:
-        read_until(us, "contention.events")
-        os.write(us, b"4")
-        read_until(us, "Order book")
-        os.write(us, b"q")
-        read_until(us, "\x1b[?1049l")
-        assert child.wait(20) == 0
-    finally:
-        child.kill()
-        child.wait()
-        os.close(us)
-
-
-def read_until(terminal, text):
-    """Take what is written until `text` is in it."""
-    seen, deadline = "", time.monotonic() + 40
-    while text not in seen:
-        ready, _, _ = select.select([terminal], [], [], max(0.0, deadline - time.monotonic()))
-        assert ready, f"{text!r} was never drawn"
-        seen += os.read(terminal, 65536).decode(errors="replace")
+    with Terminal(command, PIE_HOME=str(tmp_path)) as terminal:
+        terminal.read("contention.events")
+        terminal.type("4", until="Order book")
+        terminal.type("q", until="\x1b[?1049l")
+        assert terminal.wait() == 0

@@ -1,26 +1,96 @@
 """A conversation. Every turn adds to the same pages, so nothing that was said is computed again."""
 
+import asyncio
+
 from inferlet import Context, Model, Sampler, chat, errors, reasoning, runtime, session
 
+HELP = """\
+/clear     forget what was said
+/bye       end the conversation, as Ctrl-D does
+Ctrl-C     stop an answer
+Alt-Enter  begin a new line
+"""
 FORGOTTEN = "(The conversation got longer than the model can read: its older half is forgotten.)\n"
 TOO_LONG = "(That is longer than the model can read: leave something out.)\n"
 FULL = (errors.ContextLengthError, errors.OutOfPagesError)
 
 
 async def main(input):
-    """Answer `question` where there is one, and every message that comes; the last answer is returned to a program."""
+    """Answer `question`, or every message until nobody sends more; the last answer is returned to a program."""
     talk, said = Talk(Model.load(runtime.models()[0]), input), ""
-    if input["prompts"]:
-        session.send(f"{talk.model.name}. Ctrl-D ends the conversation.\n")
-    async for text in turns(input["question"], input["prompts"]):
+    if input["question"]:
+        return await talk.answer(input["question"])
+    if input["interactive"]:
+        return await converse(talk, Person())
+    async for text in messages():
+        said = await talk.answer(text)
+    return said
+
+
+async def messages():
+    """What is sent, until nobody will send more."""
+    while True:
         try:
-            said = await talk.answer(text)
-        except FULL:
-            if not input["prompts"]:
-                raise
-            talk.forget()
-            session.send(TOO_LONG)
-    return None if input["prompts"] else said
+            text = await session.receive()
+        except errors.SessionClosedError:
+            return
+        if text.strip():
+            yield text
+
+
+async def converse(talk, person):
+    """Take turns with somebody at a terminal, until they have had enough."""
+    session.send(f"{talk.model.name}. Ctrl-D ends the conversation, /? tells what else there is.\n")
+    while (text := await person.turn()) != "/bye":
+        match text:
+            case "/?" | "/help":
+                session.send(HELP)
+            case "/clear":
+                talk.forget(everything=True)
+            case _:
+                await reply(talk, text, person)
+
+
+async def reply(talk, text, person):
+    """Answer, until `person` speaks; or say that there is no room for the text."""
+    try:
+        await talk.answer(text, person.speaks)
+    except FULL:
+        talk.forget()
+        session.send(TOO_LONG)
+
+
+class Person:
+    """Somebody at a terminal, who is told when it is their turn, and stops an answer by whatever they send."""
+
+    def __init__(self):
+        self._hearing = None
+
+    async def turn(self):
+        """What they say next; "/bye" once they will say no more."""
+        session.send({"turn": "yours"})
+        text = ""
+        while not text.strip():
+            try:
+                text = await self._listen()
+            except errors.SessionClosedError:
+                return "/bye"
+            finally:
+                self._hearing = None
+        return text.strip()
+
+    def speaks(self):
+        """Whether they have sent something since their last turn."""
+        return self._listen().done()
+
+    def _listen(self):
+        self._hearing = self._hearing or asyncio.ensure_future(session.receive())
+        return self._hearing
+
+
+def never():
+    """Nobody stops an answer."""
+    return False
 
 
 class Talk:
@@ -37,17 +107,17 @@ class Talk:
         for asked, said in self._turns:
             self._context.user(asked).assistant(said)
 
-    def forget(self):
-        """Begin anew with the later half of the turns."""
+    def forget(self, *, everything=False):
+        """Begin anew, with the later half of the turns or none."""
         self._context.release()
-        del self._turns[: (len(self._turns) + 1) // 2]
+        del self._turns[: len(self._turns) if everything else (len(self._turns) + 1) // 2]
         self._begin()
 
-    async def answer(self, text):
+    async def answer(self, text, is_over=never):
         """Raises one of FULL for a text that does not fit by itself."""
         while True:
             try:
-                said = await answer(self._context.user(text), self._input)
+                said = await answer(self._context.user(text), self._input, is_over)
                 break
             except FULL:
                 if not self._turns:
@@ -59,22 +129,7 @@ class Talk:
         return said
 
 
-async def turns(question, prompts):
-    """What the user says, until nobody will say more."""
-    if question:
-        yield question
-    while True:
-        if prompts:
-            session.send("> ")
-        try:
-            text = await session.receive()
-        except errors.SessionClosedError:
-            return
-        if text.strip():
-            yield text
-
-
-async def answer(context, input):
+async def answer(context, input, is_over):
     """Stream the model's turn: what it thinks first, between two lines that say so, then what it says, the result."""
     thoughts, words, page = reasoning.Decoder(context.model), chat.Decoder(context.model), Page()
     sampler = Sampler(input["temperature"], p=input["top_p"])
@@ -82,6 +137,8 @@ async def answer(context, input):
         tokens = (await step.execute()).tokens
         page.show(thoughts, thoughts.feed(tokens))
         page.show(words, words.feed(tokens))
+        if is_over():
+            break
     page.show(thoughts, thoughts.finish())
     page.show(words, words.finish())
     page.line()
