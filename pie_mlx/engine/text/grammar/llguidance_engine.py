@@ -21,9 +21,9 @@ _WHITESPACE = r"\x20|\x0A\x20{0,32}|\x0A\x09{0,16}"
 """Between JSON tokens: one space, or one line break and its indentation. A weak model given more writes it for ever."""
 _LIMITS = llguidance.LLParserLimits(max_items_in_row=20_000, step_max_items=200_000, verbose_errors=False)
 """Ten times the default rows: an object of a thousand optional properties needs that many."""
-_SLICES = [r"[a-z]+", *llguidance.LLTokenizer.general_slices()]
-"""Kinds of tokens that are allowed together where a text may be any of that kind. Words are in most patterns: with
-150,000 tokens a mask inside of one takes a fifth of the time."""
+_SLICES = [r"[a-z]+", r"[a-z0-9]+", *llguidance.LLTokenizer.general_slices()]
+"""Kinds of tokens that are allowed together where a text may be any of that kind. Words, with digits or without, are in
+most patterns: with 150,000 tokens a mask inside of a name takes a fourteenth of the time."""
 
 _FEW = 4
 """So many masks are computed sooner than another thread wakes up to do it."""
