@@ -17,7 +17,8 @@ from tools.tiny.text.mixture import make_of
 from tools.tiny.text.source import Source, Split, is_heldout, part_of
 from tools.tiny.text.styles import make_style
 from tools.tiny.text.synonyms import misspelt, otherwise
-from tools.tiny.text.words import CITIES, fragments
+from tools.tiny.text.tool_use import distinct_offers, schema
+from tools.tiny.text.words import CITIES, COMMON, fragments, made_up
 
 COUNT = 400
 TYPES: dict[str, tuple[type, ...]] = {
@@ -130,6 +131,21 @@ def test_every_sample_round_trips_through_the_tokenizer(samples: list[Sample], t
     for sample in samples:
         text = render(sample)
         assert tokenizer.decode(tokenizer.encode(text).ids, skip_special_tokens=False) == text
+
+
+def test_trained_words_have_the_tokens_that_no_listed_word_has(tokenizer: Tokenizer) -> None:
+    source = Source("seed", "train")
+    said = {token for _ in range(9000) for token in tokenizer.encode(made_up(source) + " ").tokens}
+    held_out = {token for word in part_of(COMMON, "heldout") for token in tokenizer.encode(word + " ").tokens}
+    assert not held_out - said
+
+
+def test_a_tool_whose_name_says_nothing_is_described() -> None:
+    source = Source("seed", "train")
+    offers = [offer for _ in range(400) for offer in distinct_offers(source, 2) if offer.described]
+    described = [schema(source, offer, wrapped=False, described=0.0) for offer in offers]
+    assert len(offers) > 40
+    assert all("description" in tool for tool in described)
 
 
 def test_pieces_tokenise_as_the_whole_text(samples: list[Sample], tokenizer: Tokenizer) -> None:

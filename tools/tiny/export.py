@@ -43,10 +43,10 @@ def tokenizer_config() -> dict[str, Any]:
 
 
 def load_model(checkpoint: Path) -> TinyModel:
-    """The model of a checkpoint, its weights rounded to float16 and held in float32."""
+    """The running mean of a checkpoint, its weights rounded to float16 and held in float32."""
     state = torch.load(checkpoint, weights_only=True)
     model = TinyModel(replace(TinyConfig(), **state["config"]))
-    model.load_state_dict({name: value.half().float() for name, value in state["model"].items()})
+    model.load_state_dict({name: value.half().float() for name, value in state["average"].items()})
     return model.eval()
 
 

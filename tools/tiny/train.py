@@ -6,7 +6,8 @@ weights, optimiser states, the number of the next sample and the version of the 
     python -m tools.tiny.train --out /tmp/tiny --minutes 120
 
 can be ended (SIGTERM saves first) or killed, and started again with the same arguments; `--minutes` counts training
-time over all starts and may be raised later as long as the fall has not begun. `--start-from` goes on from the weights
+time over all starts and may be raised later as long as the fall has not begun. What is exported is a running mean of
+the weights, which is better than any one state while the learning rate is high. `--start-from` goes on from the weights
 and the log of a model that was exported, where its checkpoint is gone; take another `--seed`, so that no sample is seen
 twice.
 """
@@ -52,6 +53,7 @@ class Settings:
     fall: float
     curriculum_minutes: float
     checkpoint_minutes: float
+    keep: float = 0.998
     fused: bool = False
     start_from: Path | None = None
 
@@ -114,6 +116,10 @@ class Run:
         self.first_step = 0
         self.versions: list[tuple[int, int]] = []
         self.stopped = False
+        self.average = self._copied_weights()
+
+    def _copied_weights(self) -> dict[str, torch.Tensor]:
+        return {name: value.clone() for name, value in self.model.state_dict().items()}
 
     @property
     def path(self) -> Path:
@@ -127,6 +133,7 @@ class Run:
         state: dict[str, Any] = {
             "config": self.model.config.__dict__,
             "model": self.model.state_dict(),
+            "average": self.average,
             "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
             "next_sample": int(next_sample),
             "step": self.step,
@@ -148,6 +155,7 @@ class Run:
             self.stream.next_sample = state["next_sample"] + self.ranks.own
             self.step, self.tokens, self.seconds = state["step"], state["tokens"], state["seconds"]
             self.versions = [tuple(item) for item in state["versions"]]
+            self.average = state["average"]
         elif self.settings.start_from:
             self._start_from(self.settings.start_from)
         if not self.versions or self.versions[-1][0] != VERSION:
@@ -156,6 +164,7 @@ class Run:
     def _start_from(self, exported: Path) -> None:
         """Weights and counts of an exported model; the optimisers begin anew, with a warm-up."""
         self.model.load_state_dict(load_file(exported / "model.safetensors"))
+        self.average = self._copied_weights()
         last = json.loads(SHIPPED_LOG.read_text().splitlines()[-1])
         self.step, self.tokens, self.seconds = last["step"], last["tokens"], last["minutes"] * 60
         self.first_step = self.step
@@ -183,7 +192,14 @@ class Run:
                 group["lr"] = self.settings.lr * self.rate()
             optimizer.step()
             optimizer.zero_grad()
+        self._average()
         return self._counted(loss.item(), len(batch.tokens), begin)
+
+    @torch.no_grad()
+    def _average(self) -> None:
+        """Moves the running mean of the weights, which is what is exported, towards those of this step."""
+        for name, value in self.model.state_dict().items():
+            self.average[name].lerp_(value, 1 - self.settings.keep)
 
     def _counted(self, loss: float, tokens: int, begin: float) -> float:
         total_loss, total_tokens = self.ranks.sum(torch.tensor([loss, tokens], dtype=torch.float64)).tolist()
@@ -246,6 +262,7 @@ def main() -> None:
     parser.add_argument("--fall", type=float, default=0.35, help="last part of the time with a falling learning rate")
     parser.add_argument("--curriculum-minutes", type=float, default=20, help="until then: more exercises in copying")
     parser.add_argument("--checkpoint-minutes", type=float, default=3)
+    parser.add_argument("--keep", type=float, default=0.998, help="what each step keeps of the running mean of weights")
     parser.add_argument("--ranks", type=int, default=1, help="processes that share the work, one thread each")
     parser.add_argument("--fused", action="store_true", help="compile the layers; needs a C++ compiler")
     parser.add_argument(

@@ -66,7 +66,7 @@ def _signature(source: Source, offer: Offer, described: bool) -> str:
     parameters = ", ".join(
         f"{key}: {TYPES[field.type]}" for key, field in zip(offer.keys, offer.concept.fields, strict=True)
     )
-    about = f"  # {source.one(offer.concept.descriptions)}" if described else ""
+    about = f"  # {source.one(offer.concept.descriptions)}" if described or offer.described else ""
     return f"def {offer.name}({parameters}){about}"
 
 

@@ -29,6 +29,20 @@ def renamed(source: Source, name: str, prefix: str) -> str:
         parts = [source.any(PREFIXES), *parts]
     else:
         parts = [*parts, *source.any(SUFFIXES).split("_")]
+    return _cased(source, parts)
+
+
+def unheard(source: Source) -> str:
+    """A name that says nothing of what the tool does, so that its description must."""
+    parts = [words.made_up(source)]
+    if source.chance(0.6):
+        parts = source.any(
+            ([*parts, source.any(PREFIXES)], [source.any(PREFIXES), *parts], [*parts, words.made_up(source)])
+        )
+    return _cased(source, parts)
+
+
+def _cased(source: Source, parts: list[str]) -> str:
     parts = [part.lower() for part in parts]
     if source.chance(0.3):
         return parts[0] + "".join(part.capitalize() for part in parts[1:])

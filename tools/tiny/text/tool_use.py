@@ -12,7 +12,7 @@ from tools.tiny.text.loosening import worded
 from tools.tiny.text.sample import Check, Message, Sample, Tool, assistant, calling, result, system, user
 from tools.tiny.text.source import Source
 from tools.tiny.text.synthesis import ask, synthesise
-from tools.tiny.text.tool_names import renamed, shared_prefix
+from tools.tiny.text.tool_names import renamed, shared_prefix, unheard
 from tools.tiny.text.tool_wordings import CLOSERS, ERRORS, JOINTS, OPENERS, SYSTEMS, UNSERVED
 
 CONCEPTS = (*LOOKUPS, *ACTIONS)
@@ -55,6 +55,8 @@ class Offer:
     optional: frozenset[str]
     verb: str = ""
     noun: str = ""
+    described: bool = False
+    """Whether its description is needed to know what it is for."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ def schema(source: Source, offer: Offer, wrapped: bool, described: float) -> Too
     if required and source.chance(0.85):
         parameters["required"] = required
     function: Tool = {"name": offer.name}
-    if source.chance(described):
+    if offer.described or source.chance(described):
         function["description"] = source.one(offer.concept.descriptions)
     function["parameters"] = parameters
     return {"type": "function", "function": function} if wrapped else function
@@ -221,9 +223,13 @@ def _renamed(source: Source, offers: list[Offer]) -> list[Offer]:
     prefix = shared_prefix(source) if source.chance(0.2) else ""
     found: list[Offer] = []
     for offer in offers:
-        name = renamed(source, offer.name, prefix) if prefix or source.chance(0.3) else offer.name
-        taken = name in LISTED_NAMES or name in (other.name for other in found)
-        found.append(offer if taken else replace(offer, name=name))
+        named = offer
+        if not prefix and not offer.verb and source.chance(0.15):
+            named = replace(offer, name=unheard(source), described=True)
+        elif prefix or source.chance(0.3):
+            named = replace(offer, name=renamed(source, offer.name, prefix))
+        taken = named.name in LISTED_NAMES or named.name in (other.name for other in found)
+        found.append(offer if taken else named)
     return found
 
 

@@ -1,9 +1,10 @@
 """Word lists and makers of words that no list holds."""
 
-import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+
+from tokenizers import Tokenizer
 
 from tools.tiny.text.source import Source, part_of
 
@@ -168,10 +169,27 @@ def fragments(source: Source) -> str:
 
 
 @cache
+def _tokenizer() -> Tokenizer:
+    return Tokenizer.from_file(str(_TOKENIZER))
+
+
+def _tokens(word: str) -> list[str]:
+    """The tokens of a word before a space."""
+    return [token.removesuffix("Ġ") for token in _tokenizer().encode(word + " ").tokens]
+
+
+@cache
 def _pieces() -> tuple[str, ...]:
     """The tokens that are made of letters."""
-    vocabulary: dict[str, int] = json.loads(_TOKENIZER.read_text())["model"]["vocab"]
-    return tuple(sorted(token.lower() for token in vocabulary if token.isascii() and token.isalpha()))
+    found = {token.removesuffix("Ġ") for token in _tokenizer().get_vocab()}
+    return tuple(sorted(token for token in found if token.isascii() and token.isalpha()))
+
+
+@cache
+def _scarce() -> tuple[str, ...]:
+    """Those that no trained word of the lists has."""
+    common = {token for word in _TRAINED for form in (word, word.capitalize()) for token in _tokens(form)}
+    return tuple(token for token in _pieces() if token not in common)
 
 
 def of_tokens(source: Source) -> str:
@@ -181,15 +199,29 @@ def of_tokens(source: Source) -> str:
     """
 
     def make() -> str:
-        text = "".join(source.any(_pieces()) for _ in range(source.any((2, 2, 3))))
+        text = "".join(source.any(_pieces()).lower() for _ in range(source.any((2, 2, 3))))
         return text if 2 < len(text) < 16 and text not in _KNOWN else "qu" + text[:12] + "o"
 
     return source.fresh(make)
 
 
+def of_a_scarce_token(source: Source) -> str:
+    """A word in no list with a token that trained words lack (`backupen`): such are the tokens of unseen words."""
+
+    def make() -> str:
+        while True:
+            token = source.any(_scarce())
+            other = source.any(source.any((_scarce(), _pieces()))).lower()
+            text = source.any((token, token + other, other + token))
+            if 2 < len(text) < 16 and text.lower() not in _KNOWN and token in _tokens(text):
+                return text
+
+    return source.fresh(make)
+
+
 def made_up(source: Source) -> str:
-    if source.split == "train" and source.chance(0.6):
-        return of_tokens(source)
+    if source.split == "train" and source.chance(0.7):
+        return of_tokens(source) if source.chance(0.35) else of_a_scarce_token(source)
     return fragments(source) if source.chance(0.7) else syllables(source)
 
 
