@@ -23,6 +23,34 @@ def test_an_unknown_verb_suggests_the_nearest(pie):
     assert ended.err == "pie: 'chek' is no command, did you mean 'check'?\n     try: pie --help\n"
 
 
+@pytest.mark.parametrize(
+    ("word", "verb"),
+    [("pull", "pie model download"), ("ls", "pie model list"), ("stop", "pie kill"), ("./hello", "pie run ./hello")],
+)
+def test_what_others_call_a_verb_and_a_path_without_one_lead_to_it(pie, word, verb):
+    ended = pie(word)
+    assert ended.code == 2
+    assert ended.err.startswith(f"pie: '{word}' is no command: use '{verb}'")
+
+
+@pytest.mark.parametrize("words", [[], ["run"], ["model", "list"]])
+def test_the_word_help_shows_what_the_option_does(pie, words):
+    assert pie("help", *words) == pie(*words, "--help")
+
+
+@pytest.mark.parametrize("words", [["--prompt", "Who?"], ["Who?"], ["--prompt=Who?"]])
+def test_what_a_program_takes_is_said_to_stand_after_the_dashes(pie, words):
+    ended = pie("run", "examples/hello", *words)
+    assert ended.code == 2
+    assert ended.err.splitlines()[1] == "     what is meant for the program stands after --"
+
+
+@pytest.mark.parametrize("words", [["--timeout", "soon"], ["--timeout"], ["--fast", "--", "--prompt", "Who?"]])
+def test_other_wrong_options_of_a_run_are_left_at_that(pie, words):
+    ended = pie("run", "examples/hello", *words)
+    assert (ended.code, "stands after --" in ended.err) == (2, False)
+
+
 def test_a_group_without_its_command_shows_its_help_as_it_is(pie):
     ended = pie("auth")
     assert (ended.code, ended.out) == (2, "")
