@@ -46,11 +46,14 @@ def show(common: Common, name: str) -> None:
     """Show what is known about a model on this disk."""
     from pie_mlx.runtime.models import find_cached
 
-    row = _row(find_cached(name))
+    model = find_cached(name)
+    row = _row(model)
     if common.json:
         print(json.dumps(row))
         return
     print(name)
+    row |= {"loads": "no" if row["problem"] else "yes", "embedded": "yes" if model.embedded else ""}
+    row |= {"size": size(row.pop("size_bytes")), "weights": size(row.pop("weight_bytes"))}
     print(
         "\n".join(f"  {key.replace('_', ' '):<18} {value}" for key, value in row.items() if value not in ("", 0, name))
     )
