@@ -39,14 +39,14 @@ def list_models(common: Common) -> None:
 
 
 @command.command
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="NAME|REPO|DIR")
 @common_options
 @click.pass_obj
 def show(common: Common, name: str) -> None:
     """Show what is known about a model on this disk."""
-    from pie_mlx.runtime.models import find_cached
+    from pie_mlx.runtime.models import find_on_disk
 
-    model = find_cached(name)
+    model = find_on_disk(name)
     row = _row(model)
     if common.json:
         print(json.dumps(row))

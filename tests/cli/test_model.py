@@ -115,6 +115,12 @@ def test_a_model_is_shown(pie, cache, whole):
     assert "loads              yes\n" in shown
 
 
+def test_a_model_in_a_directory_is_shown(pie, tiny_model_directory, tmp_path):
+    found = parsed("model show", pie("model", "show", tiny_model_directory("llama"), "--json").out)
+    assert (found["architecture"], found["loads"], found["embedded"]) == ("llama", True, False)
+    assert "problem            holds no config.json" in pie("model", "show", tmp_path).out
+
+
 def test_a_model_is_removed_with_its_files(pie, cache, whole):
     put(cache, "org/model", whole)
     assert parsed("model remove", pie("model", "remove", "-y", "--json", "org/model").out)["freed_bytes"] > 0

@@ -27,6 +27,12 @@ def find_model(
         return directory
     if (EMBEDDED / reference / "config.json").is_file():
         return EMBEDDED / reference
+    if directory.is_file():
+        is_gguf = directory.suffix == ".gguf"
+        raise ModelNotFoundError(
+            f"model: {reference} is a file" + (", and GGUF is not read" if is_gguf else ": a model is a directory"),
+            hint=f"name a directory or a repo of MLX weights, like {EXAMPLE}",
+        )
     if directory.is_absolute() or reference.startswith((".", "~")) or reference.count("/") != 1:
         raise ModelNotFoundError(
             f"model: {reference!r} is neither a directory, nor an embedded model, nor a repo id (owner/name)",

@@ -57,6 +57,16 @@ def test_an_unknown_model_is_not_found(reference: str) -> None:
     assert EXAMPLE in raised.value.hint
 
 
+@pytest.mark.parametrize(
+    ("file", "why"), [("a.gguf", "a file, and GGUF is not read"), ("a.safetensors", "a file: a model is a directory")]
+)
+def test_a_file_is_no_model(tmp_path: Path, file: str, why: str) -> None:
+    (tmp_path / file).touch()
+    with pytest.raises(ModelNotFoundError, match=why) as raised:
+        load_model(str(tmp_path / file), name="x")
+    assert EXAMPLE in raised.value.hint
+
+
 def test_who_has_no_connection_is_told_that_and_not_of_the_cache() -> None:
     unreachable = FileNotFoundError("An error happened while trying to locate the files on the Hub")
     unreachable.__cause__ = ConnectionError("Name or service not known")
