@@ -84,6 +84,11 @@ def test_a_failure_prints_what_why_and_what_to_do(pie):
     assert ended.err == "pie: config: model.0.colour: no such key\n     try: 'pie config show' lists all of them\n"
 
 
+@pytest.mark.parametrize("words", [["get", "server.prt"], ["set", "server.prt", "80"]])
+def test_a_misspelt_key_suggests_the_nearest(pie, words):
+    assert "server.prt: no such key, did you mean 'server.port'?" in pie("config", *words).err
+
+
 def test_debug_adds_the_traceback(pie):
     assert "Traceback" in pie("--debug", "config", "get", "nonsense").err
 
