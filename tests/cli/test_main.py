@@ -1,11 +1,14 @@
 import json
 import os
+import re
 import subprocess
 import sys
 
 import pytest
 
 import pie_mlx
+from pie_mlx.cli import serve
+from pie_mlx.config.schema import KEYS
 
 
 @pytest.mark.parametrize("words", [[], ["--help"], ["-h"]])
@@ -31,6 +34,26 @@ def test_what_others_call_a_verb_and_a_path_without_one_lead_to_it(pie, word, ve
     ended = pie(word)
     assert ended.code == 2
     assert ended.err.startswith(f"pie: '{word}' is no command: use '{verb}'")
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        (["org/model"], "a model is named by --model"),
+        (["--api-key", "x"], "'pie auth add' says who may connect"),
+        (["--gpu-memory-utilization=0.9"], "it is model.0.engine.kv_memory_fraction of 'pie config'"),
+    ],
+)
+def test_what_other_servers_take_leads_to_what_is_here(pie, words, advice):
+    ended = pie("serve", *words)
+    assert ended.code == 2
+    assert ended.err.splitlines()[0].endswith(f": {advice}")
+
+
+def test_the_keys_that_stand_for_options_of_others_are_there():
+    named = re.findall(r"model\.0\.[a-z_.]+", " ".join(serve.ELSEWHERE.values()))
+    assert named
+    assert set(named) <= set(KEYS)
 
 
 @pytest.mark.parametrize("words", [[], ["run"], ["model", "list"]])
