@@ -403,11 +403,12 @@ async def test_help_lists_the_keys_of_the_screen():
         assert app.current_mode == "inferlets"
 
 
-async def test_help_cuts_no_line_on_the_narrowest_terminal():
-    async with monitor(size=(80, 60)) as (app, pilot):
+@pytest.mark.parametrize(("rows", "places"), [(60, {"everywhere", "inferlets"}), (24, {"inferlets"})])
+async def test_help_cuts_no_line_on_the_narrowest_terminal(rows, places):
+    async with monitor(size=(80, rows)) as (app, pilot):
         await press(app, pilot, "2", "question_mark")
         shown = await settled_text(app, pilot)
-        listed = [action for action in ACTIONS if {"everywhere", "inferlets"} & set(action.where)]
+        listed = [action for action in ACTIONS if places & set(action.where)]
         assert [action.id for action in listed if action.help + " ⚠" * action.steers not in shown] == []
 
 
