@@ -13,14 +13,14 @@ from pie_mlx.cli.talking import is_at_terminal
 
 
 @click.command(options_metavar="[OPTIONS]")
-@click.argument("question", required=False)
+@click.argument("question", nargs=-1, metavar="[QUESTION]")
 @click.option("--model", metavar="NAME|REPO|DIR", help="Talk to this model.")
 @click.option("--system", metavar="TEXT", help="The system message.")
 @click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Longest answer.")
 @click.option("--temperature", type=click.FloatRange(min=0), metavar="T", help="0 takes the likeliest token each time.")
 @common_options
 @click.pass_obj
-def command(common: Common, question: str | None, model: str | None, **given: Any) -> int:
+def command(common: Common, question: tuple[str, ...], model: str | None, **given: Any) -> int:
     """Talk to a model until Ctrl-D, or have one QUESTION answered.
 
     It runs on the engine that 'pie serve' has started, or else on one of its own. What is piped in is read below the
@@ -34,7 +34,7 @@ def command(common: Common, question: str | None, model: str | None, **given: An
     from pie_mlx.cli.running import run_request
     from pie_mlx.runtime.daemon.program import BUILTIN
 
-    asked = _question(question or "")
+    asked = _question(" ".join(question))
     takes_turns = not asked and sys.stdout.isatty() and not (common.json or common.quiet)
     value = {name: setting for name, setting in given.items() if setting is not None}
     value |= {"question": asked, "interactive": takes_turns}

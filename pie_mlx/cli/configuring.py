@@ -7,6 +7,7 @@ from pathlib import Path
 from pie_mlx.cli.configuration import active_config
 from pie_mlx.cli.options import Common
 from pie_mlx.config import LoadedConfig, config_file, load_config
+from pie_mlx.config.loading import nearest_key
 from pie_mlx.config.schema import is_secret, json_schema
 from pie_mlx.errors import ConfigError
 
@@ -30,7 +31,7 @@ def get(common: Common, key: str) -> None:
     loaded = active_config(common)
     path = numbered(key, loaded)
     if path not in loaded.settings:
-        raise ConfigError(f"config: {key}: no such key", hint="'pie config show' lists all of them")
+        raise ConfigError(f"config: {key}: no such key{nearest_key(path)}", hint="'pie config show' lists all of them")
     value = loaded.settings[path].value
     print(json.dumps(value) if common.json else _shown(value))
 

@@ -2,7 +2,7 @@
 
 import getpass
 import os
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -62,22 +62,28 @@ def with_client(common: Common, work: Callable[[Client], Coroutine[Any, Any, Res
     return run_interruptible(run)
 
 
-async def whole_id(client: Client, word: str, *, recorded: bool = False) -> str:
-    """The id a prefix stands for, among the processes the engine knows or those that are `recorded` on its disk.
+async def whole_id(client: Client, word: str) -> str:
+    """The id a prefix stands for, among the processes the engine knows.
 
     Raises InvalidArgumentError for none or several, click.UsageError for a short one.
     """
-    if len(word) == ID_CHARACTERS:
+    if is_whole(word):
         return word.lower()
+    found = [row["id"] for row in await client.processes(all=True, id_prefix=word)]
+    return only_id(word, found, verb="pie ps --all")
+
+
+def is_whole(word: str) -> bool:
+    """Whether it is an id; a prefix otherwise. Raises click.UsageError for a short one."""
     if len(word) < PREFIX_CHARACTERS:
         raise click.UsageError(f"'{word}': give at least {PREFIX_CHARACTERS} characters of an id")
-    if recorded:
-        found = [log["process"] for log in (await client.query("process_logs", id_prefix=word))["logs"]]
-    else:
-        found = [row["id"] for row in await client.processes(all=True, id_prefix=word)]
+    return len(word) == ID_CHARACTERS
+
+
+def only_id(word: str, found: Sequence[str], *, verb: str) -> str:
+    """The one that was found; `verb` lists all. Raises InvalidArgumentError for none or several."""
     if not found:
-        verb = "pie logs" if recorded else "pie ps --all"
         raise InvalidArgumentError(f"process {word}: there is none", hint=f"'{verb}' lists them")
     if len(found) > 1:
         raise InvalidArgumentError(f"process {word}: several begin so", hint=f"one of {', '.join(found)}")
-    return str(found[0])
+    return found[0]

@@ -53,10 +53,14 @@ class Conversation:
     async def _ask(self) -> str | None:
         await self._turn.wait()
         self._turn.clear()
+        text = ""
         try:
-            return await self._prompt.prompt_async(handle_sigint=False)
+            # Nothing is STOP to the program, which then waits for a text of the same turn.
+            while not text.strip():
+                text = await self._prompt.prompt_async(handle_sigint=False)
         except EOFError:
             return None
+        return text
 
 
 def _keys() -> KeyBindings:

@@ -24,14 +24,29 @@ class Failure(Protocol):
 def report_failed(what: str, failure: Failure, common: Common) -> int:
     """Say why, unless the last event has said it as JSON, and answer the exit code."""
     if not common.json:
-        report(f"{what}: {reason(failure)}", failure.hint or _hint(failure), failure.error_type, common)
+        hint = failure.hint or HINTS.get(failure.error_type, "")
+        report(f"{what}: {reason(failure)}", hint, failure.error_type, common)
     return FAILED
 
 
-def _hint(failure: Failure) -> str:
-    """For errors that are not ours and have none."""
-    is_import = failure.error_type in (ImportError.__name__, ModuleNotFoundError.__name__)
-    return "'pie check' of its path names what cannot be imported, and why" if is_import else ""
+_IMPORT = "'pie check' of its path names what cannot be imported, and why"
+_FILE = "of files a program sees its own package and /scratch (--allow-fs): give it the text of others as input"
+_NETWORK = "a program reaches no network without --allow-network"
+_WALL = f"{_FILE}; it starts no processes, and reaches no network without --allow-network"
+
+HINTS = {
+    "ImportError": _IMPORT,
+    "ModuleNotFoundError": _IMPORT,
+    "FileNotFoundError": _FILE,
+    "PermissionError": _WALL,
+    # Of socket, urllib, httpx and aiohttp; requests calls its own like Python's.
+    "gaierror": _NETWORK,
+    "URLError": _NETWORK,
+    "ConnectError": _NETWORK,
+    "ClientConnectorError": _NETWORK,
+    "ConnectionError": _NETWORK,
+}
+"""For errors that are not ours and have none, by their class: what most probably brought them about."""
 
 
 def reason(failure: Failure) -> str:

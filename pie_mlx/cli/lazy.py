@@ -1,6 +1,7 @@
 """A command group that imports a verb only when it is used."""
 
 import importlib
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -22,20 +23,21 @@ class Verb:
 class LazyGroup(click.Group):
     """Shows its verbs in sections, from a table, without importing them.
 
-    `retired` are words of other versions, each with what to use instead.
+    `elsewhere` are words of other versions and tools, each with what to use instead. `help` and words are the help of
+    the verb they name.
     """
 
     def __init__(
         self,
         *args: Any,
         sections: Mapping[str, Mapping[str, Verb]],
-        retired: Mapping[str, str] | None = None,
+        elsewhere: Mapping[str, str] | None = None,
         **options: Any,
     ) -> None:
         super().__init__(*args, **options)
         self._sections = sections
         self._verbs = {name: verb for verbs in sections.values() for name, verb in verbs.items()}
-        self._retired = retired or {}
+        self._elsewhere = elsewhere or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         del ctx
@@ -60,10 +62,19 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] in self._retired:
-            raise click.UsageError(f"'{args[0]}' is no command: {self._retired[args[0]]}", ctx)
+        if args[0] == "help":
+            if not args[1:]:
+                print(ctx.get_help())
+                ctx.exit()
+            args = [*args[1:], "--help"]
         if args[0] not in self._verbs and not args[0].startswith("-"):
-            close = get_close_matches(args[0], self.list_commands(ctx), n=1)
-            suggestion = f", did you mean '{close[0]}'?" if close else ""
-            raise click.UsageError(f"'{args[0]}' is no command{suggestion}", ctx)
+            raise click.UsageError(f"'{args[0]}' is no command{self._suggestion(ctx, args[0])}", ctx)
         return super().resolve_command(ctx, args)
+
+    def _suggestion(self, ctx: click.Context, word: str) -> str:
+        if word in self._elsewhere:
+            return f": {self._elsewhere[word]}"
+        if os.sep in word or os.path.exists(word):
+            return f": use 'pie run {word}'"
+        close = get_close_matches(word, self.list_commands(ctx), n=1)
+        return f", did you mean '{close[0]}'?" if close else ""

@@ -52,13 +52,23 @@ SECTIONS = {
     },
 }
 
-RETIRED = dict.fromkeys(("driver", "smoke"), "use 'pie doctor'")
+ELSEWHERE = {
+    **dict.fromkeys(("driver", "smoke"), "use 'pie doctor'"),
+    **dict.fromkeys(("pull", "download"), "use 'pie model download'"),
+    "rm": "use 'pie model remove', or 'pie remove' for a program",
+    "ls": "use 'pie model list', or 'pie list' for programs",
+    "start": "use 'pie serve'",
+    "stop": "use 'pie kill' for a program; Ctrl-C or SIGTERM ends 'pie serve'",
+    "generate": "use 'pie chat'",
+    "init": "use 'pie new'",
+}
+"""What other versions call it, Ollama and mlx-lm."""
 
 
 @click.group(
     cls=LazyGroup,
     sections=SECTIONS,
-    retired=RETIRED,
+    elsewhere=ELSEWHERE,
     no_args_is_help=False,
     invoke_without_command=True,
     context_settings={"max_content_width": 100},

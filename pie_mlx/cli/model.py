@@ -39,18 +39,21 @@ def list_models(common: Common) -> None:
 
 
 @command.command
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="NAME|REPO|DIR")
 @common_options
 @click.pass_obj
 def show(common: Common, name: str) -> None:
     """Show what is known about a model on this disk."""
-    from pie_mlx.runtime.models import find_cached
+    from pie_mlx.runtime.models import find_on_disk
 
-    row = _row(find_cached(name))
+    model = find_on_disk(name)
+    row = _row(model)
     if common.json:
         print(json.dumps(row))
         return
     print(name)
+    row |= {"loads": "no" if row["problem"] else "yes", "embedded": "yes" if model.embedded else ""}
+    row |= {"size": size(row.pop("size_bytes")), "weights": size(row.pop("weight_bytes"))}
     print(
         "\n".join(f"  {key.replace('_', ' '):<18} {value}" for key, value in row.items() if value not in ("", 0, name))
     )

@@ -1,6 +1,10 @@
 """`pie new`"""
 
+import importlib.util
 import json
+import shlex
+import shutil
+import sys
 from pathlib import Path
 from string import Template
 
@@ -58,8 +62,19 @@ def write_template(template: str, folder: Path, name: str) -> list[str]:
 
 
 def _next_steps(folder: Path) -> list[str]:
-    return [
+    python = _interpreter()
+    steps = [
         "",
         f"run it:   pie run {folder if '/' in str(folder) else f'./{folder}'}",
-        f"test it:  python -m pytest {folder}",
+        f"test it:  {python} -m pytest {folder}",
     ]
+    missing = importlib.util.find_spec("pytest") is None
+    return [*steps, f"          after {python} -m pip install pytest"] if missing else steps
+
+
+def _interpreter() -> str:
+    """What to type for the interpreter that has this package: `python` is often another one."""
+    own = Path(sys.executable)
+    if shutil.which("python") == str(own):
+        return "python"
+    return shlex.quote(str(own.relative_to(Path.cwd()) if own.is_relative_to(Path.cwd()) else own))

@@ -15,6 +15,7 @@ from pie_mlx.cli.connecting import whole_id, with_client
 from pie_mlx.cli.display import TextDisplay
 from pie_mlx.cli.failures import reason
 from pie_mlx.cli.options import Common
+from pie_mlx.cli.recorded import Recorded, recorded_id, with_recorded
 from pie_mlx.cli.table import table
 from pie_mlx.cli.terminal import without_controls
 from pie_mlx.client import Client
@@ -52,7 +53,7 @@ def ps(common: Common, all_: bool, user: str | None) -> None:
 
 def recorded(common: Common) -> None:
     """List the newest logs."""
-    found = with_client(common, lambda client: client.query("process_logs"))["logs"]
+    found = with_recorded(common, lambda logs: logs.query("process_logs"))["logs"]
     if common.json:
         print(json.dumps(found))
     elif common.quiet:
@@ -66,12 +67,12 @@ def recorded(common: Common) -> None:
 def logs(common: Common, process: str, follow: bool, lines: int | None, wanted: Mapping[str, bool]) -> None:
     chosen = {name for name, is_wanted in wanted.items() if is_wanted}
 
-    async def work(client: Client) -> None:
-        process_id = await whole_id(client, process, recorded=True)
+    async def work(logs: Recorded) -> None:
+        process_id = await recorded_id(logs, process)
         show = _LogDisplay(process_id, common)
         tail: deque[dict[str, Any]] = deque(maxlen=lines)
         caught_up = lines is None
-        async for line in _recorded(client, process_id, follow):
+        async for line in _lines(logs, process_id, follow):
             if line is None:
                 for kept in tail:
                     show(kept)
@@ -84,7 +85,7 @@ def logs(common: Common, process: str, follow: bool, lines: int | None, wanted: 
             else:
                 tail.append(line)
 
-    with_client(common, work)
+    with_recorded(common, work)
 
 
 def signal(common: Common, process: str, text: str) -> None:
@@ -127,11 +128,11 @@ async def _gone(client: Client, ids: Sequence[str]) -> None:
         await asyncio.sleep(ENDING_POLL_SECONDS if left else 0)
 
 
-async def _recorded(client: Client, process_id: str, follow: bool) -> AsyncIterator[dict[str, Any] | None]:
+async def _lines(logs: Recorded, process_id: str, follow: bool) -> AsyncIterator[dict[str, Any] | None]:
     """Lines of the log; None once all that was there has come. With `follow` it goes on until the process ends."""
     after, caught_up = 0, False
     while True:
-        page = await client.query("process_output", process_id=process_id, after=after)
+        page = await logs.query("process_output", process_id=process_id, after=after)
         for line in page["events"]:
             after = line["sequence"]
             yield line

@@ -1,6 +1,7 @@
 """`pie run` on an engine that runs already."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from pie_mlx.cli.reporting import INTERRUPTED
 from pie_mlx.cli.run import RunRequest
 from pie_mlx.cli.running import program_input
 from pie_mlx.client import Address, Client, RemoteProcess
-from pie_mlx.errors import LaunchError
+from pie_mlx.errors import LaunchError, ProcessError
 from pie_mlx.events import ProcessFailed, ProcessFile, ProcessReturned
 from pie_mlx.runtime.manifest import Manifest, parse_manifest
 from pie_mlx.runtime.program import read_text
@@ -90,6 +91,11 @@ class RemoteRun:
             except asyncio.CancelledError:
                 await process.terminate()
                 await showing
+                raise
+            except BrokenPipeError:
+                with contextlib.suppress(ProcessError):
+                    await process.terminate()
+                    await process.result()
                 raise
 
     async def _show(self, process: RemoteProcess) -> ProcessReturned | ProcessFailed:

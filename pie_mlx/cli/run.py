@@ -22,7 +22,15 @@ class RunCommand(click.Command):
             args, ctx.meta[WORDS] = args[:place], args[place + 1 :]
         # Its value is optional, and without the sign of equality it could be the program.
         args = [f"{_ALLOW_NETWORK}=" if word == _ALLOW_NETWORK else word for word in args]
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except (click.BadParameter, click.BadOptionUsage):
+            raise
+        except click.UsageError as error:
+            if WORDS in ctx.meta:
+                raise
+            said = error.format_message()
+            raise click.UsageError(f"{said}\n     what is meant for the program stands after --", ctx) from None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

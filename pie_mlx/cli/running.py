@@ -218,6 +218,8 @@ class _Launch:
     def _report(self, outcome: Outcome) -> int:
         if not isinstance(outcome, Failed):
             return 0
+        if isinstance(outcome.error, BrokenPipeError):  # of our own output: a program's is in its own process
+            raise outcome.error
         return report_failed(f"program '{self.program.identity}'", outcome, self.common)
 
 

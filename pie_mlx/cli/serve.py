@@ -23,7 +23,34 @@ class ServeRequest:
     no_snapshot: bool
 
 
-@click.command
+ELSEWHERE = {
+    "--api-key": "'pie auth add' says who may connect",
+    "--gpu-memory-utilization": "it is model.0.engine.kv_memory_fraction of 'pie config'",
+    "--max-num-batched-tokens": "it is model.0.engine.max_forward_tokens of 'pie config'",
+    "--max-num-seqs": "it is model.0.engine.max_forward_requests of 'pie config'",
+    "--tensor-parallel-size": "an engine has one device",
+}
+"""What is here for options of vLLM."""
+
+
+class ServeCommand(click.Command):
+    """Knows what others take that serve."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if error.option_name not in ELSEWHERE:
+                raise
+            said = f"No such option '{error.option_name}': {ELSEWHERE[error.option_name]}"
+        except (click.BadParameter, click.BadOptionUsage):
+            raise
+        except click.UsageError as error:
+            said = f"{error.format_message()}: a model is named by --model"
+        raise click.UsageError(said, ctx)
+
+
+@click.command(cls=ServeCommand)
 @click.option("--host", metavar="HOST", help="Listen on this address.")
 @click.option("--port", type=click.IntRange(0, 65535), metavar="N", help="Listen on this port; 0: any free one.")
 @click.option("--no-auth", is_flag=True, help="Ask nobody for a key; on this machine only.")

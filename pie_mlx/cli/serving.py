@@ -172,6 +172,7 @@ class _Serving:
         runtime, engine = self.config.runtime, server.service.engine
         pages = (await engine.page_usage()).total
         return {
+            "openai": f"{server.url.replace('ws', 'http', 1)}/v1",
             "model": model_name(self.settings),
             "device": await engine.consult(device_name),
             "pages": f"{pages} of {self.settings.page_size} tokens",

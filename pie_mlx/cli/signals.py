@@ -2,13 +2,13 @@
 
 import os
 import signal
-import sys
 from types import FrameType
 from typing import NoReturn
 
 from pie_mlx.cli.reporting import INTERRUPTED
 
-_SHOW_CURSOR = "\x1b[?25h"
+_STANDARD_ERROR = 2
+_SHOW_CURSOR = b"\x1b[?25h\n"
 
 
 def ending_signals() -> tuple[int, ...]:
@@ -26,7 +26,7 @@ def end_at_once_when_interrupted() -> None:
 def end_at_once(number: int, frame: FrameType | None) -> NoReturn:
     """A signal handler that leaves the terminal usable and the process."""
     del number, frame
-    if sys.stderr.isatty():
-        sys.stderr.write(_SHOW_CURSOR)
-        sys.stderr.flush()
+    # Not through sys.stderr: while a progress line stands there, what is written to it is shown as text.
+    if os.isatty(_STANDARD_ERROR):
+        os.write(_STANDARD_ERROR, _SHOW_CURSOR)
     os._exit(INTERRUPTED)

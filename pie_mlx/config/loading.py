@@ -19,6 +19,8 @@ from pie_mlx.errors import ConfigError
 
 FILE_NAME = "config.toml"
 DEFAULT_MODEL = "pie-tiny"
+ALIKE = 0.75
+"""How much a key has in common with the one that was meant."""
 """What is served without any `[[model]]`."""
 
 Settings = dict[str, Setting]
@@ -149,11 +151,16 @@ def _problems(settings: Settings) -> Iterator[str]:
             yield from _value_problems(path, setting)
 
 
+def nearest_key(path: str) -> str:
+    """What is to be said behind a key that is not there: the one it is most like, if any."""
+    close = get_close_matches(schema_path(path), KEYS, n=1, cutoff=ALIKE)
+    return f", did you mean {close[0]!r}?" if close else ""
+
+
 def _value_problems(path: str, setting: Setting) -> Iterator[str]:
     key = key_of(schema_path(path))
     if key is None:
-        close = get_close_matches(schema_path(path), KEYS, n=1)
-        yield f"{path} ({setting.origin}): unknown key" + (f", did you mean {close[0]!r}?" if close else "")
+        yield f"{path} ({setting.origin}): unknown key{nearest_key(path)}"
     elif why := problem(key.type, setting.value):
         yield f"{path} = {setting.value!r} ({setting.origin}): {why} ({key.description})"
     elif key.fixed and setting.value != key.default:

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import tomlkit
 
-from pie_mlx.config.loading import DEFAULT_MODEL, flatten, resolve, schema_path
+from pie_mlx.config.loading import DEFAULT_MODEL, flatten, nearest_key, resolve, schema_path
 from pie_mlx.config.schema import KEYS, TABLE_LISTS, Key, key_of
 from pie_mlx.config.values import read_text
 from pie_mlx.errors import ConfigError
@@ -25,7 +25,8 @@ def with_setting(text: str, path: str, value: str, origin: str) -> str:
     """The file `text` with one value changed. Raises ConfigError when the whole result does not hold."""
     key = key_of(schema_path(path))
     if key is None:
-        raise ConfigError(f"config: {path}: no such key", hint="'pie config schema' lists all of them")
+        problem = f"config: {path}: no such key{nearest_key(path)}"
+        raise ConfigError(problem, hint="'pie config schema' lists all of them")
     document = tomlkit.parse(text)
     if path.startswith("model.0.") and "model" not in document:
         document = tomlkit.parse(f'{text}\n[[model]]\nname = "{DEFAULT_MODEL}"\nhf_repo = "{DEFAULT_MODEL}"\n'.lstrip())

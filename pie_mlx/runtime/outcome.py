@@ -1,5 +1,6 @@
 """How a program ended: what its client is told."""
 
+import inspect
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -76,6 +77,10 @@ def _as_text(value: object) -> tuple[str, Literal["text", "json", "none"]]:
         return "", "none"
     if isinstance(value, str):
         return value, "text"
+    if inspect.isawaitable(value):
+        raise InvalidTypeError(
+            f"return value of type {type(value).__name__}: it has not been awaited", hint="write 'return await ...'"
+        )
     try:
         plain = msgspec.to_builtins(value, str_keys=True, enc_hook=_plain_model)
         return json.dumps(plain, ensure_ascii=False, allow_nan=False), "json"

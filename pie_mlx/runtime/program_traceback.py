@@ -11,8 +11,8 @@ from pie_mlx.errors import LaunchError, PieError
 
 _PACKAGE = str(Path(__file__).parents[1])
 _MACHINERY = (_PACKAGE, *asyncio.__path__, *concurrent.futures.__path__, *importlib.__path__, "<frozen importlib")
-_IMPORTS = str(Path(__file__).with_name("modules.py"))
-"""What stands between a program's `import` and whatever that finds."""
+_BETWEEN = (str(Path(__file__).with_name("modules.py")), str(Path(__file__).with_name("sandbox") / "scratch.py"))
+"""What stands between a program's `import` and whatever that finds, and between its files and the system's."""
 
 
 def print_traceback(error: BaseException) -> None:
@@ -46,7 +46,7 @@ def _outside(found: TracebackException | None) -> TracebackException | None:
 
 def _relevant(frames: list[FrameSummary], ours: bool) -> list[FrameSummary]:
     first = next((i for i, frame in enumerate(frames) if not _is_machinery(frame)), len(frames))
-    return [frame for frame in frames[first:] if not (_is_machinery(frame) if ours else frame.filename == _IMPORTS)]
+    return [frame for frame in frames[first:] if not (_is_machinery(frame) if ours else frame.filename in _BETWEEN)]
 
 
 def _is_machinery(frame: FrameSummary) -> bool:

@@ -1,5 +1,6 @@
 """What programs send: text as it is, everything else as JSON text."""
 
+import inspect
 import json
 from typing import Any
 
@@ -19,6 +20,9 @@ def message_text(what: str, value: Any) -> str:
 
 def json_text(what: str, value: Any) -> str:
     """`value` as JSON. Raises InvalidTypeError."""
+    if inspect.isawaitable(value):
+        problem = f"{what}: the {type(value).__name__} has not been awaited"
+        raise InvalidTypeError(problem, hint="write 'await' before it")
     try:
         return msgspec.json.encode(value).decode()
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:

@@ -67,18 +67,21 @@ def claim(home: Path) -> TextIO:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         file.close()
+        running = _running(home)
+        where, stop = (f", at {running.url}", f" (kill {running.pid})") if running else ("", "")
         raise ConfigError(
-            f"{home}: an engine is running on it already{_address(home)}",
-            hint="use it, stop it, or set another PIE_HOME for this one",
+            f"{home}: an engine is running on it already{where}",
+            hint=f"use it, stop it{stop}, or set another PIE_HOME for this one",
         ) from None
     return file
 
 
-def _address(home: Path) -> str:
+def _running(home: Path) -> EngineFile | None:
+    """None while it has not said yet where it is."""
     try:
-        return f", at {msgspec.json.decode(engine_file(home).read_bytes(), type=EngineFile).url}"
+        return msgspec.json.decode(engine_file(home).read_bytes(), type=EngineFile)
     except (OSError, msgspec.DecodeError):
-        return ""
+        return None
 
 
 def bind_unix(home: Path) -> socket.socket:

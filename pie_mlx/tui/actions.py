@@ -42,6 +42,7 @@ ACTIONS = (
         "open", "enter", ("overview", "inferlets", "market", "pages", "launch"), "open", "Open the selected program"
     ),
     Action("back", "escape", ("process", *TABLES), "back", "Go back; drop the filter"),
+    Action("kill", "k", PROGRAMS, "kill", "End the selected program", True),
     Action("filter", "slash", ("inferlets", "logs"), "filter", "Show only lines with some text in them"),
     Action("sort_next", "greater_than_sign", ("inferlets",), "", "Sort by the next column"),
     Action("sort_previous", "less_than_sign", ("inferlets",), "sort", "Sort by the column before"),
@@ -51,7 +52,6 @@ ACTIONS = (
     Action("attach", "a", ("sessions", "process"), "attach", "Attach to the selected program", True),
     Action("level", "l", ("logs",), "level", "Show more or less important lines"),
     Action("follow", "g", ("logs",), "follow", "Follow the latest lines"),
-    Action("kill", "k", PROGRAMS, "kill", "End the selected program", True),
     Action("suspend", "z", PROGRAMS, "suspend", "Take the selected program's pages; it returns by itself", True),
     Action("bid", "b", PROGRAMS, "bid", "Set the bid of the selected program", True),
     Action("copy_command", "c", PROGRAMS, "copy", "Copy the pie command that shows the selected program"),

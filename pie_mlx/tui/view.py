@@ -27,3 +27,10 @@ class View:
     def programs(self) -> list[ProgramRow]:
         """Those that live, biggest first, then those that ended."""
         return busiest(program_rows(self.state))
+
+    @property
+    def no_programs(self) -> str:
+        """What a list of them says while there are none."""
+        if self.link.state == "reconnecting":
+            return "; ".join(filter(None, (self.link.text, self.link.hint)))
+        return "no program has been launched yet"

@@ -89,8 +89,19 @@ async def test_a_conversation_is_forgotten_at_a_word():
     assert "Anna" not in answer
 
 
-async def test_a_conversation_ends_at_a_word():
-    assert await converse("/bye", "My name is Anna.") == [GREETING, ""]
+@pytest.mark.parametrize("word", ["/bye", "/exit", "/quit"])
+async def test_a_conversation_ends_at_a_word(word):
+    assert await converse(word, "My name is Anna.") == [GREETING, ""]
+
+
+@pytest.mark.parametrize("typed", ["/set", "/set temperature 1"])
+async def test_a_command_that_is_not_there_is_no_question_for_the_model(typed):
+    assert await converse(typed) == [GREETING, "(There is no /set: /? tells what there is.)\n", ""]
+
+
+async def test_a_path_is_no_command():
+    _, answer, _ = await converse("/etc/passwd")
+    assert "/?" not in answer
 
 
 async def test_a_system_message_comes_first():

@@ -14,6 +14,10 @@ def test_a_question_is_answered(pie):
     assert (ended.code, ended.out, ended.err) == (0, "Nice to meet you, Anna!\n", "")
 
 
+def test_a_question_needs_no_quotes(pie):
+    assert pie("chat", "My", "name", "is", "Anna.", "--temperature", 0).out == "Nice to meet you, Anna!\n"
+
+
 def test_what_is_piped_in_is_the_question(pie, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("My name is Bob.\n"))
     assert "Bob" in pie("chat", "--temperature", 0).out

@@ -63,6 +63,13 @@ async def test_lines_may_stay_together(terminal, typed):
     assert process.heard == ["first\nsecond"]
 
 
+async def test_where_nothing_is_typed_it_is_asked_for_again(terminal):
+    process, talk = talking(terminal)
+    terminal.send_text("\r  \rone\r\x04")
+    await talk
+    assert (process.heard, process.closed) == (["one"], True)
+
+
 async def test_ctrl_c_stops_an_answer(terminal):
     before = signal.getsignal(signal.SIGINT)
     process, talk = talking(terminal, silent=True)

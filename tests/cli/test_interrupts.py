@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from pie_mlx.cli.interrupts import run_interruptible
+from tests.terminal import Terminal
 
 
 @pytest.fixture(autouse=True)
@@ -76,6 +77,23 @@ STUBBORN = f"""protect()
 def test_a_signal_ends_the_command_at_once(body):
     ended = subprocess.run([sys.executable, "-c", SCRIPT.format(body=body)], capture_output=True, check=False)
     assert (ended.returncode, ended.stderr) == (130, b"")
+
+
+SHOWS_PROGRESS = """
+import os, signal
+from pie_mlx.cli.options import Common
+from pie_mlx.cli.running import progress_line
+from pie_mlx.cli.signals import end_at_once_when_interrupted
+end_at_once_when_interrupted()
+with progress_line(Common()):
+    os.kill(os.getpid(), signal.SIGINT)
+"""
+
+
+def test_the_cursor_is_back_when_a_progress_line_is_interrupted():
+    with Terminal([sys.executable, "-c", SHOWS_PROGRESS]) as terminal:
+        assert terminal.wait() == 130
+        assert terminal.read("\n").endswith("\x1b[?25h\r\n")
 
 
 def test_nohup_holds():

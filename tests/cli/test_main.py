@@ -1,11 +1,14 @@
 import json
 import os
+import re
 import subprocess
 import sys
 
 import pytest
 
 import pie_mlx
+from pie_mlx.cli import serve
+from pie_mlx.config.schema import KEYS
 
 
 @pytest.mark.parametrize("words", [[], ["--help"], ["-h"]])
@@ -21,6 +24,54 @@ def test_an_unknown_verb_suggests_the_nearest(pie):
     ended = pie("chek")
     assert ended.code == 2
     assert ended.err == "pie: 'chek' is no command, did you mean 'check'?\n     try: pie --help\n"
+
+
+@pytest.mark.parametrize(
+    ("word", "verb"),
+    [("pull", "pie model download"), ("ls", "pie model list"), ("stop", "pie kill"), ("./hello", "pie run ./hello")],
+)
+def test_what_others_call_a_verb_and_a_path_without_one_lead_to_it(pie, word, verb):
+    ended = pie(word)
+    assert ended.code == 2
+    assert ended.err.startswith(f"pie: '{word}' is no command: use '{verb}'")
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        (["org/model"], "a model is named by --model"),
+        (["--api-key", "x"], "'pie auth add' says who may connect"),
+        (["--gpu-memory-utilization=0.9"], "it is model.0.engine.kv_memory_fraction of 'pie config'"),
+    ],
+)
+def test_what_other_servers_take_leads_to_what_is_here(pie, words, advice):
+    ended = pie("serve", *words)
+    assert ended.code == 2
+    assert ended.err.splitlines()[0].endswith(f": {advice}")
+
+
+def test_the_keys_that_stand_for_options_of_others_are_there():
+    named = re.findall(r"model\.0\.[a-z_.]+", " ".join(serve.ELSEWHERE.values()))
+    assert named
+    assert set(named) <= set(KEYS)
+
+
+@pytest.mark.parametrize("words", [[], ["run"], ["model", "list"]])
+def test_the_word_help_shows_what_the_option_does(pie, words):
+    assert pie("help", *words) == pie(*words, "--help")
+
+
+@pytest.mark.parametrize("words", [["--prompt", "Who?"], ["Who?"], ["--prompt=Who?"]])
+def test_what_a_program_takes_is_said_to_stand_after_the_dashes(pie, words):
+    ended = pie("run", "examples/hello", *words)
+    assert ended.code == 2
+    assert ended.err.splitlines()[1] == "     what is meant for the program stands after --"
+
+
+@pytest.mark.parametrize("words", [["--timeout", "soon"], ["--timeout"], ["--fast", "--", "--prompt", "Who?"]])
+def test_other_wrong_options_of_a_run_are_left_at_that(pie, words):
+    ended = pie("run", "examples/hello", *words)
+    assert (ended.code, "stands after --" in ended.err) == (2, False)
 
 
 def test_a_group_without_its_command_shows_its_help_as_it_is(pie):
@@ -54,6 +105,11 @@ def test_a_failure_prints_what_why_and_what_to_do(pie):
     ended = pie("config", "get", "model.0.colour")
     assert (ended.code, ended.out) == (1, "")
     assert ended.err == "pie: config: model.0.colour: no such key\n     try: 'pie config show' lists all of them\n"
+
+
+@pytest.mark.parametrize("words", [["get", "server.prt"], ["set", "server.prt", "80"]])
+def test_a_misspelt_key_suggests_the_nearest(pie, words):
+    assert "server.prt: no such key, did you mean 'server.port'?" in pie("config", *words).err
 
 
 def test_debug_adds_the_traceback(pie):

@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 
@@ -108,7 +109,16 @@ def test_data_sets_are_no_models(pie, cache):
 def test_a_model_is_shown(pie, cache, whole):
     put(cache, "org/model", whole)
     assert parsed("model show", pie("model", "show", "org/model", "--json").out)["name"] == "org/model"
-    assert "architecture       llama" in pie("model", "show", "org/model").out
+    shown = pie("model", "show", "org/model").out
+    assert "architecture       llama" in shown
+    assert re.search(r"  size               [\d.]+ KiB\n", shown)
+    assert "loads              yes\n" in shown
+
+
+def test_a_model_in_a_directory_is_shown(pie, tiny_model_directory, tmp_path):
+    found = parsed("model show", pie("model", "show", tiny_model_directory("llama"), "--json").out)
+    assert (found["architecture"], found["loads"], found["embedded"]) == ("llama", True, False)
+    assert "problem            holds no config.json" in pie("model", "show", tmp_path).out
 
 
 def test_a_model_is_removed_with_its_files(pie, cache, whole):

@@ -30,8 +30,31 @@ def test_the_tests_of_new_programs_pass_offline(pie, tmp_path):
     assert f"{len(NAMES)} passed" in ended.stdout
 
 
-def test_it_is_written_into_a_directory_of_its_name(pie, tmp_path, monkeypatch):
+@pytest.fixture
+def interpreter(tmp_path, monkeypatch):
+    """One in a directory of an environment below the current one."""
+    own = tmp_path / ".venv" / "bin" / "python"
+    own.parent.mkdir(parents=True)
+    own.touch(mode=0o755)
+    monkeypatch.setattr("sys.executable", str(own))
     monkeypatch.chdir(tmp_path)
+    return own
+
+
+@pytest.mark.parametrize(("path", "typed"), [("", ".venv/bin/python"), (".venv/bin", "python")])
+def test_the_test_is_run_by_the_interpreter_that_has_the_package(pie, tmp_path, monkeypatch, interpreter, path, typed):
+    monkeypatch.setenv("PATH", str(tmp_path / path) if path else "/nowhere")
+    assert pie("new", "demo").out.splitlines()[-1] == f"test it:  {typed} -m pytest demo"
+
+
+def test_without_pytest_it_is_said_how_to_have_it(pie, interpreter, monkeypatch):
+    monkeypatch.setenv("PATH", str(interpreter.parent))
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert pie("new", "demo").out.splitlines()[-1] == "          after python -m pip install pytest"
+
+
+def test_it_is_written_into_a_directory_of_its_name(pie, tmp_path, monkeypatch, interpreter):
+    monkeypatch.setenv("PATH", str(interpreter.parent))
     ended = pie("new", "demo")
     assert ended.code == 0
     assert ended.out.splitlines() == [

@@ -1,6 +1,7 @@
 """Verbs that talk to a running engine, in this process, to a server on a thread."""
 
 import json
+import shutil
 
 import pytest
 
@@ -86,6 +87,22 @@ def test_logs_are_listed_and_found_by_a_few_characters(pie, start):
     assert pie("logs", process[:8], "--stdout").out == "out\n"
     assert pie("logs", "zzzz").err == "pie: process zzzz: there is none\n     try: 'pie logs' lists them\n"
     assert pie("logs", "-f").code == 2
+
+
+def test_logs_outlive_the_engine(pie, start, home, tmp_path, monkeypatch):
+    process = start("talk")
+    asked = ((), ("--json",), (process,), (process[:8], "--stdout"), (process, "-f"))
+    told = [pie("logs", *words) for words in asked]
+    shutil.copytree(home / "logs", tmp_path / "logs")
+    monkeypatch.setenv("PIE_HOME", str(tmp_path))
+    assert pie("ps").err.startswith("pie: no engine is running")
+    assert [pie("logs", *words) for words in asked] == told
+    assert pie("logs", "zzzz").err == "pie: process zzzz: there is none\n     try: 'pie logs' lists them\n"
+
+
+def test_without_an_engine_and_logs_there_is_nothing_to_ask(pie, tmp_path, monkeypatch):
+    monkeypatch.setenv("PIE_HOME", str(tmp_path))
+    assert pie("logs").err.startswith("pie: no engine is running")
 
 
 def test_logs_cannot_speak_to_the_terminal(pie, start):

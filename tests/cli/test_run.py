@@ -10,6 +10,7 @@ import pytest
 
 from pie_mlx.event_log import read_events
 from pie_mlx.events import ProcessOutput, TickCompleted
+from tests.cli.pipes import after_its_first_line
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -35,6 +36,11 @@ def test_what_is_sent_is_printed_then_what_is_returned(pie, program):
     file = program("print('printed'); session.send('sent '); session.send([1]); return input")
     ended = pie("run", "--dummy", file, "--", "--n", "3")
     assert (ended.code, ended.out, ended.err) == (0, 'printed\nsent [1]\n{"n": 3}\n', "")
+
+
+def test_a_reader_who_goes_away_ends_the_program_without_a_word(program):
+    body = "\n    ".join(("while True:", "    session.send('line\\n')", "    await asyncio.sleep(0)"))
+    assert after_its_first_line("run", "--dummy", program(body)) == ""
 
 
 def test_standard_error_of_a_program_is_mirrored(pie, program):

@@ -8,6 +8,7 @@ import pytest
 
 from pie_mlx.client import connect
 from pie_mlx.errors import LaunchError
+from tests.cli.pipes import after_its_first_line
 from tests.server.conftest import server
 
 __all__ = ["server"]
@@ -91,6 +92,20 @@ def test_a_program_can_launch_itself_by_its_name(pie, write):
 
 def test_a_program_that_waits_for_its_client_hears_that_nothing_comes(pie, write):
     assert pie("run", write(LISTENER)).out == "[]\n"
+
+
+def test_a_reader_who_goes_away_ends_the_program_without_a_word(pie, write):
+    source = """
+import asyncio
+from inferlet import session
+
+async def main(input):
+    while True:
+        session.send("line\\n")
+        await asyncio.sleep(0.01)
+"""
+    assert after_its_first_line("run", write(source)) == ""
+    assert pie("ps", "--json").out == "[]\n"
 
 
 def test_what_is_piped_in_stays_for_the_loop_it_may_belong_to(pie, write, monkeypatch):

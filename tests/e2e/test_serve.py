@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.request
 
 import pytest
 
@@ -76,6 +77,8 @@ def test_a_server_from_start_to_end(serving, player):
     engine = serving("--port", "0", "--record", player.with_name("events"))
     info = engine.ready()
     assert info["url"].startswith("ws://127.0.0.1:")
+    with urllib.request.urlopen(f"{info['openai']}/models") as answer:
+        assert json.load(answer)["data"][0]["id"] == info["model"]
     assert (engine.home / "run" / "engine.json").stat().st_mode & 0o777 == 0o600
     assert (engine.home / "run" / "engine.sock").stat().st_mode & 0o777 == 0o600
     assert (engine.home / "run").stat().st_mode & 0o777 == 0o700  # 8.4

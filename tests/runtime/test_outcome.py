@@ -67,6 +67,17 @@ def test_what_json_cannot_hold_is_refused(value):
         returned(value)
 
 
+def test_what_was_not_awaited_is_refused_with_that_word():
+    async def answer():
+        return "text"
+
+    forgotten = answer()
+    with pytest.raises(InvalidTypeError, match="not been awaited") as refused:
+        returned(forgotten)
+    assert refused.value.hint == "write 'return await ...'"
+    forgotten.close()
+
+
 def test_a_value_that_refers_to_itself_is_refused():
     value = []
     value.append(value)

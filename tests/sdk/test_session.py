@@ -24,6 +24,14 @@ def test_what_json_cannot_hold_is_refused(model: Model) -> None:
         session.send(object())
 
 
+async def test_what_was_not_awaited_is_refused_with_that_word(model: Model) -> None:
+    forgotten = session.receive()
+    with pytest.raises(InvalidTypeError, match="the coroutine has not been awaited") as refused:
+        session.send(forgotten)
+    assert refused.value.hint == "write 'await' before it"
+    forgotten.close()
+
+
 def test_text_that_is_not_unicode_is_refused(model: Model) -> None:
     with pytest.raises(InvalidArgumentError, match="not Unicode text"):
         session.send("\ud800")

@@ -99,11 +99,12 @@ def test_a_port_in_use_is_found_before_anything_is_loaded(tmp_path):
             RunningServer(tmp_path, ServerSettings(port=port)).start()
 
 
-def test_an_engine_that_runs_on_the_home_already_is_named_by_its_address(server):
+def test_an_engine_that_runs_on_the_home_already_is_named_by_its_address_and_what_stops_it(server):
     port = int(server.url.rpartition(":")[2])
     with pytest.raises(ConfigError) as refused:
         RunningServer(server.home, ServerSettings(port=port)).start()
     assert str(refused.value) == f"{server.home}: an engine is running on it already, at {server.url}"
+    assert f"(kill {os.getpid()})" in refused.value.hint
 
 
 def test_a_home_is_taken_before_its_engine_has_loaded_a_model(tmp_path):

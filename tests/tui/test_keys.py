@@ -22,7 +22,7 @@ from pie_mlx.tui.screens.prompt import PromptScreen
 from pie_mlx.tui.source.recording import open_recording
 from pie_mlx.tui.widgets.bars import ReplayBar
 from pie_mlx.tui.widgets.palette import CYCLE
-from tests.tui.harness import StillDemo, monitor, press, screen_text, shown, still_recording, toasts
+from tests.tui.harness import StillDemo, monitor, press, screen_text, settled_text, shown, still_recording, toasts
 
 PLACES = (*TABS, "process")
 STEERING = [action.id for action in ACTIONS if action.steers]
@@ -401,6 +401,30 @@ async def test_help_lists_the_keys_of_the_screen():
         assert BY_ID["reverse"].help in screen_text(app)
         await press(app, pilot, "escape")
         assert app.current_mode == "inferlets"
+
+
+@pytest.mark.parametrize(("rows", "places"), [(60, {"everywhere", "inferlets"}), (24, {"inferlets"})])
+async def test_help_cuts_no_line_on_the_narrowest_terminal(rows, places):
+    async with monitor(size=(80, rows)) as (app, pilot):
+        await press(app, pilot, "2", "question_mark")
+        shown = await settled_text(app, pilot)
+        listed = [action for action in ACTIONS if places & set(action.where)]
+        assert [action.id for action in listed if action.help + " ⚠" * action.steers not in shown] == []
+
+
+async def test_the_key_that_ends_a_program_is_named_on_the_narrowest_terminal():
+    async with monitor(size=(80, 24)) as (app, pilot):
+        await press(app, pilot, "2")
+        assert "k kill" in await settled_text(app, pilot)
+
+
+async def test_the_border_of_the_log_has_the_whole_text_of_the_selected_line():
+    async with monitor(size=(109, 30)) as (app, pilot):
+        await press(app, pilot, "7", "l")
+        line = app.screen.table.selected_item
+        title, *table = (await settled_text(app, pilot)).splitlines()[2:]
+        assert line.text in title
+        assert not any(line.text in row for row in table)
 
 
 async def test_the_palette_runs_a_command_of_the_screen():

@@ -11,6 +11,7 @@ import pytest
 from pie_mlx.events import ProcessLaunched, ProcessMessage
 from pie_mlx.tui.actions import TABS
 from pie_mlx.tui.model import Record
+from pie_mlx.tui.source.base import Link
 from tests.tui.harness import StillDemo, monitor, press, screen_text, settled_text, shown, still_recording
 
 SCREENS = Path(__file__).parent / "screens"
@@ -103,6 +104,18 @@ async def test_text_of_programs_is_shown_as_it_is_and_steers_nothing():
         assert "x[bold] a [31mb" in screen_text(app)
         await press(app, pilot, "end", "k", "n", "enter")
         assert "[/red][2Jend" in screen_text(app)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+async def test_where_no_engine_runs_the_list_of_programs_says_so_and_what_to_do(number):
+    class Absent(StillDemo):
+        async def run(self, feed):
+            feed.link(Link("reconnecting", "no engine is running; trying again", "start one with 'pie serve'"))
+
+    async with monitor(Absent(), size=(80, 24)) as (app, pilot):
+        await press(app, pilot, str(number))
+        shown = await settled_text(app, pilot)
+        assert "no engine is running; trying again; start one with 'pie serve'" in shown
 
 
 async def test_before_anything_is_known_every_screen_says_that_there_is_nothing():

@@ -1,6 +1,7 @@
 """A conversation. Every turn adds to the same pages, so nothing that was said is computed again."""
 
 import asyncio
+import re
 
 from inferlet import Context, Model, Sampler, chat, errors, reasoning, runtime, session
 
@@ -10,6 +11,10 @@ HELP = """\
 Ctrl-C     stop an answer
 Alt-Enter  begin a new line
 """
+ENDINGS = ("/bye", "/exit", "/quit")
+COMMAND = re.compile(r"(/[a-z]+)(?:\s.*)?", re.DOTALL)
+"""What others have commands for; a path goes on with a slash."""
+UNKNOWN = "(There is no {}: /? tells what there is.)\n"
 FORGOTTEN = "(The conversation got longer than the model can read: its older half is forgotten.)\n"
 TOO_LONG = "(That is longer than the model can read: leave something out.)\n"
 FULL = (errors.ContextLengthError, errors.OutOfPagesError)
@@ -41,12 +46,14 @@ async def messages():
 async def converse(talk, person):
     """Take turns with somebody at a terminal, until they have had enough."""
     session.send(f"{talk.model.name}. Ctrl-D ends the conversation, /? tells what else there is.\n")
-    while (text := await person.turn()) != "/bye":
+    while (text := await person.turn()) not in ENDINGS:
         match text:
             case "/?" | "/help":
                 session.send(HELP)
             case "/clear":
                 talk.forget(everything=True)
+            case _ if command := COMMAND.fullmatch(text):
+                session.send(UNKNOWN.format(command[1]))
             case _:
                 await reply(talk, text, person)
 

@@ -25,6 +25,16 @@ NEUTRAL = {
     "web_search_options": (),
 }
 """Fields that are not supported, and the values that ask for nothing."""
+INSTEAD = {
+    "format": "use response_format",
+    "function_call": "use tool_choice",
+    "functions": "use tools",
+    "guided_json": "use response_format",
+    "max_new_tokens": "use max_tokens",
+    "num_predict": "use max_tokens",
+    "structured_outputs": "use response_format",
+}
+"""What to do about fields of OpenAI's past, of vLLM and of Ollama; others are to be left out."""
 LABELS = ("metadata", "prompt_cache_key", "safety_identifier", "user")
 """Fields that only name the caller, or are for the records of whoever stores answers, which is nobody here."""
 
@@ -33,6 +43,7 @@ _HALF = re.compile(rb"%b(?!%b)|(?<!%b)%b" % (_HIGH, _LOW, _HIGH, _LOW))
 """What a client writes that cuts a text inside of an emoji; msgspec says of it that the input was truncated."""
 _PLACED = re.compile(r"(.*?)(?: - at `\$\.?([^`]*)`)?", re.DOTALL)
 _UNKNOWN = re.compile(r"unknown field `(.*)`$", re.DOTALL)
+_PART = re.compile(r"messages\[\d+\]\.content\[\d+\]\.type")
 _MISSING = re.compile(r"missing required field `(.*)`$")
 
 Whole = Annotated[int, Meta(ge=1)]
@@ -204,11 +215,16 @@ def read_fields(body: bytes, kind: type[Any]) -> Any:
     given = {name: value for name, value in found.items() if value is not None and name not in LABELS}
     for name in given.keys() & NEUTRAL.keys() - set(kind.__struct_fields__):
         if given.pop(name) not in NEUTRAL[name]:
-            raise Refusal(400, f"'{name}' is not supported: leave it out", param=name, code="unsupported_parameter")
+            raise _unsupported(name)
     try:
         return msgspec.convert(given, kind)
     except msgspec.ValidationError as error:
         raise _refused(str(error)) from None
+
+
+def _unsupported(name: str) -> Refusal:
+    advice = INSTEAD.get(name, "leave it out")
+    return Refusal(400, f"'{name}' is not supported: {advice}", param=name, code="unsupported_parameter")
 
 
 def _refused(text: str) -> Refusal:
@@ -217,8 +233,9 @@ def _refused(text: str) -> Refusal:
     problem, path = (found[1], found[2] or "") if found else (text, "")
     unknown = _UNKNOWN.search(problem)
     if unknown:
-        name = f"{path}.{unknown[1]}" if path else unknown[1]
-        return Refusal(400, f"'{name}' is not supported: leave it out", param=name, code="unsupported_parameter")
+        return _unsupported(f"{path}.{unknown[1]}" if path else unknown[1])
+    if _PART.fullmatch(path):
+        return Refusal(400, f"{problem} - at `{path}`: only text is read", param=path, code="invalid_value")
     missing = _MISSING.search(problem)
     param = ".".join(part for part in (path, missing[1] if missing else "") if part)
     return Refusal(400, f"invalid body: {text.replace('$.', '')}", param=param or None, code="invalid_value")

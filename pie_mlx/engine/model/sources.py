@@ -9,6 +9,8 @@ from pie_mlx.errors import ModelLoadError, ModelNotFoundError
 
 EMBEDDED = Path(__file__).parent / "embedded"
 PATTERNS = ["*.json", "model*.safetensors", "tokenizer.model", "*.tiktoken", "*.txt", "*.jinja"]
+EXAMPLE = "mlx-community/Qwen3-0.6B-4bit"
+"""What a name looks like."""
 WHOLE_BYTES = 256 << 20
 SAMPLES, SAMPLE_BYTES = 256, 1 << 16
 
@@ -25,10 +27,16 @@ def find_model(
         return directory
     if (EMBEDDED / reference / "config.json").is_file():
         return EMBEDDED / reference
+    if directory.is_file():
+        is_gguf = directory.suffix == ".gguf"
+        raise ModelNotFoundError(
+            f"model: {reference} is a file" + (", and GGUF is not read" if is_gguf else ": a model is a directory"),
+            hint=f"name a directory or a repo of MLX weights, like {EXAMPLE}",
+        )
     if directory.is_absolute() or reference.startswith((".", "~")) or reference.count("/") != 1:
         raise ModelNotFoundError(
             f"model: {reference!r} is neither a directory, nor an embedded model, nor a repo id (owner/name)",
-            hint="pie-tiny needs no download; any other model is a directory or a Hugging Face repo id",
+            hint=f"'pie model list' shows what is here; of Hugging Face, name owner and model, like {EXAMPLE}",
         )
     return _snapshot(reference, revision, allow_download, progress)
 
@@ -57,13 +65,17 @@ def _snapshot(repo: str, revision: str | None, allow_download: bool, progress: C
 
 def no_repo_id(repo: str, error: Exception) -> ModelNotFoundError:
     """The error for a name that cannot be one of huggingface.co."""
-    return ModelNotFoundError(f"model: {repo!r} is no repo id: {_line(error)}", hint="write owner/name")
+    hint = f"write owner/name, like {EXAMPLE}"
+    return ModelNotFoundError(f"model: {repo!r} is no repo id: {_line(error)}", hint=hint)
 
 
 def not_downloaded(repo: str, error: Exception) -> ModelNotFoundError:
     """The error for a repo that is not there, not for everybody, or out of reach."""
-    hint = "check the name at huggingface.co/models; private and gated models need HF_TOKEN"
-    return ModelNotFoundError(f"model: {repo} could not be downloaded: {_line(error)}", hint=hint)
+    why, hint = error, "check the name at huggingface.co/models; private and gated models need HF_TOKEN"
+    if isinstance(error, FileNotFoundError) and isinstance(error.__cause__, Exception):
+        # Of the hub: neither connected nor in the cache. Its own words are about the cache.
+        why, hint = error.__cause__, "check the connection to huggingface.co"
+    return ModelNotFoundError(f"model: {repo} could not be downloaded: {_line(why)}", hint=hint)
 
 
 def _line(error: Exception) -> str:

@@ -1,6 +1,13 @@
 """Models on this machine: which there are, which can be loaded, fetching and removing them."""
 
-from pie_mlx.runtime.models.cache import CachedModel, cached_models, embedded_models, find_cached, remove_cached
+from pie_mlx.runtime.models.cache import (
+    CachedModel,
+    cached_models,
+    embedded_models,
+    find_cached,
+    find_on_disk,
+    remove_cached,
+)
 from pie_mlx.runtime.models.download import download_model
 from pie_mlx.runtime.models.loadable import Suitability, suitability
 
@@ -11,6 +18,7 @@ __all__ = [
     "download_model",
     "embedded_models",
     "find_cached",
+    "find_on_disk",
     "remove_cached",
     "suitability",
 ]

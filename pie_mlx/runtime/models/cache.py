@@ -11,7 +11,7 @@ from pie_mlx.runtime.models.loadable import Suitability, suitability
 
 @dataclass(frozen=True, slots=True)
 class CachedModel:
-    """A model on this disk. `modified_at` is in seconds since 1970; an embedded one has no revision."""
+    """A model on this disk. `modified_at` is in seconds since 1970; only one of the cache has a revision."""
 
     name: str
     directory: Path
@@ -22,18 +22,24 @@ class CachedModel:
 
     @property
     def embedded(self) -> bool:
-        return not self.revision
+        return self.directory.parent == EMBEDDED
 
 
 def embedded_models() -> list[CachedModel]:
     """The models inside of the package."""
-    return [_embedded(file.parent) for file in sorted(EMBEDDED.glob("*/config.json"))]
+    return [_in_directory(file.parent, file.parent.name) for file in sorted(EMBEDDED.glob("*/config.json"))]
 
 
 def cached_models() -> list[CachedModel]:
     """The models of the cache by name, of each the revision that is loaded: `main`, or else the newest."""
     repos = [repo for repo in _repos() if repo.repo_type == "model" and repo.revisions]
     return [_cached(repo) for repo in sorted(repos, key=lambda repo: repo.repo_id.casefold())]
+
+
+def find_on_disk(name: str) -> CachedModel:
+    """A model of the cache or the package, or the one in the directory `name`. Raises ModelNotFoundError."""
+    directory = Path(name).expanduser()
+    return _in_directory(directory, name) if directory.is_dir() else find_cached(name)
 
 
 def find_cached(name: str) -> CachedModel:
@@ -99,13 +105,13 @@ def _age(revision: Any) -> float:
     return float(revision.last_modified)
 
 
-def _embedded(directory: Path) -> CachedModel:
+def _in_directory(directory: Path, name: str) -> CachedModel:
     files = [file.stat() for file in directory.rglob("*") if file.is_file()]
     return CachedModel(
-        name=directory.name,
+        name=name,
         directory=directory,
         revision="",
         size_bytes=sum(file.st_size for file in files),
-        modified_at=max(file.st_mtime for file in files),
+        modified_at=max((file.st_mtime for file in files), default=directory.stat().st_mtime),
         suitability=suitability(directory),
     )

@@ -1,4 +1,4 @@
-"""Where the running interpreter and its libraries lie."""
+"""Where the running interpreter and its libraries lie, and how it is started again."""
 
 import functools
 import os
@@ -10,6 +10,26 @@ import pie_mlx
 
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share/zoneinfo")
 _SYSTEM_FILES = ("/etc/localtime", "/etc/ld.so.cache", "/dev/urandom", "/dev/random", "/dev/zero")
+
+_SAME_PACKAGE = """
+import sys
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
+root = sys.argv.pop(1)
+sys.path.append(root)
+spec = PathFinder.find_spec("pie_mlx", [root])
+sys.modules["pie_mlx"] = package = module_from_spec(spec)
+spec.loader.exec_module(package)
+"""
+
+
+def isolated_python(code: str, *arguments: str) -> list[str]:
+    """The command line that runs `code` on this very package, whichever other is installed too.
+
+    -I: neither the directory nor the variables of whoever starts it decide what is imported.
+    """
+    root = str(Path(pie_mlx.__file__).parents[1])
+    return [sys.executable, "-I", "-c", _SAME_PACKAGE + code, root, *arguments]
 
 
 @functools.cache

@@ -4,20 +4,16 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pie_mlx
+from pie_mlx.runtime.sandbox.interpreter import isolated_python
 
 TIMEOUT_SECONDS = 20.0
 
-_BOOT = (
-    "import sys; sys.path.append(sys.argv[1]); from pie_mlx.runtime.sandbox import attempts;"
-    "getattr(attempts, sys.argv[2])(sys.argv[3:])"
-)
+_BOOT = "from pie_mlx.runtime.sandbox import attempts; getattr(attempts, sys.argv[1])(sys.argv[2:])"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +66,9 @@ def probe_network() -> NetworkReport:
 
 def _attempt(name: str, *arguments: str) -> dict[str, Any] | str:
     """What one of `attempts` found, or why it found nothing."""
-    root = str(Path(pie_mlx.__file__).parents[1])
     try:
         ended = subprocess.run(
-            [sys.executable, "-I", "-c", _BOOT, root, name, *arguments],
+            isolated_python(_BOOT, name, *arguments),
             capture_output=True,
             text=True,
             stdin=subprocess.DEVNULL,

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 from functools import partial
 from pathlib import Path
 
@@ -121,6 +122,7 @@ def _policy(order: Order, proxy_port: int | None) -> Policy:
 
 def _report(host: WorkerHost, order: Order, outcome: Outcome) -> None:
     if not isinstance(outcome, Failed):
+        _tell_of_lost_files(host, order)
         host.end(Ended(outcome.value, outcome.format))
         return
     error = outcome.error
@@ -129,6 +131,25 @@ def _report(host: WorkerHost, order: Order, outcome: Outcome) -> None:
         error = memory_exceeded(order.max_memory_bytes)
     sys.stderr.flush()
     host.end(Ended(error=WireError.of(error)))
+
+
+def _tell_of_lost_files(host: WorkerHost, order: Order) -> None:
+    """Files written to a directory that goes with the program, but for those of libraries, hidden or temporary."""
+    if order.lasting:
+        return
+    try:
+        found = os.listdir(order.workspace)
+    except OSError:  # the program has removed it
+        return
+    names = sorted(name for name in found if not name.startswith((".", tempfile.gettempprefix())))
+    if names:
+        sys.stdout.flush()
+        more = f" and {len(names) - 1} more" if names[1:] else ""
+        host.write(
+            "stderr",
+            f"[pie] {names[0]!r}{more}: gone with the program; session.send_file gives files out, and --allow-fs "
+            "keeps those in /scratch\n",
+        )
 
 
 def _program(order: Order) -> Program:

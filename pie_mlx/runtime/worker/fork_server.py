@@ -5,16 +5,15 @@ import contextlib
 import os
 import socket
 import subprocess
-import sys
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import pie_mlx
+from pie_mlx.runtime.sandbox.interpreter import isolated_python
 from pie_mlx.runtime.worker.zygote import COMMAND, FORK, FORK_ISOLATED, FORKED, KILL, REPORT
 
-_BOOT = "import sys; sys.path.append(sys.argv[1]); from pie_mlx.runtime.worker.zygote import main; main()"
+_BOOT = "from pie_mlx.runtime.worker.zygote import main; main()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +151,8 @@ class ForkServer:
 
 
 def _start(environment: Mapping[str, str], directory: Path, control: int) -> "subprocess.Popen[bytes]":
-    root = str(Path(pie_mlx.__file__).parents[1])
     return subprocess.Popen(
-        # -I: neither the directory nor the variables of whoever starts an engine decide what is imported.
-        [sys.executable, "-I", "-c", _BOOT, root, str(directory), str(control)],
+        isolated_python(_BOOT, str(directory), str(control)),
         pass_fds=(control,),
         env=dict(environment),
         stdin=subprocess.DEVNULL,

@@ -17,6 +17,7 @@ class KeyList(Canvas):
     def __init__(self, groups: list[tuple[str, list[tuple[str, Action]]]]) -> None:
         super().__init__(id="key-list")
         self._groups = groups
+        self._key_width = max((len(key) for _, actions in groups for key, _ in actions), default=0)
         self.styles.height = sum(len(actions) + 2 for _, actions in groups)
 
     def paint(self, width: int, height: int) -> list[Line]:
@@ -25,7 +26,7 @@ class KeyList(Canvas):
             lines.append([Piece(title, "muted")])
             for key, action in actions:
                 mark = Piece(" ⚠", "warn") if action.steers else Piece("")
-                lines.append([Piece(f"{key:>10}  ", "main!"), Piece(action.help), mark])
+                lines.append([Piece(f" {key:>{self._key_width}}  ", "main!"), Piece(action.help), mark])
             lines.append([])
         return lines
 

@@ -25,12 +25,12 @@ class InferletsScreen(FilteredScreen[ProgramRow]):
             lambda row: row.id,
             title="Inferlets",
             id="programs",
-            empty="no program has been launched yet",
             matches=searched,
         )
         super().__init__(table, placeholder="part of a name, user, state or reason")
 
     def show_body(self, view: View) -> None:
+        self.table.empty = view.no_programs
         self.table.show(view.programs)
         living = sum(row.status in LIVING for row in view.programs)
         shown = f"{len(self.table.rows)} shown, " if self.table.filter else ""

@@ -46,7 +46,16 @@ class LogsScreen(FilteredScreen[LogLine]):
         least = LEVELS.index(self._least)
         self.table.show([line for line in view.state.log if LEVELS.index(line.level) >= least])
         following = "following" if self.table.follow else "g follows"
+        self._show_selected()
         self.table.name_border(subtitle=f"{len(self.table.rows)} lines, {self._least} and up, {following}")
+
+    def on_table_selected(self, message: Table.Selected) -> None:
+        self._show_selected()
+
+    def _show_selected(self) -> None:
+        """The whole text of the selected line, which its column may cut."""
+        line = self.table.selected_item
+        self.table.name_border(f"Logs   {one_line(line.text)}" if line else "Logs")
 
     def selected_process(self) -> str:
         line = self.table.selected_item

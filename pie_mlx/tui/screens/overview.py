@@ -44,9 +44,7 @@ class OverviewScreen(MonitorScreen):
         self.price = Chart("Clearing price", "warn", credits, id="price-chart", unit=" cr")
         self.latency = Chart("Pass latency", "accent", duration, id="latency-chart")
         self.pool = ShareBar("Pool", id="pool")
-        self.top = Table[ProgramRow](
-            OVERVIEW, lambda row: row.id, title="Programs", id="top", empty="no program has been launched yet"
-        )
+        self.top = Table[ProgramRow](OVERVIEW, lambda row: row.id, title="Programs", id="top")
 
     def body(self) -> Iterator[Widget]:
         yield self.figures
@@ -63,6 +61,7 @@ class OverviewScreen(MonitorScreen):
         self.price.show([sample.price for sample in history])
         self.latency.show([sample.latency_seconds for sample in history])
         self.pool.show(page_shares(state.pages))
+        self.top.empty = view.no_programs
         self.top.show(view.programs[:TOP_PROGRAMS])
         self.top.name_border(subtitle=f"{len(view.programs)}, most pages first")
 

@@ -13,10 +13,11 @@ LinkState = Literal["connecting", "live", "reconnecting", "replay", "demo"]
 
 
 class Link(msgspec.Struct, frozen=True):
-    """How the source fares; `text` is one line for people, about trouble or the lack of it."""
+    """How the source fares; `text` is one line for people, about trouble or the lack of it, `hint` what to do."""
 
     state: LinkState
     text: str = ""
+    hint: str = ""
 
 
 class Feed(Protocol):

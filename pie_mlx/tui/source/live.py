@@ -60,19 +60,19 @@ class LiveSource:
         attempts = 0
         feed.link(Link("connecting"))
         while True:
-            trouble = "the connection ended"
+            trouble, hint = "the connection ended", ""
             try:
                 async with await self._open_client() as client:
                     self._client = client
                     attempts = 0
                     await self._follow(client, feed)
             except (PieError, OSError) as error:
-                trouble = str(error)
+                trouble, hint = str(error), error.hint if isinstance(error, PieError) else ""
             finally:
                 self._client = None
             seconds = self._retry_seconds[min(attempts, len(self._retry_seconds) - 1)]
             attempts += 1
-            feed.link(Link("reconnecting", f"{trouble}; trying again"))
+            feed.link(Link("reconnecting", f"{trouble}; trying again", hint))
             await asyncio.sleep(seconds)
 
     async def look(self, feed: Feed, seconds: float) -> None:

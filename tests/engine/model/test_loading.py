@@ -16,6 +16,7 @@ from benchmarks.driving import Driver, Work
 from pie_mlx.engine.model import tiers
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading import load_model, null_model
+from pie_mlx.engine.model.sources import EXAMPLE, not_downloaded
 from pie_mlx.errors import InvalidArgumentError, ModelLoadError, ModelNotFoundError, OutOfPagesError
 from tests.models import VOCABULARY, write_tiny_model
 
@@ -51,8 +52,27 @@ def test_a_recurrent_model_says_so(tiny_model_directory: Directories) -> None:
 
 @pytest.mark.parametrize("reference", ["no-such-model", "/no/such/model", "./nowhere", "a/b/c"])
 def test_an_unknown_model_is_not_found(reference: str) -> None:
-    with pytest.raises(ModelNotFoundError, match="neither a directory"):
+    with pytest.raises(ModelNotFoundError, match="neither a directory") as raised:
         load_model(reference, name="x")
+    assert EXAMPLE in raised.value.hint
+
+
+@pytest.mark.parametrize(
+    ("file", "why"), [("a.gguf", "a file, and GGUF is not read"), ("a.safetensors", "a file: a model is a directory")]
+)
+def test_a_file_is_no_model(tmp_path: Path, file: str, why: str) -> None:
+    (tmp_path / file).touch()
+    with pytest.raises(ModelNotFoundError, match=why) as raised:
+        load_model(str(tmp_path / file), name="x")
+    assert EXAMPLE in raised.value.hint
+
+
+def test_who_has_no_connection_is_told_that_and_not_of_the_cache() -> None:
+    unreachable = FileNotFoundError("An error happened while trying to locate the files on the Hub")
+    unreachable.__cause__ = ConnectionError("Name or service not known")
+    told = not_downloaded("a/b", unreachable)
+    assert told.message == "model: a/b could not be downloaded: Name or service not known"
+    assert told.hint == "check the connection to huggingface.co"
 
 
 def test_a_model_that_is_not_cached_is_not_downloaded_unasked() -> None:

@@ -1,8 +1,10 @@
-"""What a sandboxed interpreter may read."""
+"""What a sandboxed interpreter may read, and which package it runs."""
 
+import subprocess
 import sys
 
-from pie_mlx.runtime.sandbox.interpreter import interpreter_paths
+import pie_mlx
+from pie_mlx.runtime.sandbox.interpreter import interpreter_paths, isolated_python
 
 
 def test_an_interpreter_of_homebrew_may_read_its_libraries(monkeypatch):
@@ -13,3 +15,13 @@ def test_an_interpreter_of_homebrew_may_read_its_libraries(monkeypatch):
 
 def test_another_interpreter_may_not_read_the_root():
     assert "/" not in interpreter_paths.__wrapped__()
+
+
+def test_another_interpreter_runs_the_package_of_the_one_that_started_it(monkeypatch, tmp_path):
+    own = tmp_path / "pie_mlx" / "__init__.py"
+    own.parent.mkdir()
+    own.touch()
+    monkeypatch.setattr(pie_mlx, "__file__", str(own))
+    command = isolated_python("import pie_mlx; print(pie_mlx.__file__, sys.argv[1:])", "word")
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ended.stdout == f"{own} ['word']\n"

@@ -162,6 +162,39 @@ async def test_without_allow_fs_there_is_no_scratch(program):
         assert await engine.run(path) == "the file system is off: set [runtime] allow_fs = true"
 
 
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        ("'out.txt'", "'out.txt': gone with the program; "),
+        ("'a', 'b', 'c'", "'a' and 2 more: gone with the program; "),
+        ("'.cache', 'tmp1'", ""),
+    ],
+)
+@pytest.mark.parametrize("allowed", [True, False])
+async def test_files_that_go_with_the_program_are_told_of(program, tmp_path, names, told, allowed):
+    path = program(f"""
+        async def main(input):
+            for name in ({names},):
+                open(name, "w").close()
+        """)
+    async with bounded_engine(scratch_directory=str(tmp_path / "s") if allowed else None) as engine:
+        launched = await launch(engine, path)
+        await launched.process.outcome()
+    shown = launched.text("stderr")
+    assert (told in shown if told and not allowed else shown == "") is True
+
+
+async def test_a_program_may_remove_its_directory(program):
+    path = program("""
+        import os
+        async def main(input):
+            os.rmdir(os.getcwd())
+            return "removed"
+        """)
+    async with bounded_engine() as engine:
+        assert await engine.run(path) == "removed"
+
+
 @pytest.mark.parametrize("allowed", [True, False])
 async def test_a_full_directory_is_enospc(program, tmp_path, monkeypatch, allowed):
     monkeypatch.setattr("pie_mlx.runtime.worker.watch.SCRATCH_SAMPLE_SECONDS", 1e9)  # may end it first

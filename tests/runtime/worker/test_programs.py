@@ -229,10 +229,11 @@ async def test_an_uncaught_error_ends_it(engine, program, line, kind, name, mess
     assert (outcome.error_type, message in outcome.message) == (name, True)  # E7
 
 
-async def test_a_traceback_shows_the_programs_lines(engine, program):
-    launched = await launch(engine, program("async def main(input):\n    raise ValueError('bad luck')\n"))
+@pytest.mark.parametrize("line", ["raise ValueError('bad luck')", "open('nowhere')", "import nowhere"])
+async def test_a_traceback_shows_the_programs_lines(engine, program, line):
+    launched = await launch(engine, program(f"async def main(input):\n    {line}\n"))
     await launched.process.outcome()
-    assert "raise ValueError('bad luck')" in launched.text("stderr")
+    assert line in launched.text("stderr")
     assert "pie_mlx" not in launched.text("stderr")
 
 
