@@ -54,7 +54,7 @@ FAMILIES = (
         "function_gemma", ["<start_function_call>"], ["<start_function_call>"], "<end_function_call>",
         marked_calls.parse_gemma,
     ),
-    ToolFamily("harmony", ["<|channel|>", "to=functions."], [], "", json_calls.parse_harmony),
+    ToolFamily("harmony", ["<|channel|>", "<|message|>", "functions."], [], "", json_calls.parse_harmony),
     ToolFamily(
         "deepseek", ["<｜tool▁calls▁begin｜>"], ["<｜tool▁calls▁begin｜>"], "<｜tool▁calls▁end｜>",
         json_calls.parse_deepseek,

@@ -71,7 +71,7 @@ HARMONY = """
 {%- if m.role == 'tool' %}
 {{- '<|start|>functions.' + m.name + ' to=assistant<|channel|>commentary<|message|>' + m.content + '<|end|>' }}
 {%- elif m.tool_calls %}{% set f = m.tool_calls[0].function %}
-{{- '<|start|>assistant to=functions.' + f.name + '<|channel|>commentary json<|message|>' }}
+{{- '<|start|>assistant to=' }}{{- 'functions.' + f.name + '<|channel|>commentary ' }}{{- 'json<|message|>' }}
 {{- f.arguments | tojson + '<|call|>' }}
 {%- elif m.role == 'assistant' %}
 {{- '<|start|>assistant<|channel|>final<|message|>' + m.content + ('<|return|>' if loop.last else '<|end|>') }}
