@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from pie_mlx.calls import ChatState, Formats, ParsedToolCall, RenderedTurn, Turn
+from pie_mlx.engine.text.call_styles import adapt_calls
 from pie_mlx.engine.text.formats import detect_formats
 from pie_mlx.engine.text.fragment_writer import FragmentWriter
 from pie_mlx.engine.text.fragments import Fragments, derive_fragments
@@ -27,6 +28,7 @@ def load_template(tokenizer: Tokenizer) -> ChatTemplate:
         pretrained.special_tokens_map,
     )
     adapt(template)
+    adapt_calls(template)
     return template
 
 

@@ -61,7 +61,7 @@ def _result(name: str, call_id: str, mark: str) -> Message:
     return {"role": "tool", "name": name, "tool_call_id": call_id, "content": mark}
 
 
-def _exchange(template: ChatTemplate, name: str, results: Sequence[str], *, cue: bool = False) -> str:
+def exchange(template: ChatTemplate, name: str, results: Sequence[str], *, cue: bool = False) -> str:
     """A question, one call of `name` for each of the results, and these."""
     calls = [_call(name, _CALL_IDS[i]) for i in range(len(results))]
     asked = {"role": "assistant", "content": "", "tool_calls": calls}
@@ -71,7 +71,7 @@ def _exchange(template: ChatTemplate, name: str, results: Sequence[str], *, cue:
 
 def _exchange_gaps(template: ChatTemplate, name: str, results: int, *, cue: bool = False) -> list[str]:
     """The text between the question, the first call's argument, the results, and the end."""
-    text = _exchange(template, name, RESULTS[:results], cue=cue)
+    text = exchange(template, name, RESULTS[:results], cue=cue)
     return gaps(text, (USERS[0], ARGUMENT, *RESULTS[:results]))[1:]
 
 
@@ -96,6 +96,8 @@ def derive_call(template: ChatTemplate, fragments: Fragments, ends: Sequence[str
         if prefix and opening.startswith(prefix):
             opening = opening.removeprefix(prefix)
             break
+    if not _ends_turn(after, ends):
+        after = _after_two_calls(template, name) or after
     closing = _turn_end(after, fragments, ends)[0]
     before, behind = _ARGUMENTS_BEGIN.search(opening), _ARGUMENTS_END.match(closing)
     if before is None or behind is None:
@@ -103,10 +105,22 @@ def derive_call(template: ChatTemplate, fragments: Fragments, ends: Sequence[str
     return CallFragments(opening[: before.start()], _between(template, name), closing[behind.end() :])
 
 
+def _ends_turn(text: str, ends: Sequence[str]) -> bool:
+    return any(end in text for end in ends if end)
+
+
+def _after_two_calls(template: ChatTemplate, name: str) -> str:
+    """The text from the last argument of two calls to the first result: some templates end a turn only after two."""
+    try:
+        return exchange(template, name, RESULTS).partition(_SECOND_ARGUMENT)[2].partition(RESULTS[0])[0]
+    except TemplateError:
+        return ""
+
+
 def _between(template: ChatTemplate, name: str) -> str:
     """The text between the arguments of two calls; "" where the template writes one call only."""
     try:
-        text = _exchange(template, name, RESULTS).partition(ARGUMENT)[2].partition(_SECOND_ARGUMENT)[0]
+        text = exchange(template, name, RESULTS).partition(ARGUMENT)[2].partition(_SECOND_ARGUMENT)[0]
     except TemplateError:
         return ""
     behind, before = _ARGUMENTS_END.match(text), _ARGUMENTS_BEGIN.search(text)
@@ -120,11 +134,13 @@ def derive_result(
     _, between, plain_end = _exchange_gaps(template, name, 1)
     cued_end = _exchange_gaps(template, name, 1, cue=True)[-1]
     suffix = cued_end.removesuffix(fragments.cue) if cued_end.endswith(fragments.cue) else plain_end
+    if not _ends_turn(between, ends):
+        between = _after_two_calls(template, name) or between
     prefix = _turn_end(between, fragments, ends)[1]
     try:
         again = _exchange_gaps(template, name, 2)[2]
     except TemplateError:
         again = suffix + prefix
     stem = common_prefix(suffix, again, spans)
-    quoted = f'{RESULTS[0]}\\"' in _exchange(template, name, [f'{RESULTS[0]}"'])
+    quoted = f'{RESULTS[0]}\\"' in exchange(template, name, [f'{RESULTS[0]}"'])
     return ResultFragments(prefix, stem, again.removeprefix(stem), suffix.removeprefix(stem), quoted)

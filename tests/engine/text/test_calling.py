@@ -24,6 +24,7 @@ FORMATS = {
     "gemma": (tool_templates.GEMMA, ()),
     "python_block": (tool_templates.PYTHON_BLOCK, ()),
     "harmony": (tool_templates.HARMONY, templates.HARMONY_SPECIAL),
+    "written_out": (tool_templates.WRITTEN_OUT, ()),
 }
 ONE_CALL_ONLY = {"llama", "harmony"}
 PARIS = ParsedToolCall("weather", '{"city": "Paris"}')
@@ -77,6 +78,33 @@ def test_several_calls_stand_in_one_turn(make_tokenizer: Factory, name: str) -> 
     assert text
     assert whole.startswith(text)
     assert "Rome" in text
+
+
+def test_a_template_that_puts_calls_together_from_text_is_given_text(make_tokenizer: Factory) -> None:  # D1, D7
+    chat = ChatRenderer(make_tokenizer(tool_templates.DEEPSEEK_TEXTS, tool_templates.DEEPSEEK_SPECIAL))
+    text = written(
+        chat,
+        Turn("user", "Where?"),
+        Turn("assistant", calls=[PARIS, ROME]),
+        Turn("tool_result", "21", "weather"),
+        Turn("tool_result", "12", "time"),
+    )
+    results = [
+        {"role": "tool", "name": call.name, "tool_call_id": f"call0000{place}", "content": content}
+        for place, (call, content) in enumerate([(PARIS, "21"), (ROME, "12")])
+    ]
+    whole = chat.template.render([{"role": "user", "content": "Where?"}, asked(PARIS, ROME), *results])
+    assert '```json\n{"city": "Paris"}\n```' in text
+    assert whole.startswith(text)
+
+
+def test_calls_are_written_out_for_a_template_that_writes_none(make_tokenizer: Factory) -> None:  # D7
+    chat = renderer(make_tokenizer, "written_out")
+    text = written(chat, Turn("user", "x"), Turn("assistant", "Let me see.", calls=[PARIS, ROME]))
+    assert text.endswith(
+        'Let me see.\n<tool_call>\n{"name": "weather", "arguments": {"city": "Paris"}}\n</tool_call>\n'
+        '<tool_call>\n{"name": "time", "arguments": {"zone": "Rome"}}\n</tool_call><|im_end|>'
+    )
 
 
 def test_arguments_that_are_no_object_are_refused(make_tokenizer: Factory) -> None:

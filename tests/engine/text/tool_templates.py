@@ -47,6 +47,28 @@ DEEPSEEK_SPECIAL = (
     "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>",
 )  # fmt: skip
 
+DEEPSEEK_TEXTS = """{{- bos_token }}
+{%- for m in messages %}
+{%- if m.role == 'user' %}{{- '<｜User｜>' + m.content }}
+{%- elif m.role == 'tool' %}
+{{- ('<｜tool▁outputs▁begin｜>' if loop.previtem.role != 'tool' else '\\n') + '<｜tool▁output▁begin｜>' + m.content }}
+{{- '<｜tool▁output▁end｜>' }}{% if loop.last %}{{- '<｜tool▁outputs▁end｜>' }}{% endif %}
+{%- elif m.content is none %}{{- '<｜Assistant｜><｜tool▁calls▁begin｜>' }}{% for c in m.tool_calls %}
+{{- '\\n' if not loop.first }}{{- '<｜tool▁call▁begin｜>' + c.type + '<｜tool▁sep｜>' + c.function.name }}
+{{- '\\n```json\\n' + c.function.arguments + '\\n```<｜tool▁call▁end｜>' }}
+{%- if not loop.first %}{{- '<｜tool▁calls▁end｜>' + eos_token }}{% endif %}{% endfor %}
+{%- else %}{{- '<｜Assistant｜>' + m.content + eos_token }}{% endif %}{% endfor %}
+{%- if add_generation_prompt %}{{- '<｜Assistant｜>' }}{% endif %}"""
+"""Arguments are put together from text, in a reply without content, and a turn ends only after its second call."""
+
+WRITTEN_OUT = """
+{%- if tools %}{{- '<|im_start|>system\\n<tools>' + tools | tojson + '</tools>\\nAnswer in <tool_call></tool_call>.' }}
+{{- '<|im_end|>\\n' }}{% endif %}
+{%- for m in messages %}{{- '<|im_start|>' + ('user' if m.role == 'tool' else m.role) + '\\n' }}
+{{- m.content + '<|im_end|>\\n' }}{% endfor %}
+{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{% endif %}"""
+"""As SmolLM3's: tells of calls, and writes none."""
+
 KIMI = _template("""
 {{- '<|tool_calls_section_begin|>' }}{% for c in m.tool_calls %}
 {{- '<|tool_call_begin|>functions.' + c.function.name + ':0<|tool_call_argument_begin|>' }}

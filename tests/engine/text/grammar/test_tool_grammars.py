@@ -21,6 +21,7 @@ JSON_FORMATS = {
     "name_args": (tool_templates.NAME_ARGS, ("[TOOL_CALLS]", "[ARGS]")),
     "deepseek": (tool_templates.DEEPSEEK, tool_templates.DEEPSEEK_SPECIAL),
     "kimi": (tool_templates.KIMI, ("<|tool_call_begin|>",)),
+    "written_out": (tool_templates.WRITTEN_OUT, ()),
     "llama": (tool_templates.LLAMA, ()),
     "harmony": (tool_templates.HARMONY, templates.HARMONY_SPECIAL),
 }
@@ -89,6 +90,15 @@ def test_what_the_grammar_accepts_parses(speaker: tuple[str, Speaker]) -> None:
     assert model.takes(reply, WEATHER)
     calls = model.chat.parse_calls(reply, [WEATHER])
     assert [json.loads(call.arguments) for call in calls] == [{"city": 'a "b"\n'}]
+
+
+def test_a_call_ends_as_the_last_of_two_where_the_template_ends_only_these(make_tokenizer: Factory) -> None:  # D7
+    model = Speaker(make_tokenizer, tool_templates.DEEPSEEK_TEXTS, tool_templates.DEEPSEEK_SPECIAL)
+    two = model.written(("weather", {"city": "Rome"}), ("time", {"n": 3}))
+    one = two.partition("\n<｜tool▁call▁begin｜>")[0] + "<｜tool▁calls▁end｜>"
+    for reply, names in ((one, ["weather"]), (two, ["weather", "time"])):
+        assert model.takes(reply, WEATHER, TIME)
+        assert [call.name for call in model.chat.parse_calls(reply)] == names
 
 
 def test_markup_in_an_argument_is_refused(make_tokenizer: Factory) -> None:
