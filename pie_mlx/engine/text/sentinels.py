@@ -15,6 +15,11 @@ ARGUMENT = "zq5G0w"
 RESULTS = ("zq4F0w", "zq4F1w")
 
 
+def call_id(place: int) -> str:
+    """The id of a call by its place in the turn. Nine letters and digits: some templates check the length."""
+    return f"call{place:05d}"
+
+
 def gaps(text: str, marks: Sequence[str]) -> list[str]:
     """The text before, between and after `marks`. Raises TemplateError unless each occurs once, in this order."""
     found: list[str] = []

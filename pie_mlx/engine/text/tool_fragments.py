@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pie_mlx.engine.text.fragments import Fragments, Spans, message
-from pie_mlx.engine.text.sentinels import ARGUMENT, RESULTS, USERS, common_prefix, gaps
+from pie_mlx.engine.text.sentinels import ARGUMENT, RESULTS, USERS, call_id, common_prefix, gaps
 from pie_mlx.engine.text.template import ChatTemplate, Message
 from pie_mlx.errors import TemplateError
 
-_CALL_IDS = ("abcdefghi", "abcdefghj")
-"""Nine letters: some templates check the length."""
+_CALL_IDS = (call_id(0), call_id(1))
 _SECOND_ARGUMENT = "zq5G1w"
 _ARGUMENTS_BEGIN = re.compile(r'\{\s*"city"\s*:\s*"$')
 _ARGUMENTS_END = re.compile(r'"\s*\}')

@@ -24,6 +24,8 @@ FORMATS = {
     "gemma": (tool_templates.GEMMA, ()),
     "python_block": (tool_templates.PYTHON_BLOCK, ()),
     "harmony": (tool_templates.HARMONY, templates.HARMONY_SPECIAL),
+    "empty_thought_last": (templates.EMPTY_THOUGHT_LAST, ()),
+    "call_ids": (tool_templates.CALL_IDS, ()),
     "written_out": (tool_templates.WRITTEN_OUT, ()),
 }
 ONE_CALL_ONLY = {"llama", "harmony"}
@@ -56,6 +58,13 @@ def asked(*calls: ParsedToolCall) -> dict[str, object]:
     return {"role": "assistant", "content": "", "tool_calls": made}
 
 
+def results(*calls: ParsedToolCall) -> list[dict[str, object]]:
+    return [
+        {"role": "tool", "name": call.name, "tool_call_id": f"call0000{place}", "content": "21"}
+        for place, call in enumerate(calls)
+    ]
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_call_and_its_result_equal_the_whole_conversation(make_tokenizer: Factory, name: str) -> None:  # D1
     chat = renderer(make_tokenizer, name)
@@ -65,15 +74,14 @@ def test_a_call_and_its_result_equal_the_whole_conversation(make_tokenizer: Fact
         Turn("tool_result", "21", "weather"),
         Turn("cue"),
     ]
-    result = {"role": "tool", "name": "weather", "tool_call_id": "call00000", "content": "21"}
-    whole = chat.template.render([{"role": "user", "content": "Where?"}, asked(PARIS), result], cue=True)
+    whole = chat.template.render([{"role": "user", "content": "Where?"}, asked(PARIS), *results(PARIS)], cue=True)
     assert written(chat, *turns) == whole
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS.keys() - ONE_CALL_ONLY))
 def test_several_calls_stand_in_one_turn(make_tokenizer: Factory, name: str) -> None:
     chat = renderer(make_tokenizer, name)
-    whole = chat.template.render([{"role": "user", "content": "Where?"}, asked(PARIS, ROME)])
+    whole = chat.template.render([{"role": "user", "content": "Where?"}, asked(PARIS, ROME), *results(PARIS, ROME)])
     text = written(chat, Turn("user", "Where?"), Turn("assistant", calls=[PARIS, ROME]))
     assert text
     assert whole.startswith(text)
@@ -87,15 +95,19 @@ def test_a_template_that_puts_calls_together_from_text_is_given_text(make_tokeni
         Turn("user", "Where?"),
         Turn("assistant", calls=[PARIS, ROME]),
         Turn("tool_result", "21", "weather"),
-        Turn("tool_result", "12", "time"),
+        Turn("tool_result", "21", "time"),
     )
-    results = [
-        {"role": "tool", "name": call.name, "tool_call_id": f"call0000{place}", "content": content}
-        for place, (call, content) in enumerate([(PARIS, "21"), (ROME, "12")])
-    ]
-    whole = chat.template.render([{"role": "user", "content": "Where?"}, asked(PARIS, ROME), *results])
+    whole = chat.template.render([{"role": "user", "content": "Where?"}, asked(PARIS, ROME), *results(PARIS, ROME)])
     assert '```json\n{"city": "Paris"}\n```' in text
     assert whole.startswith(text)
+
+
+def test_calls_that_a_template_leaves_out_are_refused(make_tokenizer: Factory) -> None:
+    chat = renderer(make_tokenizer, "harmony")
+    with pytest.raises(TemplateError, match="fewer than 2 tool calls"):
+        written(
+            chat, Turn("user", "x"), Turn("assistant", calls=[PARIS, ParsedToolCall("weather", '{"city": "Rome"}')])
+        )
 
 
 def test_calls_are_written_out_for_a_template_that_writes_none(make_tokenizer: Factory) -> None:  # D7

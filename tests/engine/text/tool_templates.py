@@ -39,6 +39,14 @@ NAME_ARGS = _template("""
 {%- for c in m.tool_calls %}
 {{- '[TOOL_CALLS]' + c.function.name + '[ARGS]' + c.function.arguments | tojson }}{% endfor %}""")
 
+CALL_IDS = """
+{%- for m in messages %}
+{%- if m.role == 'user' %}{{- '[INST]' + m.content + '[/INST]' }}
+{%- elif m.role == 'tool' %}{{- '[TOOL_RESULTS]' + m.tool_call_id + '[TOOL_CONTENT]' + m.content + '[/TOOL_RESULTS]' }}
+{%- else %}{{- m.content }}{% for c in m.tool_calls or [] %}
+{{- '[TOOL_CALLS]' + c.function.name + '[CALL_ID]' + c.id + '[ARGS]' + c.function.arguments | tojson }}{% endfor %}
+{{- eos_token }}{% endif %}{% endfor %}"""
+
 DEEPSEEK = _template("""
 {{- '<｜tool▁calls▁begin｜>' }}{% for c in m.tool_calls %}{{- '<｜tool▁call▁begin｜>' + c.function.name }}
 {{- '<｜tool▁sep｜>' + c.function.arguments | tojson + '<｜tool▁call▁end｜>' }}{% endfor %}
