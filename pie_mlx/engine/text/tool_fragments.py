@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pie_mlx.engine.text.formats import opens_reasoning
 from pie_mlx.engine.text.fragments import Fragments, Spans, message
 from pie_mlx.engine.text.sentinels import ARGUMENT, RESULTS, USERS, call_id, common_prefix, gaps
 from pie_mlx.engine.text.template import ChatTemplate, Message
@@ -32,13 +33,15 @@ class CallFragments:
 class ResultFragments:
     """Text around a tool's result: `stem` follows it at once, then `again` before another result or `close`.
 
-    `quoted`: the template writes the result as a JSON string and has put the quotes into `prefix` and `stem`.
+    `cue` opens the reply that follows. `quoted`: the template writes the result as a JSON string and has put the quotes
+    into `prefix` and `stem`.
     """
 
     prefix: str
     stem: str
     again: str
     close: str
+    cue: str
     quoted: bool
 
     def spell(self, text: str) -> str:
@@ -133,6 +136,8 @@ def derive_result(
     _, between, plain_end = _exchange_gaps(template, name, 1)
     cued_end = _exchange_gaps(template, name, 1, cue=True)[-1]
     suffix = cued_end.removesuffix(fragments.cue) if cued_end.endswith(fragments.cue) else plain_end
+    # Where a reply begins inside its reasoning, decoders begin there too.
+    goes_on = cued_end.startswith(suffix) and not opens_reasoning(fragments.cue)
     if not _ends_turn(between, ends):
         between = _after_two_calls(template, name) or between
     prefix = _turn_end(between, fragments, ends)[1]
@@ -142,4 +147,5 @@ def derive_result(
         again = suffix + prefix
     stem = common_prefix(suffix, again, spans)
     quoted = f'{RESULTS[0]}\\"' in exchange(template, name, [f'{RESULTS[0]}"'])
-    return ResultFragments(prefix, stem, again.removeprefix(stem), suffix.removeprefix(stem), quoted)
+    cue = cued_end.removeprefix(suffix) if goes_on else fragments.cue
+    return ResultFragments(prefix, stem, again.removeprefix(stem), suffix.removeprefix(stem), cue, quoted)

@@ -96,10 +96,23 @@ def test_a_template_that_puts_calls_together_from_text_is_given_text(make_tokeni
         Turn("assistant", calls=[PARIS, ROME]),
         Turn("tool_result", "21", "weather"),
         Turn("tool_result", "21", "time"),
+        Turn("cue"),
     )
-    whole = chat.template.render([{"role": "user", "content": "Where?"}, asked(PARIS, ROME), *results(PARIS, ROME)])
+    messages = [{"role": "user", "content": "Where?"}, asked(PARIS, ROME), *results(PARIS, ROME)]
     assert '```json\n{"city": "Paris"}\n```' in text
-    assert whole.startswith(text)
+    assert text == chat.template.render(messages, cue=True)
+
+
+def test_a_reply_to_a_result_is_opened_as_the_template_opens_it(make_tokenizer: Factory) -> None:  # D1
+    result = Turn("tool_result", "21", "weather")
+    ends = {"<｜Assistant｜>": "<｜tool▁outputs▁end｜>", "<｜Assistant｜><think>\\n": "<｜Assistant｜><think>\n"}
+    for cue, end in ends.items():  # decoders begin inside a reasoning block that a cue opens, so it is opened here too
+        template = tool_templates.DEEPSEEK_TEXTS.replace(
+            "{{- '<｜Assistant｜>' }}{% endif", f"{{{{- '{cue}' }}}}{{% endif"
+        )
+        chat = ChatRenderer(make_tokenizer(template, tool_templates.DEEPSEEK_SPECIAL))
+        assert written(chat, Turn("user", "x"), result, Turn("cue")).endswith(end)
+        assert written(chat, Turn("user", "x"), Turn("cue")).endswith(cue.replace("\\n", "\n"))
 
 
 def test_calls_that_a_template_leaves_out_are_refused(make_tokenizer: Factory) -> None:

@@ -66,8 +66,9 @@ DEEPSEEK_TEXTS = """{{- bos_token }}
 {{- '\\n```json\\n' + c.function.arguments + '\\n```<｜tool▁call▁end｜>' }}
 {%- if not loop.first %}{{- '<｜tool▁calls▁end｜>' + eos_token }}{% endif %}{% endfor %}
 {%- else %}{{- '<｜Assistant｜>' + m.content + eos_token }}{% endif %}{% endfor %}
-{%- if add_generation_prompt %}{{- '<｜Assistant｜>' }}{% endif %}"""
-"""Arguments are put together from text, in a reply without content, and a turn ends only after its second call."""
+{%- if add_generation_prompt and messages[-1].role != 'tool' %}{{- '<｜Assistant｜>' }}{% endif %}"""
+"""Arguments are put together from text, in a reply without content, a turn ends only after its second call, and
+nothing opens the reply to a result."""
 
 WRITTEN_OUT = """
 {%- if tools %}{{- '<|im_start|>system\\n<tools>' + tools | tojson + '</tools>\\nAnswer in <tool_call></tool_call>.' }}
