@@ -11,6 +11,7 @@ from pie_mlx.errors import TemplateError
 USERS = ("zq7K0w", "zq7K1w", "zq7K2w")
 ASSISTANTS = ("zq8J0w", "zq8J1w")
 SYSTEM = "zq6H0w"
+TOOL = "zq3E0w"
 ARGUMENT = "zq5G0w"
 RESULTS = ("zq4F0w", "zq4F1w")
 

@@ -49,7 +49,8 @@ class ResultFragments:
         return json.dumps(text, ensure_ascii=False)[1:-1] if self.quoted else text
 
 
-def _tool(name: str) -> dict[str, object]:
+def offered(name: str) -> dict[str, object]:
+    """A tool as templates are told of it."""
     parameters = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
     return {"type": "function", "function": {"name": name, "description": "d", "parameters": parameters}}
 
@@ -68,7 +69,7 @@ def exchange(template: ChatTemplate, name: str, results: Sequence[str], *, cue: 
     calls = [_call(name, _CALL_IDS[i]) for i in range(len(results))]
     asked = {"role": "assistant", "content": "", "tool_calls": calls}
     answers = [_result(name, _CALL_IDS[i], result) for i, result in enumerate(results)]
-    return template.render([message("user", USERS[0]), asked, *answers], cue=cue, tools=[_tool(name)])
+    return template.render([message("user", USERS[0]), asked, *answers], cue=cue, tools=[offered(name)])
 
 
 def _exchange_gaps(template: ChatTemplate, name: str, results: int, *, cue: bool = False) -> list[str]:
