@@ -21,12 +21,13 @@ _ARGUMENTS_END = re.compile(r'"\s*\}')
 class CallFragments:
     """Text around JSON objects of arguments: `opening`, arguments, then (`between`, arguments) any times, `closing`.
 
-    For a turn that calls one tool only; `opening` and `between` name it.
+    For a turn that calls one tool only; `opening` and `between` name it. `last` is the closing after several calls.
     """
 
     opening: str
     between: str
     closing: str
+    last: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +100,16 @@ def derive_call(template: ChatTemplate, fragments: Fragments, ends: Sequence[str
         if prefix and opening.startswith(prefix):
             opening = opening.removeprefix(prefix)
             break
-    if not _ends_turn(after, ends):
-        after = _after_two_calls(template, name) or after
-    closing = _turn_end(after, fragments, ends)[0]
-    before, behind = _ARGUMENTS_BEGIN.search(opening), _ARGUMENTS_END.match(closing)
-    if before is None or behind is None:
+    after_two = _after_two_calls(template, name) or after
+    closings = [
+        _ARGUMENTS_END.sub("", _turn_end(text, fragments, ends)[0], count=1)
+        for text in (after if _ends_turn(after, ends) else after_two, after_two)
+        if _ARGUMENTS_END.match(text)
+    ]
+    before = _ARGUMENTS_BEGIN.search(opening)
+    if before is None or len(closings) < 2:
         return None
-    return CallFragments(opening[: before.start()], _between(template, name), closing[behind.end() :])
+    return CallFragments(opening[: before.start()], _between(template, name), *closings)
 
 
 def _ends_turn(text: str, ends: Sequence[str]) -> bool:

@@ -35,6 +35,12 @@ LIST = _template("""
 {{- '{"name": "' + c.function.name + '", "arguments": ' + c.function.arguments | tojson + '}' }}{% endfor %}
 {{- ']' }}""")
 
+IDS_LAST = _template("""
+{{- '[TOOL_CALLS][' }}{% for c in m.tool_calls %}{{- ', ' if not loop.first }}
+{{- '{"name": "' + c.function.name + '", "arguments": ' + c.function.arguments | tojson + ', "id": "' + c.id + '"}' }}
+{%- endfor %}{{- ']' }}""")
+"""As Mistral Nemo's: each call ends with its id."""
+
 NAME_ARGS = _template("""
 {%- for c in m.tool_calls %}
 {{- '[TOOL_CALLS]' + c.function.name + '[ARGS]' + c.function.arguments | tojson }}{% endfor %}""")

@@ -7,6 +7,7 @@ llguidance. Where they are tagged: xgrammar's notation for them. Special tokens 
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pie_mlx.engine.text.chat import ChatRenderer
@@ -81,13 +82,13 @@ class NativeToolGrammars:
         if frame is None or reasoning is None or reasoning.closing not in frame.opening:
             return frame
         opening = frame.opening.partition(reasoning.closing)[2].lstrip("\n")
-        return CallFragments(opening, frame.between, frame.closing)
+        return replace(frame, opening=opening)
 
     def _lark(self, frames: Mapping[str, CallFragments], arguments: Mapping[str, Schema]) -> str:
         """All tools share the end of the block; a following call may be of any of them."""
         names = list(frames)
-        closing = self._literal(frames[names[0]].closing)
-        lines = [f"start: first following* {closing}".rstrip()]
+        closing, last = (self._literal(text) for text in (frames[names[0]].closing, frames[names[0]].last))
+        lines = [f"start: first {closing} | first following+ {last}".rstrip()]
         lines.append("first: " + " | ".join(f"first_{i}" for i in range(len(names))))
         lines.append("following: " + " | ".join(f"following_{i}" for i in range(len(names))))
         for i, name in enumerate(names):

@@ -22,6 +22,7 @@ JSON_FORMATS = {
     "deepseek": (tool_templates.DEEPSEEK, tool_templates.DEEPSEEK_SPECIAL),
     "kimi": (tool_templates.KIMI, ("<|tool_call_begin|>",)),
     "written_out": (tool_templates.WRITTEN_OUT, ()),
+    "ids_last": (tool_templates.IDS_LAST, ()),
     "llama": (tool_templates.LLAMA, ()),
     "harmony": (tool_templates.HARMONY, templates.HARMONY_SPECIAL),
 }
@@ -41,8 +42,8 @@ class Speaker:
     def written(self, *calls: tuple[str, dict]) -> str:
         """The calls as the template writes them in a reply."""
         made = [
-            {"type": "function", "id": "abcdefghi", "function": {"name": name, "arguments": arguments}}
-            for name, arguments in calls
+            {"type": "function", "id": f"call0000{place}", "function": {"name": name, "arguments": arguments}}
+            for place, (name, arguments) in enumerate(calls)
         ]
         turns = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "", "tool_calls": made}]
         head = self.chat.template.render(turns[:1], cue=True)
