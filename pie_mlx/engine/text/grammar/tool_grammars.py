@@ -16,9 +16,10 @@ from pie_mlx.engine.text.grammar.endless import check_endings
 from pie_mlx.engine.text.grammar.engines import Engines
 from pie_mlx.engine.text.grammar.formats import with_exact_formats
 from pie_mlx.engine.text.grammar.locate import locate
-from pie_mlx.engine.text.grammar.numbers import check_divisors, rounded_numbers
+from pie_mlx.engine.text.grammar.numbers import rounded_numbers
 from pie_mlx.engine.text.grammar.refusals import refuse_schema
 from pie_mlx.engine.text.grammar.schema import Schema, close_objects, read_schema
+from pie_mlx.engine.text.grammar.takeable import check_takeable
 from pie_mlx.engine.text.tool_families import BY_STYLE, ToolFamily
 from pie_mlx.engine.text.tool_fragments import CallFragments, derive_call
 from pie_mlx.engine.text.writing import tool_schemas
@@ -63,10 +64,11 @@ class NativeToolGrammars:
         for tool in tool_schemas(schemas):
             function = tool["function"]
             written = read_schema(json.dumps(function.get("parameters", {})))
-            check_divisors(written)
             schema = close_objects(with_exact_formats(written))
             check_endings(schema)
             places = rounded_numbers(written)
+            if not places:
+                check_takeable(written)
             if not places and (refusal := engine.schema_error(schema)):
                 places = locate(schema, refusal, engine.schema_error)
             if places:

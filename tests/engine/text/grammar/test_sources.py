@@ -96,6 +96,46 @@ def test_a_schema_nested_too_deeply_is_refused(language: Language) -> None:
         language.compile("json_schema", text)
 
 
+@pytest.mark.parametrize("number", ["-1e19", "-9223372036854775808", "-9223372036854775808.0", "1e20"])
+def test_constants_that_would_end_the_process_are_refused(language: Language, number: str) -> None:  # G13
+    fatal = f'{{"type": "integer", "const": {number}}}'
+    hidden = f'{{"$ref": "#/x/y", "x": {{"y": {fatal}}}}}'
+    for kind, text in (("json_schema", fatal), ("json_schema", hidden), ("ebnf", f"start: %json {fatal}")):
+        with pytest.raises(GrammarError, match="too large to be exact"):
+            language.compile(kind, text)
+
+
+def chain(length: int) -> str:
+    definitions = {f"d{i}": {"$ref": f"#/$defs/d{i + 1}"} for i in range(length)}
+    return json.dumps({"$defs": {**definitions, f"d{length}": {"const": "x"}}, "$ref": "#/$defs/d0"})
+
+
+def test_a_long_chain_of_references_compiles(language: Language) -> None:
+    assert language.accepts(language.compile("json_schema", chain(6_000)), '"x"')
+
+
+def test_a_chain_of_references_that_no_stack_holds_is_refused(language: Language) -> None:
+    for text in (chain(25_000), f"start: %json {chain(25_000)}"):
+        with pytest.raises(GrammarError, match="levels deep"):
+            language.compile("json_schema" if text.startswith("{") else "ebnf", text)
+
+
+@pytest.mark.parametrize(("start", "names"), [("start", ": "), ("root", " ::= ")])
+def test_a_chain_of_rules_that_no_stack_holds_is_refused(language: Language, start: str, names: str) -> None:
+    def rules(count: int) -> str:
+        chain = [f"{start}{names}r0", *(f"r{i}{names}r{i + 1}" for i in range(count)), f'r{count}{names}"a"']
+        return "\n".join(chain)
+
+    assert language.accepts(language.compile("ebnf", rules(4_000)), "a")
+    with pytest.raises(GrammarError, match="rules, at most"):
+        language.compile("ebnf", rules(25_000))
+
+
+def test_a_schema_inside_a_grammar_is_read_to_its_end(language: Language) -> None:
+    source = 'start: "a" x /%json \\{/ // %json {\nx: %json {"enum": ["}", "%json {"]} | "%json {"'
+    assert language.accepts(language.compile("ebnf", source), 'a"}"%json {')
+
+
 def test_a_schema_that_allows_nothing_is_refused(language: Language) -> None:
     for schema in ("false", '{"enum": []}', '{"$ref": "#"}'):
         with pytest.raises(GrammarError):
