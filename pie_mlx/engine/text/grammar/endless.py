@@ -88,9 +88,9 @@ def _ends(schema: Any, open_refs: Container[object]) -> bool:
 def _needed(schema: Schema) -> list[Any]:
     """The schemas of what every value of this one has inside."""
     match schema:
-        case {"type": "object"}:
+        case {"type": "object" | ["object"]}:
             return [inside(schema.get("properties"), str(name)) for name in _list(schema.get("required"))]
-        case {"type": "array", "minItems": int(least)}:
+        case {"type": "array" | ["array"], "minItems": int(least)}:
             items = schema.get("items")
             leading = _list(schema.get("prefixItems", items))
             return leading[:least] + [items] * (least > len(leading))

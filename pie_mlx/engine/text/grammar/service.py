@@ -19,6 +19,7 @@ from pie_mlx.engine.text.grammar.endless import check_endings
 from pie_mlx.engine.text.grammar.engines import Engines
 from pie_mlx.engine.text.grammar.formats import with_exact_formats
 from pie_mlx.engine.text.grammar.guard import GuardedWalk, Notify, ignore
+from pie_mlx.engine.text.grammar.idle import without_idle
 from pie_mlx.engine.text.grammar.llguidance_engine import LlguidanceEngine
 from pie_mlx.engine.text.grammar.locate import keyword_paths, locate
 from pie_mlx.engine.text.grammar.numbers import rounded_numbers, without_rounded_numbers
@@ -157,7 +158,7 @@ def _compile_schema(source: GrammarSource, engines: Engines) -> tuple[Walk, list
     rounded = rounded_numbers(written)
     if rounded and not source.lenient:
         raise refuse_schema(rounded)
-    exact = without_rounded_numbers(written)
+    exact = without_idle(without_rounded_numbers(written))
     check_takeable(exact)
     schema: Schema = close_objects(with_exact_formats(exact)) if source.strict else as_defined(exact)
     check_endings(schema)

@@ -15,6 +15,7 @@ from pie_mlx.engine.text.grammar.base import Walk
 from pie_mlx.engine.text.grammar.endless import check_endings
 from pie_mlx.engine.text.grammar.engines import Engines
 from pie_mlx.engine.text.grammar.formats import with_exact_formats
+from pie_mlx.engine.text.grammar.idle import without_idle
 from pie_mlx.engine.text.grammar.locate import locate
 from pie_mlx.engine.text.grammar.numbers import rounded_numbers
 from pie_mlx.engine.text.grammar.refusals import refuse_schema
@@ -64,7 +65,7 @@ class NativeToolGrammars:
         for tool in tool_schemas(schemas):
             function = tool["function"]
             written = read_schema(json.dumps(function.get("parameters", {})))
-            schema = close_objects(with_exact_formats(written))
+            schema = close_objects(with_exact_formats(without_idle(written)))
             check_endings(schema)
             places = rounded_numbers(written)
             if not places:
