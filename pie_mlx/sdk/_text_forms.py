@@ -50,8 +50,12 @@ def check_forms(target: Any) -> None:
 
 def with_open_sets(schema: Any, target: Any) -> Any:
     """The same schema, the sets of the type free to repeat members, which are dropped when they are read."""
-    extras = [part.extra_json_schema for _, part in _all_parts(target) if isinstance(part, inspect.Metadata)]
-    return schema if any("uniqueItems" in (extra or {}) for extra in extras) else _with_open_sets(schema)
+    said = any(isinstance(part, inspect.Metadata) and _says_unique(part) for _, part in _all_parts(target))
+    return schema if said else _with_open_sets(schema)
+
+
+def _says_unique(part: inspect.Metadata) -> bool:
+    return "uniqueItems" in cast("dict[str, Any]", part.extra_json_schema or {})  # pyright: ignore[reportUnknownMemberType]
 
 
 def _with_open_sets(schema: Any) -> Any:

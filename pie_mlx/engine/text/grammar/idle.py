@@ -1,5 +1,6 @@
 """Keywords that restrict nothing where they stand, or no more than a plainer one does. Engines refuse them by name."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from pie_mlx.engine.text.grammar.schema import Schema, replace_subschemas
@@ -9,8 +10,8 @@ _IN_PLACE = (
     "dependencies", "contains",
 )  # fmt: skip
 """Keywords that may evaluate properties and items in the places of those beside them."""
-_EVERYTHING = (True, {})
-_IDLE_WITH = {
+_EVERYTHING: tuple[object, ...] = (True, {})
+_IDLE_WITH: Mapping[str, tuple[object, ...]] = {
     "propertyNames": _EVERYTHING,
     "unevaluatedProperties": _EVERYTHING,
     "unevaluatedItems": _EVERYTHING,

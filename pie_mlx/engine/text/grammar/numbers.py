@@ -66,8 +66,11 @@ def _objects(value: Any, path: str = "$") -> Iterator[tuple[str, Schema]]:
 
 
 def _divisors(schema: Schema) -> list[tuple[str, float]]:
-    found = [(step(path, "multipleOf"), fields.get("multipleOf")) for path, fields in _objects(schema)]
-    return [(path, value) for path, value in found if _is_divisor(value)]
+    return [
+        (step(path, "multipleOf"), fields["multipleOf"])
+        for path, fields in _objects(schema)
+        if _is_divisor(fields.get("multipleOf"))
+    ]
 
 
 def _is_divisor(value: Any) -> bool:
