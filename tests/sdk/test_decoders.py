@@ -57,6 +57,12 @@ def test_chat_text_excludes_reasoning(hermes: Model) -> None:  # T46
     assert events(chat.Decoder(hermes), one_by_one(tokens)) == [chat.Delta("b"), chat.Done("b", "")]
 
 
+def test_a_message_without_a_header_is_text(harmony: Model) -> None:  # D4
+    tokens = ids(harmony, "Well.<|end|><|start|>assistant<|channel|>final<|message|>Yes<|return|>")
+    for batches in ([tokens], one_by_one(tokens)):
+        assert events(chat.Decoder(harmony), batches)[-1].text == "Well.Yes"
+
+
 def test_a_call_may_follow_a_cue_that_opened_the_reasoning(hermes: Model) -> None:  # D4, D6
     formats = msgspec.structs.replace(
         hermes.info.formats, reasoning=ReasoningFormat("<think>", "</think>", opened_by_cue=True)
