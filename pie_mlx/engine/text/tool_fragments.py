@@ -126,12 +126,22 @@ def _after_two_calls(template: ChatTemplate, name: str) -> str:
 
 def _between(template: ChatTemplate, name: str) -> str:
     """The text between the arguments of two calls; "" where the template writes one call only."""
-    try:
-        text = exchange(template, name, RESULTS).partition(ARGUMENT)[2].partition(_SECOND_ARGUMENT)[0]
-    except TemplateError:
-        return ""
+    text = _between_values(template, name)
     behind, before = _ARGUMENTS_END.match(text), _ARGUMENTS_BEGIN.search(text)
     return text[behind.end() : before.start()] if behind and before else ""
+
+
+def _between_values(template: ChatTemplate, name: str) -> str:
+    try:
+        return exchange(template, name, RESULTS).partition(ARGUMENT)[2].partition(_SECOND_ARGUMENT)[0]
+    except TemplateError:
+        return ""
+
+
+def derive_separator(template: ChatTemplate, name: str, opening: str, closing: str) -> str:
+    """The white space between two blocks of calls; a line break where the template writes one block only."""
+    found = re.search(rf"{re.escape(closing)}(\s*){re.escape(opening)}", _between_values(template, name))
+    return found[1] if found else "\n"
 
 
 def derive_result(

@@ -22,7 +22,7 @@ from pie_mlx.engine.text.grammar.refusals import refuse_schema
 from pie_mlx.engine.text.grammar.schema import Schema, close_objects, read_schema
 from pie_mlx.engine.text.grammar.takeable import check_takeable
 from pie_mlx.engine.text.tool_families import BY_STYLE, ToolFamily
-from pie_mlx.engine.text.tool_fragments import CallFragments, derive_call
+from pie_mlx.engine.text.tool_fragments import CallFragments, derive_call, derive_separator
 from pie_mlx.engine.text.writing import tool_schemas
 from pie_mlx.errors import GrammarError
 
@@ -51,7 +51,7 @@ class NativeToolGrammars:
             return None
         arguments = self._argument_schemas(schemas, engines)
         if self._family.xml_style:
-            return self._tagged(self._family.xml_style, arguments, engines)
+            return self._tagged(self._family, arguments, engines)
         frames = {name: self._frame(name) for name in arguments}
         if any(frame is None for frame in frames.values()):
             return None
@@ -114,11 +114,13 @@ class NativeToolGrammars:
             if part
         )
 
-    def _tagged(self, style: str, arguments: Mapping[str, Schema], engines: Engines) -> Walk | None:
+    def _tagged(self, family: ToolFamily, arguments: Mapping[str, Schema], engines: Engines) -> Walk | None:
         engine = engines.xgrammar("tool")
         if engine is None:
             return None
+        style = family.xml_style
         begin, end = _XML_FRAMES[style]
+        separator = derive_separator(self._chat.template, next(iter(arguments)), family.openings[0], family.closing)
         tags: list[dict[str, Any]] = [
             {
                 "type": "tag",
@@ -128,7 +130,7 @@ class NativeToolGrammars:
             }
             for name, schema in arguments.items()
         ]
-        calls = {"type": "tags_with_separator", "tags": tags, "separator": "\n", "at_least_one": True}
+        calls = {"type": "tags_with_separator", "tags": tags, "separator": separator, "at_least_one": True}
         walk = engine.compile_structural_tag(json.dumps({"type": "structural_tag", "format": calls}))
         if walk is None:
             raise GrammarError("tools: their schemas do not compile in time", hint="offer fewer or simpler tools")

@@ -115,6 +115,7 @@ def test_tagged_arguments_are_enforced_by_xgrammar(make_tokenizer: Factory, name
     model = Speaker(make_tokenizer, TAGGED_FORMATS[name], ())
     good = model.written(("weather", {"city": "Rome"}))
     assert model.takes(good, WEATHER)
+    assert model.takes(model.written(*[("weather", {"city": "Rome"})] * 3), WEATHER)
     for bad in (good.replace("weather", "feather"), good.replace("city", "town"), "Hello"):
         assert not model.takes(bad, WEATHER), bad
 
