@@ -14,12 +14,12 @@ from pie_mlx.engine.text.chat import ChatRenderer
 from pie_mlx.engine.text.grammar.base import Walk
 from pie_mlx.engine.text.grammar.endless import check_endings
 from pie_mlx.engine.text.grammar.engines import Engines
-from pie_mlx.engine.text.grammar.formats import with_exact_formats
+from pie_mlx.engine.text.grammar.formats import with_exact_formats, with_format_patterns
 from pie_mlx.engine.text.grammar.idle import without_idle
 from pie_mlx.engine.text.grammar.locate import locate
 from pie_mlx.engine.text.grammar.numbers import rounded_numbers
 from pie_mlx.engine.text.grammar.refusals import refuse_schema
-from pie_mlx.engine.text.grammar.schema import Schema, close_objects, read_schema
+from pie_mlx.engine.text.grammar.schema import Schema, close_objects, read_schema, step, subschemas
 from pie_mlx.engine.text.grammar.takeable import check_takeable
 from pie_mlx.engine.text.tool_families import BY_STYLE, ToolFamily
 from pie_mlx.engine.text.tool_fragments import CallFragments, derive_call, derive_separator
@@ -27,6 +27,7 @@ from pie_mlx.engine.text.writing import tool_schemas
 from pie_mlx.errors import GrammarError
 
 _NO_ARGUMENTS: Schema = {"type": "object", "properties": {}, "additionalProperties": False}
+_LENGTHS = frozenset({"minLength", "maxLength"})
 _XML_FRAMES: Mapping[str, tuple[str, str]] = {
     "qwen_xml": ("<tool_call>\n<function={name}>\n", "\n</function>\n</tool_call>"),
     "glm_xml": ("<tool_call>{name}", "</tool_call>"),
@@ -65,13 +66,17 @@ class NativeToolGrammars:
         for tool in tool_schemas(schemas):
             function = tool["function"]
             written = read_schema(json.dumps(function.get("parameters", {})))
-            schema = close_objects(with_exact_formats(without_idle(written)))
+            tagged = self._family is not None and bool(self._family.xml_style)
+            with_formats = with_format_patterns if tagged else with_exact_formats
+            schema = close_objects(with_formats(without_idle(written)))
             check_endings(schema)
             places = rounded_numbers(written)
             if not places:
                 check_takeable(written)
             if not places and (refusal := engine.schema_error(schema)):
                 places = locate(schema, refusal, engine.schema_error)
+            if tagged and not places:
+                places = [(place, "is not enforceable in tagged calls") for place in _beyond_tags(schema)]
             if places:
                 raise refuse_schema([(f"{function['name']}.parameters: {place}", why) for place, why in places])
             found[function["name"]] = schema or _NO_ARGUMENTS
@@ -115,7 +120,7 @@ class NativeToolGrammars:
         )
 
     def _tagged(self, family: ToolFamily, arguments: Mapping[str, Schema], engines: Engines) -> Walk | None:
-        engine = engines.xgrammar("tool")
+        engine = engines.xgrammar("tags")
         if engine is None:
             return None
         style = family.xml_style
@@ -135,6 +140,15 @@ class NativeToolGrammars:
         if walk is None:
             raise GrammarError("tools: their schemas do not compile in time", hint="offer fewer or simpler tools")
         return walk
+
+
+def _beyond_tags(schema: Schema, path: str = "$") -> list[str]:
+    """Every place of what xgrammar drops without a word."""
+    found = [step(path, "allOf")] if len(schema.get("allOf", [])) > 1 else []
+    found += [step(path, "multipleOf")] if "multipleOf" in schema and schema.get("type") != "integer" else []
+    found += [step(path, "format")] if schema.get("format") in ("date", "time", "date-time") else []
+    found += [step(path, "pattern")] if "pattern" in schema and _LENGTHS & schema.keys() else []
+    return found + [place for where, inner, _ in subschemas(schema, path) for place in _beyond_tags(inner, where)]
 
 
 def _schema_text(schema: Schema) -> str:

@@ -120,6 +120,53 @@ def test_tagged_arguments_are_enforced_by_xgrammar(make_tokenizer: Factory, name
         assert not model.takes(bad, WEATHER), bad
 
 
+def tagged_speaker(make: Factory) -> Speaker:
+    if reason := xgrammar_library.unavailable_because():
+        pytest.skip(reason)
+    return Speaker(make, tool_templates.FUNCTION_TAGS, ())
+
+
+def tool(argument: dict[str, object]) -> str:
+    return json.dumps({"name": "f", "parameters": {"properties": {"a": argument}, "required": ["a"]}})
+
+
+@pytest.mark.parametrize(
+    ("keyword", "argument"),
+    [
+        ("allOf", {"allOf": [{"type": "integer"}, {"minimum": 5}]}),
+        ("multipleOf", {"type": "number", "multipleOf": 0.5}),
+        ("pattern", {"type": "string", "pattern": "^[ab]+$", "maxLength": 3}),
+        ("format", {"type": "string", "format": "date", "pattern": "^2"}),
+    ],
+)
+def test_what_xgrammar_drops_is_refused_in_tagged_calls(
+    make_tokenizer: Factory, keyword: str, argument: dict[str, object]
+) -> None:
+    model = tagged_speaker(make_tokenizer)
+    with pytest.raises(GrammarError, match=rf"f\.parameters: \$\.properties\.a\.{keyword}: .* tagged calls"):
+        model.grammars.compile(GrammarSource("tools", schemas=[tool(argument)]))
+
+
+@pytest.mark.parametrize(
+    ("form", "good", "bad"),
+    [
+        ("date", "2024-02-29", "2023-02-29"),
+        ("time", "23:59:59Z", "24:00:00Z"),
+        ("date-time", "2024-02-29T23:59:59.5+01:00", "2024-02-30T00:00:00Z"),
+    ],
+)
+def test_dates_in_tagged_calls_exist(make_tokenizer: Factory, form: str, good: str, bad: str) -> None:
+    model = tagged_speaker(make_tokenizer)
+    for value, is_taken in ((good, True), (bad, False), ("soon", False)):
+        assert model.takes(model.written(("f", {"a": value})), tool({"type": "string", "format": form})) == is_taken
+
+
+def test_control_tokens_are_no_text_of_tagged_calls(make_tokenizer: Factory) -> None:
+    model = tagged_speaker(make_tokenizer)
+    for value in ("a<|im_start|>b", "a<s>b"):
+        assert not model.takes(model.written(("weather", {"city": value})), WEATHER)
+
+
 @pytest.mark.parametrize("template", [tool_templates.GEMMA, tool_templates.PYTHON_BLOCK, templates.GEMMA])
 def test_formats_that_cannot_be_enforced_have_no_grammar(make_tokenizer: Factory, template: str) -> None:  # D7
     model = Speaker(make_tokenizer, template, templates.GEMMA_SPECIAL)
