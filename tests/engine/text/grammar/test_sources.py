@@ -2,6 +2,7 @@
 
 import json
 import threading
+from typing import Literal
 
 import pytest
 import tokenizers
@@ -103,6 +104,32 @@ def test_constants_that_would_end_the_process_are_refused(language: Language, nu
     for kind, text in (("json_schema", fatal), ("json_schema", hidden), ("ebnf", f"start: %json {fatal}")):
         with pytest.raises(GrammarError, match="too large to be exact"):
             language.compile(kind, text)
+
+
+@pytest.fixture(scope="module")
+def few_letters() -> GrammarService:
+    """Grammars over a vocabulary of a, b, the quotation mark and the first byte of é."""
+    backend = tokenizers.Tokenizer(models.BPE({letter: place for place, letter in enumerate('ab"Ã')}, []))
+    backend.decoder = decoders.ByteLevel()
+    tokenizer = Tokenizer(PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<end>"))
+    return GrammarService(tokenizer, tokenizer.size, tokenizer.eos_ids)
+
+
+@pytest.mark.parametrize(
+    ("forced", "spelled"), [("a9", [2, 0]), ("a日", [2, 0]), ("aé", [2, 0, 3]), ("ab", [2, 0, 1, 2])]
+)
+@pytest.mark.parametrize(("kind", "source"), [("json_schema", '{{"const": "{}"}}'), ("regex", '"{}"')])
+def test_a_character_that_no_token_spells_is_refused_where_it_must_come(
+    few_letters: GrammarService, kind: Literal["json_schema", "regex"], source: str, forced: str, spelled: list[int]
+) -> None:
+    matcher = few_letters.compile(GrammarSource(kind, source.format(forced)))
+    assert matcher is not None
+    matcher.accept(spelled)
+    if forced == "ab":
+        assert matcher.is_terminated
+        return
+    with pytest.raises(GrammarError, match="the vocabulary can spell"):
+        matcher.packed_mask()
 
 
 def chain(length: int) -> str:
