@@ -23,6 +23,8 @@ _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)")
 _RECIPIENT = re.compile(r"to=functions\.\S")
 _ENDS = ("<|end|>", "<|start|>", "<|channel|>")
 
+_BOUNDS = ("<|end|>", "<|start|>")
+
 _Kind = Literal["header", "text", "reasoning", "call"]
 
 
@@ -82,6 +84,9 @@ class HarmonyScanner:
         elif self._kind == "header" and text == "<|message|>":
             yield from self._open()
         elif self._kind == "header":
+            if text in _BOUNDS and "<|" not in self._header:  # a message without a header
+                yield from self._visible(self._header)
+                self._header = ""
             self._header += text
         else:
             yield Control(token)

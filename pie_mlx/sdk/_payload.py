@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -40,3 +41,8 @@ def spaced_text(what: str, value: Any) -> str:
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise InvalidTypeError(f"{what}: {error}", hint="use a str or values JSON can hold") from error
     return checked_text(text, what)
+
+
+def schema_texts(schemas: Iterable[str | dict[str, Any]]) -> list[str]:
+    """The schemas of tools as JSON text."""
+    return [spaced_text("tool schema", schema) for schema in schemas]

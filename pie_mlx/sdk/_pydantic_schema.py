@@ -3,6 +3,8 @@
 from inspect import signature
 from typing import Any
 
+from pie_mlx.sdk._text_forms import open_set
+
 
 def model_schema(model: Any) -> dict[str, Any]:
     """The model's own schema, by its own generator; where that would allow any text, the number which is also read, or
@@ -24,6 +26,12 @@ class _Readable:
 
     def json_schema(self, schema: Any) -> dict[str, Any]:
         return {**self._own("json_schema", schema), "format": "json"}
+
+    def set_schema(self, schema: Any) -> dict[str, Any]:
+        return open_set(self._own("set_schema", schema))
+
+    def frozenset_schema(self, schema: Any) -> dict[str, Any]:
+        return open_set(self._own("frozenset_schema", schema))
 
     def dict_schema(self, schema: Any) -> dict[str, Any]:
         keys = schema.get("keys_schema", {"type": "any"})

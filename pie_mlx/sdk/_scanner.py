@@ -68,6 +68,7 @@ class DelimiterScanner:
 
     def _restart(self) -> None:
         self._begun = False
+        self._is_blank = False  # in reasoning that the cue has opened, with nothing thought yet
         self._place: _Place = "beginning"
         self._buffer = ""
         self._marked: list[tuple[int, int, int]] = []  # control tokens in the buffer: start, end, token
@@ -78,6 +79,7 @@ class DelimiterScanner:
         self._begun = True
         if self._reasoning and self._reasoning.opened_by_cue:
             self._place = "reasoning"
+            self._is_blank = bool(self._tools.openings)
             yield ReasoningStart()
 
     def _take(self, token: int) -> None:
@@ -95,7 +97,7 @@ class DelimiterScanner:
     def _is_plain(self) -> bool:
         """Whether the buffer is text in which no delimiter can begin, as most of it is."""
         suspicious = self._suspicious.get(self._place)
-        if suspicious is None or self._marked or not self._buffer:
+        if suspicious is None or self._marked or self._is_blank or not self._buffer:
             return False
         return suspicious.isdisjoint(self._buffer)
 
@@ -137,6 +139,22 @@ class DelimiterScanner:
             yield CallStart()
 
     def _scan_reasoning(self) -> Iterator[Item]:
+        if self._is_blank:
+            yield from self._skip_thought()
+        if not self._is_blank:
+            yield from self._scan_thought()
+
+    def _skip_thought(self) -> Iterator[Item]:
+        """A reply that begins with a call has no thought: a grammar of calls leaves no room for the closing."""
+        start = self._buffer.lstrip()
+        if any(start.startswith(opening) for opening in self._tools.openings):
+            yield from self._emit(len(self._buffer) - len(start))
+            self._place = "text"
+            yield ReasoningEnd()
+        elif start and not any(opening.startswith(start) for opening in self._tools.openings):
+            self._is_blank = False
+
+    def _scan_thought(self) -> Iterator[Item]:
         closing = self._reasoning.closing if self._reasoning else ""
         at = self._buffer.find(closing)
         if at < 0:

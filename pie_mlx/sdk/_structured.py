@@ -7,7 +7,7 @@ import msgspec
 
 from pie_mlx.errors import InvalidTypeError, StructuredOutputError
 from pie_mlx.sdk._pydantic_schema import model_schema
-from pie_mlx.sdk._text_forms import check_forms, with_forms
+from pie_mlx.sdk._text_forms import check_forms, with_forms, with_open_sets
 from pie_mlx.sdk.constraint import AnyJson, GrammarSchema, JsonSchema
 
 Parse = Callable[[str], Any]
@@ -55,7 +55,7 @@ def _pydantic(model: Any) -> tuple[GrammarSchema, Parse]:
 def _typed(target: Any) -> tuple[GrammarSchema, Parse]:
     schema = _described(target, lambda: msgspec.json.schema(target))
     check_forms(target)
-    return JsonSchema(schema), lambda text: msgspec.json.decode(text, type=target)
+    return JsonSchema(with_open_sets(schema, target)), lambda text: msgspec.json.decode(text, type=target)
 
 
 def _described(target: Any, describe: Callable[[], dict[str, Any]]) -> dict[str, Any]:

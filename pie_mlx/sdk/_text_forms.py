@@ -41,18 +41,46 @@ def with_forms(schema: Any) -> Any:
 
 def check_forms(target: Any) -> None:
     """Raises InvalidTypeError for a type msgspec reads from texts that its schema says nothing of, with the path."""
-    whole = inspect.type_info(target)
-    waiting, seen = [("$", whole)], set[int]()
-    while waiting:
-        path, part = waiting.pop()
-        if id(part) in seen:
-            continue
-        seen.add(id(part))
+    for path, part in _all_parts(target):
         instead = _instead(part)
         if instead:
             name = type(part).__name__.removesuffix("Type")
             raise InvalidTypeError(f"schema: {path}: a {name} cannot be enforced as it is", hint=instead)
-        waiting += _parts(part, path)
+
+
+def with_open_sets(schema: Any, target: Any) -> Any:
+    """The same schema, the sets of the type free to repeat members, which are dropped when they are read."""
+    said = any(isinstance(part, inspect.Metadata) and _says_unique(part) for _, part in _all_parts(target))
+    return schema if said else _with_open_sets(schema)
+
+
+def _says_unique(part: inspect.Metadata) -> bool:
+    return "uniqueItems" in cast("dict[str, Any]", part.extra_json_schema or {})  # pyright: ignore[reportUnknownMemberType]
+
+
+def _with_open_sets(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_with_open_sets(item) for item in cast("list[Any]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    fields = cast("dict[str, Any]", schema)
+    return open_set({key: _with_open_sets(value) for key, value in fields.items()})
+
+
+def open_set(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a set as that of a list. One that must have several members stays: repeated ones are too few."""
+    is_set = schema.get("uniqueItems") is True and schema.get("minItems", 0) <= 1
+    return {key: value for key, value in schema.items() if not (is_set and key == "uniqueItems")}
+
+
+def _all_parts(target: Any) -> Iterator[tuple[str, inspect.Type]]:
+    waiting, seen = [("$", inspect.type_info(target))], set[int]()
+    while waiting:
+        path, part = waiting.pop()
+        if id(part) not in seen:
+            seen.add(id(part))
+            yield path, part
+            waiting += _parts(part, path)
 
 
 def _instead(part: inspect.Type) -> str:

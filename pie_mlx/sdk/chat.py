@@ -1,10 +1,12 @@
 """Conversations by hand: the tokens of turns, and the visible text of replies."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pie_mlx.calls import ChatState, Turn
 from pie_mlx.sdk._decoder import QueueDecoder
+from pie_mlx.sdk._payload import schema_texts
 from pie_mlx.sdk._stream import Control, Item, TurnEnd, VisibleText
 from pie_mlx.sdk._tokens import checked_text
 from pie_mlx.sdk._turn_tokens import TurnTokens, write_turn
@@ -54,10 +56,11 @@ AnyEvent = Idle | Delta | Done | Interrupt
 
 
 class Decoder(QueueDecoder[AnyEvent]):
-    """The visible text of a reply: without reasoning, tool calls and control tokens (D3, D4)."""
+    """The visible text of a reply: without reasoning, tool calls and control tokens (D3, D4). With `schemas`, calls of
+    other tools are text."""
 
-    def __init__(self, model: Model) -> None:
-        super().__init__(model, Idle())
+    def __init__(self, model: Model, schemas: Iterable[str | dict[str, Any]] = ()) -> None:
+        super().__init__(model, Idle(), schema_texts(schemas))
 
     def _begin(self) -> None:
         self._delivered: list[str] = []

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from pie_mlx.calls import ChatState, CompileGrammar, GrammarSource, ParseToolCall, Turn
 from pie_mlx.sdk._decoder import QueueDecoder
-from pie_mlx.sdk._payload import spaced_text
+from pie_mlx.sdk._payload import schema_texts, spaced_text
 from pie_mlx.sdk._stream import CallEnd, CallStart, Item
 from pie_mlx.sdk._tokens import checked_text
 from pie_mlx.sdk._turn_tokens import TurnTokens, write_turn
@@ -45,11 +45,11 @@ AnyEvent = Idle | Start | Call
 
 
 class Decoder(QueueDecoder[AnyEvent]):
-    """The tool calls of a reply (D6). With `schemas`, calls of other tools are text, and untyped values are converted
-    as the schemas say."""
+    """The tool calls of a reply (D6). With `schemas`, calls of other tools are none, and untyped values are converted
+    as the schemas say; a `chat.Decoder` with the same ones gives those calls as text."""
 
     def __init__(self, model: Model, schemas: Iterable[str | dict[str, Any]] = ()) -> None:
-        super().__init__(model, Idle(), _texts(schemas))
+        super().__init__(model, Idle(), schema_texts(schemas))
 
     def _take(self, item: Item) -> None:
         match item:
@@ -66,7 +66,7 @@ def equip_prefix(model: Model, schemas: Iterable[str | dict[str, Any]]) -> TurnT
 
     Raises TemplateError for a model whose template knows no tools, InvalidArgumentError for bad schemas.
     """
-    return write_turn(model, Turn("tools", schemas=_texts(schemas)), ChatState())
+    return write_turn(model, Turn("tools", schemas=schema_texts(schemas)), ChatState())
 
 
 def answer_prefix(model: Model, name: str, value: Any) -> TurnTokens:
@@ -80,25 +80,21 @@ def answer_prefix(model: Model, name: str, value: Any) -> TurnTokens:
 
 def parse_call(model: Model, text: str, schemas: Iterable[str | dict[str, Any]] = ()) -> tuple[str, str] | None:
     """The first call in a finished text: name and arguments as JSON text; None when there is none."""
-    found = model.host.call(ParseToolCall(model.name, checked_text(text, "parse_call"), _texts(schemas)))
+    found = model.host.call(ParseToolCall(model.name, checked_text(text, "parse_call"), schema_texts(schemas)))
     return (found[0].name, found[0].arguments) if found else None
 
 
 def native_grammar(model: Model, schemas: Iterable[str | dict[str, Any]]) -> Grammar | None:
     """The model's own format of calls of these tools; None for a model without an enforceable one (D7)."""
-    source = GrammarSource("tools", schemas=_texts(schemas))
+    source = GrammarSource("tools", schemas=schema_texts(schemas))
     return None if _compile(model, source) is None else Grammar(source)
 
 
 def native_matcher(model: Model, schemas: Iterable[str | dict[str, Any]]) -> Matcher | None:
     """A matcher of the model's own format of calls of these tools; None for a model without an enforceable one (D7)."""
-    return _compile(model, GrammarSource("tools", schemas=_texts(schemas)))
+    return _compile(model, GrammarSource("tools", schemas=schema_texts(schemas)))
 
 
 def _compile(model: Model, source: GrammarSource) -> Matcher | None:
     state = model.host.compile(CompileGrammar(model.name, source))
     return None if state is None else Matcher.adopt(model.host, state)
-
-
-def _texts(schemas: Iterable[str | dict[str, Any]]) -> list[str]:
-    return [spaced_text("tool schema", schema) for schema in schemas]

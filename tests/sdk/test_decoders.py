@@ -1,5 +1,6 @@
 """The three decoders over one token stream: disjoint, complete, indifferent to how it is cut."""
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,6 +55,27 @@ def test_chat_text_excludes_reasoning(hermes: Model) -> None:  # T46
         ]
     assert events(chat.Decoder(hermes), [tokens]) == [chat.Done("b", "b")]
     assert events(chat.Decoder(hermes), one_by_one(tokens)) == [chat.Delta("b"), chat.Done("b", "")]
+
+
+def test_a_message_without_a_header_is_text(harmony: Model) -> None:  # D4
+    tokens = ids(harmony, "Well.<|end|><|start|>assistant<|channel|>final<|message|>Yes<|return|>")
+    for batches in ([tokens], one_by_one(tokens)):
+        assert events(chat.Decoder(harmony), batches)[-1].text == "Well.Yes"
+
+
+def test_a_call_may_follow_a_cue_that_opened_the_reasoning(hermes: Model) -> None:  # D4, D6
+    formats = msgspec.structs.replace(
+        hermes.info.formats, reasoning=ReasoningFormat("<think>", "</think>", opened_by_cue=True)
+    )
+    model = made(templates.HERMES, formats=formats)
+    thinks = ids(model, f"Or a <tool_call>?</think>b{CALL}<|im_end|>")
+    calls = ids(model, f"\n{CALL}b<|im_end|>")
+    for cut in (lambda tokens: [tokens], one_by_one):
+        assert events(tools.Decoder(model), cut(calls)) == [tools.Start(), tools.Call("f", '{"x":1}')]
+        assert events(reasoning.Decoder(model), cut(calls))[-1] == reasoning.End("\n")
+        assert events(reasoning.Decoder(model), cut(thinks))[-1] == reasoning.End("Or a <tool_call>?")
+        for tokens in (thinks, calls):
+            assert events(chat.Decoder(model), cut(tokens))[-1].text == "b"
 
 
 def test_a_call_is_an_event_of_the_tools_only(hermes: Model) -> None:  # T47

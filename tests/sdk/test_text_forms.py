@@ -130,3 +130,28 @@ def test_a_model_without_a_schema_is_refused() -> None:  # G11
 
     with pytest.raises(InvalidTypeError, match="describes no JSON"):
         schema_of(Callback)
+
+
+class Tags(pydantic.BaseModel):
+    names: set[str]
+    sizes: frozenset[int] = frozenset()
+
+
+def test_sets_may_be_written_with_repeated_members() -> None:  # G11
+    for kind in (set[int], frozenset[str], dict[str, set[int]], Tags):
+        assert "uniqueItems" not in msgspec.json.encode(schema_of(kind)).decode()
+    assert reader(set[int])("[1,1,2]") == {1, 2}
+    assert reader(Tags)('{"names":["a","a"]}') == Tags(names={"a"})
+
+
+def test_sets_with_a_least_number_and_lists_that_say_so_keep_their_members_apart() -> None:  # G11
+    class Two(pydantic.BaseModel):
+        names: Annotated[set[str], pydantic.Field(min_length=2)]
+
+    class Said(pydantic.BaseModel):
+        names: Annotated[list[str], pydantic.Field(json_schema_extra={"uniqueItems": True})]
+
+    least = Annotated[set[int], msgspec.Meta(min_length=2)]
+    said = Annotated[list[int], msgspec.Meta(extra_json_schema={"uniqueItems": True})]
+    for kind in (Two, Said, least, said):
+        assert "uniqueItems" in msgspec.json.encode(schema_of(kind)).decode()

@@ -53,11 +53,14 @@ def test_several_calls_are_several_events(speaking: tuple[str, Model]) -> None: 
         assert [event for event in found if isinstance(event, tools.Call)] == [EXPECTED, EXPECTED]
 
 
-def test_a_call_of_a_tool_that_is_not_offered_is_text(speaking: tuple[str, Model]) -> None:
+def test_a_call_of_a_tool_that_is_not_offered_is_text(speaking: tuple[str, Model]) -> None:  # D4
     style, model = speaking
-    decoder = tools.Decoder(model, ['{"name": "g"}'])
-    found = events(decoder, [reply(style, model, WRITTEN[style].removesuffix("<|call|>"))])
+    tokens = reply(style, model, WRITTEN[style].removesuffix("<|call|>"))
+    found = events(tools.Decoder(model, ['{"name": "g"}']), [tokens])
     assert not [event for event in found if isinstance(event, tools.Call)]
+    text = events(chat.Decoder(model, ['{"name": "g"}']), [tokens])[-1].text
+    assert "a b" in text
+    assert style in WHOLE_REPLY or text == f"Hi {WRITTEN[style]}"
 
 
 def test_an_answer_in_json_is_text() -> None:  # D4

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 
 import msgspec
 
 from pie_mlx.calls import ParsedToolCall
 from pie_mlx.engine.text.fragments import Fragments, message
-from pie_mlx.engine.text.sentinels import USERS
+from pie_mlx.engine.text.sentinels import RESULTS, USERS, call_id
 from pie_mlx.engine.text.template import ChatTemplate, Message
 from pie_mlx.errors import InvalidArgumentError, TemplateError
 
@@ -19,15 +20,37 @@ def calling_turn(
 ) -> str:
     """The whole turn of an assistant that said `text` and made `calls`; `ends` are texts that end a turn.
 
-    Raises InvalidArgumentError for arguments that are no JSON object, TemplateError for a template without calls.
+    Raises InvalidArgumentError for arguments that are no JSON object, TemplateError for a template without calls, or
+    with fewer in a turn.
     """
-    asked: Message = {**message("assistant", text), "tool_calls": [_call(i, call) for i, call in enumerate(calls)]}
-    rendered = template.render([message("user", USERS[0]), asked])
-    turn = rendered.partition(USERS[0])[2].removeprefix(fragments.user_suffix)
+    asked = [_call(place, call) for place, call in enumerate(calls)]
+    turn = _turn(template, fragments, ends, text, asked)
     if not all(call.name in turn for call in calls):
         raise TemplateError("chat template: writes no tool calls", hint="use a model that was trained on tools")
-    at, end = min(((turn.index(end), end) for end in ends if end and end in turn), default=(len(turn), fragments.seal))
-    return turn[:at] + end
+    if len(calls) > 1 and turn == _turn(template, fragments, ends, text, asked[:-1]):
+        raise TemplateError(
+            f"chat template: writes fewer than {len(calls)} tool calls in a turn", hint="give one a turn"
+        )
+    return turn
+
+
+def _turn(
+    template: ChatTemplate, fragments: Fragments, ends: Sequence[str], text: str, asked: Sequence[Message]
+) -> str:
+    """The turn up to its end, as the template writes it when results follow: some write a last turn differently."""
+    turns = [message("user", USERS[0]), {**message("assistant", text), "tool_calls": list(asked)}]
+    for following in ([_result(call) for call in asked], []):
+        with suppress(TemplateError):
+            rendered = template.render([*turns, *following]).partition(USERS[0])[2].removeprefix(fragments.user_suffix)
+            found = [(rendered.index(end), end) for end in ends if end and end in rendered]
+            if found:
+                at, end = min(found)
+                return rendered[:at] + (end if fragments.seal else "")
+    return template.render(turns).partition(USERS[0])[2].removeprefix(fragments.user_suffix) + fragments.seal
+
+
+def _result(call: Message) -> Message:
+    return {"role": "tool", "name": call["function"]["name"], "tool_call_id": call["id"], "content": RESULTS[0]}
 
 
 def _call(place: int, call: ParsedToolCall) -> Message:
@@ -35,9 +58,7 @@ def _call(place: int, call: ParsedToolCall) -> Message:
         raise InvalidArgumentError(
             f"tool call: {call.name!r} is no name of a tool", hint="names have letters, digits, _, . and -"
         )
-    # Nine letters: some templates check the length.
-    identifier = f"call{place:05d}"
-    return {"type": "function", "id": identifier, "function": {"name": call.name, "arguments": _arguments(call)}}
+    return {"type": "function", "id": call_id(place), "function": {"name": call.name, "arguments": _arguments(call)}}
 
 
 def _arguments(call: ParsedToolCall) -> object:

@@ -1,17 +1,21 @@
 """Conversations in a model's own words: turns in, tokens out."""
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 import msgspec
 
 from pie_mlx.calls import ChatState, Formats, ParsedToolCall, RenderedTurn, Turn
+from pie_mlx.engine.text.call_styles import adapt_calls
 from pie_mlx.engine.text.formats import detect_formats
 from pie_mlx.engine.text.fragment_writer import FragmentWriter
-from pie_mlx.engine.text.fragments import Fragments, derive_fragments
+from pie_mlx.engine.text.fragments import Fragments, derive_fragments, message
+from pie_mlx.engine.text.sentinels import TOOL, USERS
 from pie_mlx.engine.text.stateful_writer import StatefulWriter
 from pie_mlx.engine.text.template import CHATML, ChatTemplate
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.engine.text.tool_calls import parse_calls
+from pie_mlx.engine.text.tool_fragments import offered
 from pie_mlx.engine.text.verification import adapt, check_writer, conversations, first_seal
 from pie_mlx.engine.text.writing import Piece, TurnWriter
 from pie_mlx.errors import InvalidArgumentError, TemplateError
@@ -27,6 +31,7 @@ def load_template(tokenizer: Tokenizer) -> ChatTemplate:
         pretrained.special_tokens_map,
     )
     adapt(template)
+    adapt_calls(template)
     return template
 
 
@@ -101,7 +106,20 @@ class ChatRenderer:
         if token is not None:
             self.stop_tokens = sorted({*self.stop_tokens, token})
 
+    @cached_property
+    def _writes_tools(self) -> bool:
+        """Whether tools leave a trace in what the template writes. One that refuses them says so itself."""
+        try:
+            return TOOL in self.template.render([message("user", USERS[0])], tools=[offered(TOOL)])
+        except TemplateError:
+            return True
+
     def _check_schemas(self, turn: Turn) -> None:
+        if turn.schemas and not self._writes_tools:
+            raise TemplateError(
+                "chat template: tells the model of no tools",
+                hint="describe them in the system message, or the first one",
+            )
         for schema in turn.schemas:
             if self.tokenizer.has_control_text(schema):
                 raise InvalidArgumentError(

@@ -35,10 +35,19 @@ def detect_formats(
     )
 
 
+def opens_reasoning(cue: str) -> bool:
+    """Whether a cue ends inside a reasoning block."""
+    return any(_is_opened_by(cue, opening) for opening, _ in _REASONING)
+
+
+def _is_opened_by(cue: str, opening: str) -> bool:
+    return cue.rstrip().endswith(opening.rstrip())
+
+
 def _detect_reasoning(template: ChatTemplate, tokenizer: Tokenizer, cue: str) -> ReasoningFormat | None:
     added = set(tokenizer.added_texts.values())
     for opening, closing in _REASONING:
         marker = opening.removesuffix("thought\n")
         if {marker, closing} <= added or (marker in template.source and closing in template.source):
-            return ReasoningFormat(opening, closing, opened_by_cue=cue.rstrip().endswith(opening.rstrip()))
+            return ReasoningFormat(opening, closing, opened_by_cue=_is_opened_by(cue, opening))
     return None

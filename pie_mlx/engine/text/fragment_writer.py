@@ -51,7 +51,7 @@ class FragmentWriter:
             case "assistant":
                 return self._reply(text, state)
             case "cue":
-                return Written([*self._opened(state), Piece(self._fragments.cue)], ChatState("cue"))
+                return Written([*self._opened(state), Piece(self._cue_after(state))], ChatState("cue"))
             case "seal":
                 return Written([Piece(self._fragments.seal)], ChatState("seal", owed=self._fragments.assistant_rest))
 
@@ -72,7 +72,8 @@ class FragmentWriter:
 
     def _calls(self, text: str, calls: Sequence[ParsedToolCall], state: ChatState) -> Written:
         turn = calling_turn(self._template, self._fragments, self._ends, text, calls)
-        return Written([*self._opened(state), Piece(turn)], ChatState("assistant", owed=self._fragments.assistant_rest))
+        owed = self._fragments.assistant_rest if turn.endswith(self._fragments.seal) else ""
+        return Written([*self._opened(state), Piece(turn)], ChatState("assistant", owed=owed))
 
     def _reply(self, text: str, state: ChatState) -> Written:
         fragments = self._fragments
@@ -95,6 +96,10 @@ class FragmentWriter:
         opening = [Piece(around.again)] if repeated else [*self._opened(state), Piece(around.prefix)]
         pieces = [*opening, Piece(around.spell(text), is_content=True), Piece(around.stem)]
         return Written(pieces, ChatState("tool_result", owed=around.close))
+
+    def _cue_after(self, state: ChatState) -> str:
+        answers = state.last == "tool_result" and not state.held
+        return self._results("tool").cue if answers else self._fragments.cue
 
     def _flush(self, state: ChatState) -> Written:
         if not state.held:

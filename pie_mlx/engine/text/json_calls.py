@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from pie_mlx.calls import ParsedToolCall
@@ -61,6 +61,20 @@ def parse_list(body: str, schemas: Mapping[str, Any]) -> list[ParsedToolCall]:
     del schemas
     value: object = json.loads(body)
     return [as_call(item) for item in (cast("list[object]", value) if isinstance(value, list) else [value])]
+
+
+def spell_objects(calls: Sequence[ParsedToolCall]) -> str:
+    """Calls as `parse_object` reads them, each in a block of its own."""
+    return "\n".join(f"<tool_call>\n{_spelled(call)}\n</tool_call>" for call in calls)
+
+
+def spell_list(calls: Sequence[ParsedToolCall]) -> str:
+    """Calls as `parse_list` reads them, behind Granite's marker."""
+    return f"<|tool_call|>[{', '.join(map(_spelled, calls))}]"
+
+
+def _spelled(call: ParsedToolCall) -> str:
+    return f'{{"name": {json.dumps(call.name, ensure_ascii=False)}, "arguments": {call.arguments}}}'
 
 
 def parse_llama(body: str, schemas: Mapping[str, Any]) -> list[ParsedToolCall]:

@@ -11,8 +11,14 @@ from pie_mlx.errors import TemplateError
 USERS = ("zq7K0w", "zq7K1w", "zq7K2w")
 ASSISTANTS = ("zq8J0w", "zq8J1w")
 SYSTEM = "zq6H0w"
+TOOL = "zq3E0w"
 ARGUMENT = "zq5G0w"
 RESULTS = ("zq4F0w", "zq4F1w")
+
+
+def call_id(place: int) -> str:
+    """The id of a call by its place in the turn. Nine letters and digits: some templates check the length."""
+    return f"call{place:05d}"
 
 
 def gaps(text: str, marks: Sequence[str]) -> list[str]:

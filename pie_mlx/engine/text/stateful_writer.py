@@ -8,7 +8,7 @@ import msgspec
 
 from pie_mlx.calls import ChatState, Turn
 from pie_mlx.engine.text.fragments import message
-from pie_mlx.engine.text.sentinels import RESULTS, SYSTEM, gaps
+from pie_mlx.engine.text.sentinels import RESULTS, SYSTEM, call_id, gaps
 from pie_mlx.engine.text.template import ChatTemplate, Message
 from pie_mlx.engine.text.writing import Piece, Written, held_head, isolate, tool_schemas
 from pie_mlx.errors import TemplateError
@@ -22,7 +22,7 @@ _ROLES = {"tool_result": "tool", "cue": "assistant"}
 
 def _as_message(turn: Turn) -> Message:
     text = _SPOKEN if turn.role == "cue" else turn.text
-    named = {"name": turn.name, "tool_call_id": "abcdefghi"} if turn.role == "tool_result" else {}
+    named = {"name": turn.name, "tool_call_id": call_id(0)} if turn.role == "tool_result" else {}
     return {**message(_ROLES.get(turn.role, turn.role), text), **named}
 
 

@@ -81,11 +81,16 @@ def _as_parts(message: Message) -> Message:
     return message if not isinstance(content, str) else {**message, "content": [{"type": "text", "text": content}]}
 
 
+def _unchanged(message: Message) -> Message:
+    return message
+
+
 class ChatTemplate:
     """Renders conversations. `source_for(tools)` chooses the template text: some models have one for tool use.
 
     `content_parts`: the template wants lists of parts instead of text, as those of vision models do. `no_tools`: what
-    it takes for the absence of tools.
+    it takes for the absence of tools. `restyle_calls`: a message with tool calls, their arguments as objects, as the
+    template takes it.
     Raises TemplateError at construction for text that is no template.
     """
 
@@ -97,6 +102,7 @@ class ChatTemplate:
         self.source = source_for([{}])
         self.content_parts = False
         self.no_tools: Sequence[Any] | None = None
+        self.restyle_calls: Callable[[Message], Message] = _unchanged
 
     @staticmethod
     def from_text(source: str, variables: Mapping[str, Any] | None = None) -> "ChatTemplate":
@@ -111,7 +117,9 @@ class ChatTemplate:
         tools: Sequence[Any] | None = None,
     ) -> str:
         """The text of a conversation, ending with the assistant's opening if `cue`. Raises TemplateError."""
-        given = [_as_parts(message) for message in messages] if self.content_parts else list(messages)
+        given = [self.restyle_calls(message) if "tool_calls" in message else message for message in messages]
+        if self.content_parts:
+            given = [_as_parts(message) for message in given]
         template = self._with_tools if tools else self._plain
         try:
             return template.render(

@@ -17,7 +17,8 @@ class ToolFamily:
 
     A call block begins with one of `openings` and ends with `closing`, or with the turn where that is empty. A whole
     reply that begins with the character `bare` is tried as a call too. `parse` gets a block without its delimiters and
-    raises ValueError when it is malformed. `xml_style` is xgrammar's name for arguments that are not JSON.
+    raises ValueError when it is malformed. `xml_style` is xgrammar's name for arguments that are not JSON. `spell`
+    writes calls, for templates of the family that take them only as the text of a reply.
     """
 
     style: str
@@ -27,6 +28,7 @@ class ToolFamily:
     parse: Callable[[str, Schemas], list[ParsedToolCall]]
     bare: str = ""
     xml_style: str = ""
+    spell: Callable[[Sequence[ParsedToolCall]], str] | None = None
 
     @property
     def format(self) -> ToolFormat:
@@ -48,13 +50,16 @@ FAMILIES = (
         "invoke_tags", ["<minimax:tool_call>"], ["<minimax:tool_call>"], "</minimax:tool_call>",
         marked_calls.parse_invoke_tags, xml_style="minimax_xml",
     ),
-    ToolFamily("hermes", ["<tool_call>"], ["<tool_call>"], "</tool_call>", json_calls.parse_object),
+    ToolFamily(
+        "hermes", ["<tool_call>"], ["<tool_call>"], "</tool_call>", json_calls.parse_object,
+        spell=json_calls.spell_objects,
+    ),
     ToolFamily("gemma", ["<|tool_call>"], ["<|tool_call>"], "<tool_call|>", marked_calls.parse_gemma),
     ToolFamily(
         "function_gemma", ["<start_function_call>"], ["<start_function_call>"], "<end_function_call>",
         marked_calls.parse_gemma,
     ),
-    ToolFamily("harmony", ["<|channel|>", "to=functions."], [], "", json_calls.parse_harmony),
+    ToolFamily("harmony", ["<|channel|>", "<|message|>", "functions."], [], "", json_calls.parse_harmony),
     ToolFamily(
         "deepseek", ["<｜tool▁calls▁begin｜>"], ["<｜tool▁calls▁begin｜>"], "<｜tool▁calls▁end｜>",
         json_calls.parse_deepseek,
@@ -71,7 +76,9 @@ FAMILIES = (
     ),
     ToolFamily("olmo", ["<function_calls>"], ["<function_calls>"], "</function_calls>", marked_calls.parse_python),
     ToolFamily("nemotron", ["<TOOLCALL>"], ["<TOOLCALL>"], "</TOOLCALL>", json_calls.parse_list),
-    ToolFamily("granite", ["<|tool_call|>"], ["<|tool_call|>"], "", json_calls.parse_list),
+    ToolFamily(
+        "granite", ["<|tool_call|>"], ["<|tool_call|>"], "", json_calls.parse_list, spell=json_calls.spell_list,
+    ),
     ToolFamily("llama", ["ipython", '"parameters": '], ["<|python_tag|>"], "", marked_calls.parse_python_tag, bare="{"),
     ToolFamily("python_list", ["ipython", "func_name1("], [], "", marked_calls.parse_python, bare="["),
 )  # fmt: skip

@@ -5,13 +5,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pie_mlx.engine.text.formats import opens_reasoning
 from pie_mlx.engine.text.fragments import Fragments, Spans, message
-from pie_mlx.engine.text.sentinels import ARGUMENT, RESULTS, USERS, common_prefix, gaps
+from pie_mlx.engine.text.sentinels import ARGUMENT, RESULTS, USERS, call_id, common_prefix, gaps
 from pie_mlx.engine.text.template import ChatTemplate, Message
 from pie_mlx.errors import TemplateError
 
-_CALL_IDS = ("abcdefghi", "abcdefghj")
-"""Nine letters: some templates check the length."""
+_CALL_IDS = (call_id(0), call_id(1))
 _SECOND_ARGUMENT = "zq5G1w"
 _ARGUMENTS_BEGIN = re.compile(r'\{\s*"city"\s*:\s*"$')
 _ARGUMENTS_END = re.compile(r'"\s*\}')
@@ -21,25 +21,28 @@ _ARGUMENTS_END = re.compile(r'"\s*\}')
 class CallFragments:
     """Text around JSON objects of arguments: `opening`, arguments, then (`between`, arguments) any times, `closing`.
 
-    For a turn that calls one tool only; `opening` and `between` name it.
+    For a turn that calls one tool only; `opening` and `between` name it. `last` is the closing after several calls.
     """
 
     opening: str
     between: str
     closing: str
+    last: str
 
 
 @dataclass(frozen=True, slots=True)
 class ResultFragments:
     """Text around a tool's result: `stem` follows it at once, then `again` before another result or `close`.
 
-    `quoted`: the template writes the result as a JSON string and has put the quotes into `prefix` and `stem`.
+    `cue` opens the reply that follows. `quoted`: the template writes the result as a JSON string and has put the quotes
+    into `prefix` and `stem`.
     """
 
     prefix: str
     stem: str
     again: str
     close: str
+    cue: str
     quoted: bool
 
     def spell(self, text: str) -> str:
@@ -47,7 +50,8 @@ class ResultFragments:
         return json.dumps(text, ensure_ascii=False)[1:-1] if self.quoted else text
 
 
-def _tool(name: str) -> dict[str, object]:
+def offered(name: str) -> dict[str, object]:
+    """A tool as templates are told of it."""
     parameters = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
     return {"type": "function", "function": {"name": name, "description": "d", "parameters": parameters}}
 
@@ -61,17 +65,17 @@ def _result(name: str, call_id: str, mark: str) -> Message:
     return {"role": "tool", "name": name, "tool_call_id": call_id, "content": mark}
 
 
-def _exchange(template: ChatTemplate, name: str, results: Sequence[str], *, cue: bool = False) -> str:
+def exchange(template: ChatTemplate, name: str, results: Sequence[str], *, cue: bool = False) -> str:
     """A question, one call of `name` for each of the results, and these."""
     calls = [_call(name, _CALL_IDS[i]) for i in range(len(results))]
     asked = {"role": "assistant", "content": "", "tool_calls": calls}
     answers = [_result(name, _CALL_IDS[i], result) for i, result in enumerate(results)]
-    return template.render([message("user", USERS[0]), asked, *answers], cue=cue, tools=[_tool(name)])
+    return template.render([message("user", USERS[0]), asked, *answers], cue=cue, tools=[offered(name)])
 
 
 def _exchange_gaps(template: ChatTemplate, name: str, results: int, *, cue: bool = False) -> list[str]:
     """The text between the question, the first call's argument, the results, and the end."""
-    text = _exchange(template, name, RESULTS[:results], cue=cue)
+    text = exchange(template, name, RESULTS[:results], cue=cue)
     return gaps(text, (USERS[0], ARGUMENT, *RESULTS[:results]))[1:]
 
 
@@ -96,21 +100,48 @@ def derive_call(template: ChatTemplate, fragments: Fragments, ends: Sequence[str
         if prefix and opening.startswith(prefix):
             opening = opening.removeprefix(prefix)
             break
-    closing = _turn_end(after, fragments, ends)[0]
-    before, behind = _ARGUMENTS_BEGIN.search(opening), _ARGUMENTS_END.match(closing)
-    if before is None or behind is None:
+    after_two = _after_two_calls(template, name) or after
+    closings = [
+        _ARGUMENTS_END.sub("", _turn_end(text, fragments, ends)[0], count=1)
+        for text in (after if _ends_turn(after, ends) else after_two, after_two)
+        if _ARGUMENTS_END.match(text)
+    ]
+    before = _ARGUMENTS_BEGIN.search(opening)
+    if before is None or len(closings) < 2:
         return None
-    return CallFragments(opening[: before.start()], _between(template, name), closing[behind.end() :])
+    return CallFragments(opening[: before.start()], _between(template, name), *closings)
+
+
+def _ends_turn(text: str, ends: Sequence[str]) -> bool:
+    return any(end in text for end in ends if end)
+
+
+def _after_two_calls(template: ChatTemplate, name: str) -> str:
+    """The text from the last argument of two calls to the first result: some templates end a turn only after two."""
+    try:
+        return exchange(template, name, RESULTS).partition(_SECOND_ARGUMENT)[2].partition(RESULTS[0])[0]
+    except TemplateError:
+        return ""
 
 
 def _between(template: ChatTemplate, name: str) -> str:
     """The text between the arguments of two calls; "" where the template writes one call only."""
-    try:
-        text = _exchange(template, name, RESULTS).partition(ARGUMENT)[2].partition(_SECOND_ARGUMENT)[0]
-    except TemplateError:
-        return ""
+    text = _between_values(template, name)
     behind, before = _ARGUMENTS_END.match(text), _ARGUMENTS_BEGIN.search(text)
     return text[behind.end() : before.start()] if behind and before else ""
+
+
+def _between_values(template: ChatTemplate, name: str) -> str:
+    try:
+        return exchange(template, name, RESULTS).partition(ARGUMENT)[2].partition(_SECOND_ARGUMENT)[0]
+    except TemplateError:
+        return ""
+
+
+def derive_separator(template: ChatTemplate, name: str, opening: str, closing: str) -> str:
+    """The white space between two blocks of calls; a line break where the template writes one block only."""
+    found = re.search(rf"{re.escape(closing)}(\s*){re.escape(opening)}", _between_values(template, name))
+    return found[1] if found else "\n"
 
 
 def derive_result(
@@ -120,11 +151,16 @@ def derive_result(
     _, between, plain_end = _exchange_gaps(template, name, 1)
     cued_end = _exchange_gaps(template, name, 1, cue=True)[-1]
     suffix = cued_end.removesuffix(fragments.cue) if cued_end.endswith(fragments.cue) else plain_end
+    # Where a reply begins inside its reasoning, decoders begin there too.
+    goes_on = cued_end.startswith(suffix) and not opens_reasoning(fragments.cue)
+    if not _ends_turn(between, ends):
+        between = _after_two_calls(template, name) or between
     prefix = _turn_end(between, fragments, ends)[1]
     try:
         again = _exchange_gaps(template, name, 2)[2]
     except TemplateError:
         again = suffix + prefix
     stem = common_prefix(suffix, again, spans)
-    quoted = f'{RESULTS[0]}\\"' in _exchange(template, name, [f'{RESULTS[0]}"'])
-    return ResultFragments(prefix, stem, again.removeprefix(stem), suffix.removeprefix(stem), quoted)
+    quoted = f'{RESULTS[0]}\\"' in exchange(template, name, [f'{RESULTS[0]}"'])
+    cue = cued_end.removeprefix(suffix) if goes_on else fragments.cue
+    return ResultFragments(prefix, stem, again.removeprefix(stem), suffix.removeprefix(stem), cue, quoted)

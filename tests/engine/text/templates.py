@@ -159,3 +159,9 @@ HERMES = """
 {{- '", "arguments": ' }}
 {{- c.function.arguments | tojson + '}\\n</tool_call>' }}{% endfor %}{{- '<|im_end|>\\n' }}{% endif %}{% endfor %}
 {%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{% endif %}"""
+
+EMPTY_THOUGHT_LAST = HERMES.replace(
+    "m.role + '\\n' + m.content }}",
+    "m.role + '\\n' + ('<think>\\n\\n</think>\\n\\n' if m.tool_calls and loop.last else '') + m.content }}",
+)
+"""As Qwen3's: an empty thought before calls that end the conversation, and none before calls with results."""

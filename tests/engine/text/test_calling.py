@@ -24,6 +24,9 @@ FORMATS = {
     "gemma": (tool_templates.GEMMA, ()),
     "python_block": (tool_templates.PYTHON_BLOCK, ()),
     "harmony": (tool_templates.HARMONY, templates.HARMONY_SPECIAL),
+    "empty_thought_last": (templates.EMPTY_THOUGHT_LAST, ()),
+    "call_ids": (tool_templates.CALL_IDS, ()),
+    "written_out": (tool_templates.WRITTEN_OUT, ()),
 }
 ONE_CALL_ONLY = {"llama", "harmony"}
 PARIS = ParsedToolCall("weather", '{"city": "Paris"}')
@@ -55,6 +58,13 @@ def asked(*calls: ParsedToolCall) -> dict[str, object]:
     return {"role": "assistant", "content": "", "tool_calls": made}
 
 
+def results(*calls: ParsedToolCall) -> list[dict[str, object]]:
+    return [
+        {"role": "tool", "name": call.name, "tool_call_id": f"call0000{place}", "content": "21"}
+        for place, call in enumerate(calls)
+    ]
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_call_and_its_result_equal_the_whole_conversation(make_tokenizer: Factory, name: str) -> None:  # D1
     chat = renderer(make_tokenizer, name)
@@ -64,19 +74,62 @@ def test_a_call_and_its_result_equal_the_whole_conversation(make_tokenizer: Fact
         Turn("tool_result", "21", "weather"),
         Turn("cue"),
     ]
-    result = {"role": "tool", "name": "weather", "tool_call_id": "call00000", "content": "21"}
-    whole = chat.template.render([{"role": "user", "content": "Where?"}, asked(PARIS), result], cue=True)
+    whole = chat.template.render([{"role": "user", "content": "Where?"}, asked(PARIS), *results(PARIS)], cue=True)
     assert written(chat, *turns) == whole
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS.keys() - ONE_CALL_ONLY))
 def test_several_calls_stand_in_one_turn(make_tokenizer: Factory, name: str) -> None:
     chat = renderer(make_tokenizer, name)
-    whole = chat.template.render([{"role": "user", "content": "Where?"}, asked(PARIS, ROME)])
+    whole = chat.template.render([{"role": "user", "content": "Where?"}, asked(PARIS, ROME), *results(PARIS, ROME)])
     text = written(chat, Turn("user", "Where?"), Turn("assistant", calls=[PARIS, ROME]))
     assert text
     assert whole.startswith(text)
     assert "Rome" in text
+
+
+def test_a_template_that_puts_calls_together_from_text_is_given_text(make_tokenizer: Factory) -> None:  # D1, D7
+    chat = ChatRenderer(make_tokenizer(tool_templates.DEEPSEEK_TEXTS, tool_templates.DEEPSEEK_SPECIAL))
+    text = written(
+        chat,
+        Turn("user", "Where?"),
+        Turn("assistant", calls=[PARIS, ROME]),
+        Turn("tool_result", "21", "weather"),
+        Turn("tool_result", "21", "time"),
+        Turn("cue"),
+    )
+    messages = [{"role": "user", "content": "Where?"}, asked(PARIS, ROME), *results(PARIS, ROME)]
+    assert '```json\n{"city": "Paris"}\n```' in text
+    assert text == chat.template.render(messages, cue=True)
+
+
+def test_a_reply_to_a_result_is_opened_as_the_template_opens_it(make_tokenizer: Factory) -> None:  # D1
+    result = Turn("tool_result", "21", "weather")
+    ends = {"<｜Assistant｜>": "<｜tool▁outputs▁end｜>", "<｜Assistant｜><think>\\n": "<｜Assistant｜><think>\n"}
+    for cue, end in ends.items():  # decoders begin inside a reasoning block that a cue opens, so it is opened here too
+        template = tool_templates.DEEPSEEK_TEXTS.replace(
+            "{{- '<｜Assistant｜>' }}{% endif", f"{{{{- '{cue}' }}}}{{% endif"
+        )
+        chat = ChatRenderer(make_tokenizer(template, tool_templates.DEEPSEEK_SPECIAL))
+        assert written(chat, Turn("user", "x"), result, Turn("cue")).endswith(end)
+        assert written(chat, Turn("user", "x"), Turn("cue")).endswith(cue.replace("\\n", "\n"))
+
+
+def test_calls_that_a_template_leaves_out_are_refused(make_tokenizer: Factory) -> None:
+    chat = renderer(make_tokenizer, "harmony")
+    with pytest.raises(TemplateError, match="fewer than 2 tool calls"):
+        written(
+            chat, Turn("user", "x"), Turn("assistant", calls=[PARIS, ParsedToolCall("weather", '{"city": "Rome"}')])
+        )
+
+
+def test_calls_are_written_out_for_a_template_that_writes_none(make_tokenizer: Factory) -> None:  # D7
+    chat = renderer(make_tokenizer, "written_out")
+    text = written(chat, Turn("user", "x"), Turn("assistant", "Let me see.", calls=[PARIS, ROME]))
+    assert text.endswith(
+        'Let me see.\n<tool_call>\n{"name": "weather", "arguments": {"city": "Paris"}}\n</tool_call>\n'
+        '<tool_call>\n{"name": "time", "arguments": {"zone": "Rome"}}\n</tool_call><|im_end|>'
+    )
 
 
 def test_arguments_that_are_no_object_are_refused(make_tokenizer: Factory) -> None:

@@ -223,6 +223,12 @@ def test_two_tools_of_one_name_are_refused(make_tokenizer: Factory) -> None:
         renderer(make_tokenizer, "hermes").render(Turn("tools", schemas=[TOOL, TOOL]), ChatState())
 
 
+@pytest.mark.parametrize("name", ["chatml", "gemma", "glm", "thinking"])
+def test_tools_that_a_template_does_not_write_are_refused(make_tokenizer: Factory, name: str) -> None:  # D7
+    with pytest.raises(TemplateError, match="no tools"):
+        renderer(make_tokenizer, name).render(Turn("tools", schemas=[TOOL]), ChatState())
+
+
 def test_tools_and_system_are_held_until_the_first_question(make_tokenizer: Factory) -> None:
     chat = renderer(make_tokenizer, "hermes")
     text = text_of(chat, [Turn("system", "Be brief."), Turn("tools", schemas=[TOOL]), Turn("user", "Hi")])

@@ -35,9 +35,23 @@ LIST = _template("""
 {{- '{"name": "' + c.function.name + '", "arguments": ' + c.function.arguments | tojson + '}' }}{% endfor %}
 {{- ']' }}""")
 
+IDS_LAST = _template("""
+{{- '[TOOL_CALLS][' }}{% for c in m.tool_calls %}{{- ', ' if not loop.first }}
+{{- '{"name": "' + c.function.name + '", "arguments": ' + c.function.arguments | tojson + ', "id": "' + c.id + '"}' }}
+{%- endfor %}{{- ']' }}""")
+"""As Mistral Nemo's: each call ends with its id."""
+
 NAME_ARGS = _template("""
 {%- for c in m.tool_calls %}
 {{- '[TOOL_CALLS]' + c.function.name + '[ARGS]' + c.function.arguments | tojson }}{% endfor %}""")
+
+CALL_IDS = """
+{%- for m in messages %}
+{%- if m.role == 'user' %}{{- '[INST]' + m.content + '[/INST]' }}
+{%- elif m.role == 'tool' %}{{- '[TOOL_RESULTS]' + m.tool_call_id + '[TOOL_CONTENT]' + m.content + '[/TOOL_RESULTS]' }}
+{%- else %}{{- m.content }}{% for c in m.tool_calls or [] %}
+{{- '[TOOL_CALLS]' + c.function.name + '[CALL_ID]' + c.id + '[ARGS]' + c.function.arguments | tojson }}{% endfor %}
+{{- eos_token }}{% endif %}{% endfor %}"""
 
 DEEPSEEK = _template("""
 {{- '<｜tool▁calls▁begin｜>' }}{% for c in m.tool_calls %}{{- '<｜tool▁call▁begin｜>' + c.function.name }}
@@ -46,6 +60,29 @@ DEEPSEEK = _template("""
 DEEPSEEK_SPECIAL = (
     "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>",
 )  # fmt: skip
+
+DEEPSEEK_TEXTS = """{{- bos_token }}
+{%- for m in messages %}
+{%- if m.role == 'user' %}{{- '<｜User｜>' + m.content }}
+{%- elif m.role == 'tool' %}
+{{- ('<｜tool▁outputs▁begin｜>' if loop.previtem.role != 'tool' else '\\n') + '<｜tool▁output▁begin｜>' + m.content }}
+{{- '<｜tool▁output▁end｜>' }}{% if loop.last %}{{- '<｜tool▁outputs▁end｜>' }}{% endif %}
+{%- elif m.content is none %}{{- '<｜Assistant｜><｜tool▁calls▁begin｜>' }}{% for c in m.tool_calls %}
+{{- '\\n' if not loop.first }}{{- '<｜tool▁call▁begin｜>' + c.type + '<｜tool▁sep｜>' + c.function.name }}
+{{- '\\n```json\\n' + c.function.arguments + '\\n```<｜tool▁call▁end｜>' }}
+{%- if not loop.first %}{{- '<｜tool▁calls▁end｜>' + eos_token }}{% endif %}{% endfor %}
+{%- else %}{{- '<｜Assistant｜>' + m.content + eos_token }}{% endif %}{% endfor %}
+{%- if add_generation_prompt and messages[-1].role != 'tool' %}{{- '<｜Assistant｜>' }}{% endif %}"""
+"""Arguments are put together from text, in a reply without content, a turn ends only after its second call, and
+nothing opens the reply to a result."""
+
+WRITTEN_OUT = """
+{%- if tools %}{{- '<|im_start|>system\\n<tools>' + tools | tojson + '</tools>\\nAnswer in <tool_call></tool_call>.' }}
+{{- '<|im_end|>\\n' }}{% endif %}
+{%- for m in messages %}{{- '<|im_start|>' + ('user' if m.role == 'tool' else m.role) + '\\n' }}
+{{- m.content + '<|im_end|>\\n' }}{% endfor %}
+{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{% endif %}"""
+"""As SmolLM3's: tells of calls, and writes none."""
 
 KIMI = _template("""
 {{- '<|tool_calls_section_begin|>' }}{% for c in m.tool_calls %}
@@ -71,7 +108,7 @@ HARMONY = """
 {%- if m.role == 'tool' %}
 {{- '<|start|>functions.' + m.name + ' to=assistant<|channel|>commentary<|message|>' + m.content + '<|end|>' }}
 {%- elif m.tool_calls %}{% set f = m.tool_calls[0].function %}
-{{- '<|start|>assistant to=functions.' + f.name + '<|channel|>commentary json<|message|>' }}
+{{- '<|start|>assistant to=' }}{{- 'functions.' + f.name + '<|channel|>commentary ' }}{{- 'json<|message|>' }}
 {{- f.arguments | tojson + '<|call|>' }}
 {%- elif m.role == 'assistant' %}
 {{- '<|start|>assistant<|channel|>final<|message|>' + m.content + ('<|return|>' if loop.last else '<|end|>') }}

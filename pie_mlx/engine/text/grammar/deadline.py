@@ -7,6 +7,19 @@ from typing import TypeVar
 
 V = TypeVar("V")
 
+STACK_BYTES = 256 << 20
+"""Engines recurse into what grammars name, and end the process when the stack does. Only what is used takes memory."""
+_starting = threading.Lock()
+
+
+def _start(thread: threading.Thread) -> None:
+    with _starting:  # the size is that of all threads that start
+        usual = threading.stack_size(STACK_BYTES)
+        try:
+            thread.start()
+        finally:
+            threading.stack_size(usual)
+
 
 class Deadline:
     """Runs work on threads of its own and waits `seconds` for it at most. Safe to use from any thread.
@@ -24,7 +37,7 @@ class Deadline:
         if not self._turns.acquire(timeout=self.seconds):
             return None
         future = Future[V]()
-        threading.Thread(target=self._settle, args=(future, work), name="pie-grammar", daemon=True).start()
+        _start(threading.Thread(target=self._settle, args=(future, work), name="pie-grammar", daemon=True))
         return future.result() if wait([future], self.seconds).done else None
 
     def _settle(self, future: "Future[V]", work: Callable[[], V]) -> None:

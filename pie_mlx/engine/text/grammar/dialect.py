@@ -1,10 +1,13 @@
 """Which notation a grammar is written in, and what of it a user may not write."""
 
+import json
 import re
 from typing import Literal
 
 import llguidance.gbnf_to_lark
 
+from pie_mlx.engine.text.grammar.schema import read_schema
+from pie_mlx.engine.text.grammar.takeable import check_takeable
 from pie_mlx.errors import GrammarError
 
 Dialect = Literal["gbnf", "lark"]
@@ -12,6 +15,7 @@ Dialect = Literal["gbnf", "lark"]
 _QUOTED_OR_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|#[^\n]*', re.DOTALL)
 _LARK_REGEX = re.compile(r"(?<=[\s:|(,&~])/(?:\\.|[^/\\\n])+/[imslux]*")
 _TOKEN_NUMBER = re.compile(r"<\[[^\]]*\]>")
+_INLINE_SCHEMA = re.compile(r"%json\s*(?=\{)")
 _RULE = re.compile(r"^\??[!]?(start|root)\b[^:\n]*:", re.MULTILINE)
 
 
@@ -26,7 +30,8 @@ def dialect_of(source: str) -> Dialect:
 
 
 def prepare_lark(source: str) -> str:
-    """A user's Lark with a rule `start`. Raises GrammarError for references to tokens by number."""
+    """A user's Lark with a rule `start`. Raises GrammarError for references to tokens by number, and for schemas in it
+    that no engine may be given."""
     bare = _LARK_REGEX.sub(lambda match: " " * len(match[0]), _bare(source))
     found = _TOKEN_NUMBER.search(bare)
     if found:
@@ -35,8 +40,19 @@ def prepare_lark(source: str) -> str:
         raise GrammarError(
             f"grammar: line {line}, column {column}: {found[0]} names tokens by number", hint="write their text"
         )
+    for schema in _INLINE_SCHEMA.finditer(bare):
+        _check_schema(source[schema.end() :])
     rules = set(_RULE.findall(bare))
     return f"{source}\nstart: root\n" if rules == {"root"} else source
+
+
+def _check_schema(text: str) -> None:
+    """Raises GrammarError for a schema at the beginning of `text` that would end the process, or take for ever."""
+    try:
+        _, end = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        end = len(text)
+    check_takeable(read_schema(text[:end]))
 
 
 def gbnf_to_lark(source: str) -> str:

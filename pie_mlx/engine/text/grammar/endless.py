@@ -34,9 +34,9 @@ def _references(schema: Schema) -> dict[str, tuple[str, Any]]:
     while waiting:
         path, current = waiting.pop()
         ref = current.get("$ref")
-        keys = _pointer(ref)
+        keys = pointer(ref)
         if isinstance(ref, str) and ref not in found and keys is not None:
-            target = reduce(_inside, keys, cast("Any", schema))
+            target = reduce(inside, keys, cast("Any", schema))
             found[ref] = step(path, "$ref"), target
             if isinstance(target, dict):
                 waiting.append((reduce(step, keys, "$"), cast("Schema", target)))
@@ -44,14 +44,14 @@ def _references(schema: Schema) -> dict[str, tuple[str, Any]]:
     return found
 
 
-def _pointer(ref: object) -> list[str] | None:
+def pointer(ref: object) -> list[str] | None:
     """The keys of a reference into this schema; None for any other."""
     if not isinstance(ref, str) or not (ref == "#" or ref.startswith("#/")):
         return None
     return [unquote(key).replace("~1", "/").replace("~0", "~") for key in ref.split("/")[1:]]
 
 
-def _inside(value: Any, key: str) -> Any:
+def inside(value: Any, key: str) -> Any:
     """None where there is nothing."""
     if isinstance(value, list) and key.isdecimal():
         return next(iter(cast("list[Any]", value)[int(key) :]), None)
@@ -88,9 +88,9 @@ def _ends(schema: Any, open_refs: Container[object]) -> bool:
 def _needed(schema: Schema) -> list[Any]:
     """The schemas of what every value of this one has inside."""
     match schema:
-        case {"type": "object"}:
-            return [_inside(schema.get("properties"), str(name)) for name in _list(schema.get("required"))]
-        case {"type": "array", "minItems": int(least)}:
+        case {"type": "object" | ["object"]}:
+            return [inside(schema.get("properties"), str(name)) for name in _list(schema.get("required"))]
+        case {"type": "array" | ["array"], "minItems": int(least)}:
             items = schema.get("items")
             leading = _list(schema.get("prefixItems", items))
             return leading[:least] + [items] * (least > len(leading))

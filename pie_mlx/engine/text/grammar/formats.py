@@ -24,3 +24,17 @@ def with_exact_formats(schema: Schema) -> Schema:
     if exact is not None:
         kept["allOf"] = [*kept.get("allOf", []), {"pattern": exact}]
     return replace_subschemas(kept, with_exact_formats)
+
+
+_CLOCK = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+_WHOLE: Mapping[str, str] = {"date": f"^{_DATE}$", "time": f"^{_CLOCK}$", "date-time": f"^{_DATE}[Tt]{_CLOCK}$"}
+
+
+def with_format_patterns(schema: Schema) -> Schema:
+    """The same schema with dates and times as patterns, for an engine that keeps no two conditions on one text."""
+    kept = {key: value for key, value in schema.items() if key != "format" or str(value) not in _HINTS}
+    whole = _WHOLE.get(str(kept.get("format")))
+    if whole is not None and "pattern" not in kept:
+        del kept["format"]
+        kept["pattern"] = whole
+    return replace_subschemas(kept, with_format_patterns)

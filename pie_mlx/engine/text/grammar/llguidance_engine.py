@@ -13,7 +13,7 @@ import llguidance
 
 from pie_mlx.engine.text.grammar.base import Walk, no_token_fits
 from pie_mlx.engine.text.grammar.masks import PackedMask
-from pie_mlx.engine.text.grammar.views import View, tokenizer_json
+from pie_mlx.engine.text.grammar.views import View, hidden_tokens, tokenizer_json
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.errors import GrammarError
 
@@ -24,6 +24,9 @@ _LIMITS = llguidance.LLParserLimits(max_items_in_row=20_000, step_max_items=200_
 _SLICES = [r"[a-z]+", r"[a-z0-9]+", *llguidance.LLTokenizer.general_slices()]
 """Kinds of tokens that are allowed together where a text may be any of that kind. Words, with digits or without, are in
 most patterns: with 150,000 tokens a mask inside of a name takes a fourteenth of the time."""
+
+_BYTES_OF_TEXT = [*range(0xC0), *range(0xC2, 0xF5)]
+"""All that UTF-8 uses."""
 
 _FEW = 4
 """So many masks are computed sooner than another thread wakes up to do it."""
@@ -37,17 +40,23 @@ def _executor() -> llguidance.LLExecutor:
 
 
 class LlguidanceWalk(Walk):
-    def __init__(self, matcher: llguidance.LLMatcher) -> None:
+    """`spellings` are the tokens of a vocabulary that cannot spell every text; None of one that can."""
+
+    def __init__(self, matcher: llguidance.LLMatcher, spellings: frozenset[bytes] | None = None) -> None:
         self._matcher = matcher
+        self._spellings = spellings
 
     def fill(self, row: PackedMask) -> bool:
+        if self._spellings is not None and not _can_begin(self._matcher.compute_ff_bytes(), self._spellings):
+            raise no_token_fits()  # the engine would allow every token
         self._matcher.unsafe_compute_mask_ptr(row.__array_interface__["data"][0], row.nbytes)
         self._check()
         return True
 
     @classmethod
     def fill_rows(cls, walks: Sequence[Walk], rows: PackedMask) -> Sequence[bool | None]:
-        if len(walks) < _FEW or _THREADS == 1:
+        incomplete = any(cast("LlguidanceWalk", walk)._spellings is not None for walk in walks)
+        if len(walks) < _FEW or _THREADS == 1 or incomplete:
             return super().fill_rows(walks, rows)
         pairs = [(cast("LlguidanceWalk", walk)._matcher, row) for row, walk in enumerate(walks)]
         _executor().unsafe_compute_mask_ptr(pairs, rows.ctypes.data, rows.strides[0], len(rows))
@@ -63,7 +72,7 @@ class LlguidanceWalk(Walk):
         self._check()
 
     def fork(self) -> "LlguidanceWalk":
-        return LlguidanceWalk(self._matcher.deep_copy())
+        return LlguidanceWalk(self._matcher.deep_copy(), self._spellings)
 
     @property
     def is_complete(self) -> bool:
@@ -79,6 +88,19 @@ class LlguidanceWalk(Walk):
             if reason.startswith("NoExtension"):
                 raise no_token_fits()
             raise GrammarError(f"grammar: too complex: {reason}", hint="simplify the grammar or the schema")
+
+
+def _can_begin(forced: bytes, spellings: frozenset[bytes]) -> bool:
+    """Whether some token spells the beginning of what must follow."""
+    if not forced or any(forced[:length] in spellings for length in range(1, len(forced) + 1)):
+        return True
+    return any(token.startswith(forced) for token in spellings)
+
+
+def _spellings_of(tokenizer: Tokenizer) -> frozenset[bytes] | None:
+    hidden = hidden_tokens(tokenizer, "user")
+    found = frozenset(text for token, text in tokenizer.bytes_by_id.tokens.items() if token not in hidden)
+    return None if all(bytes([byte]) in found for byte in _BYTES_OF_TEXT) else found
 
 
 class LlguidanceEngine:
@@ -98,6 +120,8 @@ class LlguidanceEngine:
             raise GrammarError(
                 f"grammar: not possible with this model's tokenizer: {error}", hint="generate freely and parse"
             ) from error
+        # Tags of calls are forced as tokens, not as bytes.
+        self._spellings = _spellings_of(tokenizer) if view == "user" else None
 
     def compile_schema(self, schema: object, *, lenient: bool = False) -> tuple[Walk, list[str]]:
         """JSON of a schema, and what of it is not enforced."""
@@ -107,15 +131,15 @@ class LlguidanceEngine:
                 overrides={"whitespace_pattern": _WHITESPACE, "lenient": lenient, "coerce_one_of": lenient},
             )
         )
-        return LlguidanceWalk(matcher), matcher.get_grammar_warnings()
+        return LlguidanceWalk(matcher, self._spellings), matcher.get_grammar_warnings()
 
     def compile_regex(self, pattern: str) -> Walk:
         """Text that matches as a whole, in Rust's syntax."""
-        return LlguidanceWalk(self._start(llguidance.LLMatcher.grammar_from_regex(pattern)))
+        return LlguidanceWalk(self._start(llguidance.LLMatcher.grammar_from_regex(pattern)), self._spellings)
 
     def compile_lark(self, source: str) -> Walk:
         """Text of the rule `start`."""
-        return LlguidanceWalk(self._start(llguidance.LLMatcher.grammar_from_lark(source)))
+        return LlguidanceWalk(self._start(llguidance.LLMatcher.grammar_from_lark(source)), self._spellings)
 
     def schema_error(self, schema: object) -> str:
         """Why a schema is refused, "" when it is not."""

@@ -7,15 +7,28 @@ from pie_mlx.errors import GrammarError
 _PLACE = re.compile(r"^(?:at )?(\d+)\((\d+)\): ")
 _RANGE = re.compile(r"Failed to generate regex for (\w+) range: .*")
 _REGEX_REASON = re.compile(r"error: (.*)")
+_REGEX_PLACE = re.compile(
+    r'(?:invalid regex ".*" \(in regex\): )?regex parse error:\n {4}(?P<pattern>.*)\n'
+    r" {4}(?P<space> *)\^+ *\nerror: (?P<reason>.*)"
+)
+_QUOTED = {"\n": r"\n", "/": r"\/"}
+"""Characters of a pattern as an engine's complaint quotes them."""
 _LARK_WRAPPER = re.compile(r"\(in regex\): (.*)", re.DOTALL)
 
 
 def refuse_schema(places: list[tuple[str, str]]) -> GrammarError:
     """The error for parts of a schema, by path and reason, that cannot be enforced."""
-    listed = "; ".join(f"{place}: {_readable(' '.join(reason.split()))}" for place, reason in places)
+    listed = "; ".join(f"{place}: {_readable(' '.join(_placed(reason).split()))}" for place, reason in places)
     return GrammarError(
         f"schema: {listed}",
         hint="remove or rewrite it, or compile with lenient=True and check the text afterwards",
+    )
+
+
+def _placed(message: str) -> str:
+    """The message with the place in a regular expression as a number, where a caret below points to it."""
+    return _REGEX_PLACE.sub(
+        lambda found: f"regex: column {len(found['space']) + 1} of {found['pattern'][:80]}: {found['reason']}", message
     )
 
 
@@ -30,16 +43,29 @@ def refuse_regex(pattern: str, message: str) -> GrammarError:
     inner = wrapped[1] if wrapped else message
     reason = _REGEX_REASON.search(inner)
     text = reason[1] if reason else inner.split("\n")[0].split(" in regex ")[0]
-    below = inner.partition(f"\n    {pattern}\n    ")[2].partition("\n")[0]
-    place = f"column {below.index('^') + 1}: " if "^" in below else ""
+    quoted = "".join(_QUOTED.get(character, character) for character in pattern)
+    below = inner.partition(f"\n    {quoted}\n    ")[2].partition("\n")[0]
+    place = _place_in(pattern, below.index("^")) if "^" in below else ""
     return GrammarError(
         f"regex: {place}{text.strip()}: {pattern[:80]}",
         hint="use Rust regex syntax: no look-around, word boundaries or back-references",
     )
 
 
+def _place_in(pattern: str, quoted_offset: int) -> str:
+    """Line and column of a place in a pattern, from its place in the quoted one."""
+    offset = 0
+    while quoted_offset > 0 and offset < len(pattern):
+        quoted_offset -= len(_QUOTED.get(pattern[offset], pattern[offset]))
+        offset += 1
+    before = pattern[:offset]
+    column = f"column {offset - before.rfind(chr(10))}: "
+    return f"line {before.count(chr(10)) + 1}, {column}" if "\n" in pattern else column
+
+
 def refuse_grammar(message: str) -> GrammarError:
     """The error for a grammar: `message` begins with line(column)."""
+    message = _placed(message)
     found = _PLACE.match(message)
     place = f"line {found[1]}, column {found[2]}: " if found else ""
     reason = message[found.end() :] if found else message

@@ -12,18 +12,21 @@ from pie_mlx.engine.text.grammar.ahead import MasksAhead
 from pie_mlx.engine.text.grammar.as_defined import as_defined
 from pie_mlx.engine.text.grammar.base import Matcher, Walk
 from pie_mlx.engine.text.grammar.cache import CompileCache
+from pie_mlx.engine.text.grammar.chains import check_rules
 from pie_mlx.engine.text.grammar.deadline import Deadline
 from pie_mlx.engine.text.grammar.dialect import dialect_of, gbnf_to_lark, prepare_lark
 from pie_mlx.engine.text.grammar.endless import check_endings
 from pie_mlx.engine.text.grammar.engines import Engines
 from pie_mlx.engine.text.grammar.formats import with_exact_formats
 from pie_mlx.engine.text.grammar.guard import GuardedWalk, Notify, ignore
+from pie_mlx.engine.text.grammar.idle import without_idle
 from pie_mlx.engine.text.grammar.llguidance_engine import LlguidanceEngine
 from pie_mlx.engine.text.grammar.locate import keyword_paths, locate
-from pie_mlx.engine.text.grammar.numbers import check_divisors, rounded_numbers, without_rounded_numbers
+from pie_mlx.engine.text.grammar.numbers import rounded_numbers, without_rounded_numbers
 from pie_mlx.engine.text.grammar.refusals import refuse_grammar, refuse_regex, refuse_schema
 from pie_mlx.engine.text.grammar.schema import Schema, close_objects, read_schema
 from pie_mlx.engine.text.grammar.spellings import with_every_spelling
+from pie_mlx.engine.text.grammar.takeable import check_takeable
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.errors import GrammarError
 
@@ -152,11 +155,11 @@ def _translated(compile_: Callable[[], Walk], refuse: Callable[[str], GrammarErr
 
 def _compile_schema(source: GrammarSource, engines: Engines) -> tuple[Walk, list[str]]:
     written = read_schema(source.text)
-    check_divisors(written)
     rounded = rounded_numbers(written)
     if rounded and not source.lenient:
         raise refuse_schema(rounded)
-    exact = without_rounded_numbers(written)
+    exact = without_idle(without_rounded_numbers(written))
+    check_takeable(exact)
     schema: Schema = close_objects(with_exact_formats(exact)) if source.strict else as_defined(exact)
     check_endings(schema)
     annotations = [f"{place}: {reason}" for place, reason in rounded]
@@ -196,6 +199,7 @@ def _compile_leniently(
 
 
 def _compile_ebnf(text: str, engines: Engines, notify: Notify) -> Walk:
+    check_rules(text)
     llguidance = engines.llguidance("user")
 
     def as_lark(lark: str) -> Walk:

@@ -7,23 +7,27 @@ llguidance. Where they are tagged: xgrammar's notation for them. Special tokens 
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pie_mlx.engine.text.chat import ChatRenderer
 from pie_mlx.engine.text.grammar.base import Walk
 from pie_mlx.engine.text.grammar.endless import check_endings
 from pie_mlx.engine.text.grammar.engines import Engines
-from pie_mlx.engine.text.grammar.formats import with_exact_formats
+from pie_mlx.engine.text.grammar.formats import with_exact_formats, with_format_patterns
+from pie_mlx.engine.text.grammar.idle import without_idle
 from pie_mlx.engine.text.grammar.locate import locate
-from pie_mlx.engine.text.grammar.numbers import check_divisors, rounded_numbers
+from pie_mlx.engine.text.grammar.numbers import rounded_numbers
 from pie_mlx.engine.text.grammar.refusals import refuse_schema
-from pie_mlx.engine.text.grammar.schema import Schema, close_objects, read_schema
+from pie_mlx.engine.text.grammar.schema import Schema, close_objects, read_schema, step, subschemas
+from pie_mlx.engine.text.grammar.takeable import check_takeable
 from pie_mlx.engine.text.tool_families import BY_STYLE, ToolFamily
-from pie_mlx.engine.text.tool_fragments import CallFragments, derive_call
+from pie_mlx.engine.text.tool_fragments import CallFragments, derive_call, derive_separator
 from pie_mlx.engine.text.writing import tool_schemas
 from pie_mlx.errors import GrammarError
 
 _NO_ARGUMENTS: Schema = {"type": "object", "properties": {}, "additionalProperties": False}
+_LENGTHS = frozenset({"minLength", "maxLength"})
 _XML_FRAMES: Mapping[str, tuple[str, str]] = {
     "qwen_xml": ("<tool_call>\n<function={name}>\n", "\n</function>\n</tool_call>"),
     "glm_xml": ("<tool_call>{name}", "</tool_call>"),
@@ -48,7 +52,7 @@ class NativeToolGrammars:
             return None
         arguments = self._argument_schemas(schemas, engines)
         if self._family.xml_style:
-            return self._tagged(self._family.xml_style, arguments, engines)
+            return self._tagged(self._family, arguments, engines)
         frames = {name: self._frame(name) for name in arguments}
         if any(frame is None for frame in frames.values()):
             return None
@@ -62,12 +66,17 @@ class NativeToolGrammars:
         for tool in tool_schemas(schemas):
             function = tool["function"]
             written = read_schema(json.dumps(function.get("parameters", {})))
-            check_divisors(written)
-            schema = close_objects(with_exact_formats(written))
+            tagged = self._family is not None and bool(self._family.xml_style)
+            with_formats = with_format_patterns if tagged else with_exact_formats
+            schema = close_objects(with_formats(without_idle(written)))
             check_endings(schema)
             places = rounded_numbers(written)
+            if not places:
+                check_takeable(written)
             if not places and (refusal := engine.schema_error(schema)):
                 places = locate(schema, refusal, engine.schema_error)
+            if tagged and not places:
+                places = [(place, "is not enforceable in tagged calls") for place in _beyond_tags(schema)]
             if places:
                 raise refuse_schema([(f"{function['name']}.parameters: {place}", why) for place, why in places])
             found[function["name"]] = schema or _NO_ARGUMENTS
@@ -81,13 +90,13 @@ class NativeToolGrammars:
         if frame is None or reasoning is None or reasoning.closing not in frame.opening:
             return frame
         opening = frame.opening.partition(reasoning.closing)[2].lstrip("\n")
-        return CallFragments(opening, frame.between, frame.closing)
+        return replace(frame, opening=opening)
 
     def _lark(self, frames: Mapping[str, CallFragments], arguments: Mapping[str, Schema]) -> str:
         """All tools share the end of the block; a following call may be of any of them."""
         names = list(frames)
-        closing = self._literal(frames[names[0]].closing)
-        lines = [f"start: first following* {closing}".rstrip()]
+        closing, last = (self._literal(text) for text in (frames[names[0]].closing, frames[names[0]].last))
+        lines = [f"start: first {closing} | first following+ {last}".rstrip()]
         lines.append("first: " + " | ".join(f"first_{i}" for i in range(len(names))))
         lines.append("following: " + " | ".join(f"following_{i}" for i in range(len(names))))
         for i, name in enumerate(names):
@@ -110,11 +119,13 @@ class NativeToolGrammars:
             if part
         )
 
-    def _tagged(self, style: str, arguments: Mapping[str, Schema], engines: Engines) -> Walk | None:
-        engine = engines.xgrammar("tool")
+    def _tagged(self, family: ToolFamily, arguments: Mapping[str, Schema], engines: Engines) -> Walk | None:
+        engine = engines.xgrammar("tags")
         if engine is None:
             return None
+        style = family.xml_style
         begin, end = _XML_FRAMES[style]
+        separator = derive_separator(self._chat.template, next(iter(arguments)), family.openings[0], family.closing)
         tags: list[dict[str, Any]] = [
             {
                 "type": "tag",
@@ -124,11 +135,20 @@ class NativeToolGrammars:
             }
             for name, schema in arguments.items()
         ]
-        calls = {"type": "tags_with_separator", "tags": tags, "separator": "\n", "at_least_one": True}
+        calls = {"type": "tags_with_separator", "tags": tags, "separator": separator, "at_least_one": True}
         walk = engine.compile_structural_tag(json.dumps({"type": "structural_tag", "format": calls}))
         if walk is None:
             raise GrammarError("tools: their schemas do not compile in time", hint="offer fewer or simpler tools")
         return walk
+
+
+def _beyond_tags(schema: Schema, path: str = "$") -> list[str]:
+    """Every place of what xgrammar drops without a word."""
+    found = [step(path, "allOf")] if len(schema.get("allOf", [])) > 1 else []
+    found += [step(path, "multipleOf")] if "multipleOf" in schema and schema.get("type") != "integer" else []
+    found += [step(path, "format")] if schema.get("format") in ("date", "time", "date-time") else []
+    found += [step(path, "pattern")] if "pattern" in schema and _LENGTHS & schema.keys() else []
+    return found + [place for where, inner, _ in subschemas(schema, path) for place in _beyond_tags(inner, where)]
 
 
 def _schema_text(schema: Schema) -> str:

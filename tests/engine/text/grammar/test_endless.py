@@ -25,6 +25,7 @@ def some(inner: Any, least: int = 1) -> dict[str, Any]:
 
 
 ENDLESS = {
+    "listed type": {**needs(SELF), "type": ["object"]},
     "required property": needs(SELF),
     "items": some(SELF),
     "leading items": {"type": "array", "prefixItems": [{}, SELF], "minItems": 2},

@@ -89,8 +89,8 @@ INT64 = 2**63 - 1
         {"minimum": 0, "maximum": INT64},
         {"exclusiveMinimum": 2**53 - 1, "exclusiveMaximum": 2**53},
         {"exclusiveMaximum": 2**63},
-        {"const": 10**20},
-        {"enum": [2**53, 1e300, True, {"x": [-(2**53)]}]},
+        {"const": 2.0**62},
+        {"enum": [2**53, 1e-300, True, {"x": [-(2**53)]}]},
         {"minimum": True, "maximum": "9"},
     ],
 )
@@ -111,6 +111,11 @@ def test_numbers_that_engines_hold_exactly_are_kept(schema: dict[str, object]) -
         ("const", 2**53 + 1),
         ("enum", ["a", {"x": [2**63]}]),
         ("const", 10**400),
+        ("const", -1e19),
+        ("const", -(2.0**63)),
+        ("enum", [1, {"x": [-(10**19)]}]),
+        ("maximum", -(2**63)),
+        ("exclusiveMaximum", -(2.0**63)),
     ],
 )
 def test_numbers_that_engines_would_round_are_found(keyword: str, value: object) -> None:  # G13

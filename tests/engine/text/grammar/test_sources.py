@@ -2,6 +2,7 @@
 
 import json
 import threading
+from typing import Literal
 
 import pytest
 import tokenizers
@@ -64,7 +65,7 @@ def test_a_large_schema_compiles(language: Language) -> None:
         ({"type": "object", "properties": {"a": {"enum": []}}, "required": ["a"]}, r"\$: Unsat.* 'a'"),
         ({"properties": {"a": {"$ref": "#/$defs/no"}}, "required": ["a"]}, r"\$\.properties\.a"),
         ({"properties": {"a": {"$ref": "https://example.org/s"}}, "required": ["a"]}, r"\$\.properties\.a"),
-        ({"properties": {"a": {"type": "string", "pattern": "(?=x)"}}}, r"\$\.properties\.a.*look"),
+        ({"properties": {"a": {"type": "string", "pattern": "(?=x)"}}}, r"\$\.properties\.a: .* column 1 of .*look"),
         ({"type": "integer", "minimum": 10**20, "maximum": 10**20 + 5}, r"\$\.minimum: .*; \$\.maximum: .*exact"),
         ({"items": {"type": "integer", "minimum": 10**18}}, r"\$\.items: a bound is too large for a range of integer"),
     ],
@@ -94,6 +95,72 @@ def test_a_schema_nested_too_deeply_is_refused(language: Language) -> None:
     text = '{"items":' * 300 + "{}" + "}" * 300
     with pytest.raises(GrammarError, match="nested"):
         language.compile("json_schema", text)
+
+
+@pytest.mark.parametrize("number", ["-1e19", "-9223372036854775808", "-9223372036854775808.0", "1e20"])
+def test_constants_that_would_end_the_process_are_refused(language: Language, number: str) -> None:  # G13
+    fatal = f'{{"type": "integer", "const": {number}}}'
+    hidden = f'{{"$ref": "#/x/y", "x": {{"y": {fatal}}}}}'
+    for kind, text in (("json_schema", fatal), ("json_schema", hidden), ("ebnf", f"start: %json {fatal}")):
+        with pytest.raises(GrammarError, match="too large to be exact"):
+            language.compile(kind, text)
+
+
+@pytest.fixture(scope="module")
+def few_letters() -> GrammarService:
+    """Grammars over a vocabulary of a, b, the quotation mark and the first byte of é."""
+    backend = tokenizers.Tokenizer(models.BPE({letter: place for place, letter in enumerate('ab"Ã')}, []))
+    backend.decoder = decoders.ByteLevel()
+    tokenizer = Tokenizer(PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<end>"))
+    return GrammarService(tokenizer, tokenizer.size, tokenizer.eos_ids)
+
+
+@pytest.mark.parametrize(
+    ("forced", "spelled"), [("a9", [2, 0]), ("a日", [2, 0]), ("aé", [2, 0, 3]), ("ab", [2, 0, 1, 2])]
+)
+@pytest.mark.parametrize(("kind", "source"), [("json_schema", '{{"const": "{}"}}'), ("regex", '"{}"')])
+def test_a_character_that_no_token_spells_is_refused_where_it_must_come(
+    few_letters: GrammarService, kind: Literal["json_schema", "regex"], source: str, forced: str, spelled: list[int]
+) -> None:
+    matcher = few_letters.compile(GrammarSource(kind, source.format(forced)))
+    assert matcher is not None
+    matcher.accept(spelled)
+    if forced == "ab":
+        assert matcher.is_terminated
+        return
+    with pytest.raises(GrammarError, match="the vocabulary can spell"):
+        matcher.packed_mask()
+
+
+def chain(length: int) -> str:
+    definitions = {f"d{i}": {"$ref": f"#/$defs/d{i + 1}"} for i in range(length)}
+    return json.dumps({"$defs": {**definitions, f"d{length}": {"const": "x"}}, "$ref": "#/$defs/d0"})
+
+
+def test_a_long_chain_of_references_compiles(language: Language) -> None:
+    assert language.accepts(language.compile("json_schema", chain(6_000)), '"x"')
+
+
+def test_a_chain_of_references_that_no_stack_holds_is_refused(language: Language) -> None:
+    for text in (chain(25_000), f"start: %json {chain(25_000)}"):
+        with pytest.raises(GrammarError, match="levels deep"):
+            language.compile("json_schema" if text.startswith("{") else "ebnf", text)
+
+
+@pytest.mark.parametrize(("start", "names"), [("start", ": "), ("root", " ::= ")])
+def test_a_chain_of_rules_that_no_stack_holds_is_refused(language: Language, start: str, names: str) -> None:
+    def rules(count: int) -> str:
+        chain = [f"{start}{names}r0", *(f"r{i}{names}r{i + 1}" for i in range(count)), f'r{count}{names}"a"']
+        return "\n".join(chain)
+
+    assert language.accepts(language.compile("ebnf", rules(4_000)), "a")
+    with pytest.raises(GrammarError, match="rules, at most"):
+        language.compile("ebnf", rules(25_000))
+
+
+def test_a_schema_inside_a_grammar_is_read_to_its_end(language: Language) -> None:
+    source = 'start: "a" x /%json \\{/ // %json {\nx: %json {"enum": ["}", "%json {"]} | "%json {"'
+    assert language.accepts(language.compile("ebnf", source), 'a"}"%json {')
 
 
 def test_a_schema_that_allows_nothing_is_refused(language: Language) -> None:
@@ -164,8 +231,8 @@ def test_a_regex_matches_as_a_whole(language: Language) -> None:
         (r"(a)\1", "column 4: back"),
         (r"a\b", "^regex: lookarounds"),
         ("a$b", "^regex: lookarounds"),
-        ("a\nb(?=c)", "^regex: look-around"),
-        ("a/b(?=c)", "^regex: look-around"),
+        ("a\nb(?=c)", "^regex: line 2, column 2: look-around"),
+        ("a/b(?=c)", "^regex: column 4: look-around"),
     ],
 )
 def test_a_bad_regex_is_refused_with_its_column_if_known(language: Language, pattern: str, words: str) -> None:
@@ -199,6 +266,7 @@ def test_the_notation_is_told_by_rules_not_by_strings(language: Language) -> Non
         ('root ::= "a" (', "line 1"),
         ('other: "a"', "start"),
         ("start: <think>", "unknown special token"),
+        ("start: /a(/", r"line 1, column 8: regex: column 2 of a\(: unclosed group"),
         ("start: <[5]>", "line 1, column 8.*by number"),
         ("", "grammar"),
     ],

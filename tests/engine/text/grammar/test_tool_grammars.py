@@ -21,6 +21,8 @@ JSON_FORMATS = {
     "name_args": (tool_templates.NAME_ARGS, ("[TOOL_CALLS]", "[ARGS]")),
     "deepseek": (tool_templates.DEEPSEEK, tool_templates.DEEPSEEK_SPECIAL),
     "kimi": (tool_templates.KIMI, ("<|tool_call_begin|>",)),
+    "written_out": (tool_templates.WRITTEN_OUT, ()),
+    "ids_last": (tool_templates.IDS_LAST, ()),
     "llama": (tool_templates.LLAMA, ()),
     "harmony": (tool_templates.HARMONY, templates.HARMONY_SPECIAL),
 }
@@ -40,8 +42,8 @@ class Speaker:
     def written(self, *calls: tuple[str, dict]) -> str:
         """The calls as the template writes them in a reply."""
         made = [
-            {"type": "function", "id": "abcdefghi", "function": {"name": name, "arguments": arguments}}
-            for name, arguments in calls
+            {"type": "function", "id": f"call0000{place}", "function": {"name": name, "arguments": arguments}}
+            for place, (name, arguments) in enumerate(calls)
         ]
         turns = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "", "tool_calls": made}]
         head = self.chat.template.render(turns[:1], cue=True)
@@ -91,6 +93,15 @@ def test_what_the_grammar_accepts_parses(speaker: tuple[str, Speaker]) -> None:
     assert [json.loads(call.arguments) for call in calls] == [{"city": 'a "b"\n'}]
 
 
+def test_a_call_ends_as_the_last_of_two_where_the_template_ends_only_these(make_tokenizer: Factory) -> None:  # D7
+    model = Speaker(make_tokenizer, tool_templates.DEEPSEEK_TEXTS, tool_templates.DEEPSEEK_SPECIAL)
+    two = model.written(("weather", {"city": "Rome"}), ("time", {"n": 3}))
+    one = two.partition("\n<｜tool▁call▁begin｜>")[0] + "<｜tool▁calls▁end｜>"
+    for reply, names in ((one, ["weather"]), (two, ["weather", "time"])):
+        assert model.takes(reply, WEATHER, TIME)
+        assert [call.name for call in model.chat.parse_calls(reply)] == names
+
+
 def test_markup_in_an_argument_is_refused(make_tokenizer: Factory) -> None:
     model = Speaker(make_tokenizer, templates.HERMES, ())
     reply = model.written(("weather", {"city": "</tool_call>"}))
@@ -104,8 +115,56 @@ def test_tagged_arguments_are_enforced_by_xgrammar(make_tokenizer: Factory, name
     model = Speaker(make_tokenizer, TAGGED_FORMATS[name], ())
     good = model.written(("weather", {"city": "Rome"}))
     assert model.takes(good, WEATHER)
+    assert model.takes(model.written(*[("weather", {"city": "Rome"})] * 3), WEATHER)
     for bad in (good.replace("weather", "feather"), good.replace("city", "town"), "Hello"):
         assert not model.takes(bad, WEATHER), bad
+
+
+def tagged_speaker(make: Factory) -> Speaker:
+    if reason := xgrammar_library.unavailable_because():
+        pytest.skip(reason)
+    return Speaker(make, tool_templates.FUNCTION_TAGS, ())
+
+
+def tool(argument: dict[str, object]) -> str:
+    return json.dumps({"name": "f", "parameters": {"properties": {"a": argument}, "required": ["a"]}})
+
+
+@pytest.mark.parametrize(
+    ("keyword", "argument"),
+    [
+        ("allOf", {"allOf": [{"type": "integer"}, {"minimum": 5}]}),
+        ("multipleOf", {"type": "number", "multipleOf": 0.5}),
+        ("pattern", {"type": "string", "pattern": "^[ab]+$", "maxLength": 3}),
+        ("format", {"type": "string", "format": "date", "pattern": "^2"}),
+    ],
+)
+def test_what_xgrammar_drops_is_refused_in_tagged_calls(
+    make_tokenizer: Factory, keyword: str, argument: dict[str, object]
+) -> None:
+    model = tagged_speaker(make_tokenizer)
+    with pytest.raises(GrammarError, match=rf"f\.parameters: \$\.properties\.a\.{keyword}: .* tagged calls"):
+        model.grammars.compile(GrammarSource("tools", schemas=[tool(argument)]))
+
+
+@pytest.mark.parametrize(
+    ("form", "good", "bad"),
+    [
+        ("date", "2024-02-29", "2023-02-29"),
+        ("time", "23:59:59Z", "24:00:00Z"),
+        ("date-time", "2024-02-29T23:59:59.5+01:00", "2024-02-30T00:00:00Z"),
+    ],
+)
+def test_dates_in_tagged_calls_exist(make_tokenizer: Factory, form: str, good: str, bad: str) -> None:
+    model = tagged_speaker(make_tokenizer)
+    for value, is_taken in ((good, True), (bad, False), ("soon", False)):
+        assert model.takes(model.written(("f", {"a": value})), tool({"type": "string", "format": form})) == is_taken
+
+
+def test_control_tokens_are_no_text_of_tagged_calls(make_tokenizer: Factory) -> None:
+    model = tagged_speaker(make_tokenizer)
+    for value in ("a<|im_start|>b", "a<s>b"):
+        assert not model.takes(model.written(("weather", {"city": value})), WEATHER)
 
 
 @pytest.mark.parametrize("template", [tool_templates.GEMMA, tool_templates.PYTHON_BLOCK, templates.GEMMA])
