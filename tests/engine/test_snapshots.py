@@ -1,5 +1,7 @@
 """Saved contexts outlive the programs that saved them."""
 
+import asyncio
+
 import pytest
 
 from pie_mlx.errors import InvalidArgumentError, SnapshotNotFoundError
@@ -81,6 +83,22 @@ def test_a_generated_name_can_be_opened_but_not_chosen(engine: Running) -> None:
     assert Context.take(engine.model, name) is not None
     with pytest.raises(InvalidArgumentError):
         Context(engine.model).save(name)
+
+
+def test_a_name_of_256_characters_is_fine(engine: Running) -> None:  # N1
+    Context(engine.model).save("x" * 256)
+    Context.delete(engine.model, "x" * 256)
+
+
+async def test_a_save_during_a_pass_waits_for_the_pass(engine: Running) -> None:  # N2
+    context = Context(engine.model).append(engine.prompt(600, 36))
+    flushing = asyncio.ensure_future(context.flush())
+    await asyncio.sleep(0)
+    context.save("during")
+    await flushing
+    opened = Context.take(engine.model, "during")
+    assert opened is not None
+    assert (opened.seq_len, opened.buffer()) == (600, [])
 
 
 @pytest.mark.parametrize("name", ["", "x" * 257])
