@@ -117,6 +117,10 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:  # A1
         ({"use_dora": True}, "DoRA"),
         ({"bias": "all"}, "bias all"),
         ({"modules_to_save": ["lm_head"]}, "modules_to_save"),
+        ({"init_lora_weights": "pissa_niter_4"}, "init_lora_weights pissa_niter_4"),
+        ({"init_lora_weights": "olora"}, "init_lora_weights olora"),
+        ({"init_lora_weights": "CorDA"}, "init_lora_weights CorDA"),
+        ({"init_lora_weights": "loftq"}, "init_lora_weights loftq"),
         ({"peft_type": "IA3"}, "IA3"),
         ({"target_parameters": ["experts"]}, "target_parameters"),
         ({"rank_pattern": {".*q_proj": 2}}, "regular expressions"),
@@ -131,6 +135,12 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:  # A1
 def test_what_peft_can_do_and_we_cannot_is_named(tmp_path: Path, config: dict[str, Any], part: str) -> None:  # A3
     with pytest.raises(AdapterFormatError, match=part):
         read(write_peft(tmp_path, {Q: pair()}, rank=2, **config))
+
+
+@pytest.mark.parametrize("start", [True, False, "gaussian", "eva"], ids=str)
+def test_where_training_began_does_not_matter(tmp_path: Path, start: object) -> None:  # A3
+    made = read(write_peft(tmp_path, {Q: pair()}, rank=2, init_lora_weights=start))
+    assert list(made.additions) == [Q]
 
 
 @pytest.mark.parametrize(
