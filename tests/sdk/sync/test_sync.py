@@ -1,15 +1,22 @@
 """The blocking facade over the engine double, and its decoder over a model that speaks."""
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from pie_mlx import calls
-from pie_mlx.errors import InvalidArgumentError, KvCapacityError, SessionClosedError, StepConsumedError
+from pie_mlx.errors import (
+    InvalidArgumentError,
+    InvalidTypeError,
+    KvCapacityError,
+    SessionClosedError,
+    StepConsumedError,
+)
 from pie_mlx.sdk import sync
 from pie_mlx.sdk.model import Model
-from pie_mlx.sdk.sync import Adapter, Context, Decoder, Event, ForwardPass, Sampler, session, zo
+from pie_mlx.sdk.sync import Adapter, Context, Decoder, Event, EventStream, ForwardPass, Sampler, session, zo
 from tests.engine.text import templates
 from tests.sdk.test_decoders import ids, made
 from tests.sdk.toy_host import ToyHost
@@ -90,10 +97,46 @@ def test_events_end_with_the_whole_text(model: Model) -> None:  # Y1
     assert events[-1] == Event.Done("hello")
 
 
-def test_text_of_a_stream_includes_what_was_iterated_over(model: Model) -> None:
-    stream = Context(model).user("Hi").generate(Sampler.greedy(), decode=True)
+@pytest.mark.parametrize("decode", [False, True], ids=["tokens", "events"])
+def test_text_of_a_stream_includes_what_was_iterated_over(model: Model, decode: bool) -> None:
+    stream = Context(model).user("Hi").generate(Sampler.greedy(), decode=decode)
     next(iter(stream))
-    assert Context(model).user("Hi").generate(Sampler.greedy()).text() == "hello"
+    assert stream.text() == "hello"
+
+
+def test_who_begins_again_goes_on_with_the_events(model: Model) -> None:  # Y1
+    whole = list(Context(model).user("Hi").generate(Sampler.greedy(), decode=True))
+    stream = Context(model).user("Hi").generate(Sampler.greedy(), decode=True)
+    assert [next(iter(stream)) for _ in whole] == whole
+    assert list(stream) == []
+
+
+def test_text_inside_the_loop_over_the_events_is_the_whole_text(model: Model) -> None:  # Y1
+    stream = Context(model).user("Hi").generate(Sampler.greedy(), decode=True)
+    assert [(stream.text(), stream.text()) for _ in stream] == [("hello", "hello")]
+
+
+def test_asking_for_the_tokens_loses_no_event(model: Model) -> None:  # Y1
+    stream = Context(model).user("Hi").generate(Sampler.greedy(), decode=True)
+    assert len(stream.tokens()) > 1
+    assert stream.text() == "hello"
+
+
+def test_text_of_several_turns_is_that_of_all_turns() -> None:  # Y1
+    model = made(templates.HERMES)
+    tokens = _Tokens(ids(model, "a<|im_end|>b<|im_end|>c"))
+    assert EventStream(tokens, Decoder(model)).text() == "abc"  # type: ignore[arg-type]
+
+
+class _Tokens:
+    """A TokenStream over what was generated before, token by token."""
+
+    def __init__(self, tokens: list[int]) -> None:
+        self._rest = tokens
+
+    def __iter__(self) -> Iterator[list[int]]:
+        while self._rest:
+            yield [self._rest.pop(0)]
 
 
 def test_names_are_labels_used_once(model: Model) -> None:  # Y1
@@ -103,6 +146,22 @@ def test_names_are_labels_used_once(model: Model) -> None:  # Y1
     for again in (lambda: Context(model, name="a"), lambda: first.fork("a")):
         with pytest.raises(InvalidArgumentError, match="taken"):
             again()
+
+
+@pytest.mark.parametrize("name", [5, [], b"a"], ids=repr)
+def test_names_are_text(model: Model, name: Any) -> None:  # Y1, E1
+    for make in (lambda: Context(model, name=name), lambda: Context(model).fork(name)):
+        with pytest.raises(InvalidTypeError, match="context name"):
+            make()
+
+
+def test_a_name_that_is_refused_makes_no_context(host: ToyHost, model: Model) -> None:  # Y1, E3
+    context = Context(model, name="a")
+    for make in (lambda: Context(model, name="a"), lambda: context.fork("a")):
+        with pytest.raises(InvalidArgumentError):
+            make()
+    assert list(host.contexts) == [context.id]
+    assert host.sent(calls.ForkContext) == []
 
 
 def test_a_label_that_is_made_up_is_not_one_that_was_given(model: Model) -> None:  # Y1
@@ -165,6 +224,13 @@ def test_a_pass_reads_the_whole_distribution(model: Model) -> None:
     (found,) = forward.execute()
     assert isinstance(found, calls.Probabilities)
     assert sum(found.probabilities) == pytest.approx(1)
+
+
+def test_a_pass_reads_at_least_one_row_of_a_context(model: Model) -> None:  # F6, E1
+    with pytest.raises(InvalidArgumentError, match="no indices"):
+        ForwardPass(model).input_tokens([40], [0]).sampler([], Sampler.greedy())
+    with pytest.raises(InvalidTypeError, match="context: got int"):
+        ForwardPass(model).context(5)  # type: ignore[arg-type]
 
 
 def test_a_pass_without_context_or_with_missing_positions_is_refused(model: Model) -> None:
