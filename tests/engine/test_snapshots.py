@@ -71,6 +71,16 @@ async def seeded(context: Context, tokens: int, seed: int | None = 7) -> list[in
     return await context.generate(sampler, max_tokens=tokens, stop=[], auto_flush=False).collect_tokens()
 
 
+def test_whoever_opens_a_snapshot_owns_the_context_and_has_bid_nothing(engine: Running) -> None:  # N4
+    context = Context(engine.model)
+    context.set_bid(7.5)
+    context.save("bid")
+    with engine.process() as host:
+        opened = [Context.open(engine.model, "bid"), Context.take(engine.model, "bid")]
+        owned = engine.core.services.processes[host.process_id].contexts
+        assert [owned[found.id].bid for found in opened if found] == [0.0, 0.0]
+
+
 def test_users_do_not_see_each_others_snapshots(engine: Running) -> None:  # N5
     Context(engine.model).save("mine")
     with engine.process(username="other"):

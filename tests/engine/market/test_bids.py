@@ -36,7 +36,7 @@ def test_the_automatic_bid_has_the_values_of_its_definition(
 def test_paying_the_own_bid_to_the_expected_end_empties_the_wallet():  # B4, T23
     balance = 64.0
     for step in range(100):
-        balance -= 4 * auto_bid(balance, 0.0, 4, Horizon(100 - step, 0.0), page_size=10**9)
+        balance -= 4 * auto_bid(balance, 0.0, 4, Horizon(100 - step, 0.0), page_size=16)
     assert 0.0 <= balance < 0.01
 
 
