@@ -26,6 +26,7 @@ def test_text_is_the_default_type() -> None:
 
 def test_missing_values() -> None:  # I2
     assert parse_args([]).opt_value_from_str("--n", int) is None
+    assert parse_args(["--number=5"]).opt_value_from_str("--n", int) is None
     for arguments in (parse_args([]), parse_args(["--n"])):
         with pytest.raises(InvalidArgumentError, match="--n"):
             arguments.value_from_str("--n", int)

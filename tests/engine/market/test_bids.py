@@ -47,7 +47,8 @@ def test_the_automatic_bid_is_finite_and_not_negative(balance: float, dividend: 
 
 
 def test_less_than_one_expected_token_counts_as_one():  # B4
-    assert auto_bid(10.0, 0.0, 1, Horizon(0.0, 0.0), 16) == auto_bid(10.0, 0.0, 1, Horizon(1.0, 0.0), 16)
+    for remaining in (0.0, 0.5):
+        assert auto_bid(10.0, 0.0, 1, Horizon(remaining, 0.0), 16) == auto_bid(10.0, 0.0, 1, Horizon(1.0, 0.0), 16)
 
 
 @pytest.mark.parametrize("figure", [math.nan, math.inf, -math.inf, -1.0])

@@ -16,7 +16,18 @@ from pie_mlx.errors import (
 )
 from pie_mlx.sdk import sync
 from pie_mlx.sdk.model import Model
-from pie_mlx.sdk.sync import Adapter, Context, Decoder, Event, EventStream, ForwardPass, Sampler, session, zo
+from pie_mlx.sdk.sync import (
+    Adapter,
+    Context,
+    Decoder,
+    Event,
+    EventStream,
+    ForwardPass,
+    Sampler,
+    TokenStream,
+    session,
+    zo,
+)
 from tests.engine.text import templates
 from tests.sdk.test_decoders import ids, made
 from tests.sdk.toy_host import ToyHost
@@ -128,6 +139,13 @@ def test_text_of_several_turns_is_that_of_all_turns() -> None:  # Y1
     assert EventStream(tokens, Decoder(model)).text() == "abc"  # type: ignore[arg-type]
 
 
+def test_text_of_tokens_of_several_turns_is_that_of_all_turns(monkeypatch: pytest.MonkeyPatch) -> None:  # Y1
+    model = made(templates.HERMES)
+    stream = TokenStream(None, model)  # type: ignore[arg-type]
+    monkeypatch.setattr(stream, "tokens", lambda: ids(model, "a<|im_end|>b<|im_end|>c"))
+    assert stream.text() == "abc"
+
+
 class _Tokens:
     """A TokenStream over what was generated before, token by token."""
 
@@ -205,6 +223,17 @@ def test_a_pass_by_hand_needs_its_pages_reserved(model: Model) -> None:  # F12
         forward.execute()
 
 
+def test_a_pass_by_hand_sends_all_it_was_given(host: ToyHost, model: Model) -> None:  # Y1
+    context = Context(model)
+    context.inner().reserve_working_pages(1)
+    forward = ForwardPass(model).context(context).input_tokens([40], [0]).input_tokens([41], [3])
+    forward.attention_mask([[0, 1], [1, 1]]).logit_mask([3, 60]).sampler([1], Sampler.greedy()).execute()
+    (sent,) = host.sent(calls.Forward)
+    assert (sent.tokens, sent.positions) == ([40, 41], [0, 3])
+    assert (sent.attention_masks, sent.logit_mask) == ([[0, 1], [1, 1]], [3, 60])
+    assert (sent.reserve, sent.commit) == (False, False)
+
+
 def test_a_pass_by_hand_that_failed_can_be_executed_again(host: ToyHost, model: Model) -> None:  # E3
     context = Context(model)
     forward = ForwardPass(model).context(context).input_tokens([40], [0]).sampler([0], Sampler.greedy())
@@ -257,6 +286,11 @@ def test_with_an_adapter_the_prompt_is_left_to_the_first_step(host: ToyHost, mod
 
 
 def test_samplers_have_the_facades_names_and_defaults() -> None:  # Y1
+    assert Sampler.greedy() == calls.Sampler.argmax()
+    assert Sampler.top_p() == calls.Sampler.top_p(0.6, 0.95)
+    assert Sampler.min_p() == calls.Sampler.min_p(0.6, 0.1)
+    assert Sampler.multinomial() == calls.Sampler.multinomial(1.0)
+    assert Sampler.dist(seed=5) == calls.Distribution(1.0, 0)
     assert Sampler.top_k() == calls.Sampler.top_k(0.6, 50)
     assert Sampler.top_k_top_p() == calls.Sampler.top_k_top_p(0.6, 50, 0.95)
     assert Sampler.multinomial(seed=0).seed is None
@@ -297,3 +331,12 @@ def test_one_decoder_gives_all_events_in_order() -> None:  # Y1
         Event.Done("Hi !"),
     ]
     assert Decoder(model).feed(tokens) == [Event.Text("Hi !"), Event.Done("Hi !")]
+
+
+def test_each_thought_is_told_by_itself() -> None:  # Y1, D6
+    model = made(templates.HERMES)
+    events = Decoder(model, reasoning=True).feed(ids(model, "<think>one</think>a<think>two</think>b<|im_end|>"))
+    assert [event for event in events if isinstance(event, Event.ThinkingDone)] == [
+        Event.ThinkingDone("one"),
+        Event.ThinkingDone("two"),
+    ]
