@@ -299,6 +299,18 @@ async def test_versions_nobody_needs_are_dropped(engine: Running, folder: Folder
     assert versions(engine) == set()
 
 
+async def test_a_creation_that_fails_leaves_the_name_free(
+    engine: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:  # A1, E3
+    bank = engine.core.services.runner.model.adapters
+    monkeypatch.setattr(bank, "put", lambda version, content: 1 / 0)
+    with pytest.raises(Exception, match="zero"):
+        Adapter.create(engine.model, "late")
+    monkeypatch.undo()
+    assert Adapter.open(engine.model, "late") is None
+    Adapter.create(engine.model, "late")
+
+
 async def test_a_change_that_is_cancelled_leaves_nothing_behind(engine: Running) -> None:  # A1, E5
     async def cancelled() -> None:
         began, may_end = threading.Event(), threading.Event()
