@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -45,7 +45,8 @@ class SnapshotArchive:
 
     No KV is kept: tokens say it all, and an engine with other weights or pages of another size computes them as well.
     Files are read and written one after the other on a thread of its own. `turn` is for those who change the snapshots
-    in memory and here together. Methods raise SnapshotError for what the disk refuses.
+    in memory and here together: what is begun on disk is done, and goes on in memory, although the program ends
+    meanwhile. Methods raise SnapshotError for what the disk refuses.
     """
 
     def __init__(self, directory: Path | None, model: str, signature: Callable[[], str]) -> None:
@@ -68,8 +69,10 @@ class SnapshotArchive:
                 f"snapshot {name!r}: it needs an adapter, and adapters end with their engine",
                 hint="save it without persist",
             )
-        await self._run(
-            lambda: _write(path, _File(FORMAT, user, name, self._model, self._signature(), transcript, *notes))
+        await _to_its_end(
+            self._run(
+                lambda: _write(path, _File(FORMAT, user, name, self._model, self._signature(), transcript, *notes))
+            )
         )
 
     async def read(self, user: str, name: str) -> tuple[Transcript, SnapshotNotes] | None:
@@ -82,7 +85,7 @@ class SnapshotArchive:
     async def remove(self, user: str, name: str) -> bool:
         """Whether there was one; it is gone now. Of two engines that remove it at once one hears True."""
         path = self._path(user, name)
-        return path is not None and await self._run(lambda: _unlinked(path))
+        return path is not None and await _to_its_end(self._run(lambda: _unlinked(path)))
 
     async def close(self) -> None:
         """End the thread; what was begun is finished."""
@@ -121,6 +124,15 @@ def signature_of(config: Mapping[str, Any], tokenizer: str) -> str:
     """What tokens and positions mean: stands for the sizes of an architecture and the JSON of a tokenizer."""
     inner = config.get("text_config", config)
     return _digest(*(str(inner.get(size)) for size in _SIZES), tokenizer)
+
+
+async def _to_its_end(change: Coroutine[Any, Any, T]) -> T:
+    """What `change` answers, also where it is waited for by a task that is cancelled."""
+    task = asyncio.create_task(change)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        return await task
 
 
 def _write(path: Path, file: _File) -> None:

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import TypeVar, overload
 
-from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
+from pie_mlx.sdk._tokens import checked_text
 
 T = TypeVar("T")
 
@@ -18,7 +19,11 @@ class Arguments:
     """
 
     def __init__(self, argv: Iterable[str]) -> None:
-        self._rest = list(argv)
+        if isinstance(argv, str) or not isinstance(argv, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidTypeError(
+                f"arguments: got {type(argv).__name__}", hint="pass a list of words; shlex.split(text) makes one"
+            )
+        self._rest = [checked_text(word, "argument") for word in argv]
 
     @overload
     def value_from_str(self, key: str) -> str: ...
@@ -83,7 +88,7 @@ class Arguments:
 
 
 def parse_args(argv: Iterable[str]) -> Arguments:
-    """Arguments to take values and flags from (I2)."""
+    """Arguments to take values and flags from (I2). Raises InvalidTypeError for anything but a list of words."""
     return Arguments(argv)
 
 
@@ -92,7 +97,7 @@ def _convert(key: str, text: str, type: Callable[[str], object]) -> object:
         return _boolean(key, text)
     try:
         return type(text)
-    except (ValueError, ArithmeticError) as error:
+    except (ValueError, ArithmeticError, LookupError) as error:
         wanted = getattr(type, "__name__", "value")
         raise InvalidArgumentError(f"{key}: {text!r} is no {wanted}: {error}", hint=f"pass a {wanted}") from error
 

@@ -1,19 +1,24 @@
 """Snapshots that outlive the engine (N7)."""
 
+import asyncio
 import json
 import os
 import shutil
 import stat
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 import pie_mlx
-from pie_mlx.engine.archive import signature_of
+from pie_mlx.calls import SaveSnapshot
+from pie_mlx.engine.archive import SnapshotNotes, signature_of
+from pie_mlx.engine.kv import Transcript
 from pie_mlx.errors import (
+    EngineStoppedError,
     InvalidArgumentError,
     SnapshotError,
     SnapshotIncompatibleError,
@@ -149,6 +154,7 @@ async def test_what_is_taken_or_deleted_is_gone_for_all_engines(start: Start) ->
             (await filled(engine)).save(name, persist=True)
         assert Context.take(engine.model, "taken") is not None
         Context.delete(engine.model, "deleted")
+        assert Context.open(engine.model, "deleted") is None
     with start() as engine:
         assert Context.take(engine.model, "taken") is None
         with pytest.raises(SnapshotNotFoundError):
@@ -165,6 +171,92 @@ async def test_of_two_engines_one_takes_it(start: Start) -> None:  # N4
         with start() as second:
             assert Context.take(second.model, "talk") is not None
             assert Context.take(second.model, "talk") is None
+
+
+async def test_what_another_engine_takes_while_it_is_read_is_not_taken_twice(
+    start: Start, files: Callable[[], list[Path]], monkeypatch: pytest.MonkeyPatch
+) -> None:  # N4
+    with start() as engine:
+        (await filled(engine)).save("talk", persist=True)
+    with start() as engine:
+        archive = engine.core.services.archive
+        read = archive.read
+
+        async def outrun(user: str, name: str) -> tuple[Transcript, SnapshotNotes] | None:
+            found = await read(user, name)
+            files()[0].unlink()
+            return found
+
+        monkeypatch.setattr(archive, "read", outrun)
+        assert Context.take(engine.model, "talk") is None
+        monkeypatch.undo()
+        assert Context.open(engine.model, "talk") is None
+
+
+async def test_what_is_saved_while_an_old_one_is_read_stays(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    # N2
+    with start() as engine:
+        (await filled(engine, 20)).save("talk", persist=True)
+    with start() as engine:
+        archive, context = engine.core.services.archive, await filled(engine, 30)
+        read, reading, saving = archive.read, threading.Event(), threading.Thread(target=context.save, args=["talk"])
+
+        async def slowly(user: str, name: str) -> tuple[Transcript, SnapshotNotes] | None:
+            found = await read(user, name)
+            reading.set()
+            while not any(isinstance(call, SaveSnapshot) for call in calls_of(engine)):  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0)
+            for _ in range(3):  # what the save may do now is done: the disk answers one after the other
+                await asyncio.sleep(0)
+                await read("nobody", "nothing")
+            return found
+
+        monkeypatch.setattr(archive, "read", slowly)
+        opening = asyncio.create_task(asyncio.to_thread(Context.open, engine.model, "talk"))
+        await asyncio.to_thread(reading.wait)
+        saving.start()
+        assert found(await opening).seq_len == 20
+        await asyncio.to_thread(saving.join)
+        assert found(Context.open(engine.model, "talk")).seq_len == 30
+
+
+def calls_of(engine: Running) -> list[object]:
+    """What the program has asked and was not answered yet."""
+    return list(engine.core.services.processes[engine.host.process_id].calls.values())
+
+
+async def test_a_program_that_ends_while_it_saves_leaves_the_same_on_disk_and_in_memory(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:  # N2, E5
+    writing, may_write, fsync = threading.Event(), threading.Event(), os.fsync
+
+    def slow(descriptor: int) -> None:
+        writing.set()
+        may_write.wait()
+        fsync(descriptor)
+
+    with start() as engine:
+        (await filled(engine, 20)).save("talk", persist=True)
+        with engine.process() as host:
+            context = await filled(engine, 30)
+            process = engine.core.services.processes[host.process_id]
+            monkeypatch.setattr(os, "fsync", slow)
+            saving = asyncio.create_task(asyncio.to_thread(save_or_end, context))
+            await asyncio.to_thread(writing.wait)
+            closing = asyncio.create_task(engine.core.close_process(host.process_id))
+            while not process.closed:  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0)
+            await engine.core.page_usage()
+            may_write.set()
+            await asyncio.gather(saving, closing)
+        length = found(Context.open(engine.model, "talk")).seq_len
+    with start() as engine:
+        assert found(Context.open(engine.model, "talk")).seq_len == length
+
+
+def save_or_end(context: Context) -> None:
+    with suppress(EngineStoppedError):
+        context.save("talk", persist=True)
 
 
 async def test_it_can_be_opened_often(start: Start) -> None:  # N4

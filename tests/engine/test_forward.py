@@ -55,6 +55,24 @@ async def test_several_draws_at_one_index_are_all_given(engine: Running) -> None
     assert len((await fwd.execute()).tokens_at(handle)) == 3
 
 
+async def test_any_mix_of_samplers_and_probes_may_read_one_row(engine: Running) -> None:  # L5
+    prompt = engine.prompt(4, 42)
+    (expected,) = (await last_logprobs(engine, prompt))[5:6]
+    fwd = Context(engine.model).forward().input(prompt)
+    most_likely, logprob = fwd.probe(3, Distribution(1.0, 2)), fwd.probe(3, Logprob(5))
+    largest = fwd.sample([3], Sampler.argmax())
+    kept = fwd.sample([3, 3], Sampler.top_p(1.0, p=0.0))
+    others = [fwd.sample([3], sampler) for sampler in (Sampler.multinomial(1.0, draws=2), Sampler.min_p(1.0))]
+    entropy = fwd.probe(3, Entropy())
+    out = await fwd.execute()
+    found = out.distribution(most_likely)
+    assert found is not None
+    assert (out.tokens_at(largest), out.tokens_at(kept)) == ([found[0][0]], [found[0][0]] * 2)
+    assert [len(out.tokens_at(other)) for other in others] == [2, 1]
+    assert out.logprobs(logprob) == pytest.approx([expected], abs=1e-5)
+    assert out.entropy(entropy) is not None
+
+
 async def test_a_pass_draws_no_more_than_one_sampler_may(engine: Running) -> None:  # L3
     fwd = Context(engine.model).forward().input(engine.prompt(2, 42))
     fwd.sample([0, 1], Sampler.multinomial(1.0, draws=1025))

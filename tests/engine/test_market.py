@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import TypeVar
@@ -9,6 +10,7 @@ from typing import TypeVar
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from pie_mlx import calls
 from pie_mlx.engine.kv import PageStore, WorkingToken
@@ -19,7 +21,7 @@ from pie_mlx.engine.restoring import Restorer
 from pie_mlx.engine.schedule import ReasonKind
 from pie_mlx.engine.tick_reports import TickReports
 from pie_mlx.engine.tick_state import TickState
-from pie_mlx.errors import ContextBusyError, InvalidArgumentError
+from pie_mlx.errors import ContextBusyError, InvalidArgumentError, TokenBudgetError
 from pie_mlx.events import (
     AccountJoined,
     AccountLeft,
@@ -29,7 +31,7 @@ from pie_mlx.events import (
     TickCompleted,
     WaitChanged,
 )
-from pie_mlx.sdk import Context, Sampler
+from pie_mlx.sdk import Context, Sampler, scheduling
 from tests.engine.running import Running, running
 
 AnEvent = TypeVar("AnEvent")
@@ -239,6 +241,41 @@ async def test_a_pass_that_is_refused_leaves_the_bid(small: Running) -> None:  #
         await small.host.call(calls.Forward(context.id, [10**9], horizon=(10.0, 1.0)))
     assert small.core.services.ticker._state.contexts[context.id].bid == 2.5
     assert context.seq_len == 20
+
+
+@pytest.mark.parametrize("bid", [1e6, sys.float_info.max], ids=str)
+async def test_a_bid_may_exceed_the_balance_and_one_of_0_is_served(small: Running, bid: float) -> None:  # B3
+    with small.process(token_budget=2000):
+        contexts = [Context(small.model) for _ in range(5)]
+        for number, context in enumerate(contexts):
+            assert context.set_bid(bid if number % 2 else 0.0) == (bid if number % 2 else 0.0)
+            context.append(small.prompt(100, number))
+        await asyncio.gather(*(context.flush() for context in contexts))
+        assert [context.seq_len for context in contexts] == [100] * 5
+    assert imbalance_credits(small.core.services.bank.ledger) == pytest.approx(0.0, abs=1e-6)
+
+
+async def test_credits_buy_no_tokens(small: Running) -> None:  # M4
+    with small.process(token_budget=40):
+        context = Context(small.model).append(small.prompt(40, 1))
+        await context.flush()
+        with pytest.raises(TokenBudgetError) as raised:
+            await context.append([50]).flush()
+        assert (raised.value.needed, raised.value.remaining) == (1, 0)
+        assert scheduling.balance(small.model) > 0
+
+
+async def test_who_has_no_credits_spends_its_tokens_all_the_same(small: Running) -> None:  # M4
+    with small.process(token_budget=40):
+        bank = small.core.services.bank
+        number = max(bank.ledger.accounts)
+        poor = replace(bank.ledger.accounts[number], balance=0.0)
+        treasury = bank.ledger.treasury + bank.ledger.accounts[number].balance
+        bank.ledger = replace(bank.ledger, accounts={**bank.ledger.accounts, number: poor}, treasury=treasury)
+        assert scheduling.balance(small.model) == 0
+        context = Context(small.model).append(small.prompt(40, 1))
+        await context.flush()
+        assert context.seq_len == 40
 
 
 async def test_movements_of_a_tick_cancel_out(contested: Running) -> None:  # M11, M13

@@ -8,11 +8,13 @@ from pie_mlx.calls import ReleaseContext
 from pie_mlx.errors import (
     ContextLengthError,
     ContextReleasedError,
+    InvalidArgumentError,
+    KvCapacityError,
     OutOfPagesError,
     PageBoundsError,
     PageCommitError,
 )
-from pie_mlx.sdk import Context, Sampler
+from pie_mlx.sdk import Context, Sampler, sync
 from tests.engine.running import Running, engine_alone
 
 
@@ -85,6 +87,50 @@ async def test_truncation_keeps_the_pages(engine: Running) -> None:  # T5
     with pytest.raises(PageBoundsError):
         context.truncate(6)
     assert counters(context) == (0, 1, 2)
+
+
+async def test_working_tokens_are_all_of_them_while_commits_are_deferred(engine: Running) -> None:  # P9
+    context = Context(engine.model)
+    await run_uncommitted(context, engine.prompt(40, seed=5))
+    assert counters(context) == (0, 3, 40)
+    context.inner().commit_working_pages(2)
+    assert counters(context) == (2, 1, 8)
+
+
+async def test_nothing_a_program_can_call_takes_a_committed_page_away(engine: Running) -> None:  # P8
+    context = Context(engine.model).append(engine.prompt(40, seed=6))
+    await context.flush()
+    expected = await engine.greedy(context.fork().append([50]), 6)
+    raw = context.inner()
+    for call in (
+        lambda: raw.release_working_pages(2),
+        lambda: raw.truncate_working_page_tokens(9),
+        lambda: raw.commit_working_pages(-1),
+        lambda: raw.release_working_pages(-1),
+        lambda: raw.truncate_working_page_tokens(-1),
+    ):
+        with pytest.raises((PageBoundsError, InvalidArgumentError)):
+            call()
+    assert counters(context) == (2, 1, 8)
+    raw.release_working_pages(1)
+    assert counters(context) == (2, 0, 0)
+    assert await engine.greedy(context.append([*engine.prompt(40, seed=6)[32:], 50]), 6) == expected
+
+
+async def test_a_pass_by_hand_that_does_not_fit_its_pages_appends_nothing(engine: Running) -> None:  # T6, F12
+    def by_hand() -> None:
+        context = sync.Context(engine.model)
+        context.inner().reserve_working_pages(1)
+        forward = sync.ForwardPass(engine.model).context(context).input_tokens(engine.prompt(20), range(20))
+        forward.sampler([19], sync.Sampler.greedy())
+        with pytest.raises(KvCapacityError):
+            forward.execute()
+        assert counters(context.asynchronous) == (0, 1, 0)
+        context.inner().reserve_working_pages(1)
+        assert len(forward.execute()) == 1
+        assert counters(context.asynchronous) == (0, 2, 20)
+
+    await asyncio.to_thread(by_hand)
 
 
 async def test_a_flush_fills_and_commits_pages_once(engine: Running) -> None:  # T7

@@ -1,5 +1,7 @@
 """Saved contexts outlive the programs that saved them."""
 
+import asyncio
+
 import pytest
 
 from pie_mlx.errors import InvalidArgumentError, SnapshotNotFoundError
@@ -69,6 +71,16 @@ async def seeded(context: Context, tokens: int, seed: int | None = 7) -> list[in
     return await context.generate(sampler, max_tokens=tokens, stop=[], auto_flush=False).collect_tokens()
 
 
+def test_whoever_opens_a_snapshot_owns_the_context_and_has_bid_nothing(engine: Running) -> None:  # N4
+    context = Context(engine.model)
+    context.set_bid(7.5)
+    context.save("bid")
+    with engine.process() as host:
+        opened = [Context.open(engine.model, "bid"), Context.take(engine.model, "bid")]
+        owned = engine.core.services.processes[host.process_id].contexts
+        assert [owned[found.id].bid for found in opened if found] == [0.0, 0.0]
+
+
 def test_users_do_not_see_each_others_snapshots(engine: Running) -> None:  # N5
     Context(engine.model).save("mine")
     with engine.process(username="other"):
@@ -81,6 +93,22 @@ def test_a_generated_name_can_be_opened_but_not_chosen(engine: Running) -> None:
     assert Context.take(engine.model, name) is not None
     with pytest.raises(InvalidArgumentError):
         Context(engine.model).save(name)
+
+
+def test_a_name_of_256_characters_is_fine(engine: Running) -> None:  # N1
+    Context(engine.model).save("x" * 256)
+    Context.delete(engine.model, "x" * 256)
+
+
+async def test_a_save_during_a_pass_waits_for_the_pass(engine: Running) -> None:  # N2
+    context = Context(engine.model).append(engine.prompt(600, 36))
+    flushing = asyncio.ensure_future(context.flush())
+    await asyncio.sleep(0)
+    context.save("during")
+    await flushing
+    opened = Context.take(engine.model, "during")
+    assert opened is not None
+    assert (opened.seq_len, opened.buffer()) == (600, [])
 
 
 @pytest.mark.parametrize("name", ["", "x" * 257])

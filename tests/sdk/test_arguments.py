@@ -1,8 +1,10 @@
 """Command-line style arguments."""
 
+from typing import Any
+
 import pytest
 
-from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
 from pie_mlx.sdk import parse_args
 
 
@@ -24,6 +26,7 @@ def test_text_is_the_default_type() -> None:
 
 def test_missing_values() -> None:  # I2
     assert parse_args([]).opt_value_from_str("--n", int) is None
+    assert parse_args(["--number=5"]).opt_value_from_str("--n", int) is None
     for arguments in (parse_args([]), parse_args(["--n"])):
         with pytest.raises(InvalidArgumentError, match="--n"):
             arguments.value_from_str("--n", int)
@@ -40,6 +43,17 @@ def test_a_malformed_value_is_not_taken() -> None:  # I2, E3
     with pytest.raises(InvalidArgumentError):
         arguments.free_from_str(int)
     assert arguments.free_from_str() == "x"
+
+
+def test_a_value_that_is_looked_up_and_not_there_is_malformed() -> None:  # I2
+    with pytest.raises(InvalidArgumentError, match="--size"):
+        parse_args(["--size", "huge"]).value_from_str("--size", {"small": 1}.__getitem__)
+
+
+@pytest.mark.parametrize("argv", ["--n 4", ["--n", 4], [b"--n"], 5, None], ids=repr)
+def test_anything_but_a_list_of_words_is_refused(argv: Any) -> None:  # I2
+    with pytest.raises(InvalidTypeError, match="argument"):
+        parse_args(argv)
 
 
 @pytest.mark.parametrize(("text", "value"), [("true", True), ("No", False), ("1", True)])

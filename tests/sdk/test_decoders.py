@@ -9,6 +9,7 @@ from transformers import PreTrainedTokenizerFast
 from pie_mlx.calls import Formats, ParseToolCall, ReadVocabulary, ReasoningFormat
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.sdk import Model, chat, reasoning, tools
+from pie_mlx.sdk._markers import first_marker
 from pie_mlx.sdk.detokenizer import Detokenizer
 from tests.engine.text import templates
 from tests.engine.text.conftest import PLAIN, SPECIAL, byte_level
@@ -151,6 +152,40 @@ def test_bytes_of_an_unfinished_character_are_held_back(hermes: Model) -> None: 
 
 def test_a_remainder_at_the_end_becomes_one_replacement_character(hermes: Model) -> None:  # D5
     assert events(chat.Decoder(hermes), [[*ids(hermes, "a🙂")[:-1], *ids(hermes, "<|im_end|>")]])[-1].text == "a\ufffd"
+
+
+def test_a_remainder_before_a_control_token_is_told_before_it(hermes: Model) -> None:  # D2, D5
+    start = ids(hermes, "<|im_start|>")[0]
+    tokens = [*ids(hermes, "a🙂")[:-1], start, *ids(hermes, "b<|im_end|>")]
+    assert events(chat.Decoder(hermes), one_by_one(tokens)) == [
+        chat.Delta("a"),
+        chat.Delta("\ufffd"),
+        chat.Interrupt(start),
+        chat.Done("a\ufffdb", "b"),
+    ]
+
+
+def test_a_control_token_is_no_text_whatever_it_looks_like() -> None:  # D4
+    model = made(None, ("CONTROL",))
+    (control,) = ids(model, "CONTROL")
+    model = made(None, ("CONTROL",), Formats([3], [*range(5), control], ReasoningFormat("<think>", "</think>")))
+    assert events(chat.Decoder(model), [ids(model, "aCONTROLb<|im_end|>")]) == [
+        chat.Interrupt(control),
+        chat.Done("ab", "ab"),
+    ]
+
+
+def test_a_second_turn_begins_with_no_text(hermes: Model) -> None:  # D3
+    decoder = chat.Decoder(hermes)
+    for text in ("a", "b"):
+        assert decoder.feed(ids(hermes, text)) == chat.Delta(text)
+        assert decoder.feed(ids(hermes, "<|im_end|>")) == chat.Done(text, "")
+
+
+def test_the_first_marker_is_the_longest_of_those_at_the_earliest_place() -> None:
+    assert first_marker("a<x>b<yy>", ["<yy>", "<x>"]) == (1, "<x>")
+    assert first_marker("a<x><y>", ["<x>", "<x><y>"]) == (1, "<x><y>")
+    assert first_marker("a<x", ["<x>"]) is None
 
 
 def test_a_reply_that_only_looks_like_a_marker_is_text(hermes: Model) -> None:

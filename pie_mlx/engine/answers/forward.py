@@ -31,21 +31,28 @@ NO_HORIZON = Horizon(0.0, 1.0)
 
 @answers(calls.Forward)
 async def forward(services: Services, process: Process, call: calls.Forward) -> calls.ForwardReply:
-    if not (call.adapter or call.zo_seed):
-        return await _forward(services, process, call, NO_ADAPTER)
-    with services.adapters.used(process.username, call.adapter, call.zo_seed) as use:
-        return await _forward(services, process, call, use)
-
-
-async def _forward(services: Services, process: Process, call: calls.Forward, use: AdapterUse) -> calls.ForwardReply:
     context = process.context(call.context)
     context.pay()
     matchers = [process.matcher(number) for number in call.matchers]
+    run_pass = _adapted_pass if call.adapter or call.zo_seed else _pass
 
     def run(one: calls.Forward, course: Course | None = None) -> Coroutine[Any, Any, calls.ForwardReply]:
-        return _pass(services, process, context, one, matchers, use, course)
+        return run_pass(services, process, context, one, matchers, course)
 
     return await (run(call) if call.multi_step is None else run_steps(run, context, call, call.multi_step))
+
+
+async def _adapted_pass(
+    services: Services,
+    process: Process,
+    context: LiveContext,
+    call: calls.Forward,
+    matchers: Sequence[Matcher],
+    course: Course | None,
+) -> calls.ForwardReply:
+    """A pass with the adapter as it is now: one that follows by itself is a use like any other (A1)."""
+    with services.adapters.used(process.username, call.adapter, call.zo_seed) as use:
+        return await _pass(services, process, context, call, matchers, course, use)
 
 
 async def _pass(
@@ -54,8 +61,8 @@ async def _pass(
     context: LiveContext,
     call: calls.Forward,
     matchers: Sequence[Matcher],
-    use: AdapterUse,
     course: Course | None,
+    use: AdapterUse = NO_ADAPTER,
 ) -> calls.ForwardReply:
     async with context.turn:
         context.check_live()

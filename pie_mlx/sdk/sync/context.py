@@ -8,9 +8,10 @@ from weakref import WeakKeyDictionary
 from pie_mlx.calls import Sampler
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.sdk._host import Link
+from pie_mlx.sdk._tokens import checked_text
 from pie_mlx.sdk.context import Context as AsyncContext
 from pie_mlx.sdk.generator import Constraints
-from pie_mlx.sdk.model import Model
+from pie_mlx.sdk.model import Model, checked_model
 from pie_mlx.sdk.raw import RawContext
 from pie_mlx.sdk.sync._blocking import wait
 from pie_mlx.sdk.sync._priming import flush_except_last, kept_on_error
@@ -20,11 +21,16 @@ from pie_mlx.sdk.sync.stream import EventStream, TokenStream
 _labels: WeakKeyDictionary[Link, set[str]] = WeakKeyDictionary()
 
 
-def _claim(host: Link, label: str | None) -> str:
-    """A label no other context of this program has. Raises InvalidArgumentError for one that is taken."""
-    taken = _labels.setdefault(host, set())
-    if label in taken:
+def _check(host: Link, label: str | None) -> None:
+    """Raises InvalidArgumentError for a label another context of this program has, InvalidTypeError for no text."""
+    if label is not None and checked_text(label, "context name") in _labels.get(host, ()):
         raise InvalidArgumentError(f"context name {label!r}: it is taken", hint="give each context a name of its own")
+
+
+def _claim(host: Link, label: str | None) -> str:
+    """A label no other context of this program has. Raises what `_check` does."""
+    _check(host, label)
+    taken = _labels.setdefault(host, set())
     numbers = itertools.count(len(taken) + 1)
     chosen = label if label is not None else next(name for n in numbers if (name := f"context-{n}") not in taken)
     taken.add(chosen)
@@ -35,6 +41,7 @@ class Context:
     """A sequence of KV pages and a buffer of tokens that have no KV yet. `name` is a label, unique in this program."""
 
     def __init__(self, model: Model, name: str | None = None) -> None:
+        _check(checked_model(model).host, name)  # before there is a context that would be dropped
         self._bind(AsyncContext(model), name)
 
     @classmethod
@@ -54,6 +61,7 @@ class Context:
 
     def fork(self, name: str | None = None) -> "Context":
         """A copy that shares every committed page."""
+        _check(self.model.host, name)
         return self._made(self._context.fork(), name)
 
     def save(self, name: str, *, persist: bool | None = None) -> None:

@@ -5,7 +5,7 @@ from typing import Self
 
 from pie_mlx import calls
 from pie_mlx.calls import Brle
-from pie_mlx.errors import InvalidArgumentError, PieError, SpeculationError, StepConsumedError
+from pie_mlx.errors import InvalidArgumentError, InvalidTypeError, PieError, SpeculationError, StepConsumedError
 from pie_mlx.sdk._tokens import integers
 from pie_mlx.sdk.adapter import Adapter, adapter_number, checked_adapter, checked_seed
 from pie_mlx.sdk.model import Model
@@ -33,7 +33,9 @@ class ForwardPass:
         self._executed = False
 
     def context(self, context: Context) -> Self:
-        """The context whose KV grows."""
+        """The context whose KV grows. Raises InvalidTypeError for anything else."""
+        if not isinstance(context, Context):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidTypeError(f"context: got {type(context).__name__}", hint="pass a Context of the blocking SDK")
         self._context = context
         return self
 
@@ -71,8 +73,11 @@ class ForwardPass:
         return self
 
     def sampler(self, indices: Sequence[int], sampler: calls.Sampler | calls.Distribution) -> Self:
-        """Read the rows of these inputs."""
-        self._slots += [calls.Slot(index, sampler) for index in integers(indices, "indices")]
+        """Read the rows of these inputs. Raises InvalidArgumentError for none (F6)."""
+        places = integers(indices, "indices")
+        if not places:
+            raise InvalidArgumentError("sampler: no indices", hint="name the inputs whose rows are to be read")
+        self._slots += [calls.Slot(place, sampler) for place in places]
         return self
 
     def adapter(self, adapter: Adapter | None) -> Self:

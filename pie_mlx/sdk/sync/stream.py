@@ -1,8 +1,8 @@
 """Generation as something to iterate over."""
 
+from collections import deque
 from collections.abc import Iterator
 
-from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.sdk.generator import Generator
 from pie_mlx.sdk.model import Model
 from pie_mlx.sdk.sync._blocking import wait
@@ -51,36 +51,48 @@ class TokenStream:
 
 
 class EventStream:
-    """The events of a generation; the last one is Done. It is run by iterating, once."""
+    """The events of a generation; the last one is Done. It is run by iterating, once; who begins again goes on."""
 
     def __init__(self, tokens: TokenStream, decoder: Decoder) -> None:
         self._tokens = tokens
         self._decoder = decoder
-        self._done: Done | None = None
+        self._waiting: deque[AnyEvent] = deque()
+        self._replies: list[str] = []
+        self._finished = False
 
     def __iter__(self) -> Iterator[AnyEvent]:
-        if self._done is not None:
-            return
-        for tokens in self._tokens:
-            yield from self._decoder.feed(tokens)
-        for event in self._decoder.finish():
-            if isinstance(event, Done):
-                self._done = event
+        while (event := self._next()) is not None:
             yield event
 
     def text(self) -> str:
-        """Run to the end; the whole visible text."""
+        """Run to the end; the whole visible text, that of events already iterated over included."""
         for _ in self:
             pass
-        if self._done is None:
-            raise InvalidArgumentError("EventStream: an iteration over it is not finished", hint="finish it first")
-        return self._done.text
+        return "".join(self._replies)
 
     def tokens(self) -> list[int]:
-        """Run to the end; all tokens."""
+        """Run to the end; all tokens. The events are still there to be iterated over."""
+        while not self._finished:
+            self._advance()
         return self._tokens.tokens()
 
     @property
     def finish_reason(self) -> str | None:
         """`stop`, `length`, `grammar` or `empty`; None before the end."""
         return self._tokens.finish_reason
+
+    def _next(self) -> AnyEvent | None:
+        """The oldest event nobody has seen; None at the end."""
+        while not self._waiting and not self._finished:
+            self._advance()
+        if not self._waiting:
+            return None
+        event = self._waiting.popleft()
+        if isinstance(event, Done):
+            self._replies.append(event.text)
+        return event
+
+    def _advance(self) -> None:
+        tokens = next(iter(self._tokens), None)
+        self._finished = tokens is None
+        self._waiting += self._decoder.finish() if tokens is None else self._decoder.feed(tokens)

@@ -196,6 +196,33 @@ async def test_passes_in_flight_finish_with_the_weights_they_began_with(engine: 
     assert close(await running_pass, expected)
 
 
+@pytest.mark.parametrize("change", ["destroy", "load"])
+async def test_passes_that_follow_by_themselves_have_the_adapter_as_it_is_then(
+    engine: Running, folder: Folder, change: str
+) -> None:  # A1
+    adapter = loaded(engine, folder(1))
+    context = Context(engine.model).append(engine.prompt(30, 1))
+    generator = context.generate(Sampler.argmax(), max_tokens=300, stop=[], auto_flush=False, adapter=adapter)
+    step = await anext(generator)
+    before = len(attached(engine))
+    running_passes = asyncio.create_task(step.up_to(300).execute())
+    while len(attached(engine)) == before:  # noqa: ASYNC110 - nobody tells
+        await asyncio.sleep(0)
+    if change == "load":
+        adapter.load(folder(2))
+        await running_passes
+        tokens = engine.store.transcript(context.id).tokens
+        assert {token.adapter_version for token in tokens} == {1, 2}
+        return
+    adapter.destroy()
+    drawn = (await running_passes).tokens
+    assert 0 < len(drawn) < 300
+    with pytest.raises(AdapterNotFoundError):
+        await generator.collect_tokens()
+    assert context.seq_len + len(context.buffer()) == 30 + len(drawn)
+    assert len(await engine.greedy(context, 2)) == 2
+
+
 async def test_pages_are_shared_by_what_computed_them(engine: Running, folder: Folder) -> None:  # T9, K1, A4
     one, other = loaded(engine, folder(1), "one"), loaded(engine, folder(2), "other")
     for adapter, expected in ((one, 0), (one, 32), (other, 0), (None, 0), (None, 32), (other, 32)):
@@ -270,6 +297,18 @@ async def test_versions_nobody_needs_are_dropped(engine: Running, folder: Folder
     assert versions(engine) == {(adapter.id, 5)}
     adapter.destroy()
     assert versions(engine) == set()
+
+
+async def test_a_creation_that_fails_leaves_the_name_free(
+    engine: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:  # A1, E3
+    bank = engine.core.services.runner.model.adapters
+    monkeypatch.setattr(bank, "put", lambda version, content: 1 / 0)
+    with pytest.raises(Exception, match="zero"):
+        Adapter.create(engine.model, "late")
+    monkeypatch.undo()
+    assert Adapter.open(engine.model, "late") is None
+    Adapter.create(engine.model, "late")
 
 
 async def test_a_change_that_is_cancelled_leaves_nothing_behind(engine: Running) -> None:  # A1, E5

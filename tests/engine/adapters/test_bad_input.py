@@ -11,6 +11,7 @@ from pie_mlx import calls
 from pie_mlx.errors import (
     AdapterFormatError,
     AdapterShapeError,
+    BatchFailedError,
     InvalidArgumentError,
     PieError,
 )
@@ -90,6 +91,25 @@ async def test_a_load_that_fails_changes_nothing(  # A3, E3
         adapter.load(make(tmp_path / "bad"))
     assert await stream == expected
     assert await written(engine, adapter, tokens=16) == expected
+
+
+async def test_an_adapter_that_overflows_fails_its_own_rows_only(  # L5, E4
+    engine: Running, folder: Folder, tmp_path: Path
+) -> None:
+    expected = await written(engine, None)
+    bad = loaded(engine, write_mlx_lm(tmp_path / "huge", random_pairs(1, size=1e30)), "huge")
+    good = loaded(engine, folder(1), "good")
+    others = await written(engine, good)
+    with Context(engine.model) as context:
+        fails = context.append([7]).generate(Sampler.argmax(), max_tokens=4, stop=[], auto_flush=False, adapter=bad)
+        found = await asyncio.gather(
+            written(engine, None), fails.collect_tokens(), written(engine, good), return_exceptions=True
+        )
+        assert (found[0], found[2]) == (expected, others)
+        assert isinstance(found[1], BatchFailedError)
+        assert found[1].cause == "non-finite logits"
+        assert (context.seq_len, context.buffer()) == (0, [7])
+        assert len(await engine.greedy(context, 3)) == 3
 
 
 async def test_a_seed_needs_an_adapter(engine: Running) -> None:  # Z2

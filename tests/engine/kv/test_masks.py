@@ -107,6 +107,7 @@ def test_a_page_on_which_rows_disagree_is_kept():  # F8, T33
 
 def test_the_pages_of_the_input_itself_are_kept():  # F8
     assert trim_pages([[0, 1]] * 20, 36, 16).pages == [0, 1, 2]
+    assert trim_pages([[32, 8]] * 20, 40, 16).pages == [1, 2]
 
 
 @given(

@@ -5,6 +5,7 @@ import pytest
 from pie_mlx.engine.kv import PageHasher, PageStore, PoolUsage, WorkingToken
 from pie_mlx.engine.kv.keys import NO_PAGE
 from pie_mlx.engine.kv.masks import canonical_row
+from pie_mlx.errors import PageCommitError
 from tests.engine.kv.world import World
 
 PAGE = [WorkingToken(5 + i, i) for i in range(4)]
@@ -164,6 +165,22 @@ def test_attached_pages_obey_the_order_of_positions(world: World):  # K5, P7
     world.run(context, [0, 1, 2, 3], change=WorkingToken(0, 90))
     assert world.run(context, [4, 5, 6, 7]) == 0
     world.check()
+
+
+def test_the_highest_position_of_all_attached_pages_counts(world: World):  # K5, P7
+    store, tokens = world.store, [WorkingToken(i, (100 + i) % 104) for i in range(8)]
+    contexts = [store.create(), store.create()]
+    for context in contexts:
+        store.reserve(context, 2)
+        store.append(context, tokens)
+    store.commit(contexts[0], 2)
+    assert store.attach_cached(contexts[1], [8]) == 0
+    assert store.counters(contexts[1]).committed == 2
+    for context in contexts:
+        store.reserve(context, 1)
+        store.append(context, [WorkingToken(8 + i, 8 + i) for i in range(4)])
+        with pytest.raises(PageCommitError):
+            store.commit(context, 1)
 
 
 def test_nothing_is_attached_below_another_adapter(world: World):  # K1, A4

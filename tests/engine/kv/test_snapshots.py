@@ -2,6 +2,7 @@
 
 import pytest
 
+from pie_mlx.engine.kv import CommitResult
 from pie_mlx.errors import InvalidArgumentError, SnapshotNotFoundError
 from tests.engine.kv.world import World
 
@@ -98,6 +99,28 @@ def test_empty_reservations_are_not_saved(world: World):  # N1
     assert world.store.usage().snapshot_only == 1
     world.open("ann", "a")
     world.check()
+
+
+def test_empty_reservations_are_not_saved_off_pool_either(world: World):  # N1, N2
+    context = world.filled([1] * 6)
+    world.store.reserve(context, 3)
+    world.contexts[context].working_pages += 3
+    world.suspend(context)
+    world.save(context, "ann", "a")
+    world.open("ann", "a")
+    world.check()
+
+
+@pytest.mark.parametrize("off_pool", [False, True], ids=["resident", "off-pool"])
+def test_pages_of_an_opened_snapshot_were_not_computed_by_who_opened_it(world: World, off_pool: bool):  # N4, M10
+    context = world.create()
+    world.run(context, list(range(8)), commit=False)
+    if off_pool:
+        world.suspend(context)
+    world.save(context, "ann", "a")
+    opened = world.open("ann", "a")
+    assert opened is not None
+    assert world.store.commit_full(opened) == CommitResult(pages=2, computed=0, deduplicated=0)
 
 
 def test_reclaimed_snapshots_open_off_pool_and_whole(world: World):  # N6

@@ -177,6 +177,15 @@ def test_a_branch_that_grew_meanwhile_is_attached_up_to_where_it_leaves(world: W
     assert world.store.effective_pages_all() == {context: 0.5, other: 2.5}
 
 
+def test_what_a_context_inherited_costs_nothing_after_a_restore_either(world: World):  # M10, R6
+    context = world.create()
+    world.run(context, list(range(8)), commit=False)
+    fork = world.fork(context)
+    world.suspend(fork)
+    world.restore(fork)
+    assert world.store.commit_full(fork).computed == 0
+
+
 def test_the_need_counts_what_no_resident_holds(world: World):  # M6
     context = world.filled(list(range(9)))
     world.store.reserve(context, 1)

@@ -169,6 +169,18 @@ def test_only_pages_with_a_token_of_this_context_count_as_computed(store: PageSt
     assert store.commit_full(context) == CommitResult(pages=2, computed=2, deduplicated=2)
 
 
+def test_inherited_pages_cost_nothing_in_whatever_steps_they_are_committed(store: PageStore):  # M10
+    fork = store.fork(working(store, 32, 2)).context
+    assert [store.commit(fork, 1).computed for _ in range(2)] == [0, 0]
+
+
+def test_a_page_of_inherited_tokens_that_were_forgotten_counts_as_computed(store: PageStore):  # M10, P6
+    fork = store.fork(working(store, 20, 2)).context
+    store.truncate(fork, 10)
+    store.append(fork, [WorkingToken(1, 10 + i) for i in range(6)])
+    assert store.commit_full(fork) == CommitResult(pages=1, computed=1, deduplicated=0)
+
+
 def test_a_fork_shares_committed_pages_and_copies_the_working_ones():  # P13, T10
     world = World(pages=12, page_size=4)
     context = world.create()

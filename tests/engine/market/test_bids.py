@@ -36,7 +36,7 @@ def test_the_automatic_bid_has_the_values_of_its_definition(
 def test_paying_the_own_bid_to_the_expected_end_empties_the_wallet():  # B4, T23
     balance = 64.0
     for step in range(100):
-        balance -= 4 * auto_bid(balance, 0.0, 4, Horizon(100 - step, 0.0), page_size=10**9)
+        balance -= 4 * auto_bid(balance, 0.0, 4, Horizon(100 - step, 0.0), page_size=16)
     assert 0.0 <= balance < 0.01
 
 
@@ -47,7 +47,8 @@ def test_the_automatic_bid_is_finite_and_not_negative(balance: float, dividend: 
 
 
 def test_less_than_one_expected_token_counts_as_one():  # B4
-    assert auto_bid(10.0, 0.0, 1, Horizon(0.0, 0.0), 16) == auto_bid(10.0, 0.0, 1, Horizon(1.0, 0.0), 16)
+    for remaining in (0.0, 0.5):
+        assert auto_bid(10.0, 0.0, 1, Horizon(remaining, 0.0), 16) == auto_bid(10.0, 0.0, 1, Horizon(1.0, 0.0), 16)
 
 
 @pytest.mark.parametrize("figure", [math.nan, math.inf, -math.inf, -1.0])

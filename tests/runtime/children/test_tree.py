@@ -67,6 +67,16 @@ def test_a_child_that_ended_is_remembered_while_its_parent_may_ask() -> None:
     assert not tree.is_child("b", "a")
 
 
+def test_who_forgot_a_child_may_ask_about_it_no_more() -> None:  # I1
+    tree = LaunchTree()
+    chain(tree, "a", "b")
+    assert tree.is_child("b", "a")
+    assert not tree.is_child("a", "b")
+    tree.forget("b")
+    assert not tree.is_child("b", "a")
+    assert tree.descendants("a") == ["b"]
+
+
 def test_everything_is_forgotten_with_the_last_that_runs() -> None:
     tree = LaunchTree()
     chain(tree, "a", "b", "c")

@@ -93,6 +93,27 @@ async def test_a_queue_is_full_by_bytes_too_but_takes_one_message_of_any_size() 
     assert q.size_bytes == 6
 
 
+async def test_a_push_that_would_fit_waits_behind_one_that_does_not() -> None:  # I4
+    q = queue(queue_bytes=10)
+    await q.push("x" * 5)
+    large, small = asyncio.create_task(q.push("y" * 9)), asyncio.create_task(q.push("z"))
+    await turn()
+    assert not small.done()
+    assert [q.take(A) for _ in range(3)] == ["x" * 5, "y" * 9, "z"]
+    await asyncio.gather(large, small)
+
+
+async def test_a_push_that_is_given_up_lets_the_next_one_in() -> None:  # I4
+    q = queue(queue_bytes=10)
+    await q.push("x" * 5)
+    large, small = asyncio.create_task(q.push("y" * 9)), asyncio.create_task(q.push("z"))
+    await turn()
+    large.cancel()
+    await turn()
+    assert small.done()
+    assert [q.take(A), q.take(A)] == ["x" * 5, "z"]
+
+
 async def test_a_push_that_is_given_up_is_not_in_the_queue() -> None:
     q = queue(queue_messages=1)
     await q.push("a")

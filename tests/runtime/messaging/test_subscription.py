@@ -39,6 +39,13 @@ def test_bytes_are_bounded_too() -> None:
     assert sub.dropped == 1
 
 
+def test_what_was_read_counts_no_more() -> None:  # I4
+    sub = subscription(subscription_bytes=4)
+    for text in ("abc", "def", "ghi"):
+        sub.put(text)
+        assert sub.read() == text
+
+
 async def test_waiting_ends_with_a_message() -> None:
     sub = subscription()
     waiting = asyncio.create_task(sub.wait())

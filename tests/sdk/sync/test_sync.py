@@ -1,15 +1,33 @@
 """The blocking facade over the engine double, and its decoder over a model that speaks."""
 
 import asyncio
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from pie_mlx import calls
-from pie_mlx.errors import InvalidArgumentError, KvCapacityError, SessionClosedError, StepConsumedError
+from pie_mlx.errors import (
+    InvalidArgumentError,
+    InvalidTypeError,
+    KvCapacityError,
+    SessionClosedError,
+    StepConsumedError,
+)
 from pie_mlx.sdk import sync
 from pie_mlx.sdk.model import Model
-from pie_mlx.sdk.sync import Adapter, Context, Decoder, Event, ForwardPass, Sampler, session, zo
+from pie_mlx.sdk.sync import (
+    Adapter,
+    Context,
+    Decoder,
+    Event,
+    EventStream,
+    ForwardPass,
+    Sampler,
+    TokenStream,
+    session,
+    zo,
+)
 from tests.engine.text import templates
 from tests.sdk.test_decoders import ids, made
 from tests.sdk.toy_host import ToyHost
@@ -90,10 +108,53 @@ def test_events_end_with_the_whole_text(model: Model) -> None:  # Y1
     assert events[-1] == Event.Done("hello")
 
 
-def test_text_of_a_stream_includes_what_was_iterated_over(model: Model) -> None:
-    stream = Context(model).user("Hi").generate(Sampler.greedy(), decode=True)
+@pytest.mark.parametrize("decode", [False, True], ids=["tokens", "events"])
+def test_text_of_a_stream_includes_what_was_iterated_over(model: Model, decode: bool) -> None:
+    stream = Context(model).user("Hi").generate(Sampler.greedy(), decode=decode)
     next(iter(stream))
-    assert Context(model).user("Hi").generate(Sampler.greedy()).text() == "hello"
+    assert stream.text() == "hello"
+
+
+def test_who_begins_again_goes_on_with_the_events(model: Model) -> None:  # Y1
+    whole = list(Context(model).user("Hi").generate(Sampler.greedy(), decode=True))
+    stream = Context(model).user("Hi").generate(Sampler.greedy(), decode=True)
+    assert [next(iter(stream)) for _ in whole] == whole
+    assert list(stream) == []
+
+
+def test_text_inside_the_loop_over_the_events_is_the_whole_text(model: Model) -> None:  # Y1
+    stream = Context(model).user("Hi").generate(Sampler.greedy(), decode=True)
+    assert [(stream.text(), stream.text()) for _ in stream] == [("hello", "hello")]
+
+
+def test_asking_for_the_tokens_loses_no_event(model: Model) -> None:  # Y1
+    stream = Context(model).user("Hi").generate(Sampler.greedy(), decode=True)
+    assert len(stream.tokens()) > 1
+    assert stream.text() == "hello"
+
+
+def test_text_of_several_turns_is_that_of_all_turns() -> None:  # Y1
+    model = made(templates.HERMES)
+    tokens = _Tokens(ids(model, "a<|im_end|>b<|im_end|>c"))
+    assert EventStream(tokens, Decoder(model)).text() == "abc"  # type: ignore[arg-type]
+
+
+def test_text_of_tokens_of_several_turns_is_that_of_all_turns(monkeypatch: pytest.MonkeyPatch) -> None:  # Y1
+    model = made(templates.HERMES)
+    stream = TokenStream(None, model)  # type: ignore[arg-type]
+    monkeypatch.setattr(stream, "tokens", lambda: ids(model, "a<|im_end|>b<|im_end|>c"))
+    assert stream.text() == "abc"
+
+
+class _Tokens:
+    """A TokenStream over what was generated before, token by token."""
+
+    def __init__(self, tokens: list[int]) -> None:
+        self._rest = tokens
+
+    def __iter__(self) -> Iterator[list[int]]:
+        while self._rest:
+            yield [self._rest.pop(0)]
 
 
 def test_names_are_labels_used_once(model: Model) -> None:  # Y1
@@ -103,6 +164,22 @@ def test_names_are_labels_used_once(model: Model) -> None:  # Y1
     for again in (lambda: Context(model, name="a"), lambda: first.fork("a")):
         with pytest.raises(InvalidArgumentError, match="taken"):
             again()
+
+
+@pytest.mark.parametrize("name", [5, [], b"a"], ids=repr)
+def test_names_are_text(model: Model, name: Any) -> None:  # Y1, E1
+    for make in (lambda: Context(model, name=name), lambda: Context(model).fork(name)):
+        with pytest.raises(InvalidTypeError, match="context name"):
+            make()
+
+
+def test_a_name_that_is_refused_makes_no_context(host: ToyHost, model: Model) -> None:  # Y1, E3
+    context = Context(model, name="a")
+    for make in (lambda: Context(model, name="a"), lambda: context.fork("a")):
+        with pytest.raises(InvalidArgumentError):
+            make()
+    assert list(host.contexts) == [context.id]
+    assert host.sent(calls.ForkContext) == []
 
 
 def test_a_label_that_is_made_up_is_not_one_that_was_given(model: Model) -> None:  # Y1
@@ -146,6 +223,17 @@ def test_a_pass_by_hand_needs_its_pages_reserved(model: Model) -> None:  # F12
         forward.execute()
 
 
+def test_a_pass_by_hand_sends_all_it_was_given(host: ToyHost, model: Model) -> None:  # Y1
+    context = Context(model)
+    context.inner().reserve_working_pages(1)
+    forward = ForwardPass(model).context(context).input_tokens([40], [0]).input_tokens([41], [3])
+    forward.attention_mask([[0, 1], [1, 1]]).logit_mask([3, 60]).sampler([1], Sampler.greedy()).execute()
+    (sent,) = host.sent(calls.Forward)
+    assert (sent.tokens, sent.positions) == ([40, 41], [0, 3])
+    assert (sent.attention_masks, sent.logit_mask) == ([[0, 1], [1, 1]], [3, 60])
+    assert (sent.reserve, sent.commit) == (False, False)
+
+
 def test_a_pass_by_hand_that_failed_can_be_executed_again(host: ToyHost, model: Model) -> None:  # E3
     context = Context(model)
     forward = ForwardPass(model).context(context).input_tokens([40], [0]).sampler([0], Sampler.greedy())
@@ -165,6 +253,13 @@ def test_a_pass_reads_the_whole_distribution(model: Model) -> None:
     (found,) = forward.execute()
     assert isinstance(found, calls.Probabilities)
     assert sum(found.probabilities) == pytest.approx(1)
+
+
+def test_a_pass_reads_at_least_one_row_of_a_context(model: Model) -> None:  # F6, E1
+    with pytest.raises(InvalidArgumentError, match="no indices"):
+        ForwardPass(model).input_tokens([40], [0]).sampler([], Sampler.greedy())
+    with pytest.raises(InvalidTypeError, match="context: got int"):
+        ForwardPass(model).context(5)  # type: ignore[arg-type]
 
 
 def test_a_pass_without_context_or_with_missing_positions_is_refused(model: Model) -> None:
@@ -191,6 +286,11 @@ def test_with_an_adapter_the_prompt_is_left_to_the_first_step(host: ToyHost, mod
 
 
 def test_samplers_have_the_facades_names_and_defaults() -> None:  # Y1
+    assert Sampler.greedy() == calls.Sampler.argmax()
+    assert Sampler.top_p() == calls.Sampler.top_p(0.6, 0.95)
+    assert Sampler.min_p() == calls.Sampler.min_p(0.6, 0.1)
+    assert Sampler.multinomial() == calls.Sampler.multinomial(1.0)
+    assert Sampler.dist(seed=5) == calls.Distribution(1.0, 0)
     assert Sampler.top_k() == calls.Sampler.top_k(0.6, 50)
     assert Sampler.top_k_top_p() == calls.Sampler.top_k_top_p(0.6, 50, 0.95)
     assert Sampler.multinomial(seed=0).seed is None
@@ -231,3 +331,12 @@ def test_one_decoder_gives_all_events_in_order() -> None:  # Y1
         Event.Done("Hi !"),
     ]
     assert Decoder(model).feed(tokens) == [Event.Text("Hi !"), Event.Done("Hi !")]
+
+
+def test_each_thought_is_told_by_itself() -> None:  # Y1, D6
+    model = made(templates.HERMES)
+    events = Decoder(model, reasoning=True).feed(ids(model, "<think>one</think>a<think>two</think>b<|im_end|>"))
+    assert [event for event in events if isinstance(event, Event.ThinkingDone)] == [
+        Event.ThinkingDone("one"),
+        Event.ThinkingDone("two"),
+    ]

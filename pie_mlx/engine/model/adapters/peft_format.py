@@ -29,6 +29,10 @@ _REFUSED = {
 }
 """Keys that, when set, ask for more than two matrices per projection."""
 
+_CHANGED_BASE = ("pissa", "olora", "corda", "loftq")
+"""Initialisations after which the pairs belong to other base weights than the model's; where PEFT converted an adapter
+to plain pairs, it wrote `true` instead."""
+
 
 class PeftFormat:
     """Implements Format."""
@@ -65,6 +69,9 @@ def _check(config: Mapping[str, Any]) -> None:
     for key, part in _REFUSED.items():
         if config.get(key):
             raise unsupported(part)
+    start = config.get("init_lora_weights")
+    if isinstance(start, str) and start.lower().startswith(_CHANGED_BASE):
+        raise unsupported(f"init_lora_weights {start}", "its pairs belong to base weights that it changed")
     if config.get("bias", "none") != "none":
         raise unsupported(f"bias {config['bias']}")
 

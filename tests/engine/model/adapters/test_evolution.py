@@ -1,6 +1,7 @@
 """Evolution strategies: the formulas, step by step, against the same in numpy."""
 
 import math
+from dataclasses import replace
 
 import mlx.core as mx
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from pie_mlx.engine.model.adapters import AdapterContent, Target, initial_content, updated
 from pie_mlx.engine.model.adapters.evolution import perturbed
 from pie_mlx.engine.model.adapters.philox import normals
+from pie_mlx.engine.model.adapters.strategy import Strategy
 from pie_mlx.errors import InvalidArgumentError
 
 WIDTH, OUT, RANK, POPULATION = 6, 5, 2, 6
@@ -116,6 +118,47 @@ def by_hand(made: AdapterContent, layer: int, best: list[int], max_sigma: float)
         squared_norm += (p_s**2).sum()
     grown = sigma * math.exp((c_s / damps) * (math.sqrt(squared_norm) / chi - 1))
     return means, variances, min(max(grown, state.initial_sigma / 100), max_sigma)
+
+
+@pytest.mark.parametrize(("population", "fraction", "parents"), [(5, 0.5, 2), (3, 0.1, 1), (4, 1.0, 4)])
+def test_the_best_of_a_population_are_its_fraction_rounded_down_and_at_least_one(
+    population: int, fraction: float, parents: int
+) -> None:  # Z4
+    made = content(population_size=population, mu_fraction=fraction)
+    seeds = list(range(1, population + 1))
+    means, _, sigma = by_hand(made, 0, seeds[:parents], max_sigma=1.0)
+    assert made.evolution is not None
+    after = updated(made, made.evolution, [float(-seed) for seed in seeds], seeds, 1.0)
+    assert after.evolution is not None
+    assert after.evolution.sigmas[0] == pytest.approx(sigma, rel=1e-5)
+    assert np.allclose(np.array(after.additions[PATHS[0]].down), means[PATHS[0], False], atol=1e-6)
+
+
+@pytest.mark.parametrize("limit", [1e-6, 1e6])
+def test_a_variance_stays_within_its_limits(limit: float) -> None:  # Z4
+    made = content()
+    state = made.evolution
+    assert state is not None
+    at_limit = {
+        path: replace(matrix, variance=mx.full(matrix.variance.shape, limit)) for path, matrix in state.downs.items()
+    }
+    after = updated(made, replace(state, downs=at_limit), SCORES, SEEDS, 1.0).evolution
+    assert after is not None
+    found = np.concatenate([np.array(matrix.variance).ravel() for matrix in after.downs.values()])
+    assert found.min() >= np.float32(1e-6)
+    assert found.max() <= np.float32(1e6)
+    assert (found == np.float32(limit)).any()
+
+
+def test_a_step_size_stays_above_a_hundredth_of_the_first() -> None:  # Z4
+    strategy, sigma = Strategy.of(44, 3), 0.02
+    for _ in range(1000):
+        sigma = strategy.sigma(sigma, 0.0, 0.02, 1.0)
+    assert sigma == 0.02 / 100
+
+
+def test_of_a_variance_no_less_than_nothing_is_kept() -> None:  # Z4
+    assert Strategy.of(1, 50).keep_variance == pytest.approx(0.0, abs=1e-12)
 
 
 def test_the_step_size_stays_below_its_limit() -> None:  # Z4

@@ -91,6 +91,23 @@ def test_a_name_without_the_models_prefix_means_the_only_projection_it_fits(tmp_
     assert set(read(write_peft(tmp_path, {"layers.0.self_attn.q_proj": pair()}, rank=2)).additions) == {Q}
 
 
+def test_a_name_that_fits_two_projections_is_refused(tmp_path: Path) -> None:  # A3
+    folder = write_peft(tmp_path, {"layers.0.self_attn.q_proj": pair()}, rank=2)
+    config, weights = (folder / "adapter_config.json").read_text(), (folder / "adapter_model.safetensors").read_bytes()
+    with pytest.raises(AdapterShapeError, match="no projection"):
+        read_adapter(config, weights, {**TARGETS, f"tower.{Q}": TARGETS[Q]}, mx.float32)
+
+
+def test_two_pairs_for_one_projection_are_refused(tmp_path: Path) -> None:  # A3
+    with pytest.raises(AdapterFormatError, match="two pairs"):
+        read(write_peft(tmp_path, {Q: pair(), "layers.0.self_attn.q_proj": pair()}, rank=2))
+
+
+def test_a_pattern_is_of_whole_names(tmp_path: Path) -> None:  # A3
+    found = read(write_peft(tmp_path, {Q: pair()}, rank=2, alpha=8, alpha_pattern={"proj": 20, "_proj": 20})).additions
+    assert found[Q].scale == 4.0
+
+
 @pytest.mark.parametrize("dtype", [mx.float16, mx.bfloat16])
 def test_matrices_become_of_the_models_type(tmp_path: Path, dtype: mx.Dtype) -> None:
     folder = write_peft(tmp_path, {Q: pair()}, rank=2)
@@ -117,6 +134,10 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:  # A1
         ({"use_dora": True}, "DoRA"),
         ({"bias": "all"}, "bias all"),
         ({"modules_to_save": ["lm_head"]}, "modules_to_save"),
+        ({"init_lora_weights": "pissa_niter_4"}, "init_lora_weights pissa_niter_4"),
+        ({"init_lora_weights": "olora"}, "init_lora_weights olora"),
+        ({"init_lora_weights": "CorDA"}, "init_lora_weights CorDA"),
+        ({"init_lora_weights": "loftq"}, "init_lora_weights loftq"),
         ({"peft_type": "IA3"}, "IA3"),
         ({"target_parameters": ["experts"]}, "target_parameters"),
         ({"rank_pattern": {".*q_proj": 2}}, "regular expressions"),
@@ -131,6 +152,12 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:  # A1
 def test_what_peft_can_do_and_we_cannot_is_named(tmp_path: Path, config: dict[str, Any], part: str) -> None:  # A3
     with pytest.raises(AdapterFormatError, match=part):
         read(write_peft(tmp_path, {Q: pair()}, rank=2, **config))
+
+
+@pytest.mark.parametrize("start", [True, False, "gaussian", "eva"], ids=str)
+def test_where_training_began_does_not_matter(tmp_path: Path, start: object) -> None:  # A3
+    made = read(write_peft(tmp_path, {Q: pair()}, rank=2, init_lora_weights=start))
+    assert list(made.additions) == [Q]
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,13 @@ def test_philox_gives_the_published_numbers(
     assert [word.item() for word in words] == expected
 
 
+def test_the_smallest_word_gives_no_infinite_number(monkeypatch: pytest.MonkeyPatch) -> None:  # Z3
+    zeros = mx.zeros((1,), mx.uint32)
+    monkeypatch.setattr("pie_mlx.engine.model.adapters.philox.philox", lambda counter, key: (zeros,) * 4)
+    largest = np.sqrt(-2 * np.log(1e-7))
+    assert np.allclose(noise(1, 1), [largest, 0, largest, 0], atol=1e-5)
+
+
 def test_the_numbers_are_normal() -> None:  # Z3
     values = noise(50_000, 7)
     assert np.isfinite(values).all()
