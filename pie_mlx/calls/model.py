@@ -52,13 +52,15 @@ class Formats(Record, frozen=True):
 
 
 class ModelInfo(Record, frozen=True):
-    """A loaded model. `maximum_positions` bounds positions (F4); `vocabulary_size` is the width of a logits row."""
+    """A loaded model. `maximum_positions` bounds positions (F4); `vocabulary_size` is the width of a logits row,
+    `hidden_size` that of a hidden state, 0 where none can be read."""
 
     name: str
     vocabulary_size: int
     page_size: int
     maximum_positions: int
     formats: Formats
+    hidden_size: int = 0
 
 
 class LoadModel(Call[ModelInfo], frozen=True):

@@ -152,14 +152,18 @@ class Entropy(Read, frozen=True):
     """The entropy of the row at temperature 1, in nats."""
 
 
-Probe = Logits | Distribution | Logprob | Logprobs | Entropy
+class HiddenState(Read, frozen=True):
+    """What the output head reads: the row's final hidden state, behind the last norm."""
+
+
+Probe = Logits | Distribution | Logprob | Logprobs | Entropy | HiddenState
 
 
 class Slot(Record, frozen=True):
     """One reading of a pass: what to read at input `index` (0-based in the pass's own input)."""
 
     index: int
-    read: Sampler | Logits | Distribution | Logprob | Logprobs | Entropy
+    read: Sampler | Logits | Distribution | Logprob | Logprobs | Entropy | HiddenState
 
 
 class SlotResult(msgspec.Struct, frozen=True, omit_defaults=True, tag=snake_case, tag_field="result"):
@@ -197,4 +201,10 @@ class EntropyValue(SlotResult, frozen=True):
     nats: float
 
 
-AnyResult = SampledTokens | RawLogits | Probabilities | LogprobValues | EntropyValue
+class HiddenStateValues(SlotResult, frozen=True):
+    """As many float32 values as the model is wide."""
+
+    values: list[float]
+
+
+AnyResult = SampledTokens | RawLogits | Probabilities | LogprobValues | EntropyValue | HiddenStateValues

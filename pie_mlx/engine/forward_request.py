@@ -8,6 +8,7 @@ from pie_mlx.calls import (
     MOST_DRAWS,
     Distribution,
     Forward,
+    HiddenState,
     Logprob,
     Logprobs,
     ModelInfo,
@@ -54,7 +55,7 @@ def read_request(call: Forward, length: int, model: ModelInfo, use: AdapterUse) 
     check_tokens(call.pending, model.vocabulary_size)
     check_tokens(call.tokens, model.vocabulary_size)
     for slot in call.slots:
-        _check_slot(slot, len(call.tokens), model.vocabulary_size)
+        _check_slot(slot, len(call.tokens), model)
     if len(call.slots) > 1:  # a single sampler has checked itself
         _check_draws(call.slots, len(call.tokens))
     own_start = len(call.pending)
@@ -112,14 +113,14 @@ def _check_masks(call: Forward, first_slot: int) -> None:
             )
 
 
-def _check_slot(slot: Slot, inputs: int, vocabulary_size: int) -> None:
+def _check_slot(slot: Slot, inputs: int, model: ModelInfo) -> None:
     if not (isinstance(slot.index, int) and 0 <= slot.index < inputs):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidArgumentError(
             f"forward: index {slot.index} is outside the {inputs} input tokens of this pass",
             hint="indices count the pass's own input from 0",
         )
     if not isinstance(slot.read, Sampler):
-        _check_probe(slot.read, vocabulary_size)
+        _check_probe(slot.read, model)
 
 
 def _check_draws(slots: Sequence[Slot], inputs: int) -> None:
@@ -130,14 +131,18 @@ def _check_draws(slots: Sequence[Slot], inputs: int) -> None:
         raise InvalidArgumentError(f"forward: {draws} draws, at most {most} at once", hint="draw in several passes")
 
 
-def _check_probe(read: Probe, vocabulary_size: int) -> None:
+def _check_probe(read: Probe, model: ModelInfo) -> None:
     if not isinstance(read, Probe):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidTypeError(f"forward: {type(read).__name__} reads nothing", hint="use a Sampler or a probe")
     if isinstance(read, Logprob | Logprobs):
         ids = [read.token_id] if isinstance(read, Logprob) else read.token_ids
         if not ids:
             raise InvalidArgumentError("Logprobs: no token ids", hint="name at least one token")
-        check_tokens(ids, vocabulary_size)
+        check_tokens(ids, model.vocabulary_size)
+    if isinstance(read, HiddenState) and not model.hidden_size:
+        raise InvalidArgumentError(
+            f"HiddenState: where {model.name} ends in its output head was not found", hint="use another model"
+        )
     if isinstance(read, Distribution) and not (0 < read.temperature <= HIGHEST_TEMPERATURE and read.k >= 0):
         raise InvalidArgumentError(
             f"Distribution: temperature {read.temperature}, k {read.k}",

@@ -46,7 +46,12 @@ async def start_services(
         instance_id=str(uuid.uuid4()),
         seed=seed,
         model_info=ModelInfo(
-            model.name, model.vocabulary_size, settings.page_size, model.maximum_positions, chat.formats()
+            model.name,
+            model.vocabulary_size,
+            settings.page_size,
+            model.maximum_positions,
+            chat.formats(),
+            model.hidden_size,
         ),
         runner=runner,
         store=store,

@@ -20,7 +20,7 @@ from pie_mlx.sdk.matcher import Matcher
 from pie_mlx.sdk.model import Model, Tokenizer
 from pie_mlx.sdk.output import Output, ProbeHandle, SampleHandle
 from pie_mlx.sdk.raw import RawContext
-from pie_mlx.sdk.sampler import Distribution, Entropy, Logits, Logprob, Logprobs, Probe, Sampler
+from pie_mlx.sdk.sampler import Distribution, Entropy, HiddenState, Logits, Logprob, Logprobs, Probe, Sampler
 from pie_mlx.sdk.spec import Speculator
 from pie_mlx.sdk.step import GenStep
 
@@ -41,6 +41,7 @@ __all__ = [
     "Generator",
     "Grammar",
     "GrammarConstraint",
+    "HiddenState",
     "JsonSchema",
     "Logits",
     "Logprob",

@@ -172,6 +172,7 @@ def checked_probe(probe: object) -> Probe:
     """The probe itself. Raises InvalidTypeError for anything else."""
     if not isinstance(probe, Probe):
         raise InvalidTypeError(
-            f"probe: got {type(probe).__name__}", hint="use Logits, Distribution, Logprob, Logprobs or Entropy"
+            f"probe: got {type(probe).__name__}",
+            hint="use Logits, Distribution, Logprob, Logprobs, Entropy or HiddenState",
         )
     return probe

@@ -7,6 +7,7 @@ from pie_mlx.calls import (
     AnyResult,
     EntropyValue,
     ForwardReply,
+    HiddenStateValues,
     LogprobValues,
     Probabilities,
     RawLogits,
@@ -89,6 +90,11 @@ class Output:
         """An `Entropy` probe, in nats."""
         found = self._one(handle, EntropyValue)
         return found.nats if found else None
+
+    def hidden_state(self, handle: Handle) -> list[float] | None:
+        """A `HiddenState` probe: as many float32 values as the model is wide."""
+        found = self._one(handle, HiddenStateValues)
+        return found.values if found else None
 
     def _results(self, handle: Handle, kind: type[R]) -> list[R]:
         if self._reply is None:

@@ -4,9 +4,13 @@ import asyncio
 import math
 from typing import Any
 
+import mlx.core as mx
+import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from pie_mlx import calls
+from pie_mlx.engine.model.sources import EMBEDDED
 from pie_mlx.errors import (
     BatchFailedError,
     ContextLengthError,
@@ -16,7 +20,7 @@ from pie_mlx.errors import (
     TokenBudgetError,
 )
 from pie_mlx.events import TickCompleted
-from pie_mlx.sdk import Context, Distribution, Entropy, Logprob, Logprobs, Sampler
+from pie_mlx.sdk import Context, Distribution, Entropy, HiddenState, Logits, Logprob, Logprobs, Sampler
 from tests.engine.running import Running, running
 
 
@@ -47,6 +51,32 @@ async def test_slots_are_numbered_as_they_were_attached(engine: Running) -> None
     assert out.entropy(last) is None
     assert out.tokens_at(probe) == []
     assert out.tokens == []
+
+
+async def test_a_hidden_state_is_what_the_head_makes_logits_of(engine: Running) -> None:  # Y1
+    fwd = Context(engine.model).forward().input(engine.prompt(5, 43))
+    handles = [(fwd.probe(index, HiddenState()), fwd.probe(index, Logits())) for index in (1, 4)]
+    out = await fwd.execute()
+    tied_head = mx.load(str(EMBEDDED / "pie-tiny" / "model.safetensors"))["model.embed_tokens.weight"]
+    for state, logits in handles:
+        hidden, raw = out.hidden_state(state), out.logits(logits)
+        assert hidden is not None
+        assert raw is not None
+        assert len(hidden) == engine.model.info.hidden_size
+        expected = np.array(tied_head.astype(mx.float32)) @ np.array(hidden)
+        np.testing.assert_allclose(np.frombuffer(raw, np.float32), expected, rtol=2e-2, atol=5e-2)
+    assert out.hidden_state(handles[0][1]) is None
+
+
+async def test_a_hidden_state_of_a_model_whose_head_was_not_found_is_refused(  # F6
+    engine: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services = engine.core.services
+    monkeypatch.setattr(services, "model_info", replace(services.model_info, hidden_size=0))
+    fwd = Context(engine.model).forward().input([5])
+    fwd.probe(0, HiddenState())
+    with pytest.raises(InvalidArgumentError, match="output head was not found"):
+        await fwd.execute()
 
 
 async def test_several_draws_at_one_index_are_all_given(engine: Running) -> None:  # T35, L3

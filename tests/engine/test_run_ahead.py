@@ -10,7 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pie_mlx.events import TickCompleted
-from pie_mlx.sdk import Adapter, Context, Entropy, Generator, Regex, Sampler
+from pie_mlx.sdk import (
+    Adapter,
+    Context,
+    Entropy,
+    Generator,
+    HiddenState,
+    Output,
+    Probe,
+    ProbeHandle,
+    Regex,
+    Sampler,
+)
 from pie_mlx.sdk.forward import Forward
 from tests.engine.adapters.folders import random_pairs, write_mlx_lm
 from tests.engine.running import Running, engine_alone, finished, in_context, running
@@ -145,6 +156,13 @@ async def changing_samplers(engine: Running) -> list[int]:
 
 async def last_entropy(engine: Running, last: Callable[[int, Forward], Forward]) -> float | None:
     """After eight steps that just go on: what is uncertain behind the `last`."""
+    output, probe = await last_read(engine, last, Entropy())
+    return output.entropy(probe)
+
+
+async def last_read(
+    engine: Running, last: Callable[[int, Forward], Forward], read: Probe
+) -> tuple[Output, ProbeHandle]:
     drawn = [49]
     with Context(engine.model) as context:
         await context.append(engine.prompt(20, seed=8)).flush()
@@ -153,8 +171,8 @@ async def last_entropy(engine: Running, last: Callable[[int, Forward], Forward])
             handle = forward.sample([0], GREEDY)
             drawn += (await forward.execute()).tokens_at(handle)
         forward = last(drawn[-1], context.forward())
-        probe = forward.probe(0, Entropy())
-        return (await forward.execute()).entropy(probe)
+        probe = forward.probe(0, read)
+        return await forward.execute(), probe
 
 
 @pytest.mark.parametrize("kind", ["position", "attention mask", "adapter"])
@@ -197,6 +215,17 @@ def test_grammars_run_ahead_and_allow_the_same(ahead: Running, behind: Running) 
     first = len(ahead.events)
     assert told(ahead) == told(behind)
     assert batches(ahead, first).count(True) >= 5
+
+
+def test_the_hidden_state_of_a_step_computed_ahead_is_that_of_the_step(ahead: Running, behind: Running) -> None:  # E1
+    async def state(engine: Running) -> list[float] | None:
+        output, probe = await last_read(engine, lambda token, forward: forward.input([token]), HiddenState())
+        return output.hidden_state(probe)
+
+    expected = finished(in_context(behind, state(behind)))
+    first = len(ahead.events)
+    assert finished(in_context(ahead, state(ahead))) == pytest.approx(expected, abs=1e-4)
+    assert batches(ahead, first)[-1]
 
 
 async def test_a_program_that_never_goes_on_is_foreseen_at_most_once(ahead: Running) -> None:

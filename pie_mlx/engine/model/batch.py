@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from pie_mlx.calls import AnyResult, Distribution, Entropy, Logits, Logprob, Logprobs, SampledTokens, Sampler
+from pie_mlx.calls import AnyResult, Probe, SampledTokens, Sampler
 from pie_mlx.engine.kv import PageCopy
 from pie_mlx.engine.model.step import AdapterUse
 from pie_mlx.errors import BatchFailedError
@@ -25,7 +25,7 @@ class RowRead:
     """
 
     index: int
-    read: Sampler | Logits | Distribution | Logprob | Logprobs | Entropy
+    read: Sampler | Probe
     stream: int = 0
     counter: int = 0
     mask: PackedMask | None = None

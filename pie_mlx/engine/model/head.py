@@ -8,14 +8,26 @@ from pie_mlx.engine.model.modules import LINEAR, Module
 
 
 class RowSelection:
-    """The rows of the current forward pass whose logits are wanted: flat indices over [rows, tokens]."""
+    """The rows of the current forward pass whose logits are wanted: flat indices over [rows, tokens].
+
+    `hidden` [selected, 1, width] is what the head was given of them last.
+    """
 
     def __init__(self) -> None:
         self.rows: mx.array | None = None
+        self.hidden: mx.array | None = None
+
+    @property
+    def width(self) -> int:
+        """Of what the head was given; 0 before."""
+        return 0 if self.hidden is None else int(self.hidden.shape[-1])
 
     def select(self, hidden: mx.array) -> mx.array:
         """[rows, tokens, width] as [selected, 1, width]."""
-        return hidden if self.rows is None else hidden.flatten(0, 1)[self.rows][:, None]
+        if self.rows is None:
+            return hidden
+        self.hidden = hidden.flatten(0, 1)[self.rows][:, None]
+        return self.hidden
 
 
 def select_before_head(model: Module, vocabulary_size: int, selection: RowSelection) -> list[Module]:

@@ -61,7 +61,7 @@ class LoadedModel:
         self.name, self.identity = card.name, card.identity
         self.maximum_positions = card.maximum_positions
         self.tokenizer, self.eos_token_ids, self.config = card.tokenizer, card.eos_token_ids, card.config
-        self.vocabulary_size = network.vocabulary_size
+        self.vocabulary_size, self.hidden_size = network.vocabulary_size, network.hidden_size
         self.recurrent, self.tier, self.window = network.recurrent, network.tier, network.window
         self.follows = network.follows
         self._network = network
@@ -73,6 +73,11 @@ class LoadedModel:
     def adapters(self) -> AdapterBank:
         """The adapters in memory."""
         return self._network.adapters
+
+    @property
+    def hidden(self) -> mx.array | None:
+        """What the head was given of the rows of the step that was built last [R, hidden_size], if that is known."""
+        return self._network.hidden
 
     @property
     def layers(self) -> Sequence[LayerShape]:

@@ -19,18 +19,19 @@ class NullNetwork:
     largest_matrix = 0
     window: int | None = None
     tier = "null"
+    hidden_size = 16
 
     def __init__(self, vocabulary_size: int) -> None:
         self.vocabulary_size = vocabulary_size
         self.shapes: Sequence[LayerShape] = ()
         self.adapters = AdapterBank(dict, RowSelection())
+        self.hidden: mx.array | None = None
 
     def forward(self, step: StepInput, memory: PageMemory) -> mx.array:
         """Logits [R, vocabulary] float32 in [-8, 8)."""
         keys = self._keys(step)
-        entries = mx.arange(self.vocabulary_size, dtype=mx.uint32) * mx.array(0xC2B2AE3D, mx.uint32)
-        mixed = _mix(keys[:, None] ^ entries[None])
-        return mixed.astype(mx.float32) * (16 / 2**32) - 8
+        self.hidden = _hashed(keys, self.hidden_size)
+        return _hashed(keys, self.vocabulary_size)
 
     def _keys(self, step: StepInput) -> mx.array:
         rows, tokens = integers(step.logit_rows), step.tokens
@@ -50,6 +51,11 @@ class NullNetwork:
 
     def drop(self, context: int) -> None:
         """Nothing is kept."""
+
+
+def _hashed(keys: mx.array, width: int) -> mx.array:
+    entries = mx.arange(width, dtype=mx.uint32) * mx.array(0xC2B2AE3D, mx.uint32)
+    return _mix(keys[:, None] ^ entries[None]).astype(mx.float32) * (16 / 2**32) - 8
 
 
 def _mix(value: mx.array) -> mx.array:

@@ -46,6 +46,9 @@ class PagedNetwork:
         self._selection = RowSelection()
         self._heads = self._wrap_head()
         self._selects = bool(self._heads)
+        self.hidden_size = self._selection.width if self._selects else 0
+        self._hidden: list[mx.array] = []
+        self._order: list[int] = []
         self.adapters = AdapterBank(self._adapter_targets, self._selection)
 
     @property
@@ -63,17 +66,18 @@ class PagedNetwork:
         self._states.discard()
         parts = self._parts(step)
         logits: list[mx.array] = []
-        order: list[int] = []
+        self._hidden, self._order = [], order = [], list[int]()
         for index, wave in enumerate(parts):
             if index:  # one write per array and evaluation, or MLX copies the pool
                 evaluate(logits, memory.arrays(), self._states.arrays())
             logits.append(self._compute(wave, memory))
             order += wave.logit_order
-        joined = logits[0] if len(logits) == 1 else mx.concatenate(logits)
-        if order == list(range(len(order))):
-            return joined
-        back = sorted(range(len(order)), key=order.__getitem__)
-        return joined[integers(back)]
+        return _in_order(logits, order)
+
+    @property
+    def hidden(self) -> mx.array | None:
+        """What the head was given of the rows of the last step [R, width]; None where it was not found."""
+        return _in_order([part.flatten(0, 1) for part in self._hidden], self._order) if self._hidden else None
 
     def states(self) -> list[mx.array]:
         """Recurrent states of the step."""
@@ -109,6 +113,8 @@ class PagedNetwork:
             self._caches.bind(None)
             self._selection.rows = None
         self._states.end(wave.contexts)
+        if self._selects and self._selection.hidden is not None:
+            self._hidden.append(self._selection.hidden)
         logits = output.flatten(0, 1)
         return (logits if self._selects else logits[rows]).astype(mx.float32)
 
@@ -142,3 +148,11 @@ class PagedNetwork:
             return self.model(tokens, cache=self._caches.tree)
         with self.adapters.applied(wave.adapters, getattr(memory.pool, "backend", None), memory.pool.dtype):
             return self.model(tokens, cache=self._caches.tree)
+
+
+def _in_order(parts: Sequence[mx.array], order: Sequence[int]) -> mx.array:
+    """The rows of all parts, which `order` gives the places of, one behind the other."""
+    joined = parts[0] if len(parts) == 1 else mx.concatenate(list(parts))
+    if list(order) == list(range(len(order))):
+        return joined
+    return joined[integers(sorted(range(len(order)), key=order.__getitem__))]

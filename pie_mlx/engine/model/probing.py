@@ -12,11 +12,14 @@ from pie_mlx.calls import (
     Distribution,
     Entropy,
     EntropyValue,
+    HiddenState,
+    HiddenStateValues,
     Logits,
     Logprob,
     Logprobs,
     LogprobValues,
     Probabilities,
+    Probe,
     RawLogits,
 )
 from pie_mlx.metal.arrays import integers
@@ -25,7 +28,6 @@ LOWEST_TEMPERATURE = 1e-30
 """Logits divided by less overflow float32; the most likely tokens have all of the mass long before."""
 
 HostValues = npt.NDArray[Any]
-Probe = Logits | Distribution | Logprob | Logprobs | Entropy
 
 
 def host_values(array: mx.array) -> HostValues:
@@ -34,12 +36,13 @@ def host_values(array: mx.array) -> HostValues:
 
 
 class Probing:
-    """Probes of rows of unmasked `logits` [rows, vocabulary] float32, each a pair of row and question.
+    """Probes of rows of unmasked `logits` [rows, vocabulary] float32, each a pair of row and question; `hidden` [rows,
+    width] has their hidden states.
 
     Evaluate `outputs`, then `collect`.
     """
 
-    def __init__(self, logits: mx.array, asked: Sequence[tuple[int, Probe]]) -> None:
+    def __init__(self, logits: mx.array, asked: Sequence[tuple[int, Probe]], hidden: mx.array | None = None) -> None:
         self._asked = asked
         self._scored = [(row, _ids(probe)) for row, probe in asked if isinstance(probe, Logprob | Logprobs)]
         spread = [row for row, probe in asked if isinstance(probe, Entropy)]
@@ -47,18 +50,21 @@ class Probing:
         self._entropies = [_entropies(logits, spread)] if spread else []
         self._likely = [_likely(logits[row], probe) for row, probe in asked if isinstance(probe, Distribution)]
         self._raw = [logits[row] for row, probe in asked if isinstance(probe, Logits)]
+        shown = [row for row, probe in asked if isinstance(probe, HiddenState)]
+        self._states = [hidden[row].astype(mx.float32) for row in shown] if hidden is not None else []
 
     @property
     def outputs(self) -> list[mx.array]:
         """Everything that must be evaluated before `collect`."""
-        return [*self._scores, *self._entropies, *self._raw, *(array for pair in self._likely for array in pair)]
+        likely = (array for pair in self._likely for array in pair)
+        return [*self._scores, *self._entropies, *self._raw, *self._states, *likely]
 
     def collect(self) -> list[AnyResult]:
         """The answers in the order of the questions."""
         ends = np.cumsum([len(ids) for _, ids in self._scored])
         scores = iter([part for array in self._scores for part in np.split(host_values(array), ends[:-1])])
         entropies = iter([value for array in self._entropies for value in host_values(array).tolist()])
-        raw, likely = iter(self._raw), iter(self._likely)
+        raw, likely, states = iter(self._raw), iter(self._likely), iter(self._states)
         answers: list[AnyResult] = []
         for _, probe in self._asked:
             if isinstance(probe, Logits):
@@ -68,6 +74,8 @@ class Probing:
                 answers.append(Probabilities(ids.tolist(), probabilities.tolist()))
             elif isinstance(probe, Entropy):
                 answers.append(EntropyValue(next(entropies)))
+            elif isinstance(probe, HiddenState):
+                answers.append(HiddenStateValues(host_values(next(states)).tolist()))
             else:
                 answers.append(LogprobValues(next(scores).tolist()))
         return answers

@@ -30,12 +30,14 @@ class Drawn:
 
 
 class Reading:
-    """The readings of one batch over `logits` [rows, vocabulary] float32.
+    """The readings of one batch over `logits` [rows, vocabulary] float32 and, where asked for, `hidden` [rows, width].
 
     `rows` gives the logits row of each read, work by work. Evaluate `outputs` together with the pool, then `collect`.
     """
 
-    def __init__(self, logits: mx.array, reads: Sequence[Sequence[tuple[int, RowRead]]]) -> None:
+    def __init__(
+        self, logits: mx.array, reads: Sequence[Sequence[tuple[int, RowRead]]], hidden: mx.array | None = None
+    ) -> None:
         self._logits = logits
         self._reads = reads
         self._tokens: list[int] = []
@@ -51,7 +53,7 @@ class Reading:
                 self._plan(row, read)
             self._last.append(len(self._tokens) - 1 if len(self._tokens) > before else None)
         self._graph = self._build()
-        self._probing = Probing(logits, self._asked)
+        self._probing = Probing(logits, self._asked, hidden)
 
     @property
     def outputs(self) -> list[mx.array]:

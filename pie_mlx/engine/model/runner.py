@@ -23,10 +23,12 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Ahead:
-    """A step that runs behind the last one: which of its `logits` [rows, vocabulary] is whose, and since when."""
+    """A step that runs behind the last one: which of its `logits` [rows, vocabulary] and `hidden` states is whose, and
+    since when."""
 
     rows: dict[int, int]
     logits: mx.array
+    hidden: mx.array | None
     begun: float = field(default_factory=time.perf_counter)
 
 
@@ -121,10 +123,11 @@ class Runner:
         if not any(reads):
             self.model.settle()
             return Outcome([[] for _ in batch.works], time.perf_counter() - started)
+        reading = Reading(logits.astype(mx.float32), reads, self.model.hidden)
         if batch.following is not None:
             burst = Burst(self.model, self._beside, batch.works, batch.following)
-            return burst.run(Reading(logits.astype(mx.float32), reads), started, lambda: self._is_idle)
-        return self._read(batch.works, logits, reads, successors, started)
+            return burst.run(reading, started, lambda: self._is_idle)
+        return self._read(batch.works, reading, successors, started)
 
     @property
     def _is_idle(self) -> bool:
@@ -137,13 +140,11 @@ class Runner:
             if ahead is None:
                 raise RuntimeError("what ran ahead has failed")
             reads = [[(ahead.rows[work.context], read) for read in work.reads] for work in works]
-            return self._read(works, ahead.logits, reads, successors, ahead.begun)
+            reading = Reading(ahead.logits.astype(mx.float32), reads, ahead.hidden)
+            return self._read(works, reading, successors, ahead.begun)
 
-    def _read(
-        self, works: Sequence[Work], logits: mx.array, reads: Reads, successors: Sequence[Work], begun: float
-    ) -> Outcome:
+    def _read(self, works: Sequence[Work], reading: Reading, successors: Sequence[Work], begun: float) -> Outcome:
         """Results of a step that is built; its successors run behind it."""
-        reading = Reading(logits.astype(mx.float32), reads)
         if not successors:
             self.model.settle(*reading.outputs)
             return Outcome(reading.collect(), time.perf_counter() - begun)
@@ -168,7 +169,7 @@ class Runner:
             logits = self.model.follow(replace(step, tokens=drawn, logit_rows=list(range(len(successors))))).keep()
         except (UnsettledError, RuntimeError, ValueError, MemoryError):
             return None  # if it is the model that fails, it will do so again where somebody waits for it
-        return Ahead({work.context: row for row, work in enumerate(successors)}, logits)
+        return Ahead({work.context: row for row, work in enumerate(successors)}, logits, self.model.hidden)
 
     def _begin(self, ahead: Ahead) -> None:
         if self._ahead is ahead:

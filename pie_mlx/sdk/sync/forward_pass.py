@@ -72,7 +72,7 @@ class ForwardPass:
         self._logit_mask = integers(mask, "mask")
         return self
 
-    def sampler(self, indices: Sequence[int], sampler: calls.Sampler | calls.Distribution) -> Self:
+    def sampler(self, indices: Sequence[int], sampler: calls.Sampler | calls.Distribution | calls.HiddenState) -> Self:
         """Read the rows of these inputs. Raises InvalidArgumentError for none (F6)."""
         places = integers(indices, "indices")
         if not places:

@@ -1,9 +1,6 @@
 """Samplers under the names and defaults of the blocking SDK."""
 
-from typing import NoReturn
-
 from pie_mlx import calls
-from pie_mlx.errors import InvalidArgumentError
 
 
 def _seed(seed: int) -> int | None:
@@ -12,7 +9,7 @@ def _seed(seed: int) -> int | None:
 
 
 class Sampler:
-    """How a token is drawn; `dist` reads the whole distribution instead, in a `ForwardPass`."""
+    """How a token is drawn; `dist` and `embedding` read the row instead, in a `ForwardPass`."""
 
     @staticmethod
     def greedy() -> calls.Sampler:
@@ -51,9 +48,6 @@ class Sampler:
         return calls.Distribution(temperature, 0)
 
     @staticmethod
-    def embedding() -> NoReturn:
-        """Raises InvalidArgumentError: hidden states stay in the engine."""
-        raise InvalidArgumentError(
-            "Sampler.embedding: embeddings are not offered: hidden states stay in the engine",
-            hint="use dist() for the probabilities, or a model made for embeddings, in a library of its own",
-        )
+    def embedding() -> calls.HiddenState:
+        """The row's final hidden state, behind the last norm: float32 values."""
+        return calls.HiddenState()

@@ -291,16 +291,11 @@ def test_samplers_have_the_facades_names_and_defaults() -> None:  # Y1
     assert Sampler.min_p() == calls.Sampler.min_p(0.6, 0.1)
     assert Sampler.multinomial() == calls.Sampler.multinomial(1.0)
     assert Sampler.dist(seed=5) == calls.Distribution(1.0, 0)
+    assert Sampler.embedding() == calls.HiddenState()
     assert Sampler.top_k() == calls.Sampler.top_k(0.6, 50)
     assert Sampler.top_k_top_p() == calls.Sampler.top_k_top_p(0.6, 50, 0.95)
     assert Sampler.multinomial(seed=0).seed is None
     assert Sampler.multinomial(seed=3).seed == 3
-
-
-def test_embeddings_are_refused_with_what_to_use_instead() -> None:
-    with pytest.raises(InvalidArgumentError, match="not offered") as refusal:
-        Sampler.embedding()
-    assert "dist()" in refusal.value.hint
 
 
 def test_messages_are_waited_for(host: ToyHost, model: Model) -> None:
