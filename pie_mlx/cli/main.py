@@ -17,6 +17,7 @@ SECTIONS = {
         "chat": Verb("pie_mlx.cli.chat", "Talk to a model."),
         "run": Verb("pie_mlx.cli.run", "Run a program and show what it sends."),
         "serve": Verb("pie_mlx.cli.serve", "Start an engine that clients can use."),
+        "stop": Verb("pie_mlx.cli.stop", "End the engine that 'pie serve' has started."),
         "top": Verb("pie_mlx.cli.top", "Watch an engine, and steer it."),
     },
     "Programs": {
@@ -58,7 +59,6 @@ ELSEWHERE = {
     "rm": "use 'pie model remove', or 'pie remove' for a program",
     "ls": "use 'pie model list', or 'pie list' for programs",
     "start": "use 'pie serve'",
-    "stop": "use 'pie kill' for a program; Ctrl-C or SIGTERM ends 'pie serve'",
     "generate": "use 'pie chat'",
     "init": "use 'pie new'",
 }

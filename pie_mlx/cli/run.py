@@ -1,6 +1,7 @@
 """`pie run`"""
 
 import dataclasses
+import os
 from pathlib import Path
 from typing import Any
 
@@ -108,10 +109,8 @@ def command(ctx: click.Context, **given: Any) -> int:
 def _request(given: dict[str, Any], words: list[str] | None) -> RunRequest:
     if words and given["input"] is not None:
         raise click.UsageError("--input and words after -- exclude each other")
-    from pie_mlx.runtime.program import looks_like_path
-
     path = _path(given["program"], given["path"])
-    installed = None if given["path"] or looks_like_path(str(given["program"])) else str(path)
+    installed = None if given["path"] or _is_path(str(given["program"])) else str(path)
     if installed and given["manifest"]:
         raise click.UsageError("--manifest goes with a path: an installed program has its own")
     return RunRequest(
@@ -131,6 +130,23 @@ def _request(given: dict[str, Any], words: list[str] | None) -> RunRequest:
         port=given["port"],
         log=given["log"],
     )
+
+
+def _is_path(word: str) -> bool:
+    """Whether it is not the name of an installed program; what lies here and has no such name is a path."""
+    from pie_mlx.runtime.program import looks_like_path
+
+    if looks_like_path(word) or not Path(word).exists():
+        return looks_like_path(word)
+    from pie_mlx.config import pie_home
+    from pie_mlx.errors import PieError
+    from pie_mlx.runtime.store import ProgramStore
+
+    try:
+        ProgramStore(pie_home(os.environ)).find(word)
+    except PieError:
+        return True
+    return False
 
 
 def _hosts(given: str | None) -> tuple[str, ...] | None:

@@ -1,7 +1,10 @@
 """Which engine a command means."""
 
+import fcntl
 import os
 import socket
+import struct
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +12,8 @@ from pathlib import Path
 import msgspec
 
 _ANSWER_SECONDS = 2.0
+_LOCAL_LEVEL, _LOCAL_PEERPID = 0, 2
+"""Of macOS: SOL_LOCAL and LOCAL_PEERPID, which answers a pid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +28,9 @@ class Address:
     token: str | None = None
 
 
-class _EngineFile(msgspec.Struct, frozen=True):
+class LocalEngine(msgspec.Struct, frozen=True):
+    """What an engine has written down about itself."""
+
     pid: int
     url: str
     socket: str
@@ -33,13 +40,47 @@ def find_engine(url: str | None, environment: Mapping[str, str], home: Path) -> 
     """`url` or `$PIE_URL`; else the engine that runs on `home`; None when there is none."""
     if chosen := url or environment.get("PIE_URL"):
         return Address(chosen)
+    found = local_engine(home)
+    return None if found is None else Address(found.url, found.socket)
+
+
+def local_engine(home: Path) -> LocalEngine | None:
+    """The engine that runs on `home`; None when there is none, or it has not loaded its model yet."""
     try:
-        found = msgspec.json.decode((home / "run" / "engine.json").read_bytes(), type=_EngineFile)
+        found = msgspec.json.decode((home / "run" / "engine.json").read_bytes(), type=LocalEngine)
     except (OSError, msgspec.DecodeError):
         return None
-    if not _is_alive(found.pid) or not _answers(found.socket):
-        return None
-    return Address(found.url, found.socket)
+    return found if _is_alive(found.pid) and _answers(found.socket) else None
+
+
+def is_claimed(home: Path) -> bool:
+    """Whether an engine holds `home`, from before it loads its model until it has ended."""
+    try:
+        with (home / "run" / "lock").open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def listens(engine: LocalEngine) -> bool:
+    """Whether the process that wrote it down is the one at its socket: a pid alone may be another's by now."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as trial:
+        trial.settimeout(_ANSWER_SECONDS)
+        try:
+            trial.connect(engine.socket)
+            return _peer_process(trial) == engine.pid
+        except OSError:
+            return False
+
+
+def _peer_process(connection: socket.socket) -> int:
+    if sys.platform == "darwin":
+        return connection.getsockopt(_LOCAL_LEVEL, _LOCAL_PEERPID)
+    answer = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return int(struct.unpack("3i", answer)[0])
 
 
 def _is_alive(pid: int) -> bool:

@@ -82,11 +82,17 @@ def _positions(call: Forward, first_slot: int, maximum: int) -> list[int]:
         raise InvalidArgumentError(f"input_at: position {min(positions)} is negative", hint="positions start at 0")
     highest = max([*positions, first_slot - 1])
     if highest >= maximum:
-        raise ContextLengthError(
-            f"forward: position {highest} is beyond the model's {maximum} positions",
-            hint="shorten the input, or start a new context",
-        )
+        raise _too_long(highest, maximum, counted=call.positions is None or first_slot > maximum)
     return list(positions)
+
+
+def _too_long(highest: int, maximum: int, *, counted: bool) -> ContextLengthError:
+    """`counted` where positions are those of the slots, and people think of a length."""
+    if counted:
+        what = f"context: {highest + 1} tokens are more than this model reads: at most {maximum}"
+    else:
+        what = f"forward: position {highest} is beyond the model's {maximum} positions"
+    return ContextLengthError(what, hint="shorten the prompt, or start a new context")
 
 
 def _check_masks(call: Forward, first_slot: int) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 
 SHOWN_CHARACTERS = 40
 
@@ -10,6 +11,26 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """ ", did you mean 'x'?" for a likely slip, else ""."""
     close = get_close_matches(word, list(known), n=1)
     return f", did you mean {close[0]!r}?" if close else ""
+
+
+def nearest_path(path: Path) -> Path | None:
+    """What is there for a path with likely slips in it, None for no such or when there are no slips."""
+    found = Path(path.anchor)
+    for part in path.parts[bool(path.anchor) :]:
+        if not (found / part).exists():
+            close = get_close_matches(part, _names(found), n=1)
+            if not close:
+                return None
+            part = close[0]
+        found /= part
+    return None if found == path else found
+
+
+def _names(directory: Path) -> list[str]:
+    try:
+        return [entry.name for entry in directory.iterdir()]
+    except OSError:
+        return []
 
 
 def show_value(value: object) -> str:

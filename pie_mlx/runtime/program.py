@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pie_mlx.errors import LaunchError
+from pie_mlx.runtime.findings import nearest_path
 from pie_mlx.runtime.inline_manifest import inline_manifest
 from pie_mlx.runtime.manifest import NAME_LIMIT, Manifest, RuntimeSettings, examine_manifest, parse_manifest
 from pie_mlx.runtime.semver import Version
@@ -16,6 +17,7 @@ MANIFEST_FILE = "Pie.toml"
 MAIN_FILE = "main.py"
 HANDLER = "handle"
 """The function that answers HTTP requests, in programs that can be served as daemons."""
+_SHOWN_PROGRAMS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ def find_program(path: Path, manifest_file: Path | None = None) -> Program:
     Nothing of it is executed. Raises LaunchError when it is not there, not readable, or its manifest does not hold.
     """
     main_file, directory = _locate(path)
-    source = read_text(main_file)
+    source = read_source(main_file)
     text = read_text(manifest_file) if manifest_file else _own_manifest(directory, source)
     manifest = parse_manifest(text) if text is not None else _default_manifest(path)
     check_source(source, main_file, manifest.runtime.entry)
@@ -57,7 +59,7 @@ def examine_program(path: Path) -> tuple[Manifest | None, list[str]]:
     """The manifest, and everything wrong with the program; None when the manifest does not hold or is not there."""
     try:
         main_file, directory = _locate(path)
-        source = read_text(main_file)
+        source = read_source(main_file)
         text = _own_manifest(directory, source)
     except LaunchError as error:
         return None, [error.message]
@@ -110,12 +112,28 @@ def parse_source(source: str, file: Path) -> ast.Module:
         raise LaunchError(f"{file}: Python cannot read it: {error}", hint="correct the syntax") from None
 
 
+def read_source(file: Path) -> str:
+    """The text of a program's file. Raises LaunchError for what is not there or no program, whatever it is."""
+    try:
+        source = read_text(file)
+        if file.suffix != ".py":
+            parse_source(source, file)
+    except LaunchError:
+        if file.suffix == ".py" or not file.is_file():
+            raise
+        hint = f"a program is a .py file, a directory with {MAIN_FILE} or a .pie package"
+        raise LaunchError(f"{file}: it is no program", hint=hint) from None
+    return source
+
+
 def read_text(file: Path) -> str:
     """Raises LaunchError where there is no readable UTF-8 text."""
     try:
         return file.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise LaunchError(f"{file}: no such file", hint="check the path") from None
+        close = nearest_path(file)
+        hint = f"did you mean '{close}'?" if close else "check the path"
+        raise LaunchError(f"{file}: no such file", hint=hint) from None
     except UnicodeDecodeError as error:
         raise LaunchError(f"{file}: not UTF-8 (byte {error.start})", hint="save it as UTF-8") from None
     except OSError as error:
@@ -127,9 +145,37 @@ def _locate(path: Path) -> tuple[Path, Path | None]:
         raise LaunchError(f"{path}: a package is installed before it is run", hint="'pie run' and 'pie install' do it")
     if not path.is_dir():
         return path, None
-    if not (path / MAIN_FILE).is_file():
-        raise LaunchError(f"{path}: no {MAIN_FILE}", hint=f"put the program's entry into {path / MAIN_FILE}")
-    return path / MAIN_FILE, path
+    return main_file_of(path), path
+
+
+def main_file_of(directory: Path) -> Path:
+    """Raises LaunchError where there is none, with what can be run in the directory instead."""
+    file = directory / MAIN_FILE
+    if not file.is_file():
+        raise LaunchError(f"{directory}: no {MAIN_FILE}", hint=_instead_of(directory))
+    return file
+
+
+def _instead_of(directory: Path) -> str:
+    """What to do about a directory that is no program."""
+    try:
+        inside = sorted(path for path in directory.iterdir() if _can_be_run(path))
+    except OSError:
+        inside = []
+    if not inside:
+        return f"put the program's entry into {directory / MAIN_FILE}"
+    more = f" and {len(inside) - _SHOWN_PROGRAMS} more" if len(inside) > _SHOWN_PROGRAMS else ""
+    return f"in it can be run: {', '.join(map(str, inside[:_SHOWN_PROGRAMS]))}{more}"
+
+
+def _can_be_run(path: Path) -> bool:
+    if path.suffix != ".py":
+        return path.suffix == ".pie" or (path / MAIN_FILE).is_file()
+    try:
+        check_source(read_text(path), path, RuntimeSettings().entry)
+    except LaunchError:
+        return False
+    return True
 
 
 def _own_manifest(directory: Path | None, source: str) -> str | None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.findings import nearest
 from pie_mlx.runtime.manifest import Manifest
+from pie_mlx.runtime.misuse import misuse_findings
 from pie_mlx.runtime.modules import sdk_package
 from pie_mlx.runtime.program import HANDLER, Program, parse_source, read_text, tree_style
 from pie_mlx.runtime.style import SDK_ALIAS, Style, entry_functions
@@ -49,7 +50,7 @@ def program_findings(program: Program) -> list[str]:
 
 
 def code_findings(code: Code, manifest: Manifest) -> list[str]:
-    """Parameters main cannot be called with, and imports of what is not there, each with its line.
+    """Parameters main cannot be called with, imports of what is not there and slips in using the SDK, with their lines.
 
     What is imported in an `if`, a `try` or a `with`, or relative to a package, is not looked at. Raises LaunchError for
     a syntax error in the main file.
@@ -58,7 +59,7 @@ def code_findings(code: Code, manifest: Manifest) -> list[str]:
     runtime = manifest.runtime
     style = tree_style(tree, runtime.entry)
     others = {name.replace("-", "_") for name in manifest.dependencies}
-    findings = list(_Imports(code, style, others).findings())
+    findings = list(_Modules(code, style, others).findings())
     if runtime.call == "input" and runtime.entry != HANDLER and (line := _misfit_line(tree, runtime.entry)):
         written = f"{'async def' if style == 'async' else 'def'} {runtime.entry}(input)"
         findings.append(f"{code.main_file}:{line}: {runtime.entry} does not take one argument: write '{written}'")
@@ -94,8 +95,8 @@ class _Import(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Imports:
-    """The imports of the main file, and of each module of the program that these lead to."""
+class _Modules:
+    """The main file, and each module of the program that its imports lead to."""
 
     code: Code
     style: Style
@@ -110,11 +111,13 @@ class _Imports:
                 continue
             self._seen.add(file)
             try:
-                found = list(_imports(parse_source(self.code.read(file) or "", file)))
+                tree = parse_source(self.code.read(file) or "", file)
             except LaunchError as error:
                 yield error.message
                 continue
+            found = list(_imports(tree))
             yield from (f"{file}:{one.line}: {problem}" for one in found if (problem := self._problem(one)))
+            yield from misuse_findings(tree, file, self.style)
             waiting += [file for one in found for file in self.code.module_files(f"{one.module}.{one.name}".strip("."))]
 
     def _problem(self, one: _Import) -> str:

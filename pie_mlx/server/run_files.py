@@ -68,7 +68,7 @@ def claim(home: Path) -> TextIO:
     except BlockingIOError:
         file.close()
         running = _running(home)
-        where, stop = (f", at {running.url}", f" (kill {running.pid})") if running else ("", "")
+        where, stop = (f", at {running.url}", " with 'pie stop'") if running else ("", "")
         raise ConfigError(
             f"{home}: an engine is running on it already{where}",
             hint=f"use it, stop it{stop}, or set another PIE_HOME for this one",

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import sys
 
 import pytest
@@ -29,6 +30,14 @@ def test_what_is_piped_in_is_read_below_the_question(pie, monkeypatch, tmp_path)
     with file.open() as piped:
         monkeypatch.setattr("sys.stdin", piped)
         assert "12" in pie("chat", "What does the plum cost?", "--temperature", 0).out
+
+
+def test_a_question_that_is_too_long_is_told_with_its_length_and_the_models(pie):
+    ended = pie("chat", "word " * 9000)
+    said = r"context: \d+ tokens are more than this model reads: at most \d+"
+    advice = "     try: shorten the prompt, or start a new context"
+    assert ended.code == 1
+    assert re.search(rf"^pie: program 'chat@[^']+': ContextLengthError: {said}\n{advice}$", ended.err, re.MULTILINE)
 
 
 def test_what_is_piped_in_must_be_text(pie, monkeypatch, tmp_path):

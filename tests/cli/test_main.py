@@ -28,7 +28,7 @@ def test_an_unknown_verb_suggests_the_nearest(pie):
 
 @pytest.mark.parametrize(
     ("word", "verb"),
-    [("pull", "pie model download"), ("ls", "pie model list"), ("stop", "pie kill"), ("./hello", "pie run ./hello")],
+    [("pull", "pie model download"), ("ls", "pie model list"), ("./hello", "pie run ./hello")],
 )
 def test_what_others_call_a_verb_and_a_path_without_one_lead_to_it(pie, word, verb):
     ended = pie(word)

@@ -32,6 +32,62 @@ def test_every_example_passes_its_own_check(pie, example):
     assert pie("check", EXAMPLES / example).code == 0
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("examples/helo", "examples/hello"),
+        ("exmples/hello", "examples/hello"),
+        ("examples/hello.py", "examples/hello"),
+        ("examples/hello/mian.py", "examples/hello/main.py"),
+    ],
+)
+def test_a_path_that_is_not_there_is_answered_with_the_nearest(pie, monkeypatch, given, meant):
+    monkeypatch.chdir(EXAMPLES.parent)
+    ended = pie("run", "--dummy", given)
+    assert (ended.code, ended.err) == (1, f"pie: {given}: no such file\n     try: did you mean '{meant}'?\n")
+
+
+def test_a_path_that_is_like_none_is_said_so(pie, tmp_path):
+    assert pie("run", "--dummy", tmp_path / "xyz.py").err.endswith("no such file\n     try: check the path\n")
+
+
+def test_a_directory_of_programs_says_what_in_it_can_be_run(pie, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("mine/one/main.py", "mine/two.py", "mine/helper.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x = 1\n" if "helper" in name else "async def main(input): ...\n")
+    ended = pie("run", "--dummy", "mine")
+    assert (ended.code, ended.err) == (1, "pie: mine: no main.py\n     try: in it can be run: mine/one, mine/two.py\n")
+
+
+def test_a_long_list_of_programs_is_cut(pie, monkeypatch):
+    monkeypatch.chdir(EXAMPLES.parent)
+    shown = pie("run", "--dummy", "examples").err.splitlines()[-1]
+    assert (shown.count("examples/"), bool(re.search(r" and \d+ more$", shown))) == (6, True)
+
+
+@pytest.mark.parametrize("name", ["README.md", "./README.md", "LICENSE", "docs/images"])
+def test_what_is_no_program_is_said_so(pie, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / name).write_bytes(b"\xff" if "images" in name else b"# Words\n\nand more words.\n")
+    ended = pie("run", "--dummy", name)
+    assert (ended.code, ended.err.splitlines()) == (
+        1,
+        [
+            f"pie: {name.removeprefix('./')}: it is no program",
+            "     try: a program is a .py file, a directory with main.py or a .pie package",
+        ],
+    )
+
+
+def test_an_installed_name_goes_before_a_directory_of_the_same_name(pie, program, tmp_path, monkeypatch):
+    assert pie("install", program("return 'installed'")).code == 0
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a").mkdir()
+    assert pie("run", "-q", "--dummy", "a").out == "installed\n"
+
+
 def test_what_is_sent_is_printed_then_what_is_returned(pie, program):
     file = program("print('printed'); session.send('sent '); session.send([1]); return input")
     ended = pie("run", "--dummy", file, "--", "--n", "3")

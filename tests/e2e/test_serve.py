@@ -118,6 +118,36 @@ def test_an_interrupted_run_ends_its_program(serving, player):
     assert engine.end(signal.SIGINT) == 130
 
 
+def test_stop_ends_the_engine_and_waits_for_its_end(serving, player):
+    engine = serving("--port", "0")
+    info = engine.ready()
+    assert engine.pie("stop") == (0, f"the engine at {info['url']} has ended\n", "")
+    assert engine.child.wait(timeout=5) == 0
+    assert [path.name for path in (engine.home / "run").iterdir()] == ["lock"]
+    code, out, err = engine.pie("stop")
+    assert (code, out, err.splitlines()) == (
+        1,
+        "",
+        [
+            f"pie: no engine is running on {engine.home}",
+            "     try: there is nothing to stop; 'pie serve' starts one",
+        ],
+    )
+
+
+def test_stop_ends_programs_only_with_a_yes(serving, player):
+    engine = serving("--port", "0")
+    pid = engine.ready()["pid"]
+    child = engine.start("run", player, "--", "--do", "wait")
+    assert child.stdout.read(7) == "waiting"
+    code, _, err = engine.pie("stop")
+    assert (code, err.startswith("pie: 1 program runs on it and ends with the engine. Stop it?")) == (2, True)
+    assert child.poll() is None
+    code, out, _ = engine.pie("stop", "--yes", "--json")
+    assert (code, json.loads(out)["pid"]) == (0, pid)
+    assert child.wait() == 1
+
+
 def test_what_a_killed_server_leaves(serving, player):
     first = serving("--port", "0")
     first.ready()

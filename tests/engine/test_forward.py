@@ -183,7 +183,7 @@ async def test_ids_outside_the_vocabulary_are_refused(engine: Running) -> None: 
 
 
 async def test_positions_beyond_the_model_are_refused(engine: Running) -> None:  # F4
-    with pytest.raises(ContextLengthError):
+    with pytest.raises(ContextLengthError, match="beyond the model's 4096"):
         await Context(engine.model).forward().input_at([50], [4096]).execute()
 
 

@@ -180,7 +180,7 @@ async def test_a_prompt_longer_than_the_model_is_refused_and_stays_in_the_buffer
     used = engine.used_pages()
     tokens = engine.prompt(257 * 16)
     context.append(tokens)
-    with pytest.raises(ContextLengthError):
+    with pytest.raises(ContextLengthError, match="context: 4112 tokens are more than this model reads: at most 4096"):
         await context.flush()
     assert context.buffer() == tokens
     assert engine.used_pages() == used

@@ -11,7 +11,7 @@ from pie_mlx.tui.widgets.canvas import Piece
 from pie_mlx.tui.widgets.chart import Chart, braille_rows
 from pie_mlx.tui.widgets.page_map import PageMap
 from pie_mlx.tui.widgets.share_bar import Share, ShareBar
-from pie_mlx.tui.widgets.stats import Stat, StatRow
+from pie_mlx.tui.widgets.stats import Stat, StatRow, column_widths
 from pie_mlx.tui.widgets.table import Column, Table
 from pie_mlx.tui.widgets.timeline import Lane, Timeline
 from pie_mlx.tui.widgets.transcript import Transcript
@@ -44,3 +44,24 @@ def test_a_widget_paints_in_any_room(widget, shown):
 
 def test_a_trend_without_room_has_no_rows():
     assert braille_rows([1.0, 2.0, 3.0], 0, 4, 3.0) == braille_rows([1.0, 2.0, 3.0], -5, 4, 3.0) == []
+
+
+@pytest.mark.parametrize(
+    ("needed", "width", "widths"),
+    [
+        ([5, 5, 5], 30, [10, 10, 10]),
+        ([16, 5, 5], 30, [16, 7, 7]),
+        ([40, 5, 8], 30, [17, 5, 8]),
+        ([40, 40, 8], 30, [11, 11, 8]),
+        ([5, 5], 0, [0, 0]),
+        ([], 30, []),
+    ],
+)
+def test_figures_have_the_room_they_need_and_are_cut_the_widest_first(needed, width, widths):
+    assert column_widths(needed, width) == widths
+
+
+def test_columns_take_their_share_of_what_is_left():
+    columns = [Column[str]("a", 4, str), Column[str]("b", 0, str), Column[str]("c", 0, str, share=2)]
+    table = Table[str](columns, str, title="Rows", id="table")
+    assert [width for _, width in table._shown_columns(37)] == [4, 10, 20]

@@ -6,7 +6,7 @@ from pathlib import Path
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.inline_manifest import inline_manifest
 from pie_mlx.runtime.manifest import parse_manifest
-from pie_mlx.runtime.program import MAIN_FILE, MANIFEST_FILE, default_name, read_text
+from pie_mlx.runtime.program import MANIFEST_FILE, default_name, main_file_of, read_source, read_text
 from pie_mlx.runtime.store.archive import archive_entries
 from pie_mlx.runtime.store.packing import pack_directory
 
@@ -29,10 +29,8 @@ def pack_program(path: Path) -> Source:
 
 
 def _directory(directory: Path) -> Source:
-    if not (directory / MAIN_FILE).is_file():
-        raise LaunchError(f"{directory}: no {MAIN_FILE}", hint=f"put the program's entry into {directory / MAIN_FILE}")
-    file = directory / MANIFEST_FILE
-    text = _read_exactly(file) if file.is_file() else manifest_text_of(directory, read_text(directory / MAIN_FILE))
+    main_file, file = main_file_of(directory), directory / MANIFEST_FILE
+    text = _read_exactly(file) if file.is_file() else manifest_text_of(directory, read_text(main_file))
     return Source(pack_directory(directory, text, parse_manifest(text).exclude), text)
 
 
@@ -48,7 +46,8 @@ def _package(path: Path) -> Source:
 
 
 def _module(path: Path) -> Source:
-    return Source(_read_bytes(path), manifest_text_of(path, read_text(path)))
+    source = read_source(path)
+    return Source(_read_bytes(path), manifest_text_of(path, source))
 
 
 def manifest_text_of(path: Path, source: str) -> str:

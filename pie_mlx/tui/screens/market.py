@@ -113,8 +113,14 @@ Evictions = Column[Eviction]
 EVICTIONS = (
     Evictions("suspended", 0, lambda row: named(row.program, row.context)),
     Evictions("for", 0, lambda row: named(row.for_program, row.for_context, "good")),
-    Evictions("why", 0, lambda row: Piece(one_line(row.reason.removeprefix("suspended: ")), "muted"), show_from=64),
+    Evictions("why", 0, lambda row: Piece(_why(row), "muted"), show_from=64, share=2),
 )
+
+
+def _why(row: Eviction) -> str:
+    """As short as it can be beside a column that says for whom."""
+    said = one_line(row.reason.removeprefix("suspended: "))
+    return said.replace(" of a requester", "").replace("clearing price", "price")
 
 
 def _trend(account: AccountState) -> Piece:

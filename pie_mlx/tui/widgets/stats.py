@@ -1,8 +1,9 @@
 """A row of figures, each with its name, its unit and a line below."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from pie_mlx.tui.widgets.canvas import Canvas, Line, Piece, fitted
+from pie_mlx.tui.widgets.canvas import Canvas, Line, Piece, fitted, width_of
 
 
 class Stat(NamedTuple):
@@ -16,7 +17,7 @@ class Stat(NamedTuple):
 
 
 class StatRow(Canvas):
-    """Figures side by side in columns of equal width."""
+    """Figures side by side, in columns of equal width as far as all of them find room in it."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
@@ -27,11 +28,24 @@ class StatRow(Canvas):
         self.repaint()
 
     def paint(self, width: int, height: int) -> list[Line]:
-        each = width // max(1, len(self._stats))
+        blocks = [_lines(stat) for stat in self._stats]
+        widths = column_widths([max(map(width_of, lines)) + 1 for lines in blocks], width)
         rows: tuple[list[Piece], ...] = ([], [], [])
-        for stat in self._stats:
-            rows[0].extend(fitted([Piece("▎", stat.tone), Piece(stat.name, "muted")], each))
-            value = [Piece("▎", stat.tone), Piece(stat.value, "bright!"), Piece(f" {stat.unit}", "muted")]
-            rows[1].extend(fitted(value, each))
-            rows[2].extend(fitted([Piece("▎", stat.tone), *stat.below], each))
+        for lines, each in zip(blocks, widths, strict=True):
+            for row, line in zip(rows, lines, strict=True):
+                row.extend(fitted(line, each))
         return list(rows[:height])
+
+
+def column_widths(needed: Sequence[int], width: int) -> list[int]:
+    """Equal widths where that is enough for all; else the widest are cut first, and the others give what they spare."""
+    most = max(most for most in range(width + 1) if sum(min(need, most) for need in needed) <= width)
+    given = [min(need, most) for need in needed]
+    least = max(least for least in range(width + 1) if sum(max(own, least) for own in given) <= width)
+    return [max(own, least) for own in given]
+
+
+def _lines(stat: Stat) -> tuple[Line, Line, Line]:
+    bar = Piece("▎", stat.tone)
+    value = [bar, Piece(stat.value, "bright!"), Piece(f" {stat.unit}" if stat.unit else "", "muted")]
+    return [bar, Piece(stat.name, "muted")], value, [bar, *stat.below]

@@ -21,7 +21,8 @@ def _pieces(cell: Cell) -> Sequence[Piece]:
 
 @dataclass(frozen=True)
 class Column(Generic[Item]):
-    """`width` 0 takes what the others leave. Shown in tables of `show_from` cells or more; `value` sorts."""
+    """`width` 0 takes what the others leave, `share` parts of it. Shown in tables of `show_from` cells or more; `value`
+    sorts."""
 
     title: str
     width: int
@@ -30,6 +31,7 @@ class Column(Generic[Item]):
     align: str = "left"
     show_from: int = 0
     descending: bool = False
+    share: int = 1
 
 
 class Table(Canvas, Generic[Item], can_focus=True):
@@ -221,9 +223,9 @@ class Table(Canvas, Generic[Item], can_focus=True):
     def _shown_columns(self, width: int) -> list[tuple[Column[Item], int]]:
         shown = [column for column in self._columns if width >= column.show_from]
         taken = sum(column.width + 1 for column in shown)
-        wide = [column for column in shown if not column.width]
+        shares = sum(column.share for column in shown if not column.width)
         left = max(0, width - taken)
-        return [(column, column.width or left // len(wide)) for column in shown]
+        return [(column, column.width or left * column.share // shares) for column in shown]
 
     # Order and selection.
 

@@ -1,0 +1,161 @@
+"""Slips in how a program uses the SDK, where what an expression gives is certain. Nothing of it is executed."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from pie_mlx.runtime.findings import nearest
+from pie_mlx.runtime.sdk_kinds import (
+    Class,
+    Function,
+    Instance,
+    Kind,
+    Module,
+    Pending,
+    is_of_sdk,
+    lacks,
+    public_names,
+)
+from pie_mlx.runtime.source_scopes import Scope, scopes
+from pie_mlx.runtime.style import Style
+
+_READERS = frozenset({"bool", "bytes", "dict", "float", "int", "len", "list", "print", "repr", "set", "str", "tuple"})
+"""Builtins that want a value: others may be given what is awaited later."""
+
+
+class _Slip(NamedTuple):
+    line: int
+    problem: str
+
+
+def misuse_findings(tree: ast.Module, file: Path, style: Style) -> list[str]:
+    """Calls nobody awaits, loops of the wrong kind and attributes that are not there, in the order of lines."""
+    places = [(node, scope) for scope in scopes(tree, style) for node in scope.nodes]
+    found = {slip for node, scope in places for slip in _slips(node, scope)}
+    if not _asks_for_attributes(tree):
+        found |= {slip for node, scope in places for slip in _missing(node, scope, tree)}
+    return [f"{file}:{slip.line}: {slip.problem}" for slip in sorted(found)]
+
+
+def _slips(node: ast.AST, scope: Scope) -> Iterator[_Slip]:
+    match node:
+        case ast.Expr(value=ast.Call() as call):
+            if isinstance(scope.kind(call), Pending):
+                yield _Slip(call.lineno, f"{_shown(call)} is not awaited, so it does nothing: {_advice(call)}")
+        case ast.For(iter=over) | ast.comprehension(iter=over, is_async=0):
+            yield from _walked_plainly(over, scope)
+        case ast.AsyncFor(iter=over) | ast.comprehension(iter=over):
+            yield from _walked_asynchronously(over, scope)
+        case ast.Await(value=value):
+            yield from _awaited(value, scope)
+        case _:
+            for value in _read(node, scope):
+                yield from _unawaited(scope.kind(value))
+
+
+def _read(node: ast.AST, scope: Scope) -> list[ast.expr]:
+    """The parts of a node that have to be values."""
+    match node:
+        case ast.Attribute(value=value, attr=name, ctx=ast.Load()):
+            return [value] if lacks(scope.kind(value), name) else []
+        case ast.Subscript(value=value) | ast.FormattedValue(value=value):
+            return [value]
+        case ast.BinOp(left=left, right=right):
+            return [left, right]
+        case ast.Compare(left=left, ops=operators, comparators=others):
+            compares_identity = any(isinstance(operator, ast.Is | ast.IsNot) for operator in operators)
+            return [] if compares_identity else [left, *others]
+        case ast.If(test=ast.Call() as test) | ast.While(test=ast.Call() as test):
+            return [test]
+        case ast.Call(func=function, args=values, keywords=keywords) if _reads(function, scope):
+            return [*values, *(keyword.value for keyword in keywords)]
+        case _:
+            return []
+
+
+def _reads(function: ast.expr, scope: Scope) -> bool:
+    """Whether what is called wants values: the SDK does everywhere."""
+    match scope.kind(function):
+        case Function():
+            return True
+        case Class(cls):
+            return is_of_sdk(cls) or cls.__name__ in _READERS
+        case _:
+            return isinstance(function, ast.Name) and function.id in _READERS and scope.is_builtin(function.id)
+
+
+def _unawaited(kind: Kind | None) -> Iterator[_Slip]:
+    if isinstance(kind, Pending):
+        call = kind.call
+        yield _Slip(call.lineno, f"{_shown(call)} is not awaited, and is used as if it were: {_advice(call)}")
+
+
+def _walked_plainly(over: ast.expr, scope: Scope) -> Iterator[_Slip]:
+    kind = scope.kind(over)
+    yield from _unawaited(kind)
+    if isinstance(kind, Instance) and hasattr(kind.cls, "__aiter__") and not hasattr(kind.cls, "__iter__"):
+        what = f"a {kind.cls.__name__}, which waits between one and the next"
+        yield _Slip(over.lineno, f"'for' over {what}: write 'async for', in an 'async def'")
+
+
+def _walked_asynchronously(over: ast.expr, scope: Scope) -> Iterator[_Slip]:
+    kind = scope.kind(over)
+    yield from _unawaited(kind)
+    if isinstance(kind, Instance) and not hasattr(kind.cls, "__aiter__"):
+        name = kind.cls.__name__
+        what = "which is no sequence" if not hasattr(kind.cls, "__iter__") else "where nothing is waited for"
+        advice = "write 'for'" if hasattr(kind.cls, "__iter__") else "walk what its generate() gives"
+        yield _Slip(over.lineno, f"'async for' over a {name}, {what}: {advice}")
+
+
+def _awaited(value: ast.expr, scope: Scope) -> Iterator[_Slip]:
+    kind = scope.kind(value)
+    if isinstance(value, ast.Call) and isinstance(kind, Instance) and not hasattr(kind.cls, "__await__"):
+        yield _Slip(value.lineno, f"'await' of {_shown(value)}, which answers at once: leave 'await' out")
+
+
+def _missing(node: ast.AST, scope: Scope, tree: ast.Module) -> Iterator[_Slip]:
+    if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
+        return
+    kind = scope.kind(node.value)
+    if kind is None or isinstance(kind, Pending) or not lacks(kind, node.attr) or _assigns(tree, node.attr):
+        return
+    known = public_names(kind)
+    advice = nearest(node.attr, known) or f": it has {', '.join(known)}"
+    yield _Slip(node.lineno, f"'{ast.unparse(node)}': {_title(kind, scope.style)} has no '{node.attr}'{advice}")
+
+
+def _title(kind: Kind, style: Style) -> str:
+    api = "asynchronous" if style == "async" else "blocking"
+    match kind:
+        case Module(_, name):
+            return f"'{name}' of the {api} API"
+        case Class(cls):
+            return f"the class {cls.__name__} of the {api} API"
+        case Instance(cls):
+            return f"a {cls.__name__} of the {api} API"
+        case _:
+            return "it"
+
+
+def _asks_for_attributes(tree: ast.Module) -> bool:
+    """Whether the program looks itself at what there is, and what it writes may stand behind that."""
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return bool(names & {"AttributeError", "hasattr", "setattr"})
+
+
+def _assigns(tree: ast.Module, name: str) -> bool:
+    return any(
+        isinstance(node, ast.Attribute) and node.attr == name and not isinstance(node.ctx, ast.Load)
+        for node in ast.walk(tree)
+    )
+
+
+def _shown(call: ast.Call) -> str:
+    return f"'{ast.unparse(call.func)}()'"
+
+
+def _advice(call: ast.Call) -> str:
+    arguments = "..." if call.args or call.keywords else ""
+    return f"write 'await {ast.unparse(call.func)}({arguments})', in an 'async def'"
