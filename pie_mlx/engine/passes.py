@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from pie_mlx.calls import AnyResult, SampledTokens
 from pie_mlx.engine.course import Course
@@ -12,23 +11,6 @@ from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.model.batch import RowRead
 from pie_mlx.errors import PieError
-
-
-class Completion(asyncio.Future[None]):
-    """Done when its pass is. Whoever cancels the wait for it is heard until the first tokens are in a batch (E5).
-
-    The pass completes after that, and so does the wait: a shield would cost two turns of the loop per row of a batch.
-    """
-
-    def __init__(self, waiting: "Pass") -> None:
-        super().__init__()
-        self._pass = waiting
-
-    def cancel(self, msg: Any | None = None) -> bool:
-        if not self._pass.cursor and not self._pass.in_batch:
-            return super().cancel(msg)
-        self._pass.abandoned = True
-        return True
 
 
 @dataclass(slots=True, eq=False)
@@ -46,6 +28,7 @@ class Pass:
     inputs: Sequence[WorkingToken]
     reads: Sequence[RowRead]
     arrival: int
+    done: "asyncio.Future[None]"
     commits: bool = False
     replay: bool = False
     first_slot: int = 0
@@ -55,10 +38,6 @@ class Pass:
     course: Course | None = None
     abandoned: bool = False
     results: dict[int, AnyResult] = field(default_factory=dict[int, AnyResult])
-    done: Completion = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.done = Completion(self)
 
     @property
     def remaining(self) -> int:

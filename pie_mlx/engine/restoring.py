@@ -1,6 +1,7 @@
 """Bringing suspended contexts back: what is still cached is attached, spilled pages are read, the rest is computed
 again (R4)."""
 
+import asyncio
 from functools import partial
 
 from pie_mlx.engine.kv import Fill, WorkingToken
@@ -105,5 +106,6 @@ class Restorer:
             WorkingToken(token, position, mask, fill.adapter, fill.adapter_version, fill.zo_seed)
             for token, position, mask in rows
         ]
+        done = asyncio.get_running_loop().create_future()
         arrival = next(self._state.arrivals)
-        return Pass(context, inputs, (), arrival, replay=True, first_slot=fill.start)
+        return Pass(context, inputs, (), arrival, done, replay=True, first_slot=fill.start)

@@ -174,12 +174,12 @@ class Ticker:
         self._check_whole()
         passes = self._state.passes
         waiting = passes[context.id] = Pass(
-            context, inputs, reads, next(self._state.arrivals), commits, window=window, course=course
+            context, inputs, reads, next(self._state.arrivals), _future(), commits, window=window, course=course
         )
         self.wake()
         timer = self._limit(waiting)
         try:
-            await waiting.done
+            await _outcome(waiting)
         finally:
             timer.cancel()
             if passes.get(context.id) is waiting:
@@ -246,6 +246,18 @@ class Ticker:
 def _again(error: EngineStoppedError) -> EngineStoppedError:
     """One for somebody else: an error that is raised keeps the way it took, a shared one would keep all of them."""
     return EngineStoppedError(error.message, hint=error.hint)
+
+
+async def _outcome(waiting: Pass) -> None:
+    """Wait for a pass; a cancellation counts until its first tokens are in a batch, however often it comes."""
+    while not waiting.done.done():
+        try:
+            await asyncio.shield(waiting.done)
+        except asyncio.CancelledError:
+            if not waiting.cursor and not waiting.in_batch:
+                raise
+            waiting.abandoned = True
+    waiting.done.result()
 
 
 def _future() -> "asyncio.Future[Any]":
