@@ -14,11 +14,13 @@ from tools.tiny.text.arithmetic import SOFT_SWITCHES, THINK, make_sums
 from tools.tiny.text.facts import RELATIONS
 from tools.tiny.text.loosening import loosened
 from tools.tiny.text.mixture import make_of
+from tools.tiny.text.passage_questions import ABOUT, OTHERS
+from tools.tiny.text.passages import make_passage
 from tools.tiny.text.source import Source, Split, is_heldout, part_of
 from tools.tiny.text.styles import make_style
 from tools.tiny.text.synonyms import misspelt, otherwise
 from tools.tiny.text.tool_use import distinct_offers, schema
-from tools.tiny.text.words import CITIES, COMMON, fragments, made_up
+from tools.tiny.text.words import CITIES, COMMON, NAMES, fragments, little_word, made_up
 
 COUNT = 400
 TYPES: dict[str, tuple[type, ...]] = {
@@ -224,3 +226,18 @@ def test_a_manner_stands_before_a_system_prompt_and_changes_nothing_else() -> No
         assert other.messages[1:] == sample.messages[1:]
         opened += other != sample
     assert opened > 30
+
+
+def test_a_name_that_is_a_little_word_is_no_listed_name() -> None:
+    source = Source("seed", "train")
+    said = {little_word(source) for _ in range(300)}
+    assert len(said) > 10
+    assert not said & set(NAMES)
+
+
+def test_what_only_training_asks_of_passages_is_not_held_out() -> None:
+    only_trained = {text for texts in (ABOUT, *OTHERS) for text in texts}
+    trained = [make_of(make_passage, 3, number, "train").used for number in range(200)]
+    heldout = [make_of(make_passage, 3, number, "heldout").used for number in range(200)]
+    assert any(used & only_trained for used in trained)
+    assert not any(used & only_trained for used in heldout)

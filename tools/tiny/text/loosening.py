@@ -137,6 +137,22 @@ def loosened(source: Source, template: str) -> str:
     return _edged(source, template)
 
 
+_ASKING = ("What", "Which", "Who", "When", "Where", "How", "Is", "Does", "Do", "Can", "Tell me", "Say", "I", "The", "")
+
+
+def strange(source: Source, key: str) -> str:
+    """A question of which nothing but the key can be understood: `When gromp matter the barn yet?`"""
+
+    def noise(most: int) -> list[str]:
+        return [
+            words.made_up(source) if source.chance(0.4) else source.one(_STRAYS) for _ in range(source.integer(0, most))
+        ]
+
+    asking = source.any(_ASKING)
+    said = " ".join([*([asking] if asking else []), *noise(3), key, *noise(2)])
+    return said + source.any(("?", "?", "?", ".", ""))
+
+
 def worded(source: Source, templates: Sequence[str], *spoken: object, **values: object) -> str:
     """One template of this split, varied if it is trained on, with its fields filled."""
     return loosened(source, source.one(templates)).format(*spoken, **values)

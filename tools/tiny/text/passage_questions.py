@@ -192,3 +192,59 @@ Say on which day I meet {name}. | Look in the calendar: what is on {day}? |
 Look in the calendar: when is the {event}? | I forgot when the {event} is. |
 I forgot the day of the {event} with {name}. | Am I free on {day}? | I want to see {name}. When do we meet? |
 I must prepare the {event}. When is it?""")
+ABOUT = phrases("""What about {key}? | {key}? | {key} | Anything about {key}? | And {key}? | What of {key}? |
+What does the text say about {key}? | Which sentence has {key} in it? | What is said of {key}? | Look up {key}. |
+Where does it say {key}? | Find {key} in the text. | I need the line with {key}. | What did it say about {key}? |
+Do you remember {key}? | {key}, please. | Now {key}. | Say something about {key}. | Next: {key} |
+Is there something about {key}? | I want to hear about {key}. | Read me what it says about {key}. | {key}: what? |
+Give me the sentence about {key}. | Give me what there is on {key}. | What was that about {key}? | Show {key}. |
+What can you say about {key}? | Which part is about {key}? | Quote the line about {key}. | {key} is what? |
+What do my notes say about {key}? | What is written about {key}? | Remind me of {key}. | Anything with {key}? |
+How was it with {key}? | I forgot what it was with {key}. | So what is it with {key}? | Then what about {key}?""")
+# Kinds of sentences that only training has: the sentence, then questions about it.
+OTHERS = (
+    phrases("""{name} lives in {city}. | Where does {name} live? | In which city does {name} live? |
+Who lives in {city}? |
+Who is from {city}? | Where is {name} at home? | What is the home of {name}? | {name} lives where? |
+Whose home is {city}? | Is {city} the home of somebody? | Which city is home to {name}?"""),
+    phrases("""{name} likes {food}. | What does {name} like? | Who likes {food}? | What does {name} like to eat? |
+What should I cook for {name}? | What is the favourite food of {name}? | Who would eat {food}? |
+{name} likes what? | For whom is the {food}? | What can I buy for {name}?"""),
+    phrases("""{name} brings the {item} on {day}. | Who brings the {item}? | What does {name} bring? |
+When does {name} bring the {item}? | On which day comes the {item}? | What comes on {day}? | Who has the {item} now? |
+What will {name} bring? | Until when must I wait for the {item}? | When do we get the {item}? |
+Who shows up on {day}?"""),
+    phrases("""The {item} weighs {count} grams. | How heavy is the {item}? | What does the {item} weigh? |
+What is the weight of the {item}? | How many grams does the {item} have? | The weight of the {item}? |
+Is the {item} heavy? | What weighs {count} grams? | Which thing has {count} grams? |
+How much does the {item} weigh?"""),
+    phrases("""The {item} belongs to {name}. | Whose {item} is it? | Who owns the {item}? | What belongs to {name}? |
+To whom must I return the {item}? | Who is the owner of the {item}? | What does {name} own? | Who has lost the {item}? |
+Which thing is {name}'s? | The {item} is whose?"""),
+    phrases("""The train to {city} leaves at {time}. | When does the train to {city} leave? | When can I go to {city}? |
+Which train leaves at {time}? | Where does the train at {time} go? | How do I get to {city}, and when? |
+At what time must I be there for {city}? | What leaves at {time}? | The train to {city} is when? |
+When do we leave for {city}?"""),
+    phrases("""The number of {name} is {code}. | What is the number of {name}? | Whose number is {code}? |
+Which number has {name}? | How do I reach {name}? | Who is {code}? | Give me {name}'s number. |
+Under which number can I find {name}? | What must I dial for {name}? | Who has the number {code}?"""),
+    phrases("""{name} was born in {city} on a {day}. | Where was {name} born? | On which day was {name} born? |
+Who was born in {city}? | Who was born on a {day}? | What is the birthplace of {name}? | Where does {name} come from? |
+{name} was born where? | Which day of the week saw the birth of {name}? | From which city is {name}?"""),
+    phrases("""The {place} closes at {time}. | When does the {place} close? | Until when can I stay in the {place}? |
+At what time do they lock the {place}? | When is the {place} shut? | What closes at {time}? |
+How late can I go to the {place}? | The closing time of the {place}? | When must I leave the {place}? |
+How long is the {place} open?"""),
+    phrases("""The {food} comes from {city}. | Where does the {food} come from? | What comes from {city}? |
+Where is the {food} made? | From which city is the {food}? | Which food is from {city}? | Origin of the {food}? |
+Who sends us the {food}, which city? | Where do we get the {food}? | What do they make in {city}?"""),
+    phrases("""Page {count} of the book by {name} is about the {place}. | What is page {count} about? |
+Who wrote about the {place}? |
+Where can I read about the {place}? | On which page is the {place}? | Which page has the {place}? |
+What did {name} write about? |
+Whose book is about the {place}? | What stands on page {count}? | What do I find in the book by {name}?"""),
+    phrases("""{name} meets us at the {place} at {time}. | Where do we meet {name}? | Who meets us at the {place}? |
+What is there at {time}? | Who is at the {place} at {time}? | When do we meet at the {place}? |
+When must I be at the {place}? |
+Where does {name} wait for us? | Whom do we see at {time}? | Where must I go at {time}?"""),
+)

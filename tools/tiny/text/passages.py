@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from tools.tiny.text import words
-from tools.tiny.text.loosening import worded
-from tools.tiny.text.passage_questions import CODE, COSTS, JOB, MEETING, OPENS, OWNER, WHERE
+from tools.tiny.text.loosening import strange, worded
+from tools.tiny.text.passage_questions import ABOUT, CODE, COSTS, JOB, MEETING, OPENS, OTHERS, OWNER, WHERE
 from tools.tiny.text.sample import Check, Message, Sample, assistant, system, user
 from tools.tiny.text.source import Source, phrases
 
@@ -13,7 +13,20 @@ Statement = tuple[str, str, str]
 
 
 def _stated(source: Source, text: str, questions: tuple[str, ...], answer: str = "", **values: object) -> Statement:
-    return text.format(**values), worded(source, questions, **values), (answer or text).format(**values)
+    if source.split == "train" and source.chance(0.2):
+        asked = _by_key(source, list(map(str, values.values())))
+    else:
+        asked = worded(source, questions, **values)
+    return text.format(**values), asked, (answer or text).format(**values)
+
+
+def _by_key(source: Source, values: list[str]) -> str:
+    """A question that fits any sentence, or is beyond understanding: which one is meant only a value in it tells.
+
+    Where a wording is new, the model took another line, whatever the name or the day in the question.
+    """
+    key = source.any(values)
+    return strange(source, key) if source.chance(0.5) else worded(source, ABOUT, key=key)
 
 
 def _where(source: Source) -> Statement:
@@ -91,7 +104,28 @@ def _meeting(source: Source) -> Statement:
     )
 
 
+_VALUES: dict[str, Callable[[Source], object]] = {
+    "name": words.first_name,
+    "item": words.thing,
+    "food": lambda source: words.listed(source, words.FOODS),
+    "place": lambda source: words.listed(source, words.PLACES),
+    "city": words.city,
+    "day": lambda source: source.any(words.WEEKDAYS),
+    "time": words.clock,
+    "code": words.identifier,
+    "count": lambda source: source.integer(2, 999),
+}
+
+
+def _other(source: Source) -> Statement:
+    """Of a kind that is trained on only, so that more is read than the kinds that are asked for."""
+    text, *questions = source.any(OTHERS)
+    named = {key: make(source) for key, make in _VALUES.items() if f"{{{key}}}" in text}
+    return _stated(source, text, tuple(questions), "", **named)
+
+
 STATEMENTS: tuple[Callable[[Source], Statement], ...] = (_where, _owner, _job, _opens, _costs, _code, _meeting)
+TRAINED_STATEMENTS = (*STATEMENTS, *STATEMENTS, _other, _other, _other, _other)
 FRAMES = phrases("""{p}\n\n{q} | Passage: {p}\nQuestion: {q} | Text: {p}\n{q} | Read this: {p}\n{q} |
 {q}\n\n{p} | Answer from the passage.\n{p}\n{q} | Context: {p}\n\nQuestion: {q} | Use this text: {p}\n\n{q} |
 Here is a text. {p} {q} | Notes: {p}\n{q} | Document:\n{p}\n\n{q} | Given: {p}\nAnswer: {q} |
@@ -145,13 +179,17 @@ Known facts:\n{p} | Reference text: {p} | Remember this text: {p} | Keep this in
 MISSING = "The text does not say."
 
 
+def _statement(source: Source) -> Statement:
+    return source.any(STATEMENTS if source.split == "heldout" else TRAINED_STATEMENTS)(source)
+
+
 def passage(source: Source, count: int) -> list[Statement]:
     """Statements about different things: no first question fits two of them."""
     chosen: list[Statement] = []
     seen: set[str] = set()
     tries = 0
     while len(chosen) < count and tries < 8 * count:
-        statement = source.any(STATEMENTS)(source)
+        statement = _statement(source)
         parts = {part.strip(".,'s") for part in statement[0].split()} - _GLUE
         if not parts & seen:
             seen |= parts
@@ -161,23 +199,9 @@ def passage(source: Source, count: int) -> list[Statement]:
 
 
 _GLUE = {
-    "The",
-    "i",
-    "in",
-    "the",
-    "ha",
-    "a",
-    "called",
-    "work",
-    "open",
-    "at",
-    "co",
-    "euro",
-    "code",
-    "of",
-    "with",
-    "on",
-    "",
+    *("The", "i", "in", "the", "ha", "a", "called", "work", "open", "at", "co", "euro", "code", "of", "with", "on", ""),
+    *("live", "like", "bring", "leave", "weigh", "gram", "belong", "to", "train", "number", "born", "wa", "for", "by"),
+    *("Page", "page", "come", "from", "book", "about", "u", "close", "meet"),
 }
 
 
@@ -204,7 +228,7 @@ def _absent(source: Source, text: str) -> Statement | None:
     """A statement none of whose words stands in the passage, if one is found soon."""
     present = {part.strip(".,'s") for part in text.split()} - _GLUE
     for _ in range(20):
-        statement = source.any(STATEMENTS)(source)
+        statement = _statement(source)
         if not ({part.strip(".,'s") for part in statement[0].split()} - _GLUE) & present:
             return statement
     return None

@@ -271,9 +271,9 @@ def _outcome(source: Source) -> Outcome:
     return Outcome(("name", "owner", "place", "title", "by"), lambda s: s.any((words.first_name, words.city))(s), "")
 
 
-def synthesise(source: Source) -> tuple[Concept, str, str]:
+def synthesise(source: Source, verb: str = "", noun: str = "") -> tuple[Concept, str, str]:
     """A tool that exists nowhere, with its verb and noun; its asks list the parameters by name."""
-    verb, noun = words.listed(source, VERBS), words.listed(source, NOUNS)
+    verb, noun = verb or words.listed(source, VERBS), noun or words.listed(source, NOUNS)
     fields: list[Field] = []
     for kind in source.random.sample(FIELDS, source.any((0, 1, 1, 1, 2, 2, 2, 3))):
         name = words.made_up(source) if source.chance(0.12) else source.any(kind.names)

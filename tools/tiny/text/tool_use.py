@@ -18,6 +18,8 @@ from tools.tiny.text.tool_wordings import CLOSERS, ERRORS, JOINTS, OPENERS, SYST
 CONCEPTS = (*LOOKUPS, *ACTIONS)
 # What examples and tutorials offer: weather, time, add, multiply, search, email.
 COMMON = (*LOOKUPS[:4], LOOKUPS[6], ACTIONS[0])
+# Told apart only by what they are for: names and parameters are alike.
+ARITHMETIC = tuple(concept for concept in CONCEPTS if concept.names[0] in ("add", "multiply", "subtract"))
 # A model without tools adds, subtracts and knows capitals by itself; a note it just keeps.
 ANSWERED_ANYWAY = (
     *("add", "subtract", "multiply", "calculate", "get_capital", "translate"),
@@ -89,6 +91,20 @@ def make_offer(source: Source, invented: float = 0.5, pool: tuple[Concept, ...] 
     if pool is COMMON and source.split == "train" and source.chance(0.5):
         return _plain_offer(concept)
     return _offer(source, concept)
+
+
+def _sibling(source: Source, offer: Offer) -> Offer:
+    """An invented tool with the same verb or the same noun, so that names are told apart by what is left."""
+    shared = {"verb": offer.verb} if source.chance(0.5) else {"noun": offer.noun}
+    return _offer(source, *synthesise(source, **shared))
+
+
+def _sibling_of_some(source: Source, offers: list[Offer], part: float) -> Offer | None:
+    """A sibling of one of the invented ones, in this part of what is trained on."""
+    if source.split == "heldout" or not source.chance(part):
+        return None
+    invented = [offer for offer in offers if offer.verb]
+    return _sibling(source, source.any(invented)) if invented else None
 
 
 def schema(source: Source, offer: Offer, wrapped: bool, described: float) -> Tool:
@@ -207,9 +223,12 @@ def distinct_offers(source: Source, count: int) -> list[Offer]:
     """Different tools: invented and everyday ones mixed, everyday ones only, or only the most common ones."""
     kind = source.any(("mixed", "mixed", "everyday", "common", "common"))
     pool = COMMON if kind == "common" else CONCEPTS
+    if source.split == "train" and kind == "common" and 1 < count <= len(ARITHMETIC) and source.chance(0.25):
+        pool = ARITHMETIC
     offers: list[Offer] = []
     while len(offers) < count:
-        offer = make_offer(source, 0.6 if kind == "mixed" else 0.0, pool)
+        sibling = _sibling_of_some(source, offers, 0.4)
+        offer = sibling or make_offer(source, 0.6 if kind == "mixed" else 0.0, pool)
         if not any(_clash(offer, other) for other in offers):
             offers.append(offer)
     return _renamed(source, offers) if source.split == "train" else offers
@@ -266,8 +285,9 @@ def make_calls(source: Source) -> Sample:
 
 def _joint(source: Source) -> str:
     """What stands between two wishes; words never seen there must not become part of one."""
-    if source.split == "train" and source.chance(0.2):
-        return f" {words.phrase(source).capitalize()}: "
+    if source.split == "train" and source.chance(0.3):
+        said = words.phrase(source) if source.chance(0.5) else words.made_up(source)
+        return source.any((" ", " ", "\n")) + said.capitalize() + source.any((": ", ": ", ", ", " "))
     return source.one(JOINTS)
 
 
@@ -283,11 +303,11 @@ def _two_wishes(source: Source, offers: list[Offer]) -> tuple[list[Message], lis
 
 
 def make_two_calls(source: Source) -> Sample:
-    """Two wishes at once, once or twice; held out is judged by the calls."""
+    """Two wishes at once, up to three times; held out is judged by the calls."""
     offers = distinct_offers(source, source.any((1, 2, 2, 3)))
     turns = opening(source)
     said: list[str] = []
-    for _ in range(source.any((1, 1, 2))):
+    for _ in range(source.any((1, 1, 2) if source.split == "heldout" else (1, 2, 3))):
         done, said = _two_wishes(source, offers)
         turns += done
     tools = schemas(source, offers)
@@ -309,7 +329,7 @@ def unserved(source: Source, offered: list[Offer]) -> tuple[str, str]:
         return _side_question(source, offered)
     if source.chance(0.15):
         return worded(source, UNSERVED), NOTHING
-    offer = make_offer(source, invented=0.3)
+    offer = _sibling_of_some(source, offered, 0.2) or make_offer(source, invented=0.3)
     while any(_clash(offer, other) for other in offered):
         offer = make_offer(source, invented=0.3)
     return request(source, offer).text, NOTHING

@@ -225,9 +225,33 @@ def made_up(source: Source) -> str:
     return fragments(source) if source.chance(0.7) else syllables(source)
 
 
+_LINKS = (
+    *("a", "an", "the", "my", "our", "this", "these", "to", "for", "with", "in", "into", "up", "of", "and", "or", "by"),
+    *("from", "on", "at", "as", "if", "when", "how", "what", "which", "who", "where", "you", "me", "I", "he", "they"),
+    *("is", "are", "was", "has", "have", "be", "do", "does", "can", "could", "would", "not", "one", "there", "that"),
+)
+
+
+def little_word(source: Source) -> str:
+    """A name that is a function word to the tokenizer (`Has`), with tokens that nothing else has: `H` and `as `.
+
+    They were never part of an answer, so that a person called so became `Hable`.
+    """
+
+    def make() -> str:
+        while True:
+            word = source.any(_LINKS)
+            if len(word) > 2 and word not in _KNOWN and word != "the":
+                return word.capitalize()
+
+    return source.fresh(make)
+
+
 def listed(source: Source, items: Sequence[str]) -> str:
     """One item of this split's part of a list, or a made-up word in its place."""
     if source.chance(MADE_UP_PART_TRAINED if source.split == "train" else MADE_UP_PART):
+        if items[0][0].isupper() and source.split == "train" and source.chance(0.08):
+            return little_word(source)
         word = made_up(source)
         return word.capitalize() if items[0][0].isupper() else word
     return source.one(items)
@@ -282,10 +306,21 @@ def phrase(source: Source) -> str:
     """
     longest, strange = (7, 0.5) if source.split == "train" else (4, MADE_UP_PART / 2)
     chosen = source.some(COMMON, source.integer(1, longest))
-    return " ".join(made_up(source) if source.chance(strange) else word for word in chosen)
+    said = [made_up(source) if source.chance(strange) else word for word in chosen]
+    return _linked(source, said) if source.split == "train" and source.chance(0.25) else " ".join(said)
 
 
 _LITTLE = ("a", "the", "my", "to", "for", "with", "in", "up", "of", "and")
+
+
+def _linked(source: Source, said: list[str]) -> str:
+    """Words with little ones between them, at neither end: there they would be what comes before or after it."""
+    parts = said[:1]
+    for word in said[1:]:
+        if source.chance(0.5):
+            parts.append(source.any(_LINKS))
+        parts.append(word)
+    return " ".join(parts)
 
 
 def activity(source: Source) -> str:
