@@ -12,7 +12,7 @@ import llguidance
 from pie_mlx.engine.text.grammar.formats import TEXT_PATTERNS
 from pie_mlx.engine.text.grammar.schema import Schema, step
 from pie_mlx.engine.text.json_pointer import referred
-from pie_mlx.engine.text.value_kinds import TEXT_ALONE, kinds_of
+from pie_mlx.engine.text.value_kinds import TEXT_ALONE, kinds_of, value_kinds
 
 ANY = "/(?s:.*)/"
 NOTHING = f"(~{ANY})"
@@ -78,6 +78,10 @@ class RawText:
         return f"({' | '.join(map(self._kind, kinds))}) & {self._conditions}"
 
     def _kind(self, kind: str) -> str:
+        if kind == "number" and kind not in self.kinds:
+            kind = "integer"
+        if kind not in self.kinds:
+            return NOTHING  # its text is read as a string
         if kind == "string":
             return self._string
         return f"/{_slashes(_WRITTEN[kind])}/" if kind in _WRITTEN else NOTHING
@@ -116,7 +120,7 @@ class RawText:
                 return ""
 
     def _constants(self, values: list[Any]) -> str:
-        plain = [value for value in values if not isinstance(value, list | dict)]
+        plain = [value for value in values if value_kinds(value) & self.kinds - _NESTED]
         plain += [int(value) for value in plain if isinstance(value, float) and value.is_integer()]
         texts = [json.dumps(value) for value in plain]
         found = [f"({text} & {self._string})" if text.startswith('"') else json.dumps(text) for text in texts]

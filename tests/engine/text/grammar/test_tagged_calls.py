@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 
 from pie_mlx.calls import GrammarSource
 from pie_mlx.engine.text.grammar import Matcher
+from pie_mlx.engine.text.value_kinds import KINDS
 from pie_mlx.errors import GrammarError
 
 from .. import tool_templates
@@ -70,7 +71,7 @@ def tool(argument: object, **others: object) -> str:
 
 def texts() -> st.SearchStrategy[dict[str, Any]]:
     lengths = st.fixed_dictionaries({}, optional={"minLength": st.integers(0, 3), "maxLength": st.integers(3, 6)})
-    patterns = st.sampled_from([r"^[a-c]+$", r"\d", r"^a|b$", r"^\s*x", r"[^<]", r"^(null|3|x)$", r"^[<\/t>]{2,}$"])
+    patterns = st.sampled_from([r"^[a-c]+$", r"\d", r"^a|b$", r"^\s*x", r"[^<]", r"^(null|333|x)$", r"^[<\/t>]{2,}$"])
     formats = st.sampled_from(
         ["date", "time", "date-time", "uuid", "ipv4", "ipv6", "email", "hostname", "uri", "duration"]
     )
@@ -130,14 +131,45 @@ def tools() -> st.SearchStrategy[dict[str, Any]]:
     properties = st.dictionaries(
         st.sampled_from(["a", "b c", "d-e", "é"]), st.one_of(leaves, nested(leaves)), max_size=3
     )
-    tree = {"type": "object", "properties": {"v": {"type": "string"}, "next": {"$ref": "#/$defs/tree"}}}
     return properties.flatmap(
         lambda found: st.lists(st.sampled_from(sorted(found)) if found else st.nothing(), unique=True).map(
             lambda required: {
-                "type": "object", "properties": found, "required": required, "$defs": {"tree": tree},
+                "type": "object", "properties": found, "required": required, "$defs": DEFINITIONS,
             }
         )
     )  # fmt: skip
+
+
+DEFINITIONS: dict[str, Any] = {
+    "tree": {"type": "object", "properties": {"v": {"type": "string"}, "next": {"$ref": "#/$defs/tree"}}},
+    "mixed": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#/$defs/mixed"}}, {"type": "number"}]},
+    "short": {"type": ["string", "null"], "maxLength": 3},
+}
+
+
+def combined(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    properties = st.dictionaries(st.sampled_from("xyz"), inner, max_size=2)
+    rest = {"additionalProperties": st.one_of(st.booleans(), inner), "required": st.just(["x"])}
+    objects = st.fixed_dictionaries({"type": st.just("object"), "properties": properties}, optional=rest)
+    parts = st.lists(inner, min_size=1, max_size=2)
+    return st.one_of(
+        objects,
+        inner.map(lambda one: {"type": "array", "items": one, "maxItems": 2}),
+        st.tuples(st.sampled_from(["anyOf", "allOf", "oneOf"]), parts).map(lambda both: {both[0]: both[1]}),
+        st.tuples(inner, objects).map(lambda both: {"anyOf": [both[0]], **both[1]}),
+        inner.map(lambda one: {"$ref": "#/$defs/mixed", **(one if isinstance(one, dict) else {})}),
+    )
+
+
+def anything() -> st.SearchStrategy[Any]:
+    kinds = st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=4, unique=True).map(
+        lambda some: {"type": some}
+    )
+    references = st.sampled_from(sorted(DEFINITIONS)).map(lambda name: {"$ref": f"#/$defs/{name}"})
+    bounds = st.sampled_from([{"minLength": 2}, {"minimum": 3}, {"maxItems": 1}, {"required": ["x"]}])
+    constants = st.just({"enum": [[1], {"x": "a"}, "b", 2, None]})
+    leaves = st.one_of(texts(), others(), nullable(), kinds, references, bounds, constants, st.just(True))
+    return st.recursive(leaves, combined, max_leaves=5)
 
 
 def walk(model: Speaker, matcher: Matcher, draw: random.Random) -> str:
@@ -169,6 +201,25 @@ def test_what_is_accepted_parses_to_arguments_that_the_schema_allows(
 ) -> None:  # D4, D7
     schemas = [json.dumps({"name": f"f{i}", "parameters": parameters}) for i, parameters in enumerate(offered)]
     reply = walk(model, model.matcher(*schemas), random.Random(seed))
+    check_calls(model, reply, schemas, offered)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(properties=st.dictionaries(st.sampled_from("ab"), anything(), min_size=1), seed=st.integers(0, 2**32))
+def test_whatever_is_not_refused_is_enforced(model: Speaker, properties: dict[str, Any], seed: int) -> None:  # D7
+    parameters = {"type": "object", "properties": properties, "required": sorted(properties), "$defs": DEFINITIONS}
+    schema = json.dumps({"name": "f0", "parameters": parameters})
+    try:
+        matcher = model.matcher(schema)
+    except GrammarError as error:
+        if "panic" in error.message:
+            raise
+        return
+    check_calls(model, walk(model, matcher, random.Random(seed)), [schema], [parameters])
+
+
+def check_calls(model: Speaker, reply: str, schemas: list[str], offered: list[dict[str, Any]]) -> None:
+    """A reply that was taken: its calls are of tools that are `offered`, and are taken as the template writes them."""
     calls = model.chat.parse_calls(reply, schemas)
     blocks = max(reply.count("<function="), reply.count("<tool_call>"), reply.count("<invoke name="))
     assert 1 <= len(calls) <= blocks, reply
@@ -294,6 +345,7 @@ def test_text_that_a_reader_would_take_for_an_end_is_refused(model: Speaker, val
         ({"allOf": [{"type": "integer"}, {"minimum": 5}]}, [5, 12], [4]),
         ({"type": "number", "multipleOf": 0.5}, [1.5, 2], [1.25]),
         ({"type": ["string", "null"], "minLength": 2}, [None, "ab"], ["a"]),
+        ({"type": "string", "anyOf": [{"maxLength": 1}, {"type": "null"}, {"const": None}]}, ["a"], ["null", "ab"]),
         ({"anyOf": [{"type": "string"}, {"type": "array"}]}, ["a", [1, "b"], []], []),
         ({"anyOf": [{"$ref": "#/$defs/point"}, {"type": "string"}]}, ["a", {"x": 1}], [{"x": "a"}, {}]),
         ({"allOf": [{"$ref": "#/$defs/point"}], "description": "where"}, [{"x": 1}], [{"x": "a"}, "a"]),
