@@ -240,11 +240,10 @@ def spill_line(name: str, spill: SpillFacts | Trouble) -> Diagnosis:
 def grammar_lines(grammars: GrammarFacts | Trouble) -> list[Diagnosis]:
     if isinstance(grammars, Trouble):
         return [_error("grammars", grammars)]
-    lines = [Diagnosis("llguidance", "ok", f"{grammars.llguidance}: JSON schemas, regular expressions, lark")]
+    lines = [Diagnosis("llguidance", "ok", f"{grammars.llguidance}: JSON schemas, regexes, lark, tool calls")]
     if not grammars.xgrammar_absent_because:
-        return [*lines, Diagnosis("xgrammar", "ok", "active: GBNF, tool calls in tagged formats")]
-    lost = "tool calls that are not JSON are not enforced, GBNF is translated for llguidance"
-    message = f"{grammars.xgrammar_absent_because}: {lost}"
+        return [*lines, Diagnosis("xgrammar", "ok", "active: GBNF")]
+    message = f"{grammars.xgrammar_absent_because}: GBNF is translated for llguidance"
     return [*lines, Diagnosis("xgrammar", "warning", message, "pip install --no-deps 'xgrammar>=0.2.8,<0.3'")]
 
 

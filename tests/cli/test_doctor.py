@@ -140,7 +140,7 @@ def test_a_spill_that_cannot_work_is_only_a_warning(spill, status, words):
 def test_without_xgrammar_a_line_says_why_and_what_is_lost():
     _, line = diagnosis.grammar_lines(GrammarFacts("1.9.1", "xgrammar is not installed"))
     assert line.status == "warning"
-    assert "xgrammar is not installed: tool calls that are not JSON are not enforced" in line.message
+    assert "xgrammar is not installed: GBNF is translated for llguidance" in line.message
 
 
 def test_grammars_that_do_not_load_are_an_error():

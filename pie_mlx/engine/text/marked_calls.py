@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from pie_mlx.calls import ParsedToolCall
 from pie_mlx.engine.text.json_calls import named_call, parse_llama
+from pie_mlx.engine.text.value_kinds import TEXT_ALONE, kinds_of, value_kinds
 
 _FUNCTION = re.compile(r"<function=([^>\n]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
 _PARAMETER = re.compile(r"<parameter=([^>\n]+)>(.*?)</parameter>", re.DOTALL)
@@ -17,6 +18,8 @@ _GLM_PAIR = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>
 _GEMMA = re.compile(r"\s*call:([\w.\-]+)\s*(\{.*\})\s*", re.DOTALL)
 _GEMMA_STRING = re.compile(r'<\|"\|>(.*?)<\|"\|>|<escape>(.*?)<escape>', re.DOTALL)
 _BARE_KEY = re.compile(r"([{,]\s*)([A-Za-z_][\w.\-]*)\s*:")
+
+_PYTHON = {"True": True, "False": False, "None": None}
 
 Schemas = Mapping[str, Mapping[str, Any]]
 
@@ -29,24 +32,30 @@ def _no_json(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON")
 
 
-def typed_value(text: str, schema: Mapping[str, Any] | None) -> Any:
-    """An untyped value as its schema says: strings stay as written, others are read as JSON where they are JSON."""
-    kind = (schema or {}).get("type")
-    kinds = cast("list[str]", kind) if isinstance(kind, list) else [kind]
-    if "string" in kinds:
+def typed_value(text: str, schema: Mapping[str, Any] | None, root: object = None) -> Any:
+    """An untyped value as its schema says: JSON where it is JSON of a kind that is allowed, else text as written.
+
+    `root` is the schema that references lead into.
+    """
+    kinds = kinds_of(schema, root)
+    if kinds == TEXT_ALONE:
         return text
-    if "boolean" in kinds and text.strip() in ("True", "False"):
-        return text.strip() == "True"
+    if "string" not in kinds and text.strip() in _PYTHON:
+        value: Any = _PYTHON[text.strip()]
+        return value if value_kinds(value) <= kinds else text
     try:
-        value: Any = json.loads(text, parse_constant=_no_json)
+        value = json.loads(text, parse_constant=_no_json)
     except ValueError:
         return text
-    return text if isinstance(value, str) and kind is None else value
+    if isinstance(value, str):
+        return text if "string" in kinds else value
+    return value if "string" not in kinds or value_kinds(value) & kinds else text
 
 
 def _typed(name: str, pairs: list[tuple[str, str]], schemas: Schemas) -> ParsedToolCall:
-    properties = cast("dict[str, Any]", schemas.get(name, {}).get("properties", {}))
-    return named_call(name, {key.strip(): typed_value(text, properties.get(key.strip())) for key, text in pairs})
+    root = schemas.get(name, {})
+    properties = cast("dict[str, Any]", root.get("properties", {}))
+    return named_call(name, {key.strip(): typed_value(text, properties.get(key.strip()), root) for key, text in pairs})
 
 
 def parse_function_tags(body: str, schemas: Schemas) -> list[ParsedToolCall]:
@@ -65,10 +74,7 @@ def parse_invoke_tags(body: str, schemas: Schemas) -> list[ParsedToolCall]:
     invocations = _INVOKE.findall(body)
     if not invocations:
         raise ValueError("no invoke tag")
-    return [
-        _typed(name, [(key, _one_line_break_less(text)) for key, text in _INVOKE_PARAMETER.findall(inner)], schemas)
-        for name, inner in invocations
-    ]
+    return [_typed(name, _INVOKE_PARAMETER.findall(inner), schemas) for name, inner in invocations]
 
 
 def parse_key_value_tags(body: str, schemas: Schemas) -> list[ParsedToolCall]:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pie_mlx.calls import ParsedToolCall, ToolFormat
-from pie_mlx.engine.text import json_calls, marked_calls
+from pie_mlx.engine.text import call_tags, json_calls, marked_calls
+from pie_mlx.engine.text.call_tags import CallTags
 
 Schemas = Mapping[str, Mapping[str, Any]]
 """Parameter schemas by tool name, for formats whose values carry no type."""
@@ -17,8 +18,8 @@ class ToolFamily:
 
     A call block begins with one of `openings` and ends with `closing`, or with the turn where that is empty. A whole
     reply that begins with the character `bare` is tried as a call too. `parse` gets a block without its delimiters and
-    raises ValueError when it is malformed. `xml_style` is xgrammar's name for arguments that are not JSON. `spell`
-    writes calls, for templates of the family that take them only as the text of a reply.
+    raises ValueError when it is malformed. `tags` stand around parameters that are not one JSON object. `spell` writes
+    calls, for templates of the family that take them only as the text of a reply.
     """
 
     style: str
@@ -27,7 +28,7 @@ class ToolFamily:
     closing: str
     parse: Callable[[str, Schemas], list[ParsedToolCall]]
     bare: str = ""
-    xml_style: str = ""
+    tags: CallTags | None = None
     spell: Callable[[Sequence[ParsedToolCall]], str] | None = None
 
     @property
@@ -38,17 +39,17 @@ class ToolFamily:
 FAMILIES = (
     ToolFamily(
         "function_tags", ["<tool_call>", "<function="], ["<tool_call>"], "</tool_call>",
-        marked_calls.parse_function_tags, xml_style="qwen_xml",
+        marked_calls.parse_function_tags, tags=call_tags.FUNCTION_TAGS,
     ),
     ToolFamily(
         "key_value_tags", ["<tool_call>", "<arg_key>"], ["<tool_call>"], "</tool_call>",
-        marked_calls.parse_key_value_tags, xml_style="glm_xml",
+        marked_calls.parse_key_value_tags, tags=call_tags.KEY_VALUE_TAGS,
     ),
     ToolFamily("longcat", ["<longcat_tool_call>"], ["<longcat_tool_call>"], "</longcat_tool_call>",
                json_calls.parse_object),
     ToolFamily(
         "invoke_tags", ["<minimax:tool_call>"], ["<minimax:tool_call>"], "</minimax:tool_call>",
-        marked_calls.parse_invoke_tags, xml_style="minimax_xml",
+        marked_calls.parse_invoke_tags, tags=call_tags.INVOKE_TAGS,
     ),
     ToolFamily(
         "hermes", ["<tool_call>"], ["<tool_call>"], "</tool_call>", json_calls.parse_object,

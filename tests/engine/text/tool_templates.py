@@ -17,17 +17,27 @@ def _template(calls: str) -> str:
 
 FUNCTION_TAGS = _template("""
 {%- for c in m.tool_calls %}{{- '\\n' if not loop.first }}{{- '<tool_call>\\n<function=' + c.function.name + '>\\n' }}
-{%- for k, v in c.function.arguments.items() %}{{- '<parameter=' + k + '>\\n' + v + '\\n</parameter>\\n' }}{% endfor %}
+{%- for k, v in c.function.arguments.items() %}{{- '<parameter=' + k + '>\\n' }}
+{{- (v if v is string else v | tojson) + '\\n</parameter>\\n' }}{% endfor %}
 {{- '</function>\\n</tool_call>' }}{% endfor %}""")
 
 KEY_VALUE_TAGS = _template("""
 {%- for c in m.tool_calls %}{{- '<tool_call>' + c.function.name }}
 {%- for k, v in c.function.arguments.items() %}
-{{- '<arg_key>' + k + '</arg_key><arg_value>' + v + '</arg_value>' }}{% endfor %}{{- '</tool_call>' }}{% endfor %}""")
+{{- '<arg_key>' + k + '</arg_key><arg_value>' + (v if v is string else v | tojson) + '</arg_value>' }}
+{%- endfor %}{{- '</tool_call>' }}{% endfor %}""")
+
+KEY_VALUE_LINES = _template("""
+{%- for c in m.tool_calls %}{{- '\\n' if not loop.first }}{{- '<tool_call>' + c.function.name + '\\n' }}
+{%- for k, v in c.function.arguments.items() %}
+{{- '<arg_key>' + k + '</arg_key>\\n<arg_value>' + (v if v is string else v | tojson) + '</arg_value>\\n' }}
+{%- endfor %}{{- '</tool_call>' }}{% endfor %}""")
+"""As GLM-4.5's and 4.6's: a line for each tag."""
 
 INVOKE_TAGS = _template("""
 {{- '<minimax:tool_call>' }}{% for c in m.tool_calls %}{{- '\\n<invoke name="' + c.function.name + '">' }}
-{%- for k, v in c.function.arguments.items() %}{{- '\\n<parameter name="' + k + '">' + v + '</parameter>' }}{% endfor %}
+{%- for k, v in c.function.arguments.items() %}{{- '\\n<parameter name="' + k + '">' }}
+{{- (v if v is string else v | tojson) + '</parameter>' }}{% endfor %}
 {{- '\\n</invoke>' }}{% endfor %}{{- '\\n</minimax:tool_call>' }}""")
 
 LIST = _template("""

@@ -8,8 +8,8 @@ import re
 from functools import reduce
 from typing import Any, cast
 
-from pie_mlx.engine.text.grammar.endless import inside, pointer
 from pie_mlx.engine.text.grammar.schema import Schema
+from pie_mlx.engine.text.json_pointer import inside, pointer
 from pie_mlx.errors import GrammarError
 
 MAXIMUM_LEVELS = 20_000

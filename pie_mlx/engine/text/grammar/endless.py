@@ -3,10 +3,10 @@
 from collections.abc import Container
 from functools import reduce
 from typing import Any, cast
-from urllib.parse import unquote
 
 from pie_mlx.engine.text.grammar.locate import keyword_paths
 from pie_mlx.engine.text.grammar.schema import Schema, step, subschemas
+from pie_mlx.engine.text.json_pointer import inside, pointer
 from pie_mlx.errors import GrammarError
 
 _PASSES = 20
@@ -42,20 +42,6 @@ def _references(schema: Schema) -> dict[str, tuple[str, Any]]:
                 waiting.append((reduce(step, keys, "$"), cast("Schema", target)))
         waiting += [(place, inner) for place, inner, kind in subschemas(current, path) if kind not in _DEFINITIONS]
     return found
-
-
-def pointer(ref: object) -> list[str] | None:
-    """The keys of a reference into this schema; None for any other."""
-    if not isinstance(ref, str) or not (ref == "#" or ref.startswith("#/")):
-        return None
-    return [unquote(key).replace("~1", "/").replace("~0", "~") for key in ref.split("/")[1:]]
-
-
-def inside(value: Any, key: str) -> Any:
-    """None where there is nothing."""
-    if isinstance(value, list) and key.isdecimal():
-        return next(iter(cast("list[Any]", value)[int(key) :]), None)
-    return cast("Schema", value).get(key) if isinstance(value, dict) else None
 
 
 def _endless(targets: dict[str, Any]) -> list[str]:

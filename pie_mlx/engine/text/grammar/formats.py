@@ -27,14 +27,34 @@ def with_exact_formats(schema: Schema) -> Schema:
 
 
 _CLOCK = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
-_WHOLE: Mapping[str, str] = {"date": f"^{_DATE}$", "time": f"^{_CLOCK}$", "date-time": f"^{_DATE}[Tt]{_CLOCK}$"}
+_BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_IPV4 = rf"{_BYTE}(?:\.{_BYTE}){{3}}"
+_GROUP = "[0-9A-Fa-f]{1,4}"
+_IPV6 = "|".join(
+    [f"(?:{_GROUP}:){{7}}{_GROUP}", f"(?:(?:{_GROUP}:){{1,7}}|:):"]
+    + [f"(?:{_GROUP}:){{1,{7 - after}}}(?::{_GROUP}){{{after}}}" for after in range(1, 7)]
+    + [f":(?::{_GROUP}){{1,7}}"]
+)
+_LABEL = "[0-9A-Za-z](?:[0-9A-Za-z-]{0,61}[0-9A-Za-z])?"
+_HOST = rf"{_LABEL}(?:\.{_LABEL})*"
+_ATOM = "[0-9A-Za-z!#$%&'*+/=?^_`{|}~-]+"
+_HEX = "[0-9A-Fa-f]"
+_PERIOD = (
+    "(?:[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)",
+    "T(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)",
+)
+_URI_CHARACTER = rf"(?:[0-9A-Za-z._~:/?@!$&'()*+,;=-]|%{_HEX}{{2}})"
 
-
-def with_format_patterns(schema: Schema) -> Schema:
-    """The same schema with dates and times as patterns, for an engine that keeps no two conditions on one text."""
-    kept = {key: value for key, value in schema.items() if key != "format" or str(value) not in _HINTS}
-    whole = _WHOLE.get(str(kept.get("format")))
-    if whole is not None and "pattern" not in kept:
-        del kept["format"]
-        kept["pattern"] = whole
-    return replace_subschemas(kept, with_format_patterns)
+TEXT_PATTERNS: Mapping[str, str] = {
+    "date": _DATE,
+    "time": _CLOCK,
+    "date-time": f"{_DATE}[Tt]{_CLOCK}",
+    "duration": f"P(?:[0-9]+W|{_PERIOD[0]}(?:{_PERIOD[1]})?|{_PERIOD[1]})",
+    "email": rf"{_ATOM}(?:\.{_ATOM})*@{_HOST}",
+    "hostname": _HOST,
+    "ipv4": _IPV4,
+    "ipv6": _IPV6,
+    "uri": f"[A-Za-z][0-9A-Za-z+.-]*:{_URI_CHARACTER}+(?:#{_URI_CHARACTER}*)?",
+    "uuid": f"{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}",
+}
+"""What a whole text of a format looks like. Where a format has more spellings, these are the usual ones."""

@@ -146,6 +146,15 @@ class LlguidanceEngine:
         grammar = llguidance.LLMatcher.grammar_from_json_schema(json.dumps(schema))
         return llguidance.LLMatcher.validate_grammar(grammar, self._tokenizer, limits=_LIMITS)
 
+    def lark_error(self, source: str) -> str:
+        """Why a grammar in Lark is refused, or that it allows nothing; "" for any other."""
+        try:
+            matcher = self._start(llguidance.LLMatcher.grammar_from_lark(source))
+        except GrammarError as error:
+            return error.message.partition("\n")[0]
+        matcher.compute_bitmask()
+        return "allows no text" if matcher.is_error() else ""
+
     def _start(self, grammar: str) -> llguidance.LLMatcher:
         matcher = llguidance.LLMatcher(self._tokenizer, grammar, log_level=0, limits=_LIMITS)
         if matcher.is_error():

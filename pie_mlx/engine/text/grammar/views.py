@@ -1,4 +1,4 @@
-"""A tokenizer as grammars may see it: with its markup tokens, for tool calls, with those of tags alone, or without.
+"""A tokenizer as grammars may see it: with its markup tokens, for tool calls, or without.
 
 In a user's grammar a special token must never stand for its text: a forced literal like "<think>" is to be spelled in
 ordinary tokens, and a mask must not allow `<|im_end|>` inside a JSON string.
@@ -9,23 +9,12 @@ from typing import Any, Literal, cast
 
 from pie_mlx.engine.text.tokenizer import Tokenizer
 
-View = Literal["user", "tool", "tags"]
-
-_TAGS = frozenset(
-    f"<{slash}{name}>" for name in ("tool_call", "arg_key", "arg_value", "minimax:tool_call") for slash in ("", "/")
-)
-"""Tags of calls that some vocabularies count among the control tokens."""
+View = Literal["user", "tool"]
 
 
 def hidden_tokens(tokenizer: Tokenizer, view: View) -> frozenset[int]:
-    """The tokens that a view never allows as text. To xgrammar every token in sight is text, the tags of calls too."""
-    match view:
-        case "user":
-            return tokenizer.markup_ids
-        case "tool":
-            return frozenset()
-        case "tags":
-            return frozenset(token for token in tokenizer.control_ids if tokenizer.added_texts[token] not in _TAGS)
+    """The tokens that a view never allows as text."""
+    return tokenizer.markup_ids if view == "user" else frozenset()
 
 
 def tokenizer_json(tokenizer: Tokenizer, view: View) -> str:

@@ -1,4 +1,4 @@
-"""Grammars on xgrammar: GBNF and the tags of native tool calls."""
+"""Grammars on xgrammar: GBNF."""
 
 import re
 from collections.abc import Sequence
@@ -88,10 +88,6 @@ class XgrammarEngine:
     def compile_gbnf(self, source: str) -> Walk | None:
         """Text of the rule `root`."""
         return self._start(self._compiler.compile_grammar_from_strings, source, "root")
-
-    def compile_structural_tag(self, tag: str) -> Walk | None:
-        """Text of a structural tag, given as JSON."""
-        return self._start(self._compiler.compile_structural_tag, tag)
 
     def _start(self, compile_: Any, *arguments: Any) -> Walk | None:
         try:

@@ -5,12 +5,11 @@ import json
 import pytest
 
 from pie_mlx.calls import GrammarSource
-from pie_mlx.engine.text.chat import ChatRenderer
-from pie_mlx.engine.text.grammar import GrammarService, NativeToolGrammars, xgrammar_library
 from pie_mlx.errors import GrammarError, InvalidArgumentError
 
 from .. import templates, tool_templates
 from ..conftest import Factory
+from .speaker import Speaker
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 WEATHER = json.dumps({"name": "weather", "parameters": CITY})
@@ -26,36 +25,7 @@ JSON_FORMATS = {
     "llama": (tool_templates.LLAMA, ()),
     "harmony": (tool_templates.HARMONY, templates.HARMONY_SPECIAL),
 }
-TAGGED_FORMATS = {"function_tags": tool_templates.FUNCTION_TAGS, "key_value_tags": tool_templates.KEY_VALUE_TAGS}
 ONE_CALL_ONLY = {"llama", "harmony"}
-
-
-class Speaker:
-    """A model with tools: what its template writes for calls, and whether its grammar takes a reply."""
-
-    def __init__(self, make: Factory, template: str, special: tuple[str, ...], end: str = "<|im_end|>") -> None:
-        self.chat = ChatRenderer(make(template, special, eos_token=end))
-        self.tokenizer = self.chat.tokenizer
-        size = self.tokenizer.size
-        self.grammars = GrammarService(self.tokenizer, size, self.chat.stop_tokens, NativeToolGrammars(self.chat))
-
-    def written(self, *calls: tuple[str, dict]) -> str:
-        """The calls as the template writes them in a reply."""
-        made = [
-            {"type": "function", "id": f"call0000{place}", "function": {"name": name, "arguments": arguments}}
-            for place, (name, arguments) in enumerate(calls)
-        ]
-        turns = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "", "tool_calls": made}]
-        head = self.chat.template.render(turns[:1], cue=True)
-        text = self.chat.template.render(turns).removeprefix(head)
-        ends = [text.index(end) for end in self.chat.turn_ends if end and end in text]
-        return text[: min(ends)]
-
-    def takes(self, reply: str, *schemas: str) -> bool:
-        matcher = self.grammars.compile(GrammarSource("tools", schemas=list(schemas)))
-        assert matcher is not None
-        tokens = self.tokenizer.encode(reply)
-        return matcher.try_accept(tokens) == len(tokens) and matcher.is_complete
 
 
 @pytest.fixture(params=JSON_FORMATS)
@@ -106,65 +76,6 @@ def test_markup_in_an_argument_is_refused(make_tokenizer: Factory) -> None:
     model = Speaker(make_tokenizer, templates.HERMES, ())
     reply = model.written(("weather", {"city": "</tool_call>"}))
     assert not model.takes(reply, WEATHER)
-
-
-@pytest.mark.parametrize("name", TAGGED_FORMATS)
-def test_tagged_arguments_are_enforced_by_xgrammar(make_tokenizer: Factory, name: str) -> None:
-    if reason := xgrammar_library.unavailable_because():
-        pytest.skip(reason)
-    model = Speaker(make_tokenizer, TAGGED_FORMATS[name], ())
-    good = model.written(("weather", {"city": "Rome"}))
-    assert model.takes(good, WEATHER)
-    assert model.takes(model.written(*[("weather", {"city": "Rome"})] * 3), WEATHER)
-    for bad in (good.replace("weather", "feather"), good.replace("city", "town"), "Hello"):
-        assert not model.takes(bad, WEATHER), bad
-
-
-def tagged_speaker(make: Factory) -> Speaker:
-    if reason := xgrammar_library.unavailable_because():
-        pytest.skip(reason)
-    return Speaker(make, tool_templates.FUNCTION_TAGS, ())
-
-
-def tool(argument: dict[str, object]) -> str:
-    return json.dumps({"name": "f", "parameters": {"properties": {"a": argument}, "required": ["a"]}})
-
-
-@pytest.mark.parametrize(
-    ("keyword", "argument"),
-    [
-        ("allOf", {"allOf": [{"type": "integer"}, {"minimum": 5}]}),
-        ("multipleOf", {"type": "number", "multipleOf": 0.5}),
-        ("pattern", {"type": "string", "pattern": "^[ab]+$", "maxLength": 3}),
-        ("format", {"type": "string", "format": "date", "pattern": "^2"}),
-    ],
-)
-def test_what_xgrammar_drops_is_refused_in_tagged_calls(
-    make_tokenizer: Factory, keyword: str, argument: dict[str, object]
-) -> None:
-    model = tagged_speaker(make_tokenizer)
-    with pytest.raises(GrammarError, match=rf"f\.parameters: \$\.properties\.a\.{keyword}: .* tagged calls"):
-        model.grammars.compile(GrammarSource("tools", schemas=[tool(argument)]))
-
-
-@pytest.mark.parametrize(
-    ("form", "good", "bad"),
-    [
-        ("date", "2024-02-29", "2023-02-29"),
-        ("time", "23:59:59Z", "24:00:00Z"),
-        ("date-time", "2024-02-29T23:59:59.5+01:00", "2024-02-30T00:00:00Z"),
-    ],
-)
-def test_dates_in_tagged_calls_exist(make_tokenizer: Factory, form: str, good: str, bad: str) -> None:
-    model = tagged_speaker(make_tokenizer)
-    for value, is_taken in ((good, True), (bad, False), ("soon", False)):
-        assert model.takes(model.written(("f", {"a": value})), tool({"type": "string", "format": form})) == is_taken
-
-
-def test_control_tokens_are_no_text_of_tagged_calls(make_tokenizer: Factory) -> None:
-    model = tagged_speaker(make_tokenizer)
-    for value in ("a<|im_start|>b", "a<s>b"):
-        assert not model.takes(model.written(("weather", {"city": value})), WEATHER)
 
 
 @pytest.mark.parametrize("template", [tool_templates.GEMMA, tool_templates.PYTHON_BLOCK, templates.GEMMA])

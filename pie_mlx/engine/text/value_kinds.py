@@ -1,0 +1,55 @@
+"""The kinds of values that a schema may allow: they decide how text without quotes is read."""
+
+from typing import Any, cast
+
+from pie_mlx.engine.text.json_pointer import referred
+
+KINDS = frozenset({"string", "integer", "number", "boolean", "null", "array", "object"})
+TEXT_ALONE = frozenset({"string"})
+
+
+def kinds_of(schema: object, root: object) -> frozenset[str]:
+    """At least the kinds of the values that fit `schema`, whose references lead into `root`."""
+    return _kinds(schema, root, frozenset())
+
+
+def value_kinds(value: object) -> frozenset[str]:
+    """What a value is called: a whole number with a fraction of zero is an integer too."""
+    match value:
+        case None:
+            return frozenset({"null"})
+        case bool():
+            return frozenset({"boolean"})
+        case int():
+            return frozenset({"integer"})
+        case float():
+            return frozenset({"integer", "number"} if value.is_integer() else {"number"})
+        case str():
+            return frozenset({"string"})
+        case _:
+            return frozenset({"array"} if isinstance(value, list) else {"object"})
+
+
+def _kinds(schema: object, root: object, seen: frozenset[str]) -> frozenset[str]:
+    if not isinstance(schema, dict):
+        return frozenset() if schema is False else KINDS
+    fields = cast("dict[str, Any]", schema)
+    found = KINDS & _named(fields["type"]) if "type" in fields else KINDS
+    if "const" in fields:
+        found &= value_kinds(fields["const"])
+    if "enum" in fields:
+        found &= frozenset[str]().union(*(value_kinds(value) for value in fields["enum"]))
+    ref = fields.get("$ref")
+    if isinstance(ref, str) and ref not in seen:
+        found &= _kinds(referred(ref, root), root, seen | {ref})
+    for part in fields.get("allOf", []):
+        found &= _kinds(part, root, seen)
+    for keyword in ("anyOf", "oneOf"):
+        if keyword in fields:
+            found &= frozenset[str]().union(*(_kinds(part, root, seen) for part in fields[keyword]))
+    return found
+
+
+def _named(kind: Any) -> frozenset[str]:
+    names = frozenset[str]([kind] if isinstance(kind, str) else kind)
+    return names | {"integer"} if "number" in names else names
