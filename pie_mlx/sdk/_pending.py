@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from pie_mlx.calls import ChatState, PendingInput, RenderTurn, Turn
+from pie_mlx.calls import ChatState, Encode, PendingInput, RenderTurn, Turn
 from pie_mlx.sdk.model import Model
 
 
@@ -28,11 +28,13 @@ class PendingBuffer:
             self.render(Turn("flush"))
 
     def append(self, tokens: list[int]) -> None:
-        """Buffer raw tokens behind the turns that were held back; a conversation after them has already begun, and what
-        the turn before them still owed would come too late."""
+        """Buffer raw tokens behind the turns that were held back and the end of the last; a conversation after them has
+        already begun, and what goes before a next turn would come too late."""
         self.release_held()
+        if self._chat.due:
+            self.tokens += self._model.host.call(Encode(self._model.name, self._chat.due))
         self.tokens += tokens
-        self._chat = ChatState("flush") if self._chat.last is None else replace(self._chat, owed="")
+        self._chat = ChatState("flush") if self._chat.last is None else replace(self._chat, due="", owed="")
 
     def take(self) -> list[int]:
         """Empty the buffer, held turns included."""
