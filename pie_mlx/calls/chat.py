@@ -32,12 +32,14 @@ class Turn(Record, frozen=True):
 class ChatState(Record, frozen=True):
     """How far a conversation is written. `last` is the last turn given out; None at the start, "flush" for raw tokens.
 
-    `held` turns wait for the first user turn; `owed` is text that goes before the next turn; `inline`: what was given
-    out ends with ordinary text. `turns` is the history so far, kept only for templates that must see it.
+    `held` turns wait for the first user turn; `due` is the end of the turn given out last, where what follows decides
+    it; `owed` is text that goes before the next turn; `inline`: what was given out ends with ordinary text. `turns` is
+    the history so far, kept only for templates that must see it.
     """
 
     last: Role | None = None
     held: list[Turn] = []
+    due: str = ""
     owed: str = ""
     inline: bool = False
     turns: list[Turn] = []

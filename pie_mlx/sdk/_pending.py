@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from pie_mlx.calls import ChatState, PendingInput, RenderTurn, Turn
+from pie_mlx.calls import ChatState, Encode, PendingInput, RenderTurn, Turn
 from pie_mlx.sdk.model import Model
 
 
@@ -28,11 +28,18 @@ class PendingBuffer:
             self.render(Turn("flush"))
 
     def append(self, tokens: list[int]) -> None:
-        """Buffer raw tokens behind the turns that were held back; a conversation after them has already begun, and what
-        the turn before them still owed would come too late."""
-        self.release_held()
+        """Buffer raw tokens behind all that was held back; a conversation after them has already begun, and what goes
+        before a next turn would come too late."""
+        self.end_turn()
         self.tokens += tokens
         self._chat = ChatState("flush") if self._chat.last is None else replace(self._chat, owed="")
+
+    def end_turn(self) -> None:
+        """Buffer all that was held back, the end of the last turn included, because raw tokens follow."""
+        self.release_held()
+        if self._chat.due:
+            self.tokens += self._model.host.call(Encode(self._model.name, self._chat.due))
+            self._chat = replace(self._chat, due="")
 
     def take(self) -> list[int]:
         """Empty the buffer, held turns included."""

@@ -19,6 +19,6 @@ def write_turn(model: Model, turn: Turn, state: ChatState) -> TurnTokens:
     tokens = rendered.tokens
     if rendered.state.held:
         tokens = tokens + model.host.call(RenderTurn(model.name, Turn("flush"), rendered.state)).tokens
-    elif turn.role == "tool_result" and rendered.state.owed:
-        tokens = tokens + model.host.call(Encode(model.name, rendered.state.owed))
+    elif rendered.state.due:
+        tokens = tokens + model.host.call(Encode(model.name, rendered.state.due))
     return TurnTokens(tokens, turn)

@@ -118,7 +118,7 @@ class Context:
         return self._turn(Turn("cue"))
 
     def seal(self) -> Self:
-        """Buffer the end of the model's turn."""
+        """Buffer the end of the model's turn. Where calls end differently, it is written with what follows."""
         return self._turn(Turn("seal"))
 
     def append(self, tokens: Iterable[int]) -> Self:
@@ -150,6 +150,7 @@ class Context:
         """A pass by hand. The buffer is drained as if flushed; it is computed with the pass, at latest by the next
         operation of the context (F1)."""
         self._handle.resolve()
+        self._pending.end_turn()
         self._handle.promise(self._pending.take())
         return Forward(self._handle)
 

@@ -6,12 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerFast
 
-from pie_mlx.calls import Formats, ParseToolCall, ReadVocabulary, ReasoningFormat
+from pie_mlx.calls import Formats, ParseToolCall, PendingInput, ReadVocabulary, ReasoningFormat, Turn
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.sdk import Model, chat, reasoning, tools
 from pie_mlx.sdk._markers import first_marker
+from pie_mlx.sdk._pending import PendingBuffer
 from pie_mlx.sdk.detokenizer import Detokenizer
-from tests.engine.text import templates
+from tests.engine.text import templates, tool_templates
 from tests.engine.text.conftest import PLAIN, SPECIAL, byte_level
 from tests.sdk.speaking import cuts, events, shown, speaking_model
 
@@ -298,3 +299,12 @@ def test_a_detokenizer_gives_text_as_soon_as_it_is_whole() -> None:  # D5
     detokenizer = Detokenizer({0: b"a", 1: "é".encode()[:1], 2: "é".encode()[1:]})
     assert [detokenizer.feed([0]), detokenizer.feed([1]), detokenizer.feed([2, 1])] == ["a", "", "é"]
     assert [detokenizer.finish(), detokenizer.finish()] == ["\ufffd", ""]
+
+
+def test_the_end_of_a_turn_that_waits_for_what_follows_goes_before_raw_tokens() -> None:  # D1
+    model = made(tool_templates.HARMONY, templates.HARMONY_SPECIAL, end="<|call|>")
+    pending = PendingBuffer(model, PendingInput())
+    pending.render(Turn("seal"))
+    pending.append(ids(model, "Well."))
+    assert model.tokenizer().decode(pending.tokens) == "<|end|>Well."
+    assert model.tokenizer().decode(chat.seal(model)) == "<|end|>"

@@ -1,7 +1,7 @@
 """Writes turns from the fragments of a template: each turn costs its own text only."""
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import msgspec
@@ -9,7 +9,7 @@ import msgspec
 from pie_mlx.calls import ChatState, ParsedToolCall, Turn
 from pie_mlx.engine.text.calling import calling_turn
 from pie_mlx.engine.text.fragments import Fragments, derive_late_system, message, trimmed_roles
-from pie_mlx.engine.text.sentinels import SYSTEM, USERS, gaps
+from pie_mlx.engine.text.sentinels import SYSTEM, USERS, gaps, without_last
 from pie_mlx.engine.text.template import ChatTemplate
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.engine.text.tool_fragments import ResultFragments, derive_result
@@ -30,6 +30,9 @@ class FragmentWriter:
         self._late_system = derive_late_system(template, fragments)
         self._takes_system = self._renders_system()
         self._results = lru_cache(maxsize=64)(self._derive_results)
+        suffix = fragments.user_suffix
+        # A flush may come between a question and the cue, which must not be empty then.
+        self._user_stem = suffix if fragments.cue else without_last(suffix, tokenizer.spans)
 
     def write(self, turn: Turn, state: ChatState) -> Written:
         text = turn.text.strip() if turn.role in self._trimmed else turn.text
@@ -53,7 +56,7 @@ class FragmentWriter:
             case "cue":
                 return Written([*self._opened(state), Piece(self._cue_after(state))], ChatState("cue"))
             case "seal":
-                return Written([Piece(self._fragments.seal)], ChatState("seal", owed=self._fragments.assistant_rest))
+                return self._seal(state)
 
     def _hold(self, turn: Turn, state: ChatState) -> Written:
         held = [*state.held, turn]
@@ -66,14 +69,29 @@ class FragmentWriter:
         elif state.last == "system":  # flushed by a template that puts it inside the user's turn
             pieces = []
         else:
-            pieces = [Piece(state.owed + self._fragments.user_prefix)]
-        pieces += [Piece(text, is_content=True), Piece(self._fragments.user_suffix)]
-        return Written(pieces, ChatState("user"))
+            pieces = [Piece(state.due + state.owed + self._fragments.user_prefix)]
+        pieces += [Piece(text, is_content=True), Piece(self._user_stem)]
+        return Written(pieces, ChatState("user", due=self._fragments.user_suffix.removeprefix(self._user_stem)))
 
     def _calls(self, text: str, calls: Sequence[ParsedToolCall], state: ChatState) -> Written:
         turn = calling_turn(self._template, self._fragments, self._ends, text, calls)
         owed = self._fragments.assistant_rest if turn.endswith(self._fragments.seal) else ""
         return Written([*self._opened(state), Piece(turn)], ChatState("assistant", owed=owed))
+
+    def _seal(self, state: ChatState) -> Written:
+        """The end of a turn. Where a turn that calls ends differently, only what follows tells which it was."""
+        seal, owed = self._fragments.seal, self._fragments.assistant_rest
+        if self._calls_end in ("", seal):
+            return Written([Piece(state.due + seal)], ChatState("seal", owed=owed))
+        return Written([Piece(state.due)], ChatState("seal", due=seal, owed=owed))
+
+    @cached_property
+    def _calls_end(self) -> str:
+        """What ends a turn that calls tools; "" where the template writes none."""
+        try:
+            return self._results("tool").end
+        except TemplateError:
+            return ""
 
     def _reply(self, text: str, state: ChatState) -> Written:
         fragments = self._fragments
@@ -92,10 +110,17 @@ class FragmentWriter:
 
     def _result(self, name: str, text: str, state: ChatState) -> Written:
         around = self._results(name)
-        repeated = state.last == "tool_result" and not state.held
-        opening = [Piece(around.again)] if repeated else [*self._opened(state), Piece(around.prefix)]
-        pieces = [*opening, Piece(around.spell(text), is_content=True), Piece(around.stem)]
-        return Written(pieces, ChatState("tool_result", owed=around.close))
+        pieces = [*self._before_result(around, state), Piece(around.spell(text), is_content=True), Piece(around.stem)]
+        return Written(pieces, ChatState("tool_result", due=around.close))
+
+    def _before_result(self, around: ResultFragments, state: ChatState) -> list[Piece]:
+        if state.held:
+            return [*self._opened(state), Piece(around.prefix)]
+        if state.last == "tool_result" and state.due == around.close:  # not where raw tokens came between
+            return [Piece(around.again)]
+        if state.last == "seal" and state.due:
+            return [Piece(around.end + around.rest + around.prefix)]
+        return [*self._opened(state), Piece(around.prefix)]
 
     def _cue_after(self, state: ChatState) -> str:
         answers = state.last == "tool_result" and not state.held
@@ -115,7 +140,7 @@ class FragmentWriter:
         if state.held:
             flushed = self._flush(state)
             return [*flushed.pieces, Piece(flushed.state.owed)]
-        return [Piece(self._fragments.preamble if state.last is None else state.owed)]
+        return [Piece(self._fragments.preamble if state.last is None else state.due + state.owed)]
 
     def _head(self, state: ChatState) -> list[Piece]:
         """Everything before the first user's content: preamble, system text, tools, the user's own opening."""
@@ -128,7 +153,7 @@ class FragmentWriter:
             pieces = isolate(text, self._render_head([message("system", SYSTEM)], tools), SYSTEM)
         else:
             pieces = [Piece(text)]
-        return pieces if state.last is None else self._continued(pieces, state.owed)
+        return pieces if state.last is None else self._continued(pieces, state.due + state.owed)
 
     def _continued(self, pieces: list[Piece], owed: str) -> list[Piece]:
         """A head inside a conversation: without the token that begins every sequence."""

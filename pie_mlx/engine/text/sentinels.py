@@ -42,6 +42,12 @@ def common_prefix(first: str, second: str, spans: Callable[[str], list[Span]]) -
     return first[:end]
 
 
+def without_last(text: str, spans: Callable[[str], list[Span]]) -> str:
+    """The text without its last token."""
+    found = spans(text)
+    return text[: found[-1].start] if found else text
+
+
 def common_suffix(first: str, second: str, spans: Callable[[str], list[Span]]) -> str:
     """The longest common suffix that begins between tokens."""
     start = len(first)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pie_mlx.engine.text.formats import opens_reasoning
 from pie_mlx.engine.text.fragments import Fragments, Spans, message
-from pie_mlx.engine.text.sentinels import ARGUMENT, RESULTS, USERS, call_id, common_prefix, gaps
+from pie_mlx.engine.text.sentinels import ARGUMENT, RESULTS, USERS, call_id, common_prefix, gaps, without_last
 from pie_mlx.engine.text.template import ChatTemplate, Message
 from pie_mlx.errors import TemplateError
 
@@ -34,10 +34,12 @@ class CallFragments:
 class ResultFragments:
     """Text around a tool's result: `stem` follows it at once, then `again` before another result or `close`.
 
-    `cue` opens the reply that follows. `quoted`: the template writes the result as a JSON string and has put the quotes
-    into `prefix` and `stem`.
+    `end` ends the turn that called, `rest` goes before the first result. `cue` opens the reply that follows. `quoted`:
+    the template writes the result as a JSON string and has put the quotes into `prefix` and `stem`.
     """
 
+    end: str
+    rest: str
     prefix: str
     stem: str
     again: str
@@ -79,14 +81,14 @@ def _exchange_gaps(template: ChatTemplate, name: str, results: int, *, cue: bool
     return gaps(text, (USERS[0], ARGUMENT, *RESULTS[:results]))[1:]
 
 
-def _turn_end(text: str, fragments: Fragments, ends: Sequence[str]) -> tuple[str, str]:
-    """Split the text after a call's argument at the end of the turn: the call's closing, and what comes after.
+def _turn_end(text: str, fragments: Fragments, ends: Sequence[str]) -> tuple[str, str, str]:
+    """Split the text after a call's argument at the end of the turn: the call's closing, the end, and what comes after.
 
     A model without an end token stops at the token of the next role, which belongs to what comes after.
     """
     at, end = min(((text.index(end), end) for end in ends if end and end in text), default=(len(text), ""))
-    after = text[at + len(end) :] if fragments.seal else text[at:]
-    return text[:at], after.removeprefix(fragments.assistant_rest)
+    end = end if fragments.seal else ""
+    return text[:at], end, text[at + len(end) :]
 
 
 def derive_call(template: ChatTemplate, fragments: Fragments, ends: Sequence[str], name: str) -> CallFragments | None:
@@ -155,7 +157,9 @@ def derive_result(
     goes_on = cued_end.startswith(suffix) and not opens_reasoning(fragments.cue)
     if not _ends_turn(between, ends):
         between = _after_two_calls(template, name) or between
-    prefix = _turn_end(between, fragments, ends)[1]
+    _, end, after = _turn_end(between, fragments, ends)
+    prefix = after.removeprefix(fragments.assistant_rest)
+    rest = after.removesuffix(prefix)
     try:
         again = _exchange_gaps(template, name, 2)[2]
     except TemplateError:
@@ -163,4 +167,6 @@ def derive_result(
     stem = common_prefix(suffix, again, spans)
     quoted = f'{RESULTS[0]}\\"' in exchange(template, name, [f'{RESULTS[0]}"'])
     cue = cued_end.removeprefix(suffix) if goes_on else fragments.cue
-    return ResultFragments(prefix, stem, again.removeprefix(stem), suffix.removeprefix(stem), cue, quoted)
+    if not cue and stem == suffix:  # a flush may come before the cue, which must not be empty then
+        stem = without_last(stem, spans)
+    return ResultFragments(end, rest, prefix, stem, again.removeprefix(stem), suffix.removeprefix(stem), cue, quoted)

@@ -115,6 +115,57 @@ def test_a_reply_to_a_result_is_opened_as_the_template_opens_it(make_tokenizer: 
         assert written(chat, Turn("user", "x"), Turn("cue")).endswith(cue.replace("\\n", "\n"))
 
 
+SPOKEN = {
+    "harmony": (
+        tool_templates.HARMONY, templates.HARMONY_SPECIAL, "<|call|>",
+        ' to=functions.weather<|channel|>commentary json<|message|>{"city": "Paris"}',
+        "<|channel|>final<|message|>Warm.",
+    ),
+    "same_turn": (
+        tool_templates.SAME_TURN, tool_templates.SAME_TURN_SPECIAL, "<|result>",
+        '<|tool_call>call:weather{city:<|"|>Paris<|"|>}<tool_call|>', "Warm.",
+    ),
+    "hermes": (
+        templates.HERMES, (), "<|im_end|>",
+        '<tool_call>\n{"name": "weather", "arguments": {"city": "Paris"}}\n</tool_call>', "Warm.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SPOKEN)
+def test_a_generated_call_and_what_follows_equal_the_whole_conversation(make_tokenizer: Factory, name: str) -> None:
+    template, special, end, call, reply = SPOKEN[name]  # D1
+    chat = ChatRenderer(make_tokenizer(template, special, eos_token=end))
+    seal, cue = Turn("seal"), Turn("cue")
+    turns = [Turn("user", "Where?"), cue, call, seal, Turn("tool_result", "21", "weather"), cue, reply, seal]
+    messages = [{"role": "user", "content": "Where?"}, asked(PARIS), *results(PARIS)]
+    messages += [{"role": "assistant", "content": "Warm."}, {"role": "user", "content": "Ok?"}]
+    assert spoken(chat, *turns, Turn("user", "Ok?"), cue) == chat.template.render(messages, cue=True)
+
+
+def spoken(chat: ChatRenderer, *turns: Turn | str) -> str:
+    """What turns and the replies between them come to."""
+    text, state = "", ChatState()
+    for turn in turns:
+        if isinstance(turn, Turn):
+            rendered = chat.render(turn, state)
+            turn, state = chat.tokenizer.decode(rendered.tokens), rendered.state
+        text += turn
+    return text
+
+
+def test_a_cue_after_a_result_or_a_question_leaves_something_to_run(make_tokenizer: Factory) -> None:  # G6, D1
+    same_turn = ChatRenderer(make_tokenizer(tool_templates.SAME_TURN, tool_templates.SAME_TURN_SPECIAL))
+    state = ChatState("seal")
+    result = same_turn.render(Turn("tool_result", "21", "weather"), state)
+    assert same_turn.tokenizer.decode(same_turn.render(Turn("cue"), result.state).tokens) == "<result|>"
+    again = same_turn.render(Turn("tool_result", "22", "weather"), result.state)
+    assert same_turn.tokenizer.decode(again.tokens) == "<result|><|result>22"
+    mistral = ChatRenderer(make_tokenizer(templates.MISTRAL, templates.MISTRAL_SPECIAL, bos_token="<s>"))
+    question = mistral.render(Turn("user", "Where?"), state)
+    assert mistral.tokenizer.decode(mistral.render(Turn("cue"), question.state).tokens) == "[/INST]"
+
+
 def test_calls_that_a_template_leaves_out_are_refused(make_tokenizer: Factory) -> None:
     chat = renderer(make_tokenizer, "harmony")
     with pytest.raises(TemplateError, match="fewer than 2 tool calls"):

@@ -93,12 +93,15 @@ def test_a_system_message_goes_where_the_template_puts_it(make_tokenizer: Factor
 
 def test_a_system_message_the_template_refuses_goes_before_the_first_question(make_tokenizer: Factory) -> None:
     chat = renderer(make_tokenizer, "old_mistral")
-    assert text_of(chat, [Turn("system", "Be brief."), Turn("user", "Hi")]) == "<s>[INST] Be brief.\n\nHi [/INST]"
+    assert (
+        text_of(chat, [Turn("system", "Be brief."), Turn("user", "Hi"), Turn("cue")])
+        == "<s>[INST] Be brief.\n\nHi [/INST]"
+    )
 
 
 def test_a_template_that_moves_the_system_text_has_it_once_with_the_first_question(make_tokenizer: Factory) -> None:
     chat = renderer(make_tokenizer, "mistral")
-    turns = [Turn("system", "S"), Turn("user", "A"), Turn("assistant", "B"), Turn("user", "C")]
+    turns = [Turn("system", "S"), Turn("user", "A"), Turn("assistant", "B"), Turn("user", "C"), Turn("cue")]
     assert text_of(chat, turns) == "<s>[INST]S\n\nA[/INST]B</s>[INST]C[/INST]"
 
 

@@ -124,3 +124,15 @@ HARMONY = """
 {{- '<|start|>assistant<|channel|>final<|message|>' + m.content + ('<|return|>' if loop.last else '<|end|>') }}
 {%- else %}{{- '<|start|>' + m.role + '<|message|>' + m.content + '<|end|>' }}{% endif %}{% endfor %}
 {%- if add_generation_prompt %}{{- '<|start|>assistant' }}{% endif %}"""
+
+SAME_TURN = """{{- bos_token }}
+{%- for m in messages %}
+{%- if m.role == 'tool' %}{{- '<|result>' + m.content + '<result|>' }}
+{%- elif m.tool_calls %}{{- '<|turn>model\\n' }}{% for c in m.tool_calls %}
+{{- '<|tool_call>call:' + c.function.name + '{city:<|"|>' + c.function.arguments.city + '<|"|>}<tool_call|>' }}
+{%- endfor %}{%- elif m.role == 'assistant' %}
+{{- ('' if loop.previtem.role == 'tool' else '<|turn>model\\n') + m.content + '<turn|>\\n' }}
+{%- else %}{{- '<|turn>' + m.role + '\\n' + m.content + '<turn|>\\n' }}{% endif %}{% endfor %}
+{%- if add_generation_prompt and messages[-1].role != 'tool' %}{{- '<|turn>model\\n' }}{% endif %}"""
+SAME_TURN_SPECIAL = ("<|turn>", "<turn|>", "<|result>", "<result|>")
+"""As Gemma 4's: calls, results and the reply to them are one turn, and a call ends where its result begins."""
