@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from pie_mlx.calls import AnyResult, SampledTokens
 from pie_mlx.engine.course import Course
@@ -96,3 +97,26 @@ class Pass:
     def in_order(self) -> list[AnyResult]:
         """The results as the reads were attached (F11)."""
         return [self.results[place] for place in range(len(self.reads))]
+
+
+class Completion(asyncio.Future[None]):
+    """Done when its pass is. Whoever cancels the wait is heard until the first tokens are in a batch (E5).
+
+    The pass completes after that, and so does the wait: a shield would cost two turns of the loop per row of a batch.
+    Whoever is heard takes the pass out of `passes` at once, as the next batch may be planned before the task hears.
+    """
+
+    waiting: Pass
+
+    def __init__(self, passes: dict[int, Pass]) -> None:
+        super().__init__()
+        self._passes = passes
+
+    def cancel(self, msg: Any | None = None) -> bool:
+        waiting = self.waiting
+        if waiting.cursor or waiting.in_batch:
+            waiting.abandoned = True
+            return True
+        if self._passes.get(waiting.context.id) is waiting:
+            del self._passes[waiting.context.id]
+        return super().cancel(msg)

@@ -14,7 +14,7 @@ from pie_mlx.engine.model.batch import RowRead
 from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.page_moves import PageMover
 from pie_mlx.engine.page_request import PageRequest
-from pie_mlx.engine.passes import Pass
+from pie_mlx.engine.passes import Completion, Pass
 from pie_mlx.engine.restoring import Restorer
 from pie_mlx.engine.schedule import Limits, Policy, Reason
 from pie_mlx.engine.spill import Spill
@@ -173,13 +173,14 @@ class Ticker:
         """
         self._check_whole()
         passes = self._state.passes
-        waiting = passes[context.id] = Pass(
-            context, inputs, reads, next(self._state.arrivals), _future(), commits, window=window, course=course
+        done = Completion(passes)
+        waiting = done.waiting = passes[context.id] = Pass(
+            context, inputs, reads, next(self._state.arrivals), done, commits, window=window, course=course
         )
         self.wake()
         timer = self._limit(waiting)
         try:
-            await _outcome(waiting)
+            await done
         finally:
             timer.cancel()
             if passes.get(context.id) is waiting:
@@ -246,18 +247,6 @@ class Ticker:
 def _again(error: EngineStoppedError) -> EngineStoppedError:
     """One for somebody else: an error that is raised keeps the way it took, a shared one would keep all of them."""
     return EngineStoppedError(error.message, hint=error.hint)
-
-
-async def _outcome(waiting: Pass) -> None:
-    """Wait for a pass; a cancellation counts until its first tokens are in a batch, however often it comes."""
-    while not waiting.done.done():
-        try:
-            await asyncio.shield(waiting.done)
-        except asyncio.CancelledError:
-            if not waiting.cursor and not waiting.in_batch:
-                raise
-            waiting.abandoned = True
-    waiting.done.result()
 
 
 def _future() -> "asyncio.Future[Any]":

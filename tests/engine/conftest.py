@@ -20,4 +20,4 @@ def engine(shared_engine: Running) -> Iterator[Running]:
     with shared_engine.process() as host:
         yield Running(shared_engine.core, shared_engine.events, host)
     assert shared_engine.used_pages() == before
-    shared_engine.store.check_integrity()
+    shared_engine.check_books()

@@ -10,6 +10,7 @@ from pie_mlx.calls import DescribeRuntime
 from pie_mlx.engine.engine import EngineCore
 from pie_mlx.engine.host import ProcessHost
 from pie_mlx.engine.kv import PageStore
+from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import SessionClosedError
 from pie_mlx.events import Event
@@ -72,6 +73,10 @@ class Running:
         self.host.call(DescribeRuntime())  # what was let go of has arrived then
         return self.store.usage().used
 
+    def check_books(self) -> None:
+        """Whether pages and the draft model's sequences balance; asked on the engine's loop, which changes them."""
+        finished(self.core.consult(_check_books))
+
     def encode(self, text: str) -> list[int]:
         return self.model.tokenizer().encode(text)
 
@@ -93,6 +98,12 @@ class Running:
             finished(self.core.close_process(host.process_id))
 
 
+def _check_books(services: Services) -> None:
+    services.store.check_integrity()
+    if services.draft_desk is not None:
+        services.draft_desk.sequences.check_integrity()
+
+
 @contextmanager
 def engine_alone(**settings: object) -> Iterator[Running]:
     """Start an engine and a process; stop both at the end, and look whether the books balance."""
@@ -101,8 +112,9 @@ def engine_alone(**settings: object) -> Iterator[Running]:
     finished(core.start())
     host = core.open_process(username="tester", program="test", session=NoClient())
     try:
-        yield Running(core, events, host)
-        core.services.store.check_integrity()
+        engine = Running(core, events, host)
+        yield engine
+        engine.check_books()
     finally:
         finished(core.stop())
 

@@ -117,4 +117,4 @@ def test_any_tree_gives_what_plain_decoding_gives(
 
     with shared_engine.process() as host:
         finished(in_context(Running(shared_engine.core, shared_engine.events, host), compare()))
-    shared_engine.store.check_integrity()
+    shared_engine.check_books()

@@ -1,13 +1,16 @@
 """The engine's loop answers whoever calls, also in its end."""
 
 import asyncio
+import sys
 
 import pytest
 
 from pie_mlx.calls import SendMessage
 from pie_mlx.engine.crossing import Crossing
+from pie_mlx.engine.engine import TURN_SECONDS
 from pie_mlx.engine.loop import EngineLoop
 from pie_mlx.errors import EngineStoppedError
+from tests.engine.running import running
 
 
 @pytest.fixture
@@ -42,3 +45,14 @@ def test_what_comes_after_the_end_is_refused(stopped):
     stopped.finish()
     with pytest.raises(RuntimeError, match="closed"):
         stopped.call_soon_threadsafe(print)
+
+
+@pytest.mark.parametrize(("before", "after"), [(5e-3, TURN_SECONDS), (1e-4, 1e-4)])
+def test_threads_leave_the_interpreter_to_the_loop_soon(before, after):
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(before)
+    try:
+        with running(dummy=True):
+            assert sys.getswitchinterval() == pytest.approx(after, rel=0.02)
+    finally:
+        sys.setswitchinterval(usual)

@@ -155,7 +155,7 @@ def test_whatever_programs_do_they_finish_and_the_books_balance(  # M13, Q7, T29
 ) -> None:
     asyncio.run(all_of(contested, programs))
     assert contested.used_pages() == 0
-    contested.store.check_integrity()
+    contested.check_books()
     bank = contested.core.services.bank
     assert len(bank.ledger.accounts) == 1
     assert imbalance_credits(bank.ledger) == pytest.approx(0.0, abs=1e-6)
@@ -312,7 +312,7 @@ async def test_a_cancelled_wait_for_pages_leaves_no_trace(small: Running) -> Non
     holder.release()
     await context.flush()
     assert context.seq_len == 100
-    small.store.check_integrity()
+    small.check_books()
 
 
 async def test_a_context_can_be_released_while_it_is_being_restored(small: Running) -> None:

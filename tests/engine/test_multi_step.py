@@ -98,7 +98,7 @@ def test_collecting_gives_what_single_steps_give(  # G11, B4, B6, L6
 
     with shared_engine.process() as host:
         finished(in_context(Running(shared_engine.core, shared_engine.events, host), compare()))
-    shared_engine.store.check_integrity()
+    shared_engine.check_books()
 
 
 async def test_a_text_is_one_call(engine: Running, forwards: list[calls.Forward]) -> None:
@@ -314,7 +314,7 @@ def test_texts_side_by_side_are_what_each_is_alone(  # E1, L6
 
     with shared_engine.process() as host:
         finished(in_context(Running(shared_engine.core, shared_engine.events, host), compare()))
-    shared_engine.store.check_integrity()
+    shared_engine.check_books()
 
 
 async def test_steps_follow_a_batch_at_once(engine: Running, monkeypatch: pytest.MonkeyPatch) -> None:

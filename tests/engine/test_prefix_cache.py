@@ -50,7 +50,7 @@ async def test_a_prompt_whose_twin_is_given_up_is_computed_after_all(engine: Run
         await kept
         assert second.seq_len == 1500
     assert 1500 <= computed_tokens(engine) - before <= 3000
-    engine.store.check_integrity()
+    engine.check_books()
 
 
 async def test_a_sampled_row_is_always_computed(engine: Running) -> None:  # K6

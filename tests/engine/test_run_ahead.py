@@ -113,7 +113,7 @@ def test_programs_draw_the_same_tokens_with_run_ahead_and_without(  # E1, L6
 ) -> None:
     results = [finished(in_context(engine, lives(engine, programs))) for engine in (ahead, behind)]
     assert results[0] == results[1]
-    ahead.store.check_integrity()
+    ahead.check_books()
     assert ahead.store.usage().used == 0
 
 

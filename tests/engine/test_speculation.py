@@ -129,7 +129,7 @@ def test_any_drafter_gives_what_plain_decoding_gives(
 
     with shared_engine.process() as host:
         finished(in_context(Running(shared_engine.core, shared_engine.events, host), compare()))
-    shared_engine.store.check_integrity()
+    shared_engine.check_books()
 
 
 async def test_right_drafts_save_passes(engine: Running) -> None:  # V2
@@ -201,7 +201,7 @@ async def test_rejected_drafts_leave_no_pages(engine: Running) -> None:  # V3, P
         await (await anext(generator)).execute()
         raw = context.inner()
         assert (raw.committed_page_count(), raw.working_page_count(), raw.working_page_token_count()) == (0, 1, 15)
-    engine.store.check_integrity()
+    engine.check_books()
 
 
 async def test_streams_with_and_without_drafts_share_a_batch(engine: Running) -> None:  # Q10

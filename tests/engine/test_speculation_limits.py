@@ -198,7 +198,7 @@ async def test_the_state_survives_what_programs_do_in_between(engine: Running) -
                 drawn += await generator.collect_tokens()
                 if chosen is not context:
                     chosen.release()
-        engine.store.check_integrity()
+        engine.check_books()
         return drawn
 
     assert await life(system_speculation=True) == await life()
@@ -219,7 +219,7 @@ async def test_a_cancelled_step_leaves_its_input_and_no_draft(engine: Running) -
         await asyncio.gather(step, return_exceptions=True)
         held = context.seq_len
         assert (held == 0 and context.buffer() == prompt) or (held >= 20 and context.buffer() == [])
-    engine.store.check_integrity()
+    engine.check_books()
 
 
 @pytest.mark.parametrize("runs_ahead", [True, False])
@@ -249,7 +249,7 @@ async def test_small_chunks_and_a_tight_pool_change_nothing() -> None:  # Q10, Q
             )
         )
         assert list(together) == alone
-        tight.store.check_integrity()
+        tight.check_books()
 
 
 def test_drafts_of_a_pass_by_hand_stay_as_far_as_they_were_right(engine: Running) -> None:  # Y1, F12

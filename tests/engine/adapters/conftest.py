@@ -42,4 +42,4 @@ def engine(adapter_engine: Running) -> Iterator[Running]:
             with adapter_engine.process(adapter.username) as owner:
                 owner.call(calls.DestroyAdapter(adapter.id))
     assert core.services.runner.model.adapters._contents == {}
-    adapter_engine.store.check_integrity()
+    adapter_engine.check_books()

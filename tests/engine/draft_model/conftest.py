@@ -60,6 +60,5 @@ def _lent(engine: Running) -> Iterator[Running]:
     desk.allowance = Allowance()
     with engine.process() as host:
         yield Running(engine.core, engine.events, host)
-    desk.sequences.check_integrity()
+    engine.check_books()
     assert (len(desk.sequences), desk.sequences.used_pages) == (0, 0)
-    engine.store.check_integrity()

@@ -13,7 +13,6 @@ from pie_mlx.errors import BatchFailedError
 from pie_mlx.events import PassCompleted
 from pie_mlx.sdk import Context, Regex, Sampler
 from tests.engine.draft_model.conftest import SMALL
-from tests.engine.draft_model.test_desk import desk_of
 from tests.engine.running import Running, running
 from tests.engine.test_speculation import generated
 
@@ -108,7 +107,7 @@ async def test_more_contexts_than_the_draft_model_has_room_for() -> None:
 
         alone = [await write(seed) for seed in range(8)]
         assert await asyncio.gather(*(write(seed, system_speculation=True) for seed in range(8))) == alone
-        desk_of(small).sequences.check_integrity()
+        small.check_books()
 
 
 async def test_a_draft_model_that_fails_says_so(tmp_path: Path) -> None:  # E4
