@@ -308,3 +308,11 @@ def test_the_end_of_a_turn_that_waits_for_what_follows_goes_before_raw_tokens() 
     pending.append(ids(model, "Well."))
     assert model.tokenizer().decode(pending.tokens) == "<|end|>Well."
     assert model.tokenizer().decode(chat.seal(model)) == "<|end|>"
+
+
+def test_the_end_of_a_turn_that_waits_for_what_follows_goes_before_a_pass_by_hand() -> None:  # F1, D1
+    model = made(templates.MISTRAL, templates.MISTRAL_SPECIAL, end="</s>")
+    pending = PendingBuffer(model, PendingInput())
+    pending.render(Turn("user", "Hi"))
+    pending.end_turn()  # as Context.forward does
+    assert model.tokenizer().decode(pending.take()).endswith("Hi[/INST]")
