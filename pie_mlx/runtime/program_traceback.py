@@ -8,6 +8,7 @@ from pathlib import Path
 from traceback import FrameSummary, StackSummary, TracebackException
 
 from pie_mlx.errors import LaunchError, PieError
+from pie_mlx.syntax import PARSING
 
 _PACKAGE = str(Path(__file__).parents[1])
 _MACHINERY = (_PACKAGE, *asyncio.__path__, *concurrent.futures.__path__, *importlib.__path__, "<frozen importlib")
@@ -24,7 +25,9 @@ def print_traceback(error: BaseException) -> None:
     found = TracebackException.from_exception(error)
     _shorten(found, error)
     if not isinstance(error, LaunchError) and (found.stack or not isinstance(error, PieError)):
-        sys.stderr.write("".join(found.format()))
+        with PARSING:  # for the marks under what failed
+            lines = list(found.format())
+        sys.stderr.write("".join(lines))
 
 
 def _shorten(found: TracebackException, error: BaseException) -> None:

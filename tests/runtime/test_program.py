@@ -1,9 +1,12 @@
+import gc
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.program import examine_program, find_program, looks_like_path
+from pie_mlx.runtime.program import examine_program, find_program, looks_like_path, parse_source
 
 MAIN = "async def main(input):\n    return 1\n"
 MANIFEST = '[package]\nname = "demo"\nversion = "0.2.0"\n'
@@ -128,3 +131,35 @@ def test_a_directory_is_a_path_when_it_holds_a_program(directory, monkeypatch):
     assert looks_like_path("demo")
     assert not looks_like_path("empty")
     assert not looks_like_path("text-completion")
+
+
+@pytest.fixture
+def other_threads_come_between():
+    """Wherever Python can change threads while it makes a syntax tree, it does."""
+    interval, threshold = sys.getswitchinterval(), gc.get_threshold()
+    gc.callbacks.append(turn := lambda *_: None)
+    gc.set_threshold(10)
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+    gc.set_threshold(*threshold)
+    gc.callbacks.remove(turn)
+
+
+def test_programs_are_read_by_several_threads_at_once(other_threads_come_between):
+    source = "def f(x):\n" + "    y = ((x + 1) * (x - 1), [x, {x: (x, x)}])\n" * 20
+    errors = []
+
+    def read():
+        try:
+            for _ in range(60):
+                parse_source(source, Path("a.py"))
+        except SystemError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=read) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
