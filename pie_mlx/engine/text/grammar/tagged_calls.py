@@ -57,7 +57,7 @@ class TaggedCalls:
 
     def refused(self, schema: Schema) -> list[tuple[str, str]]:
         """Place and reason of what tagged calls cannot be held to."""
-        places = [step("$", key) for key in schema if key not in _OF_ARGUMENTS and not _closes(key, schema[key])]
+        places = [step("$", key) for key in schema if key not in _OF_ARGUMENTS and not _is_kept(key, schema)]
         properties = _properties(schema)
         places += [step("$", "required") for name in schema.get("required", []) if name not in properties]
         places += [place for place in keyword_paths(schema, "$id") if place != "$.$id"] + _strange_references(schema)
@@ -142,8 +142,9 @@ def _properties(schema: Schema) -> Schema:
     return cast("Schema", schema.get("properties", {}))
 
 
-def _closes(keyword: str, value: Any) -> bool:
-    return keyword == "additionalProperties" and value is False
+def _is_kept(keyword: str, schema: Schema) -> bool:
+    """Whether calls with declared parameters alone keep to it and leave out nothing that matters."""
+    return keyword == "additionalProperties" and (schema[keyword] is False or bool(_properties(schema)))
 
 
 def _json_part(schema: Any, root: Schema, raw: RawText) -> Schema | None:

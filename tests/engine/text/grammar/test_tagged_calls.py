@@ -434,10 +434,20 @@ def test_what_tags_cannot_be_held_to_is_refused_with_its_path(
         model.matcher(tool(argument))
 
 
-@pytest.mark.parametrize(("keyword", "value"), [("additionalProperties", True), ("minProperties", 1)])
-def test_conditions_on_all_parameters_are_refused(make_tokenizer: Factory, keyword: str, value: object) -> None:
+@pytest.mark.parametrize("value", [True, {"type": "integer"}])
+def test_calls_with_parameters_that_are_declared_need_no_others(make_tokenizer: Factory, value: object) -> None:
     model = Speaker(make_tokenizer, tool_templates.KEY_VALUE_TAGS, ())
-    schema = json.dumps({"name": "f", "parameters": {"type": "object", "properties": {"a": {}}, keyword: value}})
+    parameters = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": value}
+    schema = json.dumps({"name": "f", "parameters": parameters})
+    assert model.takes(model.written(("f", {"a": "x"})), schema)
+    assert not model.takes(model.written(("f", {"b": "1"})), schema)
+
+
+@pytest.mark.parametrize("condition", [{"minProperties": 1}, {"additionalProperties": True, "properties": {}}])
+def test_conditions_on_all_parameters_are_refused(make_tokenizer: Factory, condition: dict[str, object]) -> None:
+    model = Speaker(make_tokenizer, tool_templates.KEY_VALUE_TAGS, ())
+    (keyword, *_) = condition
+    schema = json.dumps({"name": "f", "parameters": {"type": "object", "properties": {"a": {}}, **condition}})
     with pytest.raises(GrammarError, match=rf"f\.parameters: \$\.{keyword}: .* tagged calls"):
         model.grammars.compile(GrammarSource("tools", schemas=[schema]))
 
