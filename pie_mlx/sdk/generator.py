@@ -194,10 +194,11 @@ class Generator:
     async def collect_json(self, *, schema: Any = None, parse: Parse | None = None) -> Any:
         """Run to the end under a JSON Schema and read the text.
 
-        `schema` is JSON text, a dict, a pydantic model class, a dataclass, a msgspec Struct or another type msgspec
-        knows, and the result is of that type; None is any JSON. `parse` reads the text instead. Raises
-        StructuredOutputError, with `.text`, when the text does not parse, and InvalidTypeError for a type with a part
-        that no schema describes: a datetime without a zone, a dict whose keys are no str.
+        `schema` is JSON text, a dict, a pydantic model class or a type made of those (`list[Model]`), a TypeAdapter, a
+        dataclass, a msgspec Struct or another type msgspec knows, and the result is of that type; None is any JSON.
+        `parse` reads the text instead. Raises StructuredOutputError, with `.text`, when the text does not parse, and
+        InvalidTypeError for a type with a part that no schema describes: a datetime without a zone, a dict whose keys
+        are no str.
         """
         constraint, reader = plan_structure(schema, parse)
         thought = self._pending.opened_thought
