@@ -8,7 +8,6 @@ from pie_mlx.engine.answers.base import answers
 from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.text.grammar import Matcher
-from pie_mlx.engine.text.grammar.thought import behind_thought
 from pie_mlx.errors import InvalidArgumentError
 
 _numbers = itertools.count(1)
@@ -35,7 +34,7 @@ async def compile_grammar(
         matcher = await asyncio.to_thread(services.grammars.compile, call.source, tuple(call.stop_tokens))
     process.check_open()
     if matcher is not None and call.behind:
-        matcher = behind_thought(matcher, call.behind, services.tokenizer.bytes_by_id.tokens)
+        matcher = services.grammars.thoughts.before(matcher, call.behind)
     return None if matcher is None else _keep(process, matcher)
 
 

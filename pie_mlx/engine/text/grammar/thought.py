@@ -1,6 +1,7 @@
 """A grammar that begins behind a thought: what comes before is free."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -8,20 +9,25 @@ from pie_mlx.engine.text.grammar.base import Matcher, Walk
 from pie_mlx.engine.text.grammar.masks import PackedMask, words_for
 
 
-def behind_thought(matcher: Matcher, closing: str, tokens: Mapping[int, bytes]) -> Matcher:
-    """A fresh matcher that allows any text up to `closing`, and then what `matcher`, which has taken nothing, allows.
+class Thoughts:
+    """Makes matchers that wait for the end of a thought. `tokens` are the bytes of each token."""
 
-    `tokens` are the bytes of each token. The thought holds no stop token, as one is allowed only where the grammar may
-    end (G13).
-    """
-    free = _mask_of(tokens, matcher.vocabulary_size)
-    return matcher.around(lambda walk: ThoughtWalk(walk, closing.encode(), tokens, free))
+    def __init__(self, tokens: Mapping[int, bytes], vocabulary_size: int) -> None:
+        self._tokens = tokens
+        self._vocabulary_size = vocabulary_size
 
+    def before(self, matcher: Matcher, closing: str) -> Matcher:
+        """A fresh matcher that allows any text up to `closing`, and then what `matcher`, which has taken nothing, does.
 
-def _mask_of(tokens: Mapping[int, bytes], vocabulary_size: int) -> PackedMask:
-    bits = np.zeros(words_for(vocabulary_size) * 32, np.uint8)
-    bits[[token for token in tokens if token < vocabulary_size]] = 1
-    return np.packbits(bits, bitorder="little").view(np.uint32)
+        The thought holds no stop token, as one is allowed only where the grammar may end (G13).
+        """
+        return matcher.around(lambda walk: ThoughtWalk(walk, closing.encode(), self._tokens, self._free))
+
+    @cached_property
+    def _free(self) -> PackedMask:
+        bits = np.zeros(words_for(self._vocabulary_size) * 32, np.uint8)
+        bits[[token for token in self._tokens if token < self._vocabulary_size]] = 1
+        return np.packbits(bits, bitorder="little").view(np.uint32)
 
 
 class ThoughtWalk(Walk):

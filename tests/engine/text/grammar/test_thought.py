@@ -3,7 +3,6 @@
 import pytest
 
 from pie_mlx.engine.text.grammar import Matcher, xgrammar_library
-from pie_mlx.engine.text.grammar.thought import behind_thought
 from pie_mlx.errors import GrammarRejectedError
 
 from .conftest import Language
@@ -20,7 +19,7 @@ def inner(request: pytest.FixtureRequest, language: Language) -> Matcher:
 
 
 def behind(language: Language, inner: Matcher, closing: str = "</think>") -> Matcher:
-    return behind_thought(inner, closing, language.tokenizer.bytes_by_id.tokens)
+    return language.grammars.thoughts.before(inner, closing)
 
 
 def ids(language: Language, text: str) -> list[int]:
