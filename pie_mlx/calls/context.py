@@ -24,10 +24,14 @@ class ContextState(Record, frozen=True):
 
 
 class PendingInput(Record, frozen=True):
-    """What the SDK holds for a context that has no KV yet: buffered tokens and the state of the conversation."""
+    """What the SDK holds for a context that has no KV yet: buffered tokens and the state of the conversation.
+
+    `cued` is the slot behind the last cue, below 0 once the thought that it opened was closed.
+    """
 
     tokens: list[int] = []
     chat: ChatState = ChatState()
+    cued: int | None = None
 
 
 class CreateContext(Call[ContextState], frozen=True):

@@ -35,12 +35,14 @@ class MatcherState(Record, frozen=True):
 class CompileGrammar(Call[MatcherState | None], frozen=True):
     """A fresh matcher; None when the model has no enforceable native tool format (D7). Raises GrammarError.
 
-    `stop_tokens` are allowed exactly where the grammar may end; empty means the model's own.
+    `stop_tokens` are allowed exactly where the grammar may end; empty means the model's own. With `behind`, the grammar
+    begins where that text has been written, and any text may come before.
     """
 
     model: str
     source: GrammarSource
     stop_tokens: list[int] = []
+    behind: str = ""
 
 
 class ReadMatcherMask(Call[Brle], frozen=True):

@@ -35,11 +35,13 @@ class _Stepped:
 
 @dataclass(slots=True)
 class _Matched:
-    """A grammar whose matcher the engine advances. `source` is None when the program compiled it."""
+    """A grammar whose matcher the engine advances. `source` is None when the program compiled it; else it begins
+    `behind` the thought that the cue has opened."""
 
     name: str
     constraint: GrammarConstraint
     source: Grammar | GrammarSchema | None = None
+    behind: str = ""
 
 
 class ConstraintSet:
@@ -66,10 +68,10 @@ class ConstraintSet:
         """Tokens that end one of the grammars."""
         return frozenset(token for matched in self._matched for token in self._ends(matched.constraint))
 
-    def attach(self, item: object, stop_tokens: Iterable[int]) -> None:
-        """Add a schema, a constraint or a list of them. Raises InvalidTypeError for anything else,
-        InvalidArgumentError for one that is there already, GrammarError."""
-        added = [self._entry(one, stop_tokens) for one in _flat(item)]
+    def attach(self, item: object, stop_tokens: Iterable[int], behind: str = "") -> None:
+        """Add a schema, a constraint or a list of them; grammars begin `behind` that text. Raises InvalidTypeError for
+        anything else, InvalidArgumentError for one that is there already, GrammarError."""
+        added = [self._entry(one, stop_tokens, behind) for one in _flat(item)]
         _check_apart([*self._stepped, *self._matched, *added])
         for made in added:
             if isinstance(made, _Matched):
@@ -81,7 +83,7 @@ class ConstraintSet:
         """Start the grammars afresh with other stop tokens."""
         for matched in self._matched:
             if matched.source is not None:
-                matched.constraint = self._compile(matched.source, stop_tokens)
+                matched.constraint = self._compile(matched.source, stop_tokens, matched.behind)
 
     def logit_mask(self) -> Brle:
         """What the static mask and the program's constraints allow together; [] is everything.
@@ -122,10 +124,10 @@ class ConstraintSet:
             for stepped in self._stepped:
                 stepped.accept(tokens)
 
-    def _entry(self, item: object, stop_tokens: Iterable[int]) -> _Matched | _Stepped:
+    def _entry(self, item: object, stop_tokens: Iterable[int], behind: str) -> _Matched | _Stepped:
         name = type(item).__name__
         if isinstance(item, Grammar | GrammarSchema):
-            return _Matched(name, self._compile(item, stop_tokens), item)
+            return _Matched(name, self._compile(item, stop_tokens, behind), item, behind)
         if isinstance(item, type) or not isinstance(item, Schema | Constraint):
             raise InvalidTypeError(
                 f"constrain: {name} is neither a Schema nor a Constraint",
@@ -134,8 +136,8 @@ class ConstraintSet:
         constraint = item.build_constraint(self._model) if isinstance(item, Schema) else item
         return _built(name, constraint)
 
-    def _compile(self, source: Grammar | GrammarSchema, stop_tokens: Iterable[int]) -> GrammarConstraint:
-        return GrammarConstraint.from_grammar(source, self._model, stop_tokens=stop_tokens)
+    def _compile(self, source: Grammar | GrammarSchema, stop_tokens: Iterable[int], behind: str) -> GrammarConstraint:
+        return GrammarConstraint.from_grammar(source, self._model, stop_tokens=stop_tokens, behind=behind)
 
     def _ends(self, constraint: GrammarConstraint) -> list[int]:
         return constraint.matcher.stop_tokens or self._model.info.formats.stop_tokens

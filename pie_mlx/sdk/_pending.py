@@ -3,16 +3,17 @@
 from msgspec.structs import replace
 
 from pie_mlx.calls import ChatState, Encode, PendingInput, RenderTurn, Turn
-from pie_mlx.sdk.model import Model
+from pie_mlx.sdk._handle import ContextHandle
+from pie_mlx.sdk.detokenizer import token_bytes
 
 
 class PendingBuffer:
     """The pending buffer of one context. Turns held back for a first user turn are given out by `release_held`."""
 
-    def __init__(self, model: Model, pending: PendingInput) -> None:
-        self._model = model
-        self._chat = pending.chat
-        self.tokens = list(pending.tokens)
+    def __init__(self, handle: ContextHandle, pending: PendingInput) -> None:
+        self._handle = handle
+        self._model = handle.model
+        self.restore(pending)
 
     def render(self, turn: Turn) -> None:
         """Buffer a turn as the model's template writes it. Raises TemplateError."""
@@ -21,6 +22,27 @@ class PendingBuffer:
         rendered = self._model.host.call(RenderTurn(self._model.name, turn, self._chat))
         self._chat = rendered.state
         self.tokens += rendered.tokens
+        if turn.role == "cue" and rendered.tokens:
+            self._cued = self._end
+
+    @property
+    def opened_thought(self) -> str:
+        """What will close the thought that the cue opened; "" without one, or with something behind the cue."""
+        reasoning = self._model.info.formats.reasoning
+        if reasoning is None or not reasoning.opened_by_cue or self._cued != self._end:
+            return ""
+        return reasoning.closing
+
+    @property
+    def closed_thought(self) -> str:
+        """What has closed the thought that the cue opened; "" where none is known to be closed."""
+        reasoning = self._model.info.formats.reasoning
+        return reasoning.closing if reasoning is not None and (self._cued or 0) < 0 else ""
+
+    @property
+    def _end(self) -> int:
+        """The slot behind everything buffered."""
+        return self._handle.next_slot + len(self.tokens)
 
     def release_held(self) -> None:
         """Buffer the turns that were held back."""
@@ -31,7 +53,7 @@ class PendingBuffer:
         """Buffer raw tokens behind all that was held back; a conversation after them has already begun, and what goes
         before a next turn would come too late."""
         self.end_turn()
-        self.tokens += tokens
+        self.add(tokens)
         self._chat = ChatState("flush") if self._chat.last is None else replace(self._chat, owed="")
 
     def end_turn(self) -> None:
@@ -40,6 +62,18 @@ class PendingBuffer:
         if self._chat.due:
             self.tokens += self._model.host.call(Encode(self._model.name, self._chat.due))
             self._chat = replace(self._chat, due="")
+
+    def add(self, tokens: list[int], in_kv: int = 0) -> None:
+        """Buffer tokens of the turn that is being written, of which the first are in KV."""
+        self.tokens += tokens[in_kv:]
+        reasoning = self._model.info.formats.reasoning
+        if reasoning is not None and reasoning.opened_by_cue and (self._cued or -1) >= 0:
+            self._note_end(tokens, reasoning.closing.encode())
+
+    def _note_end(self, tokens: list[int], closing: bytes) -> None:
+        spelled = token_bytes(self._model)
+        if closing in b"".join(spelled.get(token, b"") for token in tokens):
+            self._cued = -1
 
     def take(self) -> list[int]:
         """Empty the buffer, held turns included."""
@@ -53,8 +87,8 @@ class PendingBuffer:
 
     def snapshot(self) -> PendingInput:
         """A copy as a value."""
-        return PendingInput(list(self.tokens), self._chat)
+        return PendingInput(list(self.tokens), self._chat, self._cued)
 
     def restore(self, pending: PendingInput) -> None:
         """Be what `snapshot` answered."""
-        self.tokens, self._chat = list(pending.tokens), pending.chat
+        self.tokens, self._chat, self._cued = list(pending.tokens), pending.chat, pending.cued

@@ -1,18 +1,41 @@
 """JSON Schemas of pydantic models that allow only what pydantic reads. pydantic itself is not imported here."""
 
+import sys
+from collections.abc import Callable
 from inspect import signature
-from typing import Any
+from typing import Any, get_args
 
 from pie_mlx.sdk._text_forms import open_set
 
+Describe = Callable[..., dict[str, Any]]
 
-def model_schema(model: Any) -> dict[str, Any]:
-    """The model's own schema, by its own generator; where that would allow any text, the number which is also read, or
-    a name that grammars refuse."""
-    generator = signature(model.model_json_schema).parameters.get("schema_generator")
+
+def describer(target: Any) -> tuple[Describe, Callable[[str], Any]] | None:
+    """What pydantic describes a type with, and reads its text with: for a model, a TypeAdapter, and types made of
+    models as `list[Model]`. None for others."""
+    if hasattr(target, "model_json_schema"):
+        return target.model_json_schema, target.model_validate_json
+    if _is_made_of_models(target):
+        target = sys.modules["pydantic"].TypeAdapter(target)
+    if hasattr(target, "json_schema") and hasattr(target, "validate_json"):
+        return target.json_schema, target.validate_json
+    return None
+
+
+def readable_schema(describe: Describe) -> dict[str, Any]:
+    """The schema by the type's own generator; where that would allow any text, the number which is also read, or a
+    name that grammars refuse."""
+    generator = signature(describe).parameters.get("schema_generator")
     if generator is None:
-        return model.model_json_schema()
-    return model.model_json_schema(schema_generator=type("ReadableSchema", (_Readable, generator.default), {}))
+        return describe()
+    return describe(schema_generator=type("ReadableSchema", (_Readable, generator.default), {}))
+
+
+def _is_made_of_models(target: Any) -> bool:
+    """A model's class comes from pydantic, which is imported then."""
+    return "pydantic" in sys.modules and any(
+        hasattr(part, "model_json_schema") or _is_made_of_models(part) for part in get_args(target)
+    )
 
 
 class _Readable:

@@ -1,24 +1,25 @@
 """Structured output: from a Python type to a JSON Schema, and from text back to a value."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from pie_mlx.errors import InvalidTypeError, StructuredOutputError
-from pie_mlx.sdk._pydantic_schema import model_schema
+from pie_mlx.sdk._pydantic_schema import Describe, describer, readable_schema
 from pie_mlx.sdk._text_forms import check_forms, with_forms, with_open_sets
 from pie_mlx.sdk.constraint import AnyJson, GrammarSchema, JsonSchema
 
 Parse = Callable[[str], Any]
+T = TypeVar("T")
 
 
 def plan_structure(schema: object, parse: Parse | None) -> tuple[GrammarSchema, Parse]:
     """The schema to generate under, and how to read the text (G11).
 
-    `schema` is JSON text, a dict, a pydantic model class, or any type msgspec knows (dataclass, Struct, TypedDict,
-    list[int] ...); None is any JSON. Raises InvalidTypeError for other things, and for types with a part that
-    no schema describes.
+    `schema` is JSON text, a dict, a pydantic model class, a type made of those, a TypeAdapter, or any type msgspec
+    knows (dataclass, Struct, TypedDict, list[int] ...); None is any JSON. Raises InvalidTypeError for other things, and
+    for types with a part that no schema describes.
     """
     constraint, reader = _plan(schema)
     return constraint, parse or reader
@@ -43,26 +44,25 @@ def _plan(schema: object) -> tuple[GrammarSchema, Parse]:
         return JsonSchema(schema), msgspec.json.decode
     if isinstance(schema, dict):
         return JsonSchema(schema), msgspec.json.decode  # pyright: ignore[reportUnknownArgumentType]
-    if hasattr(schema, "model_json_schema"):
-        return _pydantic(schema)
-    return _typed(schema)
+    own = _described(schema, lambda: describer(schema))
+    return _typed(schema) if own is None else _pydantic(schema, *own)
 
 
-def _pydantic(model: Any) -> tuple[GrammarSchema, Parse]:
-    return JsonSchema(_described(model, lambda: model_schema(model))), model.model_validate_json
+def _pydantic(target: Any, describe: Describe, parse: Parse) -> tuple[GrammarSchema, Parse]:
+    return JsonSchema(with_forms(_described(target, lambda: readable_schema(describe)))), parse
 
 
 def _typed(target: Any) -> tuple[GrammarSchema, Parse]:
-    schema = _described(target, lambda: msgspec.json.schema(target))
+    schema = with_forms(_described(target, lambda: msgspec.json.schema(target)))
     check_forms(target)
     return JsonSchema(with_open_sets(schema, target)), lambda text: msgspec.json.decode(text, type=target)
 
 
-def _described(target: Any, describe: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def _described(target: Any, describe: Callable[[], T]) -> T:
     try:
-        return with_forms(describe())
-    except (TypeError, ValueError, RuntimeError, msgspec.MsgspecError) as error:
+        return describe()
+    except (TypeError, ValueError, RuntimeError, NameError, msgspec.MsgspecError) as error:
         raise InvalidTypeError(
             f"schema: {target!r} describes no JSON: {error}",
-            hint="pass JSON text, a dict, a pydantic model, a dataclass or a msgspec Struct",
+            hint="pass JSON text, a dict, a pydantic model or TypeAdapter, a dataclass or a msgspec Struct",
         ) from error

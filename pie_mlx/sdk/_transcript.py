@@ -6,13 +6,14 @@ from pie_mlx.sdk import chat
 from pie_mlx.sdk.model import Model
 
 
-def visible_text(model: Model, tokens: list[int]) -> str:
-    """What a chat decoder shows of the tokens: no reasoning, no tool calls.
+def visible_text(model: Model, closed: str, tokens: list[int]) -> str:
+    """What a chat decoder shows of the tokens: no reasoning, no tool calls. `closed` has ended a thought before them.
 
     A stop token is fed behind them, because only the end of a turn gives out what a decoder holds back (D5).
     """
     finished, current = "", ""
-    for event in _events(model, tokens + model.info.formats.stop_tokens[:1]):
+    before = model.tokenizer().encode(closed) if closed else []
+    for event in _events(model, before + tokens + model.info.formats.stop_tokens[:1]):
         if isinstance(event, chat.Event.Delta):
             current += event.text
         elif isinstance(event, chat.Event.Done):

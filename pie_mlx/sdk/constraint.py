@@ -41,12 +41,17 @@ class GrammarConstraint:
 
     @classmethod
     def from_grammar(
-        cls, grammar: Union[Grammar, "GrammarSchema"], model: Model, *, stop_tokens: Iterable[int] = ()
+        cls,
+        grammar: Union[Grammar, "GrammarSchema"],
+        model: Model,
+        *,
+        stop_tokens: Iterable[int] = (),
+        behind: str = "",
     ) -> "GrammarConstraint":
-        """Compile a grammar. `stop_tokens` are allowed exactly where it may end; none means the model's own.
-        Raises GrammarError."""
+        """Compile a grammar. `stop_tokens` are allowed exactly where it may end; none means the model's own. With
+        `behind`, it begins where that text has been written, and any text may come before. Raises GrammarError."""
         source = grammar if isinstance(grammar, Grammar) else grammar.grammar()
-        return cls(Matcher(source, model.tokenizer(), stop_tokens=stop_tokens))
+        return cls(Matcher(source, model.tokenizer(), stop_tokens=stop_tokens, behind=behind))
 
     @classmethod
     def json(cls, model: Model) -> "GrammarConstraint":

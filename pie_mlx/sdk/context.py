@@ -275,7 +275,7 @@ class Context:
 
     def _bind(self, model: Model, state: ContextState, pending: PendingInput) -> None:
         self._handle = ContextHandle(model, state)
-        self._pending = PendingBuffer(model, pending)
+        self._pending = PendingBuffer(self._handle, pending)
 
     @classmethod
     def _made(cls, model: Model, state: ContextState, pending: PendingInput) -> "Context":

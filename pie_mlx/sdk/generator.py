@@ -6,7 +6,7 @@ from typing import Any, Literal, Self, cast
 
 from pie_mlx import calls
 from pie_mlx.calls import Probe, SampledTokens, Sampler, Turn
-from pie_mlx.errors import ContextBusyError, EmptyMaskError, InvalidArgumentError, SpeculationError
+from pie_mlx.errors import ContextBusyError, EmptyMaskError, InvalidArgumentError
 from pie_mlx.sdk._acceptance import Cut, cut
 from pie_mlx.sdk._bidding import UNKNOWN_HORIZON, Horizon
 from pie_mlx.sdk._constraints import ConstraintSet
@@ -67,8 +67,6 @@ class Generator:
         self._zo_seed = checked_seed(zo_seed)
         self._stops = self._initial_stops(stop, auto_flush=auto_flush)
         self._constraints = ConstraintSet(handle.model, logit_mask)
-        if constrain is not None:
-            self._constraints.attach(constrain, self._stops)
         self._probes: list[tuple[ProbeHandle, int, Probe]] = []
         self._generated = 0
         self._ended: FinishReason | None = None
@@ -78,8 +76,10 @@ class Generator:
         if auto_flush:
             pending.render(Turn("cue"))
         try:
+            if constrain is not None:
+                self.constrain(constrain)
             drafting.attach()
-        except SpeculationError:
+        except Exception:
             pending.restore(before)
             raise
         handle.bidding.prime(self._horizon_from_here())
@@ -105,9 +105,13 @@ class Generator:
         return self._stop_at(self._stops | frozenset(self._tokens(tokens)))
 
     def constrain(self, constraint: Constraints) -> Self:
-        """Add a schema, a constraint or a list of them. Raises InvalidTypeError for anything else, InvalidArgumentError
-        for a constraint or a matcher that is there already, GrammarError."""
-        self._constraints.attach(constraint, self._stops)
+        """Add a schema, a constraint or a list of them. Right behind a cue that opens the model's reasoning, schemas
+        that are grammars begin where the model has closed it; whatever else holds at once.
+
+        Raises InvalidTypeError for anything else, InvalidArgumentError for a constraint or a matcher that is there
+        already, GrammarError.
+        """
+        self._constraints.attach(constraint, self._stops, self._pending.opened_thought)
         return self
 
     def adapter(self, adapter: Adapter | None) -> Self:
@@ -184,20 +188,23 @@ class Generator:
         """Run to the end; the visible text, without reasoning and tool calls."""
         from pie_mlx.sdk._transcript import visible_text
 
-        return visible_text(self._handle.model, await self.collect_tokens())
+        closed = self._pending.closed_thought
+        return visible_text(self._handle.model, closed, await self.collect_tokens())
 
     async def collect_json(self, *, schema: Any = None, parse: Parse | None = None) -> Any:
         """Run to the end under a JSON Schema and read the text.
 
-        `schema` is JSON text, a dict, a pydantic model class, a dataclass, a msgspec Struct or another type msgspec
-        knows, and the result is of that type; None is any JSON. `parse` reads the text instead. Raises
-        StructuredOutputError, with `.text`, when the text does not parse, and InvalidTypeError for a type with a part
-        that no schema describes: a datetime without a zone, a dict whose keys are no str.
+        `schema` is JSON text, a dict, a pydantic model class or a type made of those (`list[Model]`), a TypeAdapter, a
+        dataclass, a msgspec Struct or another type msgspec knows, and the result is of that type; None is any JSON.
+        `parse` reads the text instead. Raises StructuredOutputError, with `.text`, when the text does not parse, and
+        InvalidTypeError for a type with a part that no schema describes: a datetime without a zone, a dict whose keys
+        are no str.
         """
         constraint, reader = plan_structure(schema, parse)
+        thought = self._pending.opened_thought
         self.constrain(constraint)
-        tokens = await self.collect_tokens()
-        return parse_text(reader, self._handle.model.tokenizer().decode(tokens))
+        text = self._handle.model.tokenizer().decode(await self.collect_tokens())
+        return parse_text(reader, text.partition(thought)[2] if thought else text)
 
     async def _run(self, step: GenStep) -> Output:
         self._step_waits = False
@@ -305,7 +312,7 @@ class Generator:
     def _keep(self, result: Cut, *, grammar_ended: bool, in_kv: int = 0) -> None:
         self._constraints.accept(result.fed)
         self._generated += len(result.kept)
-        self._pending.tokens += result.kept[in_kv:]
+        self._pending.add(result.kept, in_kv)
         if grammar_ended:
             self._ended = "grammar"
         elif result.stopped:

@@ -14,7 +14,7 @@ from pie_mlx.calls import (
 from pie_mlx.errors import GrammarError
 from pie_mlx.sdk._compiled import copied
 from pie_mlx.sdk._host import Link
-from pie_mlx.sdk._tokens import integer, integers
+from pie_mlx.sdk._tokens import checked_text, integer, integers
 from pie_mlx.sdk.grammar import Grammar
 from pie_mlx.sdk.model import Tokenizer
 
@@ -23,12 +23,16 @@ class Matcher:
     """Which tokens a grammar allows next. The engine keeps it; dropping the last reference releases it.
 
     `stop_tokens` are allowed exactly where the grammar may end; none means the model's own. `warnings` say what of a
-    schema is not enforced, by JSON path. Raises GrammarError for a grammar that does not compile.
+    schema is not enforced, by JSON path. With `behind`, any text may come first, until that text has been written: the
+    grammar begins there. Raises GrammarError for a grammar that does not compile.
     """
 
-    def __init__(self, grammar: Grammar, tokenizer: Tokenizer, *, stop_tokens: Iterable[int] = ()) -> None:
+    def __init__(
+        self, grammar: Grammar, tokenizer: Tokenizer, *, stop_tokens: Iterable[int] = (), behind: str = ""
+    ) -> None:
         ends = sorted(set(integers(stop_tokens, "stop_tokens")))
-        state = tokenizer.host.compile(CompileGrammar(tokenizer.model_name, grammar.source, ends))
+        text = checked_text(behind, "behind")
+        state = tokenizer.host.compile(CompileGrammar(tokenizer.model_name, grammar.source, ends, text))
         if state is None:
             raise GrammarError("grammar: the model has no enforceable tool format", hint="generate freely and parse")
         self._hold(tokenizer.host, state, ends)

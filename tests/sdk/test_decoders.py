@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerFast
 
-from pie_mlx.calls import Formats, ParseToolCall, PendingInput, ReadVocabulary, ReasoningFormat, Turn
+from pie_mlx.calls import ContextState, Formats, ParseToolCall, PendingInput, ReadVocabulary, ReasoningFormat, Turn
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.sdk import Model, chat, reasoning, tools
+from pie_mlx.sdk._handle import ContextHandle
 from pie_mlx.sdk._markers import first_marker
 from pie_mlx.sdk._pending import PendingBuffer
 from pie_mlx.sdk.detokenizer import Detokenizer
@@ -303,7 +304,7 @@ def test_a_detokenizer_gives_text_as_soon_as_it_is_whole() -> None:  # D5
 
 def test_the_end_of_a_turn_that_waits_for_what_follows_goes_before_raw_tokens() -> None:  # D1
     model = made(tool_templates.HARMONY, templates.HARMONY_SPECIAL, end="<|call|>")
-    pending = PendingBuffer(model, PendingInput())
+    pending = PendingBuffer(ContextHandle(model, ContextState(0)), PendingInput())
     pending.render(Turn("seal"))
     pending.append(ids(model, "Well."))
     assert model.tokenizer().decode(pending.tokens) == "<|end|>Well."
@@ -312,7 +313,7 @@ def test_the_end_of_a_turn_that_waits_for_what_follows_goes_before_raw_tokens() 
 
 def test_the_end_of_a_turn_that_waits_for_what_follows_goes_before_a_pass_by_hand() -> None:  # F1, D1
     model = made(templates.MISTRAL, templates.MISTRAL_SPECIAL, end="</s>")
-    pending = PendingBuffer(model, PendingInput())
+    pending = PendingBuffer(ContextHandle(model, ContextState(0)), PendingInput())
     pending.render(Turn("user", "Hi"))
     pending.end_turn()  # as Context.forward does
     assert model.tokenizer().decode(pending.take()).endswith("Hi[/INST]")

@@ -155,3 +155,27 @@ def test_sets_with_a_least_number_and_lists_that_say_so_keep_their_members_apart
     said = Annotated[list[int], msgspec.Meta(extra_json_schema={"uniqueItems": True})]
     for kind in (Two, Said, least, said):
         assert "uniqueItems" in msgspec.json.encode(schema_of(kind)).decode()
+
+
+@dataclass
+class Unfinished:
+    part: "Missing"  # type: ignore[name-defined]  # noqa: F821
+
+
+class Box(pydantic.BaseModel):
+    full: bool
+
+
+@pytest.mark.parametrize("kind", [Unfinished, list[Unfinished], list[Box | Unfinished]])
+def test_a_type_that_names_what_is_not_there_is_told_before_anything_is_generated(kind: Any) -> None:  # G11
+    with pytest.raises(InvalidTypeError, match="describes no JSON"):
+        plan_structure(kind, None)
+
+
+def test_dates_inside_of_types_made_of_models_have_their_forms() -> None:  # G11
+    class Stay(pydantic.BaseModel):
+        length: datetime.timedelta
+
+    described = schema_of(list[Stay])
+    assert "pattern" in described["$defs"]["Stay"]["properties"]["length"]
+    assert reader(list[Stay])('[{"length": "P1D"}]') == [Stay(length=datetime.timedelta(days=1))]

@@ -33,6 +33,8 @@ async def compile_grammar(
         # Compiling may take seconds; the engines release the interpreter lock while they do.
         matcher = await asyncio.to_thread(services.grammars.compile, call.source, tuple(call.stop_tokens))
     process.check_open()
+    if matcher is not None and call.behind:
+        matcher = services.grammars.thoughts.before(matcher, call.behind)
     return None if matcher is None else _keep(process, matcher)
 
 

@@ -91,6 +91,27 @@ class Ticket(pydantic.BaseModel):
     number: uuid.UUID
 
 
+class Cage(pydantic.BaseModel):
+    kind: Literal["cage"]
+    bars: Literal[3, 4]
+
+
+@pytest.mark.parametrize(
+    ("schema", "kind"),
+    [
+        (Annotated[list[Cage], pydantic.Field(min_length=1, max_length=1)], list),
+        (Maker | Cage, pydantic.BaseModel),
+        (tuple[Cage, bool], tuple),
+        (pydantic.TypeAdapter(Maker | Cage), pydantic.BaseModel),
+    ],
+)
+async def test_types_made_of_models_are_read_by_pydantic(engine: Running, schema: Any, kind: type) -> None:  # G11
+    generator = Context(engine.model).user("Describe it.").generate(Sampler.multinomial(1.0, seed=1), max_tokens=400)
+    value = await generator.collect_json(schema=schema)
+    assert isinstance(value, kind)
+    assert isinstance(value if kind is pydantic.BaseModel else value[0], pydantic.BaseModel)
+
+
 @pytest.mark.parametrize("kind", [Car, Tree, Point, Zoo, Cat, Few, Answer, Appointment, Ticket])
 async def test_the_value_is_of_the_type_asked_for(engine: Running, kind: Any) -> None:  # G11, T45
     root = Context(engine.model).user("Describe it.")

@@ -6,7 +6,7 @@ exactly where the grammar may end, and taking one terminates the matcher.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Self
 
@@ -177,6 +177,10 @@ class Matcher:
         twin._walk = self._walk.fork()
         twin._forked_at = self._moves
         return twin
+
+    def around(self, wrap: "Callable[[Walk], Walk]") -> "Matcher":
+        """A fresh matcher whose walk is made from a copy of this one's."""
+        return Matcher(wrap(self._walk.fork()), self.stop_tokens, self.vocabulary_size, self.warnings)
 
     def follow(self, fork: Self, tokens: int) -> bool:
         """Go to where `fork`, which is not used any more, is; False, and stay, unless it has taken so many `tokens`

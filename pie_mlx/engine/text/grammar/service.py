@@ -27,6 +27,7 @@ from pie_mlx.engine.text.grammar.refusals import refuse_grammar, refuse_regex, r
 from pie_mlx.engine.text.grammar.schema import Schema, close_objects, read_schema
 from pie_mlx.engine.text.grammar.spellings import with_every_spelling
 from pie_mlx.engine.text.grammar.takeable import check_takeable
+from pie_mlx.engine.text.grammar.thought import Thoughts
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.errors import GrammarError
 
@@ -81,6 +82,7 @@ class GrammarService:
         self._tools = tools
         self._notify = notify
         self.ahead = MasksAhead()
+        self.thoughts = Thoughts(tokenizer.bytes_by_id.tokens, vocabulary_size)
         self._deadline = Deadline(compile_seconds, _COMPILING_AT_ONCE)
         self._engines = CompileCache[Engines](_STOP_SETS)
         self._compiled = CompileCache["Compiled | None"](_CACHE_CHARACTERS)
