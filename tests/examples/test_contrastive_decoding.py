@@ -16,7 +16,12 @@ def test_two_contexts_step_together_for_each_answer(play):
 
 
 def test_what_was_read_changes_the_answer(play):
-    plain, contrasted = answers(play("contrastive-decoding", {"weight": 50.0, "plausible": 1e-6, "max_tokens": 8}))
+    plain, contrasted = answers(
+        play(
+            "contrastive-decoding",
+            {"question": "What colour is a lemon?", "weight": 50.0, "plausible": 1e-6, "max_tokens": 8},
+        )
+    )
     assert contrasted != plain
 
 
