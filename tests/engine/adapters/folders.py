@@ -27,7 +27,7 @@ def random_pairs(
     seed: int,
     rank: int | Callable[[str], int] = 4,
     parts: Sequence[str] = tuple(PIE_TINY),
-    size: float = 0.2,
+    size: float = 0.4,
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Matrices for every block of pie-tiny, large enough to change what it says."""
     random = np.random.default_rng(seed)
