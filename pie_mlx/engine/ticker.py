@@ -183,6 +183,7 @@ class Ticker:
             await done
         finally:
             timer.cancel()
+            del done.waiting  # else every pass is left to the collector: it holds `done`
             if passes.get(context.id) is waiting:
                 del passes[context.id]
         return waiting.in_order()
