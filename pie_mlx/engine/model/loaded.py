@@ -183,7 +183,7 @@ class LoadedModel:
         self.pool.settled = False
         try:
             self._choose_threads(len(step.positions), timed=False)
-            return Tentative(self._network.forward(step, self._pages), before)
+            return Tentative(self._network.forward(step, self._pages), before, self._network.forget)
         except Exception:
             before.restore()
             raise
@@ -227,6 +227,7 @@ class Tentative:
 
     _logits: mx.array
     _before: Revision | None
+    _forget: Callable[[], None]
 
     def keep(self) -> mx.array:
         """Its logits. Begin it once the outputs of the step before are evaluated, in an ordered pool at once."""
@@ -234,6 +235,7 @@ class Tentative:
         return self._logits
 
     def drop(self) -> None:
-        """It was never built."""
+        """It was never built. Whatever of it were kept would hold the pool, and the next step copy all of it."""
         if self._before is not None:
             self._before.restore()
+            self._forget()

@@ -14,10 +14,11 @@ class Network(Protocol):
     """Computes logits over a page pool. One thread calls it.
 
     `forward` builds logits [R, vocabulary] float32 lazily and writes the step's K and V to the pool; `settle` keeps
-    the running states of recurrent layers once they are evaluated. `window` is the smallest number of slots that a
-    layer looks back, None when all see everything. `follows` tells whether it takes tokens that are still being drawn.
-    `largest_matrix` counts the entries of a layer's largest matrix. `hidden` [R, hidden_size] is what the head was
-    given of the rows of the last `forward`; None, and the size 0, where that cannot be told.
+    the running states of recurrent layers once they are evaluated, and `forget` lets go of a step that is never
+    evaluated. `window` is the smallest number of slots that a layer looks back, None when all see everything. `follows`
+    tells whether it takes tokens that are still being drawn. `largest_matrix` counts the entries of a layer's largest
+    matrix. `hidden` [R, hidden_size] is what the head was given of the rows of the last `forward`; None, and the size
+    0, where that cannot be told.
     """
 
     @property
@@ -43,5 +44,6 @@ class Network(Protocol):
     def forward(self, step: StepInput, memory: PageMemory) -> mx.array: ...
     def states(self) -> list[mx.array]: ...
     def settle(self) -> None: ...
+    def forget(self) -> None: ...
     def fork(self, source: int, target: int) -> None: ...
     def drop(self, context: int) -> None: ...

@@ -46,6 +46,10 @@ class NullNetwork:
     def settle(self) -> None:
         """Nothing is kept."""
 
+    def forget(self) -> None:
+        """The last step is never evaluated."""
+        self.hidden = None
+
     def fork(self, source: int, target: int) -> None:
         """Nothing is kept."""
 

@@ -87,6 +87,10 @@ class PagedNetwork:
         """Keep the recurrent states of the step."""
         self._states.settle()
 
+    def forget(self) -> None:
+        """The last step is never evaluated: what is known of it would hold the pool as it was."""
+        self._hidden, self._selection.hidden = [], None
+
     def fork(self, source: int, target: int) -> None:
         """Share the recurrent state of `source` with `target`."""
         self._states.fork(source, target)

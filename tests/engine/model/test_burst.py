@@ -133,6 +133,13 @@ def test_steps_at_once_leave_the_pool_where_it_is(model: LoadedModel) -> None:
         assert addresses(model) == before
 
 
+def test_a_step_behind_one_that_was_not_wanted_writes_the_pool_in_place(model: LoadedModel) -> None:
+    before = addresses(model)
+    ((*_, last),) = go_on(model, [work(0, range(5, 25), 0, 30)], 5)
+    one_by_one(model, [work(0, [last], 24)], 1)
+    assert addresses(model) == before
+
+
 def test_the_next_step_is_built_while_one_is_computed(model: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[str] = []
     forward, follow = model.forward, model.follow
