@@ -140,7 +140,7 @@ def llguidance_directly(
 
 def xgrammar_directly(tokenizer: Tokenizer, text: str, tokens: Sequence[int], size: int) -> tuple[float, list[float]]:
     """The same by xgrammar's native library."""
-    engine = XgrammarEngine(tokenizer, "user", size, tokenizer.eos_ids)
+    engine = XgrammarEngine(tokenizer, size, tokenizer.eos_ids)
     classes, compiler = xgrammar_library.load(), engine._compiler
     compiled: list[object] = []
     seconds = timed(lambda: compiled.append(compiler.compile_grammar_from_strings(text, "root")))

@@ -114,11 +114,9 @@ class FragmentWriter:
         return Written(pieces, ChatState("tool_result", due=around.close))
 
     def _before_result(self, around: ResultFragments, state: ChatState) -> list[Piece]:
-        if state.held:
-            return [*self._opened(state), Piece(around.prefix)]
-        if state.last == "tool_result" and state.due == around.close:  # not where raw tokens came between
+        if not state.held and state.last == "tool_result" and state.due == around.close:  # nothing came between
             return [Piece(around.again)]
-        if state.last == "seal" and state.due:
+        if not state.held and state.last == "seal" and state.due:
             return [Piece(around.end + around.rest + around.prefix)]
         return [*self._opened(state), Piece(around.prefix)]
 

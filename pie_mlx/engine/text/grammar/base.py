@@ -178,7 +178,7 @@ class Matcher:
         twin._forked_at = self._moves
         return twin
 
-    def around(self, wrap: "Callable[[Walk], Walk]") -> "Matcher":
+    def around(self, wrap: Callable[[Walk], Walk]) -> "Matcher":
         """A fresh matcher whose walk is made from a copy of this one's."""
         return Matcher(wrap(self._walk.fork()), self.stop_tokens, self.vocabulary_size, self.warnings)
 

@@ -5,11 +5,10 @@ stacks that hold what is let through here.
 """
 
 import re
-from functools import reduce
 from typing import Any, cast
 
 from pie_mlx.engine.text.grammar.schema import Schema
-from pie_mlx.engine.text.json_pointer import inside, pointer
+from pie_mlx.engine.text.json_pointer import referred
 from pie_mlx.errors import GrammarError
 
 MAXIMUM_LEVELS = 20_000
@@ -58,6 +57,4 @@ def _count(value: Any, levels: dict[int, int], refs: set[str]) -> int:
 
 
 def _levels_of(ref: str, schema: Schema, levels: dict[int, int], otherwise: int) -> int:
-    keys = pointer(ref)
-    target = None if keys is None else reduce(inside, keys, cast("Any", schema))
-    return levels.get(id(target), otherwise)
+    return levels.get(id(referred(ref, schema)), otherwise)

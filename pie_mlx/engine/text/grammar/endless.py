@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from pie_mlx.engine.text.grammar.locate import keyword_paths
 from pie_mlx.engine.text.grammar.schema import Schema, step, subschemas
-from pie_mlx.engine.text.json_pointer import inside, pointer
+from pie_mlx.engine.text.json_pointer import inside, pointer, referred
 from pie_mlx.errors import GrammarError
 
 _PASSES = 20
@@ -36,7 +36,7 @@ def _references(schema: Schema) -> dict[str, tuple[str, Any]]:
         ref = current.get("$ref")
         keys = pointer(ref)
         if isinstance(ref, str) and ref not in found and keys is not None:
-            target = reduce(inside, keys, cast("Any", schema))
+            target = referred(ref, schema)
             found[ref] = step(path, "$ref"), target
             if isinstance(target, dict):
                 waiting.append((reduce(step, keys, "$"), cast("Schema", target)))

@@ -18,7 +18,7 @@ class Engines:
         self._vocabulary_size = vocabulary_size
         self._stop_tokens = stop_tokens
         self._llguidance = CompileCache[LlguidanceEngine](2)
-        self._xgrammar = CompileCache[XgrammarEngine](2)
+        self._xgrammar = CompileCache[XgrammarEngine](1)
 
     def llguidance(self, view: View) -> LlguidanceEngine:
         """For one view of the vocabulary."""
@@ -26,10 +26,10 @@ class Engines:
             view, 1, lambda: LlguidanceEngine(self._tokenizer, view, self._vocabulary_size, self._stop_tokens)
         )
 
-    def xgrammar(self, view: View) -> XgrammarEngine | None:
-        """For one view of the vocabulary; None where xgrammar is not available."""
+    def xgrammar(self) -> XgrammarEngine | None:
+        """For users' grammars; None where xgrammar is not available."""
         if xgrammar_library.unavailable_because():
             return None
         return self._xgrammar.get(
-            view, 1, lambda: XgrammarEngine(self._tokenizer, view, self._vocabulary_size, self._stop_tokens)
+            "user", 1, lambda: XgrammarEngine(self._tokenizer, self._vocabulary_size, self._stop_tokens)
         )

@@ -22,9 +22,9 @@ def words_for(vocabulary_size: int) -> int:
 
 def pack_tokens(tokens: "list[int] | tuple[int, ...]", vocabulary_size: int) -> PackedMask:
     """The mask that allows these tokens only."""
+    ids = np.asarray(tokens, np.uint32)
     row = np.zeros(words_for(vocabulary_size), np.uint32)
-    for token in tokens:
-        row[token >> 5] |= np.uint32(1 << (token & 31))
+    np.bitwise_or.at(row, ids >> 5, np.uint32(1) << (ids & np.uint32(31)))
     return row
 
 

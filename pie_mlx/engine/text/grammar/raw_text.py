@@ -41,7 +41,7 @@ _WRITTEN = {
 """What is written for a kind: of numbers those that floating-point ones hold."""
 _OF_NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _FLAGS_OR_LOOKS = re.compile(r"\(\?(?!:)")
-_MAXIMUM_REFERENCES = 20
+MAXIMUM_REFERENCES = 20
 
 
 class RawText:
@@ -91,7 +91,7 @@ class RawText:
         if not isinstance(schema, dict):
             return NOTHING if schema is False else ANY
         fields = cast("Schema", schema)
-        if references > _MAXIMUM_REFERENCES:
+        if references > MAXIMUM_REFERENCES:
             self.unenforced.append(step(path, "$ref"))
             return ANY
         conditions = [

@@ -209,7 +209,7 @@ def _compile_ebnf(text: str, engines: Engines, notify: Notify) -> Walk:
 
     if dialect_of(text) == "lark":
         return as_lark(prepare_lark(text))
-    xgrammar = engines.xgrammar("user")
+    xgrammar = engines.xgrammar()
     walk = None if xgrammar is None else xgrammar.compile_gbnf(text)
     if walk is None:
         return as_lark(gbnf_to_lark(text))

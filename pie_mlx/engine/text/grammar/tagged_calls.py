@@ -7,14 +7,13 @@ from typing import Any, cast
 from pie_mlx.engine.text.call_tags import BREAK, CallTags
 from pie_mlx.engine.text.grammar.llguidance_engine import LlguidanceEngine
 from pie_mlx.engine.text.grammar.locate import keyword_paths
-from pie_mlx.engine.text.grammar.raw_text import RawText
+from pie_mlx.engine.text.grammar.raw_text import MAXIMUM_REFERENCES, RawText
 from pie_mlx.engine.text.grammar.schema import Schema, step, subschemas
 from pie_mlx.engine.text.grammar.tagless import spelled_tags, tagless_pattern, without_tags
 from pie_mlx.engine.text.json_pointer import referred
 from pie_mlx.engine.text.value_kinds import kinds_of, value_kinds
 
 _BRANCHES = frozenset({"allOf", "anyOf", "oneOf"})
-_MAXIMUM_REFERENCES = 20
 _OF_ARGUMENTS = frozenset(
     {"type", "properties", "required", "$defs", "definitions", "$schema", "$id", "$comment", "title", "description",
      "default", "examples", "deprecated", "strict"}
@@ -150,7 +149,7 @@ def _is_kept(keyword: str, schema: Schema) -> bool:
 def _json_part(schema: Any, root: Schema, raw: RawText) -> Schema | None:
     """The schema of the values that are written as JSON; None without any."""
     if raw.is_needed:
-        return _only(raw.json_kinds, schema, root, _MAXIMUM_REFERENCES) if raw.json_kinds else None
+        return _only(raw.json_kinds, schema, root, MAXIMUM_REFERENCES) if raw.json_kinds else None
     return cast("Schema", schema) if isinstance(schema, dict) else {"not": {}}
 
 

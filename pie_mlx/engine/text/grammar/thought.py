@@ -3,10 +3,8 @@
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-import numpy as np
-
 from pie_mlx.engine.text.grammar.base import Matcher, Walk
-from pie_mlx.engine.text.grammar.masks import PackedMask, words_for
+from pie_mlx.engine.text.grammar.masks import PackedMask, pack_tokens
 
 
 class Thoughts:
@@ -25,9 +23,7 @@ class Thoughts:
 
     @cached_property
     def _free(self) -> PackedMask:
-        bits = np.zeros(words_for(self._vocabulary_size) * 32, np.uint8)
-        bits[[token for token in self._tokens if token < self._vocabulary_size]] = 1
-        return np.packbits(bits, bitorder="little").view(np.uint32)
+        return pack_tokens([token for token in self._tokens if token < self._vocabulary_size], self._vocabulary_size)
 
 
 class ThoughtWalk(Walk):
@@ -43,7 +39,7 @@ class ThoughtWalk(Walk):
         self._free = free
         self._thought: list[int] = []
         self._is_open = True
-        self._behind: int = 0
+        self._behind = 0
 
     def fill(self, row: PackedMask) -> bool:
         if not self._is_open:

@@ -10,7 +10,7 @@ from pie_mlx.engine.text.grammar import xgrammar_library
 from pie_mlx.engine.text.grammar.base import Walk, no_token_fits
 from pie_mlx.engine.text.grammar.deadline import Deadline
 from pie_mlx.engine.text.grammar.masks import PackedMask
-from pie_mlx.engine.text.grammar.views import View, token_texts
+from pie_mlx.engine.text.grammar.views import token_texts
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.errors import GrammarError
 
@@ -64,14 +64,13 @@ class XgrammarWalk(Walk):
 
 
 class XgrammarEngine:
-    """Compiles for one view of a tokenizer and one stop set. `compile_*` give None after `compile_seconds`, raise
-    GrammarError with line and column, and do not hold the interpreter lock meanwhile. Raises GrammarError where
-    xgrammar is unavailable."""
+    """Compiles users' grammars for one tokenizer and one stop set. `compile_gbnf` gives None after `compile_seconds`,
+    raises GrammarError with line and column, and does not hold the interpreter lock meanwhile. Raises GrammarError
+    where xgrammar is unavailable."""
 
     def __init__(
         self,
         tokenizer: Tokenizer,
-        view: View,
         vocabulary_size: int,
         stop_tokens: Sequence[int],
         compile_seconds: float = _COMPILE_SECONDS,
@@ -81,17 +80,14 @@ class XgrammarEngine:
         vocabulary = tokenizer.bytes_by_id
         kind = _BYTE_LEVEL if vocabulary.is_byte_level else _BYTE_FALLBACK if vocabulary.has_byte_fallback else _RAW
         info = self._classes.TokenizerInfo(
-            token_texts(tokenizer, view, vocabulary_size), kind, vocabulary_size, list(stop_tokens), False
+            token_texts(tokenizer, vocabulary_size), kind, vocabulary_size, list(stop_tokens), False
         )
         self._compiler = self._classes.GrammarCompiler(info, 2, True, CACHE_BYTES)
 
     def compile_gbnf(self, source: str) -> Walk | None:
         """Text of the rule `root`."""
-        return self._start(self._compiler.compile_grammar_from_strings, source, "root")
-
-    def _start(self, compile_: Any, *arguments: Any) -> Walk | None:
         try:
-            compiled = self._deadline.run(lambda: compile_(*arguments))
+            compiled = self._deadline.run(lambda: self._compiler.compile_grammar_from_strings(source, "root"))
         except (RuntimeError, ValueError, TypeError) as error:
             raise GrammarError(_readable(str(error)), hint="correct the grammar") from error
         return None if compiled is None else XgrammarWalk(self._classes.GrammarMatcher(compiled, None, False, -1, None))

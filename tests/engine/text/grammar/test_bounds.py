@@ -34,7 +34,7 @@ def test_a_grammar_is_known_whatever_the_order_of_its_stop_tokens(language: Lang
 @pytest.mark.skipif(bool(xgrammar_library.unavailable_because()), reason="xgrammar is not installed")
 def test_what_xgrammar_keeps_is_bounded_in_bytes(language: Language, monkeypatch: pytest.MonkeyPatch) -> None:
     def size_bytes(grammars: int) -> int:
-        engine = XgrammarEngine(language.tokenizer, "user", PADDED_SIZE, (language.stop,))
+        engine = XgrammarEngine(language.tokenizer, PADDED_SIZE, (language.stop,))
         for number in range(grammars):
             engine.compile_gbnf(gbnf(number))
         return engine._compiler.get_cache_size_bytes()
@@ -47,7 +47,7 @@ def test_what_xgrammar_keeps_is_bounded_in_bytes(language: Language, monkeypatch
 
 @pytest.mark.skipif(bool(xgrammar_library.unavailable_because()), reason="xgrammar is not installed")
 def test_xgrammar_keeps_64_mib_at_most(language: Language) -> None:
-    engine = XgrammarEngine(language.tokenizer, "user", PADDED_SIZE, (language.stop,))
+    engine = XgrammarEngine(language.tokenizer, PADDED_SIZE, (language.stop,))
     assert engine._compiler.cache_limit_bytes() == 64 << 20
 
 

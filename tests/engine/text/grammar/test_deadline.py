@@ -102,6 +102,6 @@ def test_xgrammar_gives_up_after_its_time(language: Language, monkeypatch: pytes
         settle(deadline, future, work)
 
     monkeypatch.setattr(Deadline, "_settle", settle_late)
-    engine = XgrammarEngine(language.tokenizer, "user", PADDED_SIZE, (language.stop,), compile_seconds=0)
+    engine = XgrammarEngine(language.tokenizer, PADDED_SIZE, (language.stop,), compile_seconds=0)
     assert engine.compile_gbnf(LONG_REPETITION) is None
     late.set()
