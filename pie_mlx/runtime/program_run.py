@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from pie_mlx.calls import Host
 from pie_mlx.errors import ProcessCancelledError
 from pie_mlx.runtime.outcome import Failed, Outcome, returned
+from pie_mlx.runtime.program_loop import new_program_loop
 from pie_mlx.runtime.program_traceback import print_traceback
 from pie_mlx.sdk._host import use_host
 from pie_mlx.sdk.sync._blocking import waiting_on
@@ -40,7 +41,7 @@ class ProgramRun:
 
     def run(self, capture: AbstractContextManager[None]) -> None:
         """Run to the end, with the program's output in `capture`."""
-        with capture, use_host(self._host), asyncio.Runner() as runner:
+        with capture, use_host(self._host), asyncio.Runner(loop_factory=new_program_loop) as runner:
             self._runner = runner
             if self._on_loop is not None:
                 self._on_loop(runner.get_loop())
