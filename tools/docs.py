@@ -45,7 +45,7 @@ def architecture_lines() -> Iterator[str]:
     yield "and refused if it differs.\n"
     yield "The state of recurrent layers is not in pages. With a model that has them nothing is found in the cache of"
     yield "equal beginnings, nothing is drafted, KV is not truncated or saved, and contexts are never suspended: where"
-    yield "pages are short, who asks last is refused."
+    yield "pages are short, who asks waits, and is refused where nobody can release any."
     for tier in sorted(set(known.values()), key=list(TIERS).index):
         yield f"\n## {tier.capitalize()}\n\n{TIERS[tier]}\n"
         yield ", ".join(f"`{name}`" for name in sorted(known) if known[name] == tier)

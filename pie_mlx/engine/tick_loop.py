@@ -12,9 +12,9 @@ from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.model.batch import Batch, Following, Outcome, Work
 from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.page_moves import PageMover
-from pie_mlx.engine.page_request import PageRequest
 from pie_mlx.engine.passes import Pass
 from pie_mlx.engine.prefill_rate import PREFILL_TOKENS
+from pie_mlx.engine.refusals import patience, refuse_last
 from pie_mlx.engine.restoring import Restorer
 from pie_mlx.engine.run_ahead import Chunks, RunAhead
 from pie_mlx.engine.schedule import Limits, Plan, Policy, Suspension, View, paced
@@ -23,7 +23,7 @@ from pie_mlx.engine.tick_batch import chunk_work, fail_all, reserve_further, tak
 from pie_mlx.engine.tick_reports import TickReports
 from pie_mlx.engine.tick_state import TickState
 from pie_mlx.engine.tick_view import is_contended, settlement_holdings, tick_view
-from pie_mlx.errors import BatchFailedError, OutOfPagesError
+from pie_mlx.errors import BatchFailedError
 from pie_mlx.events import Event, PageUsage, TickCompleted
 
 RETRY_SECONDS = 1e-3
@@ -52,8 +52,10 @@ class TickLoop:
         reports: TickReports,
         *,
         runs_ahead: bool,
+        patience_seconds: float,
     ) -> None:
         self._state, self._runner, self._bank = state, runner, bank
+        self._patience_seconds = patience_seconds
         self._policy, self._limits, self._emit = policy, limits, emit
         self._mover, self._restorer, self._reports = mover, restorer, reports
         self._leaving: dict[int, Suspension] = {}
@@ -122,36 +124,23 @@ class TickLoop:
         return context in state.contexts and context not in state.requests and state.store.is_resident(context)
 
     def _stalled_plan(self, now: float) -> Plan | None:
-        """Nothing moves: after one batch time of grace the first that waits gets its way (Q2), or is refused."""
+        """Nothing moves: after one batch time of grace the first that waits gets its way (Q2).
+
+        Where it cannot, the last is refused, once nobody is to be waited for.
+        """
         quiet_seconds = now - self._quiet_since
         if not is_stalled(self._firing, False, 0, quiet_seconds):
             self._wait_seconds = max(self._firing.last_batch_seconds - quiet_seconds, 1e-4)
             return None
         plan = self._policy.plan(self._view(stalled=True))
         if not plan.moves_pages:
-            self._refuse_first()
-            self._quiet_since = now + REFUSED_SECONDS
+            left_seconds = patience(self._state, self._patience_seconds) - quiet_seconds
+            if left_seconds > 0:
+                self._wait_seconds = left_seconds
+            else:
+                refuse_last(self._state)
+                self._quiet_since = now + REFUSED_SECONDS
         return plan
-
-    def _refuse_first(self) -> None:
-        state, store = self._state, self._state.store
-        displaced = (item for item in state.passes.values() if not store.is_resident(item.context.id))
-        waiting: list[PageRequest | Pass] = [*state.requests.values(), *displaced]
-        refused = min(waiting, key=lambda item: item.arrival)
-        context = refused.context.id
-        needed = store.restore_need(context) + (refused.pages if isinstance(refused, PageRequest) else 0)
-        refused.fail(
-            OutOfPagesError(
-                f"context {context}: {needed} pages wanted, {store.available()} of {store.capacity} available, and no "
-                "other context can give any",
-                hint="release contexts, or start the engine with more pages",
-                needed=needed,
-                capacity=store.capacity,
-            )
-        )
-        state.requests.pop(context, None)
-        state.passes.pop(context, None)
-        state.changed.set()
 
     async def _wait_for_change(self) -> None:
         try:

@@ -55,7 +55,17 @@ class Ticker:
         self._reports = reports = TickReports(emit)
         self._restorer = restorer = Restorer(state, mover, reports)
         self._ticks = TickLoop(
-            state, runner, bank, policy, limits, emit, mover, restorer, reports, runs_ahead=runs_ahead
+            state,
+            runner,
+            bank,
+            policy,
+            limits,
+            emit,
+            mover,
+            restorer,
+            reports,
+            runs_ahead=runs_ahead,
+            patience_seconds=patience_seconds,
         )
         self._broken: EngineStoppedError | None = None
         self._loop = asyncio.create_task(self._serve(), name="pie-ticks")
