@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Executor, wait
 from dataclasses import replace
 
@@ -45,7 +45,7 @@ class Burst:
         try:
             results = self._draw(first)
             followed = time.perf_counter()
-            with contextlib.suppress(PieError, RuntimeError, ValueError, MemoryError):
+            with self._ended_by_errors():
                 self._steps.add(results)
                 while self._steps.goes_on and may_go_on() and time.perf_counter() < followed + LONGEST_SECONDS:
                     self._steps.add(self._step())
@@ -55,6 +55,16 @@ class Burst:
             return Outcome(results, followed - begun)
         further = time.perf_counter() - followed
         return Outcome(self._steps.results(), followed - begun, steps=self._steps.count, further_seconds=further)
+
+    @contextlib.contextmanager
+    def _ended_by_errors(self) -> Generator[None]:
+        """What a later step was to write must not fail the next batch, which has no part in it."""
+        try:
+            yield
+        except PieError:
+            pass
+        except (RuntimeError, ValueError, MemoryError):
+            self._model.recover()
 
     def _draw(self, reading: Reading) -> list[WorkResult]:
         self._model.begin_and_build(reading.outputs, lambda: self._build_next(reading), self._builder)

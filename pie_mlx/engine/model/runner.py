@@ -73,7 +73,8 @@ class Runner:
         return asyncio.wrap_future(future)
 
     def _count_given_up(self, future: Future[Any]) -> None:
-        self._given_up += future.cancelled()
+        if future.cancelled():  # on the loop; whoever finishes it calls this on its own thread, and must not write
+            self._given_up += 1
 
     async def load(self, load_model: Callable[[], LoadedModel]) -> LoadedModel:
         """Load the model on its thread. Raises what `load_model` raises."""
@@ -201,4 +202,5 @@ class Runner:
                 self.model.settle(self._ahead.logits)
             except (RuntimeError, ValueError, MemoryError):
                 self._ahead = None  # nobody asked for it so far
+                self.model.recover()
         return work()

@@ -63,12 +63,15 @@ def work(context: int, tokens: Sequence[int], held: int, further: int = 0) -> Wo
     )
 
 
-def go_on(model: LoadedModel, works: Sequence[Work], steps: int, *, stuck: bool = False) -> list[list[int]]:
-    """What each of `works` draws in so many steps at once."""
+def go_on(
+    model: LoadedModel, works: Sequence[Work], steps: int, *, stuck: bool = False, wanted: int = 0
+) -> list[list[int]]:
+    """What each of `works` draws in so many steps at once, of those that are `wanted`."""
     step, reads = step_input(works)
     reading = Reading(model.forward(step), reads)
     with ThreadPoolExecutor(1) as walker:
-        outcome = Burst(model, walker, works, Wanting(len(works), steps, stuck=stuck)).run(reading, 0.0, lambda: True)
+        steps_at_once = Burst(model, walker, works, Wanting(len(works), wanted or steps, stuck=stuck))
+        outcome = steps_at_once.run(reading, 0.0, lambda: True)
     assert outcome.steps == steps
     return [tokens_of(result) for result in outcome.results]
 
@@ -179,3 +182,21 @@ def test_a_step_that_fails_takes_the_one_behind_it_along(
     with pytest.raises(RuntimeError, match="out of memory"):
         go_on(model, prompts(further=30), 3)
     assert go_on(model, prompts(further=30), 3) == expected
+
+
+def test_a_later_step_that_fails_leaves_nothing_to_be_written_later(
+    model: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:  # E4
+    expected, recovered = one_by_one(model, prompts(), 3), list[bool]()
+    collect, steps = Reading.collect, iter([True, True, False])
+
+    def failing(reading: Reading) -> list[WorkResult]:
+        if next(steps, True):
+            return collect(reading)
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(Reading, "collect", failing)
+    monkeypatch.setattr(model, "recover", lambda: recovered.append(True))
+    drawn = go_on(model, prompts(further=30), 2, wanted=5)
+    assert recovered == [True]
+    assert drawn == [text[:2] for text in expected]
