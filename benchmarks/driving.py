@@ -58,13 +58,13 @@ class Driver:
         if rows:
             child.pages.append(self._free.pop())
             self.model.pool.copy_pages([(source.pages[full], child.pages[full], rows)])
-        self.model.fork_state(source.number, child.number)
+        self.model.set_state(child.number, self.model.state(source.number))
         return child
 
     def release(self, context: Context) -> None:
         """Give back pages that nobody shares."""
         self._free += context.pages
-        self.model.drop_state(context.number)
+        self.model.set_state(context.number, None)
 
     def run(self, works: Sequence[Work]) -> np.ndarray:
         """Run one step; the logits after each work's last token, [works, vocabulary]."""

@@ -144,7 +144,7 @@ class Services:
         self._pages_of_accounts.pop(process.account, None)
         async with context.turn:
             self.store.release(context.id)
-            self.runner.model.drop_state(context.id)
+            self.runner.model.set_state(context.id, None)
             if self.draft_desk is not None:
                 self.draft_desk.forget(context.id)
             self.ticker.forget(context)

@@ -4,15 +4,26 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from pie_mlx.errors import OutOfPagesError
+import mlx.core as mx
+import numpy as np
+import pytest
+
+from pie_mlx.engine.model.network import Network
+from pie_mlx.engine.model.step import StepInput
+from pie_mlx.errors import BatchFailedError, OutOfPagesError
 from pie_mlx.events import ContextSuspended
-from pie_mlx.sdk import Context, Sampler
+from pie_mlx.metal import PageMemory
+from pie_mlx.sdk import Context, Logits, Sampler
 from tests.engine.running import Running, running
+
+
+def prompt(seed: int, tokens: int = 30) -> list[int]:
+    return [5 + (seed * 37 + place * 11) % 200 for place in range(tokens)]
 
 
 async def text(engine: Running, seed: int) -> list[int]:
     with Context(engine.model) as context:
-        context.append([5 + (seed * 37 + place * 11) % 200 for place in range(30)])
+        context.append(prompt(seed))
         steps = context.generate(Sampler.argmax(), max_tokens=40, stop=[], auto_flush=False)
         return await steps.collect_tokens()
 
@@ -37,3 +48,90 @@ async def test_nobody_is_suspended_whose_state_would_be_computed_twice(
     pairs = list(zip(found, expected, strict=True))
     assert any(outcome == tokens for outcome, tokens in pairs)
     assert all(outcome == tokens or isinstance(outcome, OutOfPagesError) for outcome, tokens in pairs)
+
+
+async def test_a_program_that_needs_pages_waits_for_one_that_thinks(
+    tiny_model_directory: Callable[[str], Path],
+) -> None:  # P4
+    with running(model=str(tiny_model_directory("qwen3_next")), total_pages=8) as engine:
+        first, second = Context(engine.model), Context(engine.model)
+        await first.append(prompt(1, 80)).flush()
+        waiting = asyncio.create_task(second.append(prompt(2, 64)).flush())
+        done, _ = await asyncio.wait([waiting], timeout=0.1)  # it was refused after the time of a batch
+        assert not done
+        first.release()
+        await waiting
+        assert second.seq_len == 64
+
+
+async def test_who_asked_last_is_refused_where_all_who_hold_pages_wait(
+    tiny_model_directory: Callable[[str], Path],
+) -> None:  # Q2
+    with running(model=str(tiny_model_directory("qwen3_next")), total_pages=6) as engine:
+        contexts = [await held(engine, seed) for seed in (1, 2, 3)]
+        tasks = [asyncio.create_task(context.append(prompt(9, 40)).flush()) for context in contexts]
+        found = await asyncio.gather(*tasks, return_exceptions=True)
+        assert isinstance(found[2], OutOfPagesError)
+
+
+async def held(engine: Running, seed: int) -> Context:
+    context = Context(engine.model)
+    await context.append(prompt(seed, 30)).flush()
+    return context
+
+
+async def logits(context: Context) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    forward = context.forward().input([9])
+    probe = forward.probe(0, Logits())
+    return np.frombuffer((await forward.execute()).logits(probe), np.float32)
+
+
+class Failing:
+    """A network whose `number`th step gives what `fail` makes of it; nobody fails before it is armed."""
+
+    def __init__(self, engine: Running, number: int, fail: Callable[[mx.array], mx.array]) -> None:
+        self.left, self._fail = number, fail
+        self._network: Network = engine.core.services.runner.model._network
+        self._forward = self._network.forward
+        self._network.forward = self.forward
+
+    def forward(self, step: StepInput, memory: PageMemory) -> mx.array:
+        found = self._forward(step, memory)
+        self.left -= 1
+        return found if self.left else self._fail(found)
+
+
+def lost(_: mx.array) -> mx.array:
+    raise RuntimeError("the device is lost")
+
+
+def no_numbers(found: mx.array) -> mx.array:
+    return found * mx.array(float("nan"))
+
+
+async def after(
+    directory: Path, fail: Callable[[mx.array], mx.array] | None, step: int
+) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+    """The logits behind a prompt of three chunks, of which a step may have failed once."""
+    with running(model=str(directory), prefill_chunk_tokens=48) as engine:
+        context = await held(engine, 1)
+        context.append(prompt(2, 100))
+        if fail is not None:
+            Failing(engine, step, fail)
+            with pytest.raises(BatchFailedError):
+                await context.flush() if step < 4 else await flushed_logits(context)
+        await context.flush()
+        return await logits(context)
+
+
+async def flushed_logits(context: Context) -> None:
+    await context.flush()
+    await logits(context)
+
+
+@pytest.mark.parametrize(("fail", "step"), [(lost, 2), (no_numbers, 4)])
+async def test_what_a_failed_pass_has_computed_is_forgotten(
+    tiny_model_directory: Callable[[str], Path], fail: Callable[[mx.array], mx.array], step: int
+) -> None:  # E3, E4
+    directory = tiny_model_directory("qwen3_next")
+    np.testing.assert_array_equal(await after(directory, fail, step), await after(directory, None, 0))

@@ -36,7 +36,7 @@ async def fork(services: Services, process: Process, call: calls.ForkContext) ->
         services.ticker.copy(made.copies)
         child = services.adopt(process, made.context, sampled=source.sampled)
         child.parent = source.id
-        services.runner.model.fork_state(source.id, child.id)
+        services.runner.model.set_state(child.id, services.runner.model.state(source.id))
         if services.draft_desk is not None:
             services.draft_desk.fork(source.id, child.id)
         counters = services.store.counters(child.id)

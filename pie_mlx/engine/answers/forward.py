@@ -1,6 +1,7 @@
 """One forward pass: check it, attach what is cached, compute the rest, commit."""
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Generator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from pie_mlx import calls
@@ -10,6 +11,7 @@ from pie_mlx.engine.attaching import attach
 from pie_mlx.engine.course import Course, feed
 from pie_mlx.engine.drafting import Row
 from pie_mlx.engine.forward_request import ForwardRequest, read_request
+from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.logit_mask import allowed_next, pack_runs
 from pie_mlx.engine.market import Horizon, declared_horizon
@@ -154,39 +156,63 @@ async def _run(
 
     Answers the results, without those of drafts, and how many of the inputs were computed.
     """
-    store = services.store
-    mark = store.mark(context.id)
-    try:
+    with _undone_by_errors(services, context):
         attached, key = await attach(services, context, call, request)
         inputs = request.inputs[attached:]
-        results: list[calls.AnyResult] = []
-        if inputs:
-            if call.reserve:
-                lacking = store.pages_lacking(context.id, len(inputs))
-                if lacking:
-                    await services.ticker.take(context, lacking, lambda: store.reserve(context.id, lacking))
-            shifted = [_shift(read, request.own_start - attached) for read in reads]
-            window = None
-            if drafted is not None and drafted.count:
-                if call.reserve:
-                    drafted.reserve(store, context.id, len(inputs), services.ticker.spare_pages())
-                slot = store.sequence_length(context.id) + len(inputs)
-                window = drafted.window
-                shifted += drafted.reads(shifted[drafted.slot])
-                inputs = [*inputs, *drafted.inputs(inputs[-1], slot)]
-            if course is not None and key is not None:
-                course.trim(0)  # others may wait for these pages
-            store.next_slots(context.id, len(inputs))  # raises KvCapacityError before anything is computed
-            with services.underway.computing(key if call.commit else None, context.id, inputs):
-                results = await services.ticker.run(
-                    context, inputs, shifted, commits=call.commit, window=window, course=course
-                )
-            if drafted is not None and window is None:
-                drafted.find_nothing(results)
+        if not inputs:
+            return [], 0
+        if call.reserve:
+            await _reserve(services, context, len(inputs))
+        shifted, window = [_shift(read, request.own_start - attached) for read in reads], None
+        if drafted is not None and drafted.count:
+            window = drafted.window
+            inputs = _with_drafts(services, context, call, drafted, inputs, shifted)
+        if course is not None and key is not None:
+            course.trim(0)  # others may wait for these pages
+        services.store.next_slots(context.id, len(inputs))  # raises KvCapacityError before anything is computed
+        with services.underway.computing(key if call.commit else None, context.id, inputs):
+            results = await services.ticker.run(
+                context, inputs, shifted, commits=call.commit, window=window, course=course
+            )
+        if drafted is not None and window is None:
+            drafted.find_nothing(results)
+        return results[: len(reads)], len(request.inputs) - attached
+
+
+@contextmanager
+def _undone_by_errors(services: Services, context: LiveContext) -> Generator[None]:
+    """On any error inside, pages and what recurrent layers remember are as they were."""
+    mark, state = services.store.mark(context.id), services.runner.model.state(context.id)
+    try:
+        yield
     except BaseException:
         services.ticker.rollback(context, mark)
+        services.runner.model.set_state(context.id, state)
         raise
-    return results[: len(reads)], len(request.inputs) - attached
+
+
+async def _reserve(services: Services, context: LiveContext, tokens: int) -> None:
+    """Take the pages that so many more tokens need."""
+    lacking = services.store.pages_lacking(context.id, tokens)
+    if lacking:
+        await services.ticker.take(context, lacking, lambda: services.store.reserve(context.id, lacking))
+
+
+def _with_drafts(
+    services: Services,
+    context: LiveContext,
+    call: calls.Forward,
+    drafted: DraftedPass,
+    inputs: Sequence[WorkingToken],
+    reads: list[RowRead],
+) -> list[WorkingToken]:
+    """`inputs` with the drafts behind them, on pages that nobody else waits for; adds what is read of the drafts."""
+    store = services.store
+    if call.reserve:
+        drafted.reserve(store, context.id, len(inputs), services.ticker.spare_pages())
+    slot = store.sequence_length(context.id) + len(inputs)
+    reads += drafted.reads(reads[drafted.slot])
+    return [*inputs, *drafted.inputs(inputs[-1], slot)]
 
 
 def _verified(

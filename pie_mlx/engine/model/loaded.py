@@ -13,6 +13,7 @@ from pie_mlx.engine.model.blas import blas
 from pie_mlx.engine.model.memory import pool_pages
 from pie_mlx.engine.model.network import Network
 from pie_mlx.engine.model.product_threads import ALL, ONE, ProductThreads
+from pie_mlx.engine.model.states import RecurrentState
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import OutOfPagesError
 from pie_mlx.metal import KvPool, LayerShape, PageMemory, Revision
@@ -50,7 +51,7 @@ class ModelCard:
 
 
 class LoadedModel:
-    """A network with its card and its pool. All but `fork_state` and `drop_state` belongs to the MLX thread.
+    """A network with its card and its pool. All but `state` and `set_state` belongs to the MLX thread.
 
     `forward` mutates the pool and builds lazily; nothing of a step is kept until `settle` returns. `product_threads` is
     what the step that was built last takes.
@@ -212,13 +213,13 @@ class LoadedModel:
     def _takes_one_thread(self, rows: int) -> bool:
         return self._network.largest_matrix <= SMALL_MATRIX and rows <= FEW_ROWS
 
-    def fork_state(self, source: int, target: int) -> None:
-        """Give context `target` the recurrent state of `source`; both go on independently."""
-        self._network.fork(source, target)
+    def state(self, context: int) -> RecurrentState | None:
+        """What recurrent layers remember of a context."""
+        return self._network.state(context)
 
-    def drop_state(self, context: int) -> None:
-        """Forget the recurrent state of `context`."""
-        self._network.drop(context)
+    def set_state(self, context: int, state: RecurrentState | None) -> None:
+        """Have recurrent layers go on from `state`; None forgets the context."""
+        self._network.set_state(context, state)
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ from typing import Protocol
 import mlx.core as mx
 
 from pie_mlx.engine.model.adapters import AdapterBank
+from pie_mlx.engine.model.states import RecurrentState
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.metal import LayerShape, PageMemory
 
@@ -15,9 +16,10 @@ class Network(Protocol):
 
     `forward` builds logits [R, vocabulary] float32 lazily and writes the step's K and V to the pool; `settle` keeps
     the running states of recurrent layers once they are evaluated, and `forget` lets go of a step that is never
-    evaluated. `window` is the smallest number of slots that a layer looks back, None when all see everything. `follows`
-    tells whether it takes tokens that are still being drawn. `largest_matrix` counts the entries of a layer's largest
-    matrix. `hidden` [R, hidden_size] is what the head was given of the rows of the last `forward`; None, and the size
+    evaluated. What those layers remember of a context, its `state`, is in no page: a value that can be put back.
+    `window` is the smallest number of slots that a layer looks back, None when all see everything. `follows` tells
+    whether it takes tokens that are still being drawn. `largest_matrix` counts the entries of a layer's largest matrix.
+    `hidden` [R, hidden_size] is what the head was given of the rows of the last `forward`; None, and the size
     0, where that cannot be told.
     """
 
@@ -45,5 +47,5 @@ class Network(Protocol):
     def states(self) -> list[mx.array]: ...
     def settle(self) -> None: ...
     def forget(self) -> None: ...
-    def fork(self, source: int, target: int) -> None: ...
-    def drop(self, context: int) -> None: ...
+    def state(self, context: int) -> RecurrentState | None: ...
+    def set_state(self, context: int, state: RecurrentState | None) -> None: ...

@@ -6,6 +6,7 @@ import mlx.core as mx
 
 from pie_mlx.engine.model.adapters import AdapterBank
 from pie_mlx.engine.model.head import RowSelection
+from pie_mlx.engine.model.states import RecurrentState
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.metal import LayerShape, PageMemory
 from pie_mlx.metal.arrays import integers
@@ -50,10 +51,10 @@ class NullNetwork:
         """The last step is never evaluated."""
         self.hidden = None
 
-    def fork(self, source: int, target: int) -> None:
+    def state(self, context: int) -> RecurrentState | None:
         """Nothing is kept."""
 
-    def drop(self, context: int) -> None:
+    def set_state(self, context: int, state: RecurrentState | None) -> None:
         """Nothing is kept."""
 
 

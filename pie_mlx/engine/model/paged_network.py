@@ -12,7 +12,7 @@ from pie_mlx.engine.model.caches import Binding, paged_caches
 from pie_mlx.engine.model.head import RowSelection, restore, select_before_head
 from pie_mlx.engine.model.modules import Module, make_prompt_cache
 from pie_mlx.engine.model.rotation import rotating
-from pie_mlx.engine.model.states import RecurrentStates
+from pie_mlx.engine.model.states import RecurrentState, RecurrentStates
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.engine.model.tier import Layout
 from pie_mlx.engine.model.tiers import candidates, require_supported
@@ -91,13 +91,13 @@ class PagedNetwork:
         """The last step is never evaluated: what is known of it would hold the pool as it was."""
         self._hidden, self._selection.hidden = [], None
 
-    def fork(self, source: int, target: int) -> None:
-        """Share the recurrent state of `source` with `target`."""
-        self._states.fork(source, target)
+    def state(self, context: int) -> RecurrentState | None:
+        """What recurrent layers remember of `context`."""
+        return self._states.of(context)
 
-    def drop(self, context: int) -> None:
-        """Forget the recurrent state of `context`."""
-        self._states.drop(context)
+    def set_state(self, context: int, state: RecurrentState | None) -> None:
+        """Have recurrent layers go on from `state`; None forgets the context."""
+        self._states.put(context, state)
 
     def _parts(self, step: StepInput) -> Sequence[Wave]:
         if self._tier.layout is Layout.TOKENS:

@@ -34,7 +34,7 @@ def self_test(model: Module, network: PagedNetwork, architecture: str, dtype: mx
                 hint="choose a model of a supported architecture (docs/reference/architectures.md)",
             )
     for context in (0, 1):
-        network.drop(context)
+        network.set_state(context, None)
 
 
 def _tokens(network: PagedNetwork, context: int) -> list[int]:

@@ -11,8 +11,8 @@ LayerStates = list[list[mx.array | None]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """The state of one context: a row of the batch it was computed in."""
+class RecurrentState:
+    """The state of one context, a value that contexts can share: a row of the batch it was computed in."""
 
     batch: LayerStates
     index: int
@@ -27,8 +27,8 @@ class RecurrentStates:
 
     def __init__(self, caches: Sequence[Any]) -> None:
         self._caches = caches
-        self._rows: dict[int, _Row] = {}
-        self._pending: dict[int, _Row] = {}
+        self._rows: dict[int, RecurrentState] = {}
+        self._pending: dict[int, RecurrentState] = {}
 
     def begin(self, contexts: Sequence[int], fresh: Sequence[bool]) -> None:
         """Load the states of `contexts`, in order; a fresh one starts from nothing."""
@@ -43,7 +43,7 @@ class RecurrentStates:
         for cache in self._caches:
             cache.cache = [None] * len(cache.cache)
         for index, context in enumerate(contexts):
-            self._pending[context] = _Row(batch, index, len(contexts))
+            self._pending[context] = RecurrentState(batch, index, len(contexts))
 
     def arrays(self) -> list[mx.array]:
         """States not yet kept; evaluate them with the outputs of the step."""
@@ -59,20 +59,22 @@ class RecurrentStates:
         """Drop what a failed step left."""
         self._pending.clear()
 
-    def fork(self, source: int, target: int) -> None:
-        """`target` continues from the state of `source`."""
-        if source in self._rows:
-            self._rows[target] = self._rows[source]
+    def of(self, context: int) -> RecurrentState | None:
+        """The state of `context`, None before its first token."""
+        return self._rows.get(context)
 
-    def drop(self, context: int) -> None:
-        """Forget the state of `context`."""
-        self._rows.pop(context, None)
+    def put(self, context: int, state: RecurrentState | None) -> None:
+        """`context` continues from `state`."""
+        if state is None:
+            self._rows.pop(context, None)
+        else:
+            self._rows[context] = state
 
-    def _row(self, context: int) -> _Row | None:
+    def _row(self, context: int) -> RecurrentState | None:
         return self._pending.get(context) or self._rows.get(context)
 
 
-def _joined(rows: Sequence[_Row | None], layer: int, part: int) -> mx.array | None:
+def _joined(rows: Sequence[RecurrentState | None], layer: int, part: int) -> mx.array | None:
     """One state array of all rows, [rows, ...]; zeros for fresh rows, None if all are."""
     known = [row for row in rows if row is not None and row.batch[layer][part] is not None]
     if not known:
@@ -83,11 +85,11 @@ def _joined(rows: Sequence[_Row | None], layer: int, part: int) -> mx.array | No
     return mx.concatenate([_single(row, layer, part, sample) for row in rows])
 
 
-def _in_order(rows: Sequence[_Row]) -> bool:
+def _in_order(rows: Sequence[RecurrentState]) -> bool:
     return all(row.batch is rows[0].batch and row.index == index for index, row in enumerate(rows))
 
 
-def _single(row: _Row | None, layer: int, part: int, sample: mx.array | None) -> mx.array:
+def _single(row: RecurrentState | None, layer: int, part: int, sample: mx.array | None) -> mx.array:
     array = None if row is None else row.batch[layer][part]
     if row is not None and array is not None:
         return array[row.index : row.index + 1]
