@@ -1,7 +1,7 @@
 """Compiles grammars for one model and starts matchers on them."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -63,7 +63,8 @@ class Compiled:
 
 class GrammarService:
     """Safe to use from any thread. `stop_tokens` are the model's own; `tools` is None for a model without tools.
-    `notify` is told, on the thread that reads masks, when a matcher left an engine that was too slow on its grammar.
+    `marks` are tokens that its decoders know by themselves, and not by their text. `notify` is told, on the thread that
+    reads masks, when a matcher left an engine that was too slow on its grammar.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class GrammarService:
         stop_tokens: Sequence[int],
         tools: ToolGrammars | None = None,
         *,
+        marks: Collection[int] = (),
         notify: Notify = ignore,
         compile_seconds: float = _COMPILE_SECONDS,
     ) -> None:
@@ -82,7 +84,7 @@ class GrammarService:
         self._tools = tools
         self._notify = notify
         self.ahead = MasksAhead()
-        self.thoughts = Thoughts(tokenizer.bytes_by_id.tokens, vocabulary_size)
+        self.thoughts = Thoughts(tokenizer.bytes_by_id.tokens, vocabulary_size, marks)
         self._deadline = Deadline(compile_seconds, _COMPILING_AT_ONCE)
         self._engines = CompileCache[Engines](_STOP_SETS)
         self._compiled = CompileCache["Compiled | None"](_CACHE_CHARACTERS)
