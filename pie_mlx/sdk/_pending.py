@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from pie_mlx.calls import ChatState, Encode, PendingInput, RenderTurn, Turn
 from pie_mlx.sdk._handle import ContextHandle
-from pie_mlx.sdk._reply import already_said, follow
+from pie_mlx.sdk._reply import already_said, called_tool, follow
 
 
 class PendingBuffer:
@@ -19,11 +19,13 @@ class PendingBuffer:
         """Buffer a turn as the model's template writes it. Raises TemplateError."""
         if turn.role == "cue":
             self.release_held()
+        if turn.role == "seal":
+            turn = replace(turn, name=called_tool(self._model, self._lead))
         rendered = self._model.host.call(RenderTurn(self._model.name, turn, self._chat))
         self._chat = rendered.state
         self.tokens += rendered.tokens
-        if turn.role == "cue" and rendered.tokens:
-            self._cued, self._lead = self._end, []
+        if turn.role != "flush":
+            self._cued, self._lead = self._end if turn.role == "cue" else None, []
 
     @property
     def answer_opening(self) -> str:

@@ -1,5 +1,6 @@
 """How far the reply to a cue has come: what a decoder must know to go on in it, and where its answer begins."""
 
+import re
 from collections.abc import Collection, Sequence
 
 from pie_mlx.sdk.detokenizer import token_bytes
@@ -8,6 +9,7 @@ from pie_mlx.sdk.model import Model
 _HEADER_TOKENS = 64
 """No header is longer; what is, is text without one."""
 _BOUNDS = (b"<|start|>", b"<|end|>")
+_CALLED = re.compile(rb"to=functions\.([^\s<]+).*<\|message\|>", re.DOTALL)
 
 
 def follow(model: Model, lead: Sequence[int], tokens: Sequence[int]) -> list[int]:
@@ -29,6 +31,12 @@ def already_said(model: Model, lead: Sequence[int]) -> list[int]:
         return list(lead) if any(token in formats.control_tokens for token in lead) else []
     is_closed = formats.answer_opening and formats.answer_opening.encode() in _spelled(model, lead)
     return model.tokenizer().encode(formats.answer_opening) if is_closed else []
+
+
+def called_tool(model: Model, lead: Sequence[int]) -> str:
+    """The tool that a message behind its header `lead` is written to; "" for another message."""
+    found = _CALLED.search(_spelled(model, lead)) if model.info.formats.channels else None
+    return found[1].decode(errors="replace") if found else ""
 
 
 def answer_text(model: Model, tokens: Sequence[int]) -> str:

@@ -232,6 +232,32 @@ async def test_calls_begin_with_their_own_header(asked: Context) -> None:  # D7
         assert tools.parse_call(asked.model, text) == ("weather", '{"warm":true}')
 
 
+CALL = " to=functions.weather<|channel|>commentary json<|message|>{}"
+
+
+@pytest.mark.parametrize(
+    ("reply", "end"),
+    [
+        (CALL, "<|call|>"),
+        (THOUGHT + CALL, "<|call|>"),
+        (HEADER + CALL.replace("<|channel|>", "").replace("<|message|>", ""), "<|end|>"),
+        ("<|channel|>analysis<|message|>So", "<|end|>"),
+        ("to=functions.weather", "<|end|>"),
+    ],
+)
+async def test_a_reply_is_ended_as_what_it_is(asked: Context, reply: str, end: str) -> None:  # D1
+    asked.cue()
+    await spoken(asked, reply)
+    asked = asked.fork()
+    decode, begun = asked.model.tokenizer().decode, len(asked.buffer())
+    asked.seal()
+    appended = asked.fork()
+    appended.append(asked.model.tokenizer().encode("Hi"))
+    assert decode(appended.buffer()[begun:]) == end + "Hi"
+    asked.user("And?")
+    assert decode(asked.buffer()[begun:]) == end + "<|start|>user<|message|>And?<|end|>"
+
+
 PROGRAM = f"""
 import inferlet
 from inferlet import Context, JsonSchema, Model, Sampler, runtime
