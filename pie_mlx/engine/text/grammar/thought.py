@@ -1,12 +1,17 @@
 """A grammar that begins behind a thought: what comes before is free."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from pie_mlx.engine.text.grammar.base import Matcher, Walk
+from pie_mlx.engine.text.grammar.cache import CompileCache
 from pie_mlx.engine.text.grammar.masks import PackedMask, pack_tokens
+from pie_mlx.errors import GrammarError
+
+_CLOSINGS = 16
 
 
 class Letters:
@@ -30,21 +35,34 @@ class Letters:
 
 @dataclass(frozen=True)
 class Closing:
-    """What ends a thought, in `letters`, and the masks of the tokens before. `finish` allows a last letter that is a
-    mark: once all others are there, nothing else may follow. gpt-oss may have more to say in the header of a message,
-    and no grammar would begin behind such a one."""
+    """What ends a thought, in `letters`, and the masks of the tokens before.
+
+    No token may write the closing and more: the grammar would not hold what it has behind. `free` leaves out those that
+    have all of it, `barred` has those that complete it, by how many letters must be there before. `finish` allows a
+    last letter that is a mark: once all others are there, nothing else may follow. gpt-oss may have more to say in the
+    header of a message, and no grammar would begin behind such a one.
+    """
 
     letters: str
     free: PackedMask
+    barred: Mapping[int, PackedMask]
     finish: PackedMask | None = None
 
     def mask(self, before: str) -> PackedMask:
         """The tokens allowed behind `before`, the last letters of a thought."""
-        return self.free if self.finish is None or not self._is_due(before) else self.finish
+        if self.finish is not None and self._is_due(before):
+            return self.finish
+        mask = self.free
+        for count, tokens in self.barred.items():
+            if before.endswith(self.letters[:count]):
+                mask = mask & ~tokens
+        return mask
 
     def allows(self, before: str, token: str) -> bool:
         """Whether the letters of a token may follow `before`."""
-        return token == self.letters[-1] if self.finish is not None and self._is_due(before) else bool(token)
+        if self.finish is not None and self._is_due(before):
+            return token == self.letters[-1]
+        return bool(token) and not (before + token).partition(self.letters)[2]
 
     def _is_due(self, before: str) -> bool:
         return before.endswith(self.letters[:-1])
@@ -52,31 +70,71 @@ class Closing:
 
 class Thoughts:
     """Makes matchers that wait for the end of a thought. `tokens` are the bytes of each token, `marks` those that are
-    no text."""
+    no text. Safe to use from any thread."""
 
     def __init__(self, tokens: Mapping[int, bytes], vocabulary_size: int, marks: Collection[int] = ()) -> None:
         self._tokens = tokens
         self._vocabulary_size = vocabulary_size
         self._marks = frozenset(marks)
         self._letters = Letters(tokens, self._marks)
-        self._closing = lru_cache(maxsize=16)(self._derive_closing)
+        self._closings = CompileCache[Closing](_CLOSINGS)
+
+    def knows(self, closing: str) -> bool:
+        """Whether a closing is at hand: another one takes tenths of a second, as every token is looked at."""
+        return self._closings.peek(closing) is not None
 
     def before(self, matcher: Matcher, closing: str) -> Matcher:
         """A fresh matcher that allows any text up to `closing`, and then what `matcher`, which has taken nothing, does.
 
-        The thought holds no stop token, as one is allowed only where the grammar may end (G13).
+        The thought holds no stop token, as one is allowed only where the grammar may end (G13). Raises GrammarError for
+        a closing that the tokens cannot spell.
         """
-        return matcher.around(lambda walk: ThoughtWalk(walk, self._closing(closing), self._letters))
+        found = self._closings.get(closing, 1, lambda: self._derive(closing))
+        return matcher.around(lambda walk: ThoughtWalk(walk, found, self._letters))
 
-    def _derive_closing(self, text: str) -> Closing:
+    def _derive(self, text: str) -> Closing:
         letters = self._letters.spell(text)
+        self._check_spelled(text, letters)
         last = [mark for mark in self._marks if self._letters.of(mark) == letters[-1]]
-        finish = pack_tokens(last, self._vocabulary_size) if last and len(letters) > 1 else None
-        return Closing(letters, self._free, finish)
+        barred = {} if last else self._completing(letters)
+        free = self._free & ~barred.pop(0) if 0 in barred else self._free
+        return Closing(letters, free, barred, self._packed(last) if last and len(letters) > 1 else None)
+
+    def _check_spelled(self, text: str, letters: str) -> None:
+        """Letter by letter, a closing can be written wherever a thought stands, whatever is barred there."""
+        if text.encode() not in self._spellings and not all(letter in self._letters_alone for letter in letters):
+            raise GrammarError(f"behind: the model has no tokens for {text!r}", hint="give a text that it can write")
+
+    def _completing(self, letters: str) -> dict[int, PackedMask]:
+        """The tokens that write the last letter of the closing and more, by how many letters must be there before."""
+        last, found = letters[-1].encode("latin-1"), defaultdict[int, list[int]](list)
+        for token, text in self._tokens.items():
+            if text.find(last, 0, len(text) - 1) >= 0 and token not in self._marks:
+                for count in _needed(text.decode("latin-1"), letters):
+                    found[count].append(token)
+        return {count: self._packed(tokens) for count, tokens in found.items()}
+
+    def _packed(self, tokens: Collection[int]) -> PackedMask:
+        return pack_tokens([token for token in tokens if token < self._vocabulary_size], self._vocabulary_size)
 
     @cached_property
     def _free(self) -> PackedMask:
-        return pack_tokens([token for token in self._tokens if token < self._vocabulary_size], self._vocabulary_size)
+        return self._packed([token for token, text in self._tokens.items() if text])
+
+    @cached_property
+    def _spellings(self) -> frozenset[bytes]:
+        return frozenset(self._tokens.values())
+
+    @cached_property
+    def _letters_alone(self) -> frozenset[str]:
+        return frozenset(letter for token in self._tokens if len(letter := self._letters.of(token)) == 1)
+
+
+def _needed(token: str, closing: str) -> Iterator[int]:
+    """How many letters of the closing must stand before a token, so that it completes it and has letters behind."""
+    for end in range(1, len(token)):
+        if closing.endswith(part := token[max(0, end - len(closing)) : end]):
+            yield len(closing) - len(part)
 
 
 class ThoughtWalk(Walk):
