@@ -17,8 +17,9 @@ class ParsedToolCall(Record, frozen=True):
 class Turn(Record, frozen=True):
     """One step of a conversation.
 
-    `text` is the content; `name` that of the tool a `tool_result` answers; `schemas` the JSON texts of the `tools`;
-    `calls` what an `assistant` turn of the past called.
+    `text` is the content; `name` that of the tool a `tool_result` answers, or that a reply has called which a `seal`
+    ends, as far as it is known; `schemas` the JSON texts of the `tools`; `calls` what an `assistant` turn of the past
+    called.
     `cue` opens the assistant's turn, `seal` ends it, `flush` gives out what was held back for a first user turn.
     """
 

@@ -26,12 +26,14 @@ class ContextState(Record, frozen=True):
 class PendingInput(Record, frozen=True):
     """What the SDK holds for a context that has no KV yet: buffered tokens and the state of the conversation.
 
-    `cued` is the slot behind the last cue, below 0 once the thought that it opened was closed.
+    `cued` is the slot behind the last cue; `lead` are the tokens of the reply to it that tell what comes next: the
+    header of a message, the end of a thought.
     """
 
     tokens: list[int] = []
     chat: ChatState = ChatState()
     cued: int | None = None
+    lead: list[int] = []
 
 
 class CreateContext(Call[ContextState], frozen=True):

@@ -40,6 +40,8 @@ class Formats(Record, frozen=True):
     """What a decoder must know of how a model speaks.
 
     `control_tokens` are never part of visible text. `channels`: replies are split by header tokens (gpt-oss).
+    `answer_opening`: where something stands between the cue and the text of a reply, what that ends with: the closing
+    of the reasoning that the cue has opened, or the header of the channel for answers.
     `strips_first_space`: the tokenizer writes a space before a text's first word that is no part of the text.
     """
 
@@ -48,6 +50,7 @@ class Formats(Record, frozen=True):
     reasoning: ReasoningFormat | None = None
     tools: ToolFormat | None = None
     channels: bool = False
+    answer_opening: str = ""
     strips_first_space: bool = False
 
 

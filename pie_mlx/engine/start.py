@@ -75,6 +75,7 @@ async def start_services(
             model.vocabulary_size,
             chat.stop_tokens,
             NativeToolGrammars(chat),
+            marks=tokenizer.control_ids if chat.formats().channels else (),
             notify=lambda mask_seconds: emit(GrammarMoved(mask_seconds)),
         ),
         adapters=AdapterRegistry(runner, store, limit=settings.max_adapters, emit=emit),

@@ -36,7 +36,7 @@ class _Stepped:
 @dataclass(slots=True)
 class _Matched:
     """A grammar whose matcher the engine advances. `source` is None when the program compiled it; else it begins
-    `behind` the thought that the cue has opened."""
+    `behind` what comes before an answer."""
 
     name: str
     constraint: GrammarConstraint
@@ -127,6 +127,7 @@ class ConstraintSet:
     def _entry(self, item: object, stop_tokens: Iterable[int], behind: str) -> _Matched | _Stepped:
         name = type(item).__name__
         if isinstance(item, Grammar | GrammarSchema):
+            behind = "" if self._has_header(item) else behind
             return _Matched(name, self._compile(item, stop_tokens, behind), item, behind)
         if isinstance(item, type) or not isinstance(item, Schema | Constraint):
             raise InvalidTypeError(
@@ -135,6 +136,11 @@ class ConstraintSet:
             )
         constraint = item.build_constraint(self._model) if isinstance(item, Schema) else item
         return _built(name, constraint)
+
+    def _has_header(self, item: Grammar | GrammarSchema) -> bool:
+        """Whether a grammar writes the header of its message itself, as that of calls does."""
+        grammar = item if isinstance(item, Grammar) else item.grammar()
+        return grammar.source.kind == "tools" and self._model.info.formats.channels
 
     def _compile(self, source: Grammar | GrammarSchema, stop_tokens: Iterable[int], behind: str) -> GrammarConstraint:
         return GrammarConstraint.from_grammar(source, self._model, stop_tokens=stop_tokens, behind=behind)

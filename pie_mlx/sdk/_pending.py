@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from pie_mlx.calls import ChatState, Encode, PendingInput, RenderTurn, Turn
 from pie_mlx.sdk._handle import ContextHandle
-from pie_mlx.sdk.detokenizer import token_bytes
+from pie_mlx.sdk._reply import already_said, called_tool, follow
 
 
 class PendingBuffer:
@@ -19,25 +19,23 @@ class PendingBuffer:
         """Buffer a turn as the model's template writes it. Raises TemplateError."""
         if turn.role == "cue":
             self.release_held()
+        if turn.role == "seal":
+            turn = replace(turn, name=called_tool(self._model, self._lead))
         rendered = self._model.host.call(RenderTurn(self._model.name, turn, self._chat))
         self._chat = rendered.state
         self.tokens += rendered.tokens
-        if turn.role == "cue" and rendered.tokens:
-            self._cued = self._end
+        if turn.role != "flush":
+            self._cued, self._lead = self._end if turn.role == "cue" else None, []
 
     @property
-    def opened_thought(self) -> str:
-        """What will close the thought that the cue opened; "" without one, or with something behind the cue."""
-        reasoning = self._model.info.formats.reasoning
-        if reasoning is None or not reasoning.opened_by_cue or self._cued != self._end:
-            return ""
-        return reasoning.closing
+    def answer_opening(self) -> str:
+        """What the reply to the cue will have before its text; "" for nothing, or with something behind the cue."""
+        return self._model.info.formats.answer_opening if self._cued == self._end else ""
 
     @property
-    def closed_thought(self) -> str:
-        """What has closed the thought that the cue opened; "" where none is known to be closed."""
-        reasoning = self._model.info.formats.reasoning
-        return reasoning.closing if reasoning is not None and (self._cued or 0) < 0 else ""
+    def already_said(self) -> list[int]:
+        """What decoders must have seen of the reply to go on in it."""
+        return already_said(self._model, self._lead)
 
     @property
     def _end(self) -> int:
@@ -66,14 +64,8 @@ class PendingBuffer:
     def add(self, tokens: list[int], in_kv: int = 0) -> None:
         """Buffer tokens of the turn that is being written, of which the first are in KV."""
         self.tokens += tokens[in_kv:]
-        reasoning = self._model.info.formats.reasoning
-        if reasoning is not None and reasoning.opened_by_cue and (self._cued or -1) >= 0:
-            self._note_end(tokens, reasoning.closing.encode())
-
-    def _note_end(self, tokens: list[int], closing: bytes) -> None:
-        spelled = token_bytes(self._model)
-        if closing in b"".join(spelled.get(token, b"") for token in tokens):
-            self._cued = -1
+        if self._cued is not None:
+            self._lead = follow(self._model, self._lead, tokens)
 
     def take(self) -> list[int]:
         """Empty the buffer, held turns included."""
@@ -87,8 +79,9 @@ class PendingBuffer:
 
     def snapshot(self) -> PendingInput:
         """A copy as a value."""
-        return PendingInput(list(self.tokens), self._chat, self._cued)
+        return PendingInput(list(self.tokens), self._chat, self._cued, list(self._lead))
 
     def restore(self, pending: PendingInput) -> None:
         """Be what `snapshot` answered."""
-        self.tokens, self._chat, self._cued = list(pending.tokens), pending.chat, pending.cued
+        self.tokens, self._chat = list(pending.tokens), pending.chat
+        self._cued, self._lead = pending.cued, list(pending.lead)

@@ -6,13 +6,12 @@ from pie_mlx.sdk import chat
 from pie_mlx.sdk.model import Model
 
 
-def visible_text(model: Model, closed: str, tokens: list[int]) -> str:
-    """What a chat decoder shows of the tokens: no reasoning, no tool calls. `closed` has ended a thought before them.
+def visible_text(model: Model, before: list[int], tokens: list[int]) -> str:
+    """What a chat decoder shows of the tokens: no reasoning, no tool calls. `before` was said already.
 
     A stop token is fed behind them, because only the end of a turn gives out what a decoder holds back (D5).
     """
     finished, current = "", ""
-    before = model.tokenizer().encode(closed) if closed else []
     for event in _events(model, before + tokens + model.info.formats.stop_tokens[:1]):
         if isinstance(event, chat.Event.Delta):
             current += event.text

@@ -14,6 +14,7 @@ from pie_mlx.sdk._drafting import NO_LIMIT, Drafting
 from pie_mlx.sdk._handle import ContextHandle
 from pie_mlx.sdk._pending import PendingBuffer
 from pie_mlx.sdk._readings import Readings
+from pie_mlx.sdk._reply import answer_text
 from pie_mlx.sdk._structured import Parse, parse_text, plan_structure
 from pie_mlx.sdk._tokens import integer, token_list
 from pie_mlx.sdk.adapter import Adapter, adapter_number, checked_adapter, checked_seed
@@ -105,13 +106,14 @@ class Generator:
         return self._stop_at(self._stops | frozenset(self._tokens(tokens)))
 
     def constrain(self, constraint: Constraints) -> Self:
-        """Add a schema, a constraint or a list of them. Right behind a cue that opens the model's reasoning, schemas
-        that are grammars begin where the model has closed it; whatever else holds at once.
+        """Add a schema, a constraint or a list of them. Right behind the cue of a model that thinks before it answers,
+        in a block that the cue has opened or in messages of their own, schemas that are grammars begin where the answer
+        does; whatever else holds at once.
 
         Raises InvalidTypeError for anything else, InvalidArgumentError for a constraint or a matcher that is there
         already, GrammarError.
         """
-        self._constraints.attach(constraint, self._stops, self._pending.opened_thought)
+        self._constraints.attach(constraint, self._stops, self._pending.answer_opening)
         return self
 
     def adapter(self, adapter: Adapter | None) -> Self:
@@ -188,8 +190,8 @@ class Generator:
         """Run to the end; the visible text, without reasoning and tool calls."""
         from pie_mlx.sdk._transcript import visible_text
 
-        closed = self._pending.closed_thought
-        return visible_text(self._handle.model, closed, await self.collect_tokens())
+        said = self._pending.already_said
+        return visible_text(self._handle.model, said, await self.collect_tokens())
 
     async def collect_json(self, *, schema: Any = None, parse: Parse | None = None) -> Any:
         """Run to the end under a JSON Schema and read the text.
@@ -201,10 +203,11 @@ class Generator:
         are no str.
         """
         constraint, reader = plan_structure(schema, parse)
-        thought = self._pending.opened_thought
+        waits = bool(self._pending.answer_opening)
         self.constrain(constraint)
-        text = self._handle.model.tokenizer().decode(await self.collect_tokens())
-        return parse_text(reader, text.partition(thought)[2] if thought else text)
+        tokens = await self.collect_tokens()
+        text = answer_text(self._handle.model, tokens) if waits else self._handle.model.tokenizer().decode(tokens)
+        return parse_text(reader, text)
 
     async def _run(self, step: GenStep) -> Output:
         self._step_waits = False

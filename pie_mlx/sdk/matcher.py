@@ -24,7 +24,7 @@ class Matcher:
 
     `stop_tokens` are allowed exactly where the grammar may end; none means the model's own. `warnings` say what of a
     schema is not enforced, by JSON path. With `behind`, any text may come first, until that text has been written: the
-    grammar begins there. Raises GrammarError for a grammar that does not compile.
+    grammar begins there. Raises GrammarError for a grammar that does not compile, and a text that cannot be written.
     """
 
     def __init__(

@@ -69,5 +69,8 @@ def _format_constraint(model, format):
             schema = JsonSchema(described.schema, strict=bool(described.strict))
         case _:
             return None
-    matcher = schema.build_constraint(model).matcher
+    formats = model.info.formats
+    # The end of a thought that the cue has opened is waited for where the tokens are drawn.
+    behind = formats.answer_opening if formats.channels else ""
+    matcher = GrammarConstraint.from_grammar(schema, model, behind=behind).matcher
     return lambda: GrammarConstraint(matcher.fork())

@@ -28,13 +28,12 @@ async def compile_grammar(
     services: Services, process: Process, call: calls.CompileGrammar
 ) -> calls.MatcherState | None:
     services.check_model(call.model)
-    matcher = services.grammars.compiled(call.source, call.stop_tokens)
+    matcher = services.grammars.compiled(call.source, call.stop_tokens, call.behind)
     if matcher is None:
         # Compiling may take seconds; the engines release the interpreter lock while they do.
-        matcher = await asyncio.to_thread(services.grammars.compile, call.source, tuple(call.stop_tokens))
+        stops = tuple(call.stop_tokens)
+        matcher = await asyncio.to_thread(services.grammars.compile, call.source, stops, call.behind)
     process.check_open()
-    if matcher is not None and call.behind:
-        matcher = services.grammars.thoughts.before(matcher, call.behind)
     return None if matcher is None else _keep(process, matcher)
 
 

@@ -25,12 +25,15 @@ def detect_formats(
     """The formats of a model."""
     family = recognise_family(template.source)
     channels = all(tokenizer.id_of(text) in tokenizer.control_ids for text in _CHANNEL_TOKENS)
+    cue = fragments.cue if fragments else ""
+    reasoning = None if channels else _detect_reasoning(template, tokenizer, cue)
     return Formats(
         stop_tokens=list(stop_tokens),
         control_tokens=sorted(tokenizer.control_ids),
-        reasoning=None if channels else _detect_reasoning(template, tokenizer, fragments.cue if fragments else ""),
+        reasoning=reasoning,
         tools=family.format if family else None,
         channels=channels,
+        answer_opening=_header(fragments) if channels else _opened_closing(reasoning),
         strips_first_space=tokenizer.bytes_by_id.strips_first_space,
     )
 
@@ -42,6 +45,17 @@ def opens_reasoning(cue: str) -> bool:
 
 def _is_opened_by(cue: str, opening: str) -> bool:
     return cue.rstrip().endswith(opening.rstrip())
+
+
+def _header(fragments: Fragments | None) -> str:
+    """What past replies have behind the cue."""
+    if fragments is None or not fragments.assistant_prefix.startswith(fragments.cue):
+        return ""
+    return fragments.assistant_prefix.removeprefix(fragments.cue)
+
+
+def _opened_closing(reasoning: ReasoningFormat | None) -> str:
+    return reasoning.closing if reasoning and reasoning.opened_by_cue else ""
 
 
 def _detect_reasoning(template: ChatTemplate, tokenizer: Tokenizer, cue: str) -> ReasoningFormat | None:

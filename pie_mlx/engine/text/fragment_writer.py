@@ -12,7 +12,7 @@ from pie_mlx.engine.text.fragments import Fragments, derive_late_system, message
 from pie_mlx.engine.text.sentinels import SYSTEM, USERS, gaps, without_last
 from pie_mlx.engine.text.template import ChatTemplate
 from pie_mlx.engine.text.tokenizer import Tokenizer
-from pie_mlx.engine.text.tool_fragments import ResultFragments, derive_result
+from pie_mlx.engine.text.tool_fragments import ResultFragments, derive_result, derive_unanswered
 from pie_mlx.engine.text.writing import Piece, Written, held_head, isolate
 from pie_mlx.errors import TemplateError
 
@@ -30,6 +30,7 @@ class FragmentWriter:
         self._late_system = derive_late_system(template, fragments)
         self._takes_system = self._renders_system()
         self._results = lru_cache(maxsize=64)(self._derive_results)
+        self._unanswered = lru_cache(maxsize=64)(self._derive_unanswered)
         suffix = fragments.user_suffix
         # A flush may come between a question and the cue, which must not be empty then.
         self._user_stem = suffix if fragments.cue else without_last(suffix, tokenizer.spans)
@@ -56,7 +57,7 @@ class FragmentWriter:
             case "cue":
                 return Written([*self._opened(state), Piece(self._cue_after(state))], ChatState("cue"))
             case "seal":
-                return self._seal(state)
+                return self._seal(turn.name, state)
 
     def _hold(self, turn: Turn, state: ChatState) -> Written:
         held = [*state.held, turn]
@@ -78,12 +79,14 @@ class FragmentWriter:
         owed = self._fragments.assistant_rest if turn.endswith(self._fragments.seal) else ""
         return Written([*self._opened(state), Piece(turn)], ChatState("assistant", owed=owed))
 
-    def _seal(self, state: ChatState) -> Written:
-        """The end of a turn. Where a turn that calls ends differently, only what follows tells which it was."""
+    def _seal(self, called: str, state: ChatState) -> Written:
+        """The end of a turn, which has `called` a tool. Where a turn that calls ends differently, what follows tells
+        which it was if nobody knows."""
         seal, owed = self._fragments.seal, self._fragments.assistant_rest
         if self._calls_end in ("", seal):
             return Written([Piece(state.due + seal)], ChatState("seal", owed=owed))
-        return Written([Piece(state.due)], ChatState("seal", due=seal, owed=owed))
+        due = self._unanswered(called) if called else seal
+        return Written([Piece(state.due)], ChatState("seal", due=due, owed=owed))
 
     @cached_property
     def _calls_end(self) -> str:
@@ -167,6 +170,9 @@ class FragmentWriter:
             return SYSTEM in gaps(self._template.render(turns), (USERS[0],))[0]
         except TemplateError:
             return False
+
+    def _derive_unanswered(self, name: str) -> str:
+        return derive_unanswered(self._template, self._fragments, self._ends, name)
 
     def _derive_results(self, name: str) -> ResultFragments:
         return derive_result(self._template, self._fragments, self._tokenizer.spans, self._ends, name)

@@ -146,6 +146,17 @@ def derive_separator(template: ChatTemplate, name: str, opening: str, closing: s
     return found[1] if found else "\n"
 
 
+def derive_unanswered(template: ChatTemplate, fragments: Fragments, ends: Sequence[str], name: str) -> str:
+    """What ends a turn that calls tool `name` where a question follows; the end of a reply where that is not told."""
+    asked = {"role": "assistant", "content": "", "tool_calls": [_call(name, _CALL_IDS[0])]}
+    turns = [message("user", USERS[0]), asked, message("user", USERS[1])]
+    try:
+        behind = gaps(template.render(turns, tools=[offered(name)]), (USERS[0], ARGUMENT, USERS[1]))[2]
+    except TemplateError:
+        return fragments.seal
+    return _turn_end(behind, fragments, ends)[1] or fragments.seal
+
+
 def derive_result(
     template: ChatTemplate, fragments: Fragments, spans: Spans, ends: Sequence[str], name: str
 ) -> ResultFragments:

@@ -143,6 +143,27 @@ def test_a_generated_call_and_what_follows_equal_the_whole_conversation(make_tok
     assert spoken(chat, *turns, Turn("user", "Ok?"), cue) == chat.template.render(messages, cue=True)
 
 
+@pytest.mark.parametrize("name", ["harmony", "hermes"])
+def test_a_generated_call_without_a_result_ends_as_the_template_ends_it(make_tokenizer: Factory, name: str) -> None:
+    template, special, end, call, reply = SPOKEN[name]  # D1
+    chat = ChatRenderer(make_tokenizer(template, special, eos_token=end))
+    seal, cue, question = Turn("seal", name="weather"), Turn("cue"), {"role": "user", "content": "Where?"}
+    known = chat.template.render([question, asked(PARIS), question], cue=True)
+    assert spoken(chat, Turn("user", "Where?"), cue, call, seal, Turn("user", "Where?"), cue) == known
+    answered = [question, asked(PARIS), *results(PARIS), {"role": "assistant", "content": "Warm."}, question]
+    turns = [Turn("user", "Where?"), cue, call, seal, Turn("tool_result", "21", "weather"), cue, reply, Turn("seal")]
+    assert spoken(chat, *turns, Turn("user", "Where?")) == chat.template.render(answered)
+
+
+def test_a_template_that_refuses_a_question_behind_a_call_has_it_end_as_a_reply(make_tokenizer: Factory) -> None:  # D1
+    asks = "messages[2:] and messages[1].tool_calls and messages[2].role == 'user'"
+    refusing = f"{{%- if {asks} %}}{{{{ raise_exception('no') }}}}{{% endif %}}"
+    tokenizer = make_tokenizer(refusing + tool_templates.HARMONY, templates.HARMONY_SPECIAL, eos_token="<|call|>")
+    chat = ChatRenderer(tokenizer)
+    sealed = spoken(chat, Turn("user", "x"), Turn("cue"), "y", Turn("seal", name="weather"), Turn("user", "z"))
+    assert "y<|end|><|start|>user" in sealed
+
+
 def spoken(chat: ChatRenderer, *turns: Turn | str) -> str:
     """What turns and the replies between them come to."""
     text, state = "", ChatState()

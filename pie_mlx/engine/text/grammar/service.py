@@ -1,7 +1,7 @@
 """Compiles grammars for one model and starts matchers on them."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -63,7 +63,8 @@ class Compiled:
 
 class GrammarService:
     """Safe to use from any thread. `stop_tokens` are the model's own; `tools` is None for a model without tools.
-    `notify` is told, on the thread that reads masks, when a matcher left an engine that was too slow on its grammar.
+    `marks` are tokens that its decoders know by themselves, and not by their text. `notify` is told, on the thread that
+    reads masks, when a matcher left an engine that was too slow on its grammar.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class GrammarService:
         stop_tokens: Sequence[int],
         tools: ToolGrammars | None = None,
         *,
+        marks: Collection[int] = (),
         notify: Notify = ignore,
         compile_seconds: float = _COMPILE_SECONDS,
     ) -> None:
@@ -82,13 +84,14 @@ class GrammarService:
         self._tools = tools
         self._notify = notify
         self.ahead = MasksAhead()
-        self.thoughts = Thoughts(tokenizer.bytes_by_id.tokens, vocabulary_size)
+        self.thoughts = Thoughts(tokenizer.bytes_by_id.tokens, vocabulary_size, marks)
         self._deadline = Deadline(compile_seconds, _COMPILING_AT_ONCE)
         self._engines = CompileCache[Engines](_STOP_SETS)
         self._compiled = CompileCache["Compiled | None"](_CACHE_CHARACTERS)
 
-    def compile(self, source: GrammarSource, stop_tokens: Sequence[int] = ()) -> Matcher | None:
-        """A fresh matcher; None for tools of a model whose calls cannot be enforced (D7).
+    def compile(self, source: GrammarSource, stop_tokens: Sequence[int] = (), behind: str = "") -> Matcher | None:
+        """A fresh matcher, which begins `behind` that text; None for tools of a model whose calls cannot be enforced
+        (D7).
 
         May take seconds, without holding the interpreter lock: call it off the engine's loop. No `stop_tokens` means
         the model's own. Raises GrammarError for a grammar that does not compile, cannot be enforced, allows nothing or
@@ -103,13 +106,19 @@ class GrammarService:
         key = (stops, msgspec.json.encode(source))
         # Masks that are prepared take bytes per token of the vocabulary.
         cost = size + _OVERHEAD_CHARACTERS + self._vocabulary_size // 4
-        compiled = self._compiled.get(key, cost, lambda: self._compile_in_time(source, stops))
-        return None if compiled is None else compiled.start()
+        return self._start(self._compiled.get(key, cost, lambda: self._compile_in_time(source, stops)), behind)
 
-    def compiled(self, source: GrammarSource, stop_tokens: Sequence[int] = ()) -> Matcher | None:
+    def compiled(self, source: GrammarSource, stop_tokens: Sequence[int] = (), behind: str = "") -> Matcher | None:
         """A fresh matcher of a grammar that has been compiled, at once; None of any other."""
-        compiled = self._compiled.peek((self._stops(stop_tokens), msgspec.json.encode(source)))
-        return None if compiled is None else compiled.start()
+        if behind and not self.thoughts.knows(behind):
+            return None
+        return self._start(self._compiled.peek((self._stops(stop_tokens), msgspec.json.encode(source))), behind)
+
+    def _start(self, compiled: "Compiled | None", behind: str) -> Matcher | None:
+        if compiled is None:
+            return None
+        matcher = compiled.start()
+        return self.thoughts.before(matcher, behind) if behind else matcher
 
     def _stops(self, stop_tokens: Sequence[int]) -> tuple[int, ...]:
         return tuple(sorted({*stop_tokens})) or self._stop_tokens

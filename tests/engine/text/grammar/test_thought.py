@@ -1,9 +1,16 @@
 """Grammars that begin behind a thought."""
 
+from collections.abc import Sequence
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pie_mlx.engine.text.grammar import Matcher, xgrammar_library
-from pie_mlx.errors import GrammarRejectedError
+from pie_mlx.engine.text.grammar.base import Walk
+from pie_mlx.engine.text.grammar.masks import PackedMask, pack_tokens
+from pie_mlx.engine.text.grammar.thought import Thoughts
+from pie_mlx.errors import GrammarError, GrammarRejectedError
 
 from .conftest import Language
 
@@ -89,3 +96,117 @@ def test_a_copy_thinks_by_itself(language: Language, inner: Matcher) -> None:
     matcher.reset()
     matcher.accept(closed(language))
     assert language.allowed(matcher) == language.allowed(inner)
+
+
+def test_a_closing_that_the_model_cannot_write_is_refused(inner: Matcher) -> None:
+    vocabulary = {0: b"<", 1: b"/a>", 2: b""}
+    with pytest.raises(GrammarError, match="no tokens for '</a>'"):
+        Thoughts(vocabulary, 3).before(inner, "</a>")
+    assert Thoughts(vocabulary, 3).before(inner, "/a>").try_accept([0, 1]) == 2
+
+
+MARK, SIZE = 0, 64
+LETTERS = b"<a>"
+VOCABULARIES = st.lists(st.text("<a>", max_size=6), max_size=12).map(
+    lambda texts: {
+        MARK: b"<a>",
+        **dict(enumerate([*(bytes([one]) for one in LETTERS), *(t.encode() for t in texts)], 1)),
+    }
+)
+MARKED = "|"
+"""Stands for the mark, whose text is `<a>`, in what the tests compare."""
+CLOSINGS = st.text("<a>|", min_size=1, max_size=4) | st.text("<a>", max_size=2).map(lambda text: text + MARKED)
+
+
+class As(Walk):
+    """A grammar of the letter a alone."""
+
+    def __init__(self, vocabulary: dict[int, bytes], taken: int = 0) -> None:
+        self._vocabulary, self.taken = vocabulary, taken
+        self._allowed = [token for token, text in vocabulary.items() if not text.strip(b"a")]
+
+    def fill(self, row: PackedMask) -> bool:
+        row[:] = pack_tokens(self._allowed, SIZE)
+        return True
+
+    def push(self, tokens: Sequence[int]) -> int:
+        taken = next((place for place, token in enumerate(tokens) if token not in self._allowed), len(tokens))
+        self.taken += taken
+        return taken
+
+    def pop(self, count: int) -> None:
+        self.taken -= count
+        assert self.taken >= 0
+
+    def fork(self) -> Walk:
+        return As(self._vocabulary, self.taken)
+
+    @property
+    def is_complete(self) -> bool:
+        return True
+
+    @property
+    def is_exhausted(self) -> bool:
+        return False
+
+
+def is_allowed(texts: Sequence[str], closing: str, *, has_marks: bool) -> bool:
+    """Whether tokens of these texts may be written: up to the closing, with which one ends, and then the letter a. What
+    has no text stands in no thought."""
+    whole = "".join(texts)
+    for place in range(1, len(texts) + 1):
+        written = "".join(texts[:place])
+        finishes = has_marks and len(closing) > 1 and closing.endswith(MARKED)
+        if finishes and "".join(texts[: place - 1]).endswith(closing[:-1]) and texts[place - 1] != MARKED:
+            return False
+        if not texts[place - 1]:
+            return False
+        if closing in written:
+            return written.find(closing) + len(closing) == len(written) and not whole[len(written) :].strip("a")
+    return True
+
+
+@given(VOCABULARIES, CLOSINGS, st.booleans(), st.lists(st.integers(0, 1 << 16), max_size=12))
+def test_masks_and_moves_are_those_of_the_texts(
+    vocabulary: dict[int, bytes], closing: str, has_marks: bool, choices: list[int]
+) -> None:  # G13, V7
+    closing = closing if has_marks else closing.replace(MARKED, "") or ">"
+    texts = {token: text.decode() for token, text in vocabulary.items()} | ({MARK: MARKED} if has_marks else {})
+    if has_marks and "<a>" in closing:  # the text of the mark is the mark
+        closing = closing.replace("<a>", MARKED)
+    thoughts = Thoughts(vocabulary, SIZE, [MARK] if has_marks else [])
+    matcher = thoughts.before(Matcher(As(vocabulary), (SIZE - 1,), SIZE), closing.replace(MARKED, "<a>"))
+    written: list[int] = []
+    for choice in choices:
+        allowed = [
+            t for t in vocabulary if is_allowed([*map(texts.get, written), texts[t]], closing, has_marks=has_marks)
+        ]
+        mask = matcher.packed_mask()
+        assert mask is not None
+        assert [t for t in vocabulary if mask[t >> 5] >> (t & 31) & 1] == allowed
+        assert [t for t in vocabulary if matcher.fork().try_accept([t])] == allowed
+        if choice % 5 == 0:
+            matcher.rollback(count := choice % (len(written) + 1))
+            del written[len(written) - count :]
+        elif allowed:
+            matcher = matcher.fork() if choice % 2 else matcher
+            matcher.accept([allowed[choice % len(allowed)]])
+            written.append(allowed[choice % len(allowed)])
+
+
+@given(VOCABULARIES, CLOSINGS, st.lists(st.integers(0, 1 << 16), max_size=8))
+def test_a_closing_can_be_written_wherever_a_thought_stands(
+    vocabulary: dict[int, bytes], closing: str, choices: list[int]
+) -> None:  # G13
+    spelled = closing.replace(MARKED, "<a>")
+    matcher = Thoughts(vocabulary, SIZE, [MARK]).before(Matcher(As(vocabulary), (SIZE - 1,), SIZE), spelled)
+    for choice in choices:
+        allowed = [token for token in vocabulary if matcher.fork().try_accept([token])]
+        if matcher.is_complete or not allowed:
+            break
+        matcher.accept([allowed[choice % len(allowed)]])
+    ones = {MARKED: MARK, **{chr(letter): place for place, letter in enumerate(LETTERS, 1)}}
+    for letter in closing.replace("<a>", MARKED):
+        if not matcher.is_complete and not matcher.try_accept([ones[letter]]):
+            matcher.accept([MARK])
+    assert matcher.is_complete
