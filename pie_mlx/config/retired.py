@@ -17,7 +17,6 @@ _IGNORED = {
 
 _ONE_DEVICE = r"model\.\d+\.engine\.tensor_parallel_size"
 
-_ENGINE_WORDS = "gpu_mem_utilization|memory_profile|swap_pool_size|cpu_pages"
 _QUANTIZATION = "weight_dtype|runtime_quant|mxfp4_moe"
 _SPECULATION = r"mtp_\w+|enable_system_speculation"
 _EXPERTS = "stream_routed_experts|expert_cache_gb"

@@ -24,7 +24,6 @@ class Action(NamedTuple):
 EVERYWHERE = ("everywhere",)
 REPLAY = ("replay",)
 PROGRAMS = ("overview", "inferlets", "sessions", "market", "pages", "process")
-LISTS = ("overview", "inferlets", "market", "pages", "launch")
 TABLES = ("overview", "inferlets", "sessions", "market", "pages", "mcp", "logs")
 
 ACTIONS = (

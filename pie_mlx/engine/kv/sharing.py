@@ -32,15 +32,6 @@ def share_out(contexts: Iterable[Context]) -> Sharing:
     return Sharing(effective, shared_pages)
 
 
-def freed_by_suspending(context: Context) -> int:
-    """Pages that become available when this resident context leaves: its working pages and those it alone holds."""
-    freed, segment = context.working_pages, context.leaf
-    while segment.parent is not None and segment.contexts == 1:
-        freed += len(segment.pages)
-        segment = segment.parent
-    return freed
-
-
 def _count_holders(residents: list[Context]) -> list[Segment]:
     """Sets `holders` of every held segment; returns them, children before parents.
 

@@ -12,7 +12,7 @@ from pie_mlx.engine.kv.integrity import Books, check_integrity
 from pie_mlx.engine.kv.keys import PageHasher
 from pie_mlx.engine.kv.pool import PagePool
 from pie_mlx.engine.kv.rollback import Undoer, mark
-from pie_mlx.engine.kv.sharing import freed_by_suspending, share_out
+from pie_mlx.engine.kv.sharing import share_out
 from pie_mlx.engine.kv.snapshots import SnapshotShelf
 from pie_mlx.engine.kv.suspension import Suspender
 from pie_mlx.engine.kv.transcripts import image_of, transcript_of
@@ -256,11 +256,6 @@ class PageStore:
     def effective_pages_all(self) -> dict[int, float]:
         """K9 for every resident context; the sum is the pages they hold."""
         return share_out(self._contexts).effective
-
-    def freed_by_suspending(self, context: int) -> int:
-        """Pages that would become available if the context were suspended; 0 off-pool."""
-        found = self._contexts.get(context)
-        return freed_by_suspending(found) if found.resident else 0
 
     # Suspension.
 

@@ -173,7 +173,7 @@ class PageMachine(RuleBasedStateMachine):
     def suspend(self, place: int, stash: bool) -> None:
         world = self.world
         context = self.one_of(list(world.contexts), place)
-        freed = world.store.freed_by_suspending(context)
+        freed = world.held_alone(context)
         available = world.store.available()
         world.suspend(context, stash=stash)
         assert world.store.available() == available + freed

@@ -210,7 +210,7 @@ def test_an_own_page_counts_wholly_and_a_shared_one_in_parts():  # K9, T8
     assert world.store.effective_pages_all() == {first: 1.5, second: 1.5}
     world.run(second, [1])
     assert world.store.effective_pages_all() == {first: 1.5, second: 2.5}
-    assert world.store.freed_by_suspending(second) == 1
+    assert world.held_alone(second) == 1
 
 
 def test_holdings_tell_what_each_could_give_and_what_must_go_together(world: World):  # Q3

@@ -43,7 +43,7 @@ def test_those_that_hold_no_pages_are_known_until_their_restore_begins(world: Wo
 def test_a_shared_prefix_stays_with_its_other_holder(world: World):  # T16
     context = world.filled(list(range(9)))
     other = world.fork(context)
-    assert world.store.freed_by_suspending(context) == 1
+    assert world.held_alone(context) == 1
     world.suspend(context)
     assert world.store.usage().used == 3
     assert world.store.effective_pages(other) == 3.0

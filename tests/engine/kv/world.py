@@ -4,6 +4,7 @@ The content of a slot stands for KV: it is a digest of the token and of everythi
 are carried out as an engine would, in the order the store asks for.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -272,20 +273,25 @@ class World:
                 expected = hash((expected, token))
                 assert self.content(context, slot) == expected, f"slot {slot} of context {context}"
 
+    def tables(self) -> dict[int, list[int]]:
+        """The block table of every resident context."""
+        store = self.store
+        return {context: store.block_table(context) for context in self.contexts if store.is_resident(context)}
+
+    def held_alone(self, context: int) -> int:
+        """Pages that nobody else holds, which become available when the context leaves; 0 off the pool."""
+        tables = self.tables()
+        holders = Counter(page for table in tables.values() for page in table)
+        return sum(holders[page] == 1 for page in tables.get(context, ()))
+
     def check_figures(self) -> None:
         """K9 and the pool's totals, counted the slow way."""
-        store = self.store
-        residents = [c for c in self.contexts if store.is_resident(c)]
-        tables = {context: store.block_table(context) for context in residents}
-        holders: dict[int, int] = {}
-        for table in tables.values():
-            for page in table:
-                holders[page] = holders.get(page, 0) + 1
+        store, tables = self.store, self.tables()
+        holders = Counter(page for table in tables.values() for page in table)
         effective = store.effective_pages_all()
-        assert set(effective) == set(residents)
+        assert set(effective) == set(tables)
         for context, table in tables.items():
             assert abs(effective[context] - sum(1 / holders[page] for page in table)) < 1e-9
-            assert store.freed_by_suspending(context) == sum(holders[page] == 1 for page in table)
         self.check_holdings()
         usage = store.usage()
         assert usage.used == len(holders)
