@@ -10,11 +10,11 @@ from pie_mlx.engine.course import Course
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.errors import BatchFailedError, ForwardTimeoutError, InvalidArgumentError, PieError
 
-Pass = Callable[[Forward, Course | None], Awaitable[ForwardReply]]
+RunPass = Callable[[Forward, Course | None], Awaitable[ForwardReply]]
 """Runs a pass, which may go on by itself as far as the course says."""
 
 
-async def run_steps(run: Pass, context: LiveContext, call: Forward, plan: MultiStep) -> ForwardReply:
+async def run_steps(run: RunPass, context: LiveContext, call: Forward, plan: MultiStep) -> ForwardReply:
     """All passes of a call; the tokens they drew as those of one.
 
     Raises InvalidArgumentError for a call that cannot go on by itself, and what the first pass raises. Whatever keeps
