@@ -302,14 +302,18 @@ def thing(source: Source) -> str:
 def phrase(source: Source) -> str:
     """One to four common words; trained on with up to seven, half of them made up.
 
-    With few made-up words that stood alone, a phrase of unseen words was copied up to its first or second one.
+    With few made-up words that stood alone, a phrase of unseen words was copied up to its first or second one. Some
+    begin as questions do: `Will the`, whose tokens no other word has, was never part of an answer.
     """
     longest, strange = (7, 0.5) if source.split == "train" else (4, MADE_UP_PART / 2)
     chosen = source.some(COMMON, source.integer(1, longest))
     said = [made_up(source) if source.chance(strange) else word for word in chosen]
+    if source.split == "train" and source.chance(0.1):
+        said.insert(0, source.any(_OPENERS))
     return _linked(source, said) if source.split == "train" and source.chance(0.25) else " ".join(said)
 
 
+_OPENERS = ("Will", "Will", "Would", "Can", "Could", "Shall", "Does", "Did", "Is", "Are", "Has", "What", "Where", "Who")
 _LITTLE = ("a", "the", "my", "to", "for", "with", "in", "up", "of", "and")
 
 
