@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pie_mlx.runtime.findings import nearest
+from pie_mlx.runtime.miscalls import misfit
+from pie_mlx.runtime.misnames import unbound_names
 from pie_mlx.runtime.sdk_kinds import (
     Class,
     Function,
@@ -31,8 +33,12 @@ class _Slip(NamedTuple):
 
 def misuse_findings(tree: ast.Module, file: Path, style: Style) -> list[str]:
     """Calls nobody awaits, loops of the wrong kind and attributes that are not there, in the order of lines."""
-    places = [(node, scope) for scope in scopes(tree, style) for node in scope.nodes]
+    found_scopes = scopes(tree, style)
+    places = [(node, scope) for scope in found_scopes for node in scope.nodes]
     found = {slip for node, scope in places for slip in _slips(node, scope)}
+    found |= {_Slip(line, problem) for line, problem in unbound_names(tree, found_scopes)}
+    if "TypeError" not in _names(tree):
+        found |= {slip for node, scope in places for slip in _misfits(node, scope)}
     if not _asks_for_attributes(tree):
         found |= {slip for node, scope in places for slip in _missing(node, scope, tree)}
     return [f"{file}:{slip.line}: {slip.problem}" for slip in sorted(found)]
@@ -43,6 +49,8 @@ def _slips(node: ast.AST, scope: Scope) -> Iterator[_Slip]:
         case ast.Expr(value=ast.Call() as call):
             if isinstance(scope.kind(call), Pending):
                 yield _Slip(call.lineno, f"{_shown(call)} is not awaited, so it does nothing: {_advice(call)}")
+        case ast.Return(value=value) if _is_main(scope):
+            yield from _unawaited(scope.kind(value))
         case ast.For(iter=over) | ast.comprehension(iter=over, is_async=0):
             yield from _walked_plainly(over, scope)
         case ast.AsyncFor(iter=over) | ast.comprehension(iter=over):
@@ -52,6 +60,12 @@ def _slips(node: ast.AST, scope: Scope) -> Iterator[_Slip]:
         case _:
             for value in _read(node, scope):
                 yield from _unawaited(scope.kind(value))
+
+
+def _is_main(scope: Scope) -> bool:
+    """Whether it is what the engine awaits: what other functions return may be awaited by their callers."""
+    owner = scope.owner
+    return isinstance(owner, ast.AsyncFunctionDef) and owner.name == "main" and scope.outer is not None
 
 
 def _read(node: ast.AST, scope: Scope) -> list[ast.expr]:
@@ -115,6 +129,11 @@ def _awaited(value: ast.expr, scope: Scope) -> Iterator[_Slip]:
         yield _Slip(value.lineno, f"'await' of {_shown(value)}, which answers at once: leave 'await' out")
 
 
+def _misfits(node: ast.AST, scope: Scope) -> Iterator[_Slip]:
+    if isinstance(node, ast.Call) and (problem := misfit(node, scope.kind(node.func))):
+        yield _Slip(node.lineno, f"{_shown(node)}: {problem}")
+
+
 def _missing(node: ast.AST, scope: Scope, tree: ast.Module) -> Iterator[_Slip]:
     if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
         return
@@ -141,8 +160,11 @@ def _title(kind: Kind, style: Style) -> str:
 
 def _asks_for_attributes(tree: ast.Module) -> bool:
     """Whether the program looks itself at what there is, and what it writes may stand behind that."""
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return bool(names & {"AttributeError", "hasattr", "setattr"})
+    return bool(_names(tree) & {"AttributeError", "hasattr", "setattr"})
+
+
+def _names(tree: ast.Module) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def _assigns(tree: ast.Module, name: str) -> bool:

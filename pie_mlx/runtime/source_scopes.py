@@ -78,6 +78,11 @@ class Scope:
             return False
         return self.outer is None or self.outer.is_builtin(name)
 
+    def bound(self) -> Iterator[str]:
+        """Every name that can be used here, but for builtins."""
+        yield from self._bindings
+        yield from self.outer.bound() if self.outer else self.volatile
+
 
 def scopes(tree: ast.Module, style: Style) -> list[Scope]:
     """All of them; none where `*` is imported, which may bind anything."""

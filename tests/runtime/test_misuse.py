@@ -236,3 +236,69 @@ def test_a_program_that_works_holds_no_finding(directory):
 @pytest.mark.parametrize("template", sorted((ROOT / "pie_mlx/cli/templates").glob("*/main.py.template")), ids=str)
 def test_a_template_holds_no_finding(template):
     assert misuse_findings(ast.parse(template.read_text()), template, "async") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("context.generate(max_token=8)", "'context.generate()': no parameter 'max_token', did you mean 'max_tokens'?"),
+        ("Model.load()", "'Model.load()': missing a required argument: 'name'"),
+        ("context.fork(1)", "'context.fork()': too many positional arguments"),
+        ("Context(model, colour='red')", "'Context()': no parameter 'colour': it has model"),
+    ],
+)
+def test_a_call_that_does_not_fit_is_a_finding(line, problem):
+    assert findings(line) == [f"1: {problem}"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "options = {'max_tokens': 8}; context.generate(Sampler.argmax(), **options)",
+        "names = ['a']; Model.load(*names)",
+        "try:\n    context.fork(1)\nexcept TypeError:\n    pass",
+        "sorted([1], keyy=None)",
+    ],
+)
+def test_a_call_that_may_fit_is_no_finding(line):
+    assert findings(line) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("promt = 1; context.user(prompt)", "'prompt' is not defined, did you mean 'promt'?"),
+        ("[one for one in others]", "'others' is not defined"),
+        ("lambda x: x + y_total", "'y_total' is not defined"),
+    ],
+)
+def test_a_name_that_nothing_binds_is_a_finding(line, problem):
+    assert findings(line) == [f"1: {problem}"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "print(__file__, __name__, len, ValueError)",
+        "import os.path as path; path.join('a')",
+        "later(); \ndef later(): return inner\ninner = 1",
+        "with open('a') as file, open('b') as (x, y): print(file, x, y)",
+        "match input:\n    case {'a': c, **d}: print(c, d)\n    case [a, *b] as whole: print(a, b, whole)",
+        "try:\n    pass\nexcept ValueError as error:\n    print(error)",
+        "if (n := len('a')) > 1: print(n)",
+        "globals()['made'] = 1; print(made)",
+        "try:\n    print(maybe)\nexcept NameError:\n    pass",
+        "def outer():\n    global made\n    made = 1\nprint(made)",
+        "class A:\n    x = 1\n    y = x\n    def z(self, *a, b=2, **c): return self, a, b, c, A",
+        "for i, (j, k) in enumerate([(1, 2)]): print(i, j, k)",
+        "del model; print({a: b for a, b in {}.items()})",
+    ],
+)
+def test_a_name_that_is_bound_somewhere_is_no_finding(line):
+    assert findings(line) == []
+
+
+def test_what_main_returns_unawaited_is_a_finding():
+    (finding,) = findings("return generator.collect_text()")
+    assert " is not awaited, and is used as if it were: " in finding
+    assert findings("def later():\n    return generator.collect_text()\nreturn await later()") == []

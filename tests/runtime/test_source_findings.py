@@ -41,8 +41,8 @@ def test_a_blocking_main_is_told_without_async():
     "source",
     [
         "@decorated\nasync def main(): ...\n",
-        "if x:\n    async def main(): ...\nelse:\n    async def main(input): ...\n",
-        "main = made()\n",
+        "if __debug__:\n    async def main(): ...\nelse:\n    async def main(input): ...\n",
+        "main = print\n",
         "class A:\n    async def main(): ...\nasync def main(input): ...\n",
     ],
 )
@@ -81,8 +81,8 @@ def test_what_is_not_there_to_import_is_a_finding(line, problem):
         "import inferlet.chat as chat, os.path, msgspec",
         "from __future__ import annotations",
         "try:\n    import nosuchmod\nexcept ImportError:\n    import nosuchmod2",
-        "if later:\n    import nosuchmod",
-        "with suppress(ImportError):\n    import nosuchmod",
+        "if __debug__:\n    import nosuchmod",
+        "from contextlib import suppress\nwith suppress(ImportError):\n    import nosuchmod",
     ],
 )
 def test_what_is_there_or_may_be_missing_is_no_finding(line):

@@ -1,0 +1,32 @@
+"""Names that nothing binds. Nothing of the program is executed."""
+
+import ast
+import builtins
+from collections.abc import Iterator, Sequence
+
+from pie_mlx.runtime.findings import nearest
+from pie_mlx.runtime.source_scopes import Scope
+
+_OF_MODULES = frozenset({"__builtins__", "__doc__", "__file__", "__loader__", "__name__", "__package__", "__spec__"})
+_MAKERS = frozenset({"NameError", "exec", "globals", "locals", "vars"})
+"""Who uses them may bind any name, or knows that one may be missing."""
+
+
+def unbound_names(tree: ast.Module, all_scopes: Sequence[Scope]) -> Iterator[tuple[int, str]]:
+    """Line and name with what it may have been, of each use."""
+    if any(_may_bind_anything(node) for node in ast.walk(tree)):
+        return
+    for scope in all_scopes:
+        for node in scope.nodes:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and _is_unbound(node.id, scope):
+                known = set(scope.bound())
+                yield node.lineno, f"'{node.id}' is not defined{nearest(node.id, known)}"
+
+
+def _is_unbound(name: str, scope: Scope) -> bool:
+    return scope.is_builtin(name) and not hasattr(builtins, name) and name not in _OF_MODULES
+
+
+def _may_bind_anything(node: ast.AST) -> bool:
+    # Parameters of types are bound in a scope of their own, from Python 3.12 on.
+    return (isinstance(node, ast.Name) and node.id in _MAKERS) or bool(getattr(node, "type_params", ()))
