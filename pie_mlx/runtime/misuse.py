@@ -26,6 +26,10 @@ _READERS = frozenset({"bool", "bytes", "dict", "float", "int", "len", "list", "p
 """Builtins that want a value: others may be given what is awaited later."""
 
 
+_COUNTERPARTS = {"argmax": "greedy", "greedy": "argmax"}
+"""What the two APIs call the same thing, where the names are not alike."""
+
+
 class _Slip(NamedTuple):
     line: int
     problem: str
@@ -141,7 +145,8 @@ def _missing(node: ast.AST, scope: Scope, tree: ast.Module) -> Iterator[_Slip]:
     if kind is None or isinstance(kind, Pending) or not lacks(kind, node.attr) or _assigns(tree, node.attr):
         return
     known = public_names(kind)
-    advice = nearest(node.attr, known) or f": it has {', '.join(known)}"
+    other = _COUNTERPARTS.get(node.attr)
+    advice = f": write '{other}'" if other in known else nearest(node.attr, known) or f": it has {', '.join(known)}"
     yield _Slip(node.lineno, f"'{ast.unparse(node)}': {_title(kind, scope.style)} has no '{node.attr}'{advice}")
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from pie_mlx import errors
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.findings import nearest
 from pie_mlx.runtime.manifest import Manifest
@@ -156,7 +157,8 @@ def _sdk_problem(one: _Import, style: Style) -> str:
     if not one.name or hasattr(module, one.name) or _is_installed(f"{home}.{one.name}"):
         return ""
     known: Iterable[str] = getattr(module, "__all__", dir(module))
-    return f"'{one.module}' has no '{one.name}' in the {api} API{nearest(one.name, known)}"
+    advice = ": it is in 'inferlet.errors'" if hasattr(errors, one.name) else nearest(one.name, known)
+    return f"'{one.module}' has no '{one.name}' in the {api} API{advice}"
 
 
 def _is_installed(module: str) -> bool:

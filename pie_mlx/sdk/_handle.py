@@ -113,6 +113,11 @@ class ContextHandle:
         """Whether something promised is still to be computed."""
         return bool(self._promised)
 
+    @property
+    def is_in_flight(self) -> bool:
+        """Whether a pass was sent off and is not back."""
+        return bool(self._flights)
+
     def counters(self) -> PageCounters:
         """The page counters, with everything promised computed."""
         self.settle()

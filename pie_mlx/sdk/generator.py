@@ -299,10 +299,19 @@ class Generator:
         self._pending.release_held()
         count = len(self._pending.tokens)
         if not count:
+            self._check_alone()
             self._ended = "empty"
         elif self._generated and self._handle.length + count > self._handle.model.info.maximum_positions:
             self._ended = "length"
         return self._ended is None
+
+    def _check_alone(self) -> None:
+        """Whoever else computes on the context has taken its buffer, so that there seems to be nothing to do."""
+        if self._handle.is_in_flight:
+            raise ContextBusyError(
+                "generate: the buffer is empty, and another pass of this context is still running",
+                hint="await that one first, or fork the context for each text",
+            )
 
     @property
     def _remaining(self) -> int | None:

@@ -302,3 +302,8 @@ def test_what_main_returns_unawaited_is_a_finding():
     (finding,) = findings("return generator.collect_text()")
     assert " is not awaited, and is used as if it were: " in finding
     assert findings("def later():\n    return generator.collect_text()\nreturn await later()") == []
+
+
+def test_a_name_of_the_other_api_is_told_with_what_it_is_here():
+    assert findings("Sampler.greedy()")[0].endswith("has no 'greedy': write 'argmax'")
+    assert findings("Sampler.argmax()", BLOCKING, "blocking")[0].endswith("has no 'argmax': write 'greedy'")

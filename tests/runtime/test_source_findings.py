@@ -59,6 +59,10 @@ def test_arguments_by_name_may_be_any():
     ("line", "problem"),
     [
         ("from inferlet import Contxt", "'inferlet' has no 'Contxt' in the asynchronous API, did you mean 'Context'?"),
+        (
+            "from inferlet import StructuredOutputError",
+            "'inferlet' has no 'StructuredOutputError' in the asynchronous API: it is in 'inferlet.errors'",
+        ),
         ("from inferlet import Event", "'inferlet' has no 'Event' in the asynchronous API"),
         ("from inferlet.chat import Nothing", "'inferlet.chat' has no 'Nothing' in the asynchronous API"),
         ("from inferlet.nothing import x", "the asynchronous API has no module 'inferlet.nothing'"),

@@ -11,6 +11,7 @@ import pytest_asyncio
 
 from pie_mlx import Engine, calls
 from pie_mlx.errors import (
+    ContextBusyError,
     ContextReleasedError,
     EmptyMaskError,
     GrammarError,
@@ -429,5 +430,14 @@ async def test_branches_share_a_batch(run: Run) -> None:
         alone = await greedy(ctx.fork(), 10)
         together = await asyncio.gather(*(greedy(ctx.fork(), 10) for _ in range(6)))
         assert together == [alone] * 6
+
+    await run(program)
+
+
+async def test_two_texts_at_once_on_one_context_are_refused(run: Run) -> None:  # G6
+    async def program(model: Model) -> None:
+        ctx = Context(model).user("Count to three.").cue()
+        found = await asyncio.gather(greedy(ctx, 10), greedy(ctx, 10), return_exceptions=True)
+        assert [type(one) for one in found] == [list, ContextBusyError]
 
     await run(program)
