@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from inferlet import Distribution, Sampler, chat
+from either import Either
+from inferlet import Distribution, GrammarConstraint, Sampler, chat
 from readings import LISTED, Readings, reading
 from refusals import Refusal
 from speech import Said
@@ -72,6 +73,7 @@ class Choice:
         self._readings = Readings(stops)
         self._recent = []
         self._called = False
+        self._either = None
         self._token_seconds = STREAMED_SECONDS
         self.counts = Counts()
 
@@ -83,6 +85,7 @@ class Choice:
         constraint = None if waits or self._rules.make is None else self._rules.make()
         while finish is None:
             generator, probe = self._generator(constraint)
+            self._either = constraint if isinstance(constraint, Either) else None
             constraint = None
             async for step in generator:
                 output = await self._drawn(step, waits)
@@ -97,6 +100,8 @@ class Choice:
                     finish = "stop"
                 elif waits and not self._speech.thinks:
                     waits, constraint = False, self._rules.make()
+                elif self._either is not None:
+                    constraint = self._decided(output.tokens)
                 elif said.begins_call and not said.calls and self._rules.make_call is not None:
                     constraint = self._inside_call()
                 if finish or constraint:
@@ -119,7 +124,7 @@ class Choice:
 
     def _at_once(self, waits):
         """Tokens of the next step: one where what they say may change the rules, and where the first is timed."""
-        if waits or self._rules.make_call is not None or not self.counts.tokens:
+        if waits or self._either or self._rules.make_call is not None or not self.counts.tokens:
             return 1
         in_time = int(STREAMED_SECONDS / self._token_seconds) if self._drawing.stream else AT_ONCE
         return max(1, min(in_time, self._drawing.at_once))
@@ -178,6 +183,12 @@ class Choice:
             calls = [] if self._called else calls[:1]
         self._called = self._called or bool(calls)
         return calls
+
+    def _decided(self, tokens):
+        """The constraint of what the reply has turned out to be; None while that is open."""
+        self._either.take(tokens)
+        matcher = self._either.decided
+        return None if matcher is None else GrammarConstraint(matcher)
 
     def _inside_call(self):
         """The constraint of a call that has begun, brought to where the reply stands."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 import msgspec
+from either import Either
 from fields import AnyObject, NamedChoice, SchemaFormat
 from inferlet import GrammarConstraint, JsonSchema, tools
 from refusals import Refusal
@@ -27,14 +28,22 @@ def rules_of(request, model):
         raise Refusal(400, "tool_choice: there are no tools", param="tool_choice")
     schemas = [] if choice == "none" else [msgspec.to_builtins(_without_nulls(tool)) for tool in request.tools]
     format = _format_constraint(model, request.response_format)
-    if format is not None and choice != "none":
-        # Held to the format from its first token, the model could call no tool.
-        text = "response_format: not together with tools, unless tool_choice is none"
+    if choice not in ("none", "auto"):
+        return Rules(schemas, _calls(model, _chosen(choice, schemas), "tool_choice"))
+    if format is not None and choice == "auto":
+        return Rules(schemas, _format_or_calls(model, format, schemas))
+    strict = choice == "auto" and any(tool.function.strict for tool in request.tools)
+    return Rules(schemas, format, _calls(model, schemas, "tools[].function.strict") if strict else None)
+
+
+def _format_or_calls(model, format, schemas):
+    """A reply is held from its first token on, so that calls have to be held as well."""
+    if model.info.formats.channels:
+        # Behind an analysis there may come a call, which is no part of what comes before an answer.
+        text = "response_format: not together with tools on this model, unless tool_choice is none"
         raise Refusal(400, text, param="response_format")
-    if choice in ("none", "auto"):
-        strict = choice == "auto" and any(tool.function.strict for tool in request.tools)
-        return Rules(schemas, format, _calls(model, schemas, "tools[].function.strict") if strict else None)
-    return Rules(schemas, _calls(model, _chosen(choice, schemas), "tool_choice"))
+    calls = _calls(model, schemas, "response_format")
+    return lambda: Either([format().matcher, calls().matcher])
 
 
 def _without_nulls(tool):

@@ -158,6 +158,36 @@ def test_a_json_schema_is_enforced_whatever_is_drawn(ask, seed):
     jsonschema.validate(json.loads(drawn.message.content), PERSON)
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_with_tools_and_a_format_a_reply_is_a_call_or_in_the_format(ask, stream):
+    described = {"type": "json_schema", "json_schema": {"name": "person", "schema": PERSON}}
+    options = {"tools": [WEATHER], "response_format": described, "stream": stream}
+    called = said(ask(IN_PARIS, **options))
+    assert called == ("", [("weather", {"city": "Paris"})])
+    text, calls = said(ask("Anna is 31 years old. Give me the fields name and age as JSON.", **options))
+    jsonschema.validate(json.loads(text), PERSON)
+    assert not calls
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_call_or_an_answer_is_whole_whatever_is_drawn(ask, seed):
+    described = {"type": "json_schema", "json_schema": {"name": "person", "schema": PERSON}}
+    options = {"temperature": 2, "seed": seed, "max_tokens": 300}
+    text, calls = said(ask("Anything", tools=[WEATHER], response_format=described, **options))
+    assert bool(text) != bool(calls)
+    if text:
+        jsonschema.validate(json.loads(text), PERSON)
+    assert all(set(arguments) == {"city"} for _, arguments in calls)
+
+
+def said(answer):
+    """Text and calls of an answer, or of a stream of one."""
+    whole = hasattr(answer, "choices")
+    parts = [answer.choices[0].message] if whole else [chunk.choices[0].delta for chunk in answer]
+    calls = [call.function for part in parts for call in part.tool_calls or []]
+    return "".join(part.content or "" for part in parts), [(one.name, json.loads(one.arguments)) for one in calls]
+
+
 def test_a_json_object_is_an_object(ask):
     drawn = ask("Anything", response_format={"type": "json_object"}, temperature=1, seed=5, max_tokens=300).choices[0]
     assert drawn.message.content.startswith("{")

@@ -10,7 +10,7 @@ import pytest
 
 from pie_mlx.events import ProcessFailed, ProcessLaunched, ProcessReturned
 from pie_mlx.server import ServerSettings
-from tests.server.openai.conftest import ADMIN, HELLO, MODEL, WEATHER
+from tests.server.openai.conftest import ADMIN, HELLO, MODEL
 from tests.server.running import RunningServer
 from tests.server.speaking import hang_up
 
@@ -33,7 +33,6 @@ pytestmark = pytest.mark.timeout(60)
         ({"max_tokens": 0}, "max_tokens"),
         ({"top_logprobs": 2}, "top_logprobs"),
         ({"tool_choice": "required"}, "tool_choice"),
-        ({"tools": [WEATHER], "response_format": {"type": "json_object"}}, "response_format"),
         ({"messages": []}, "messages"),
         ({"messages": [{"role": "robot", "content": "x"}]}, "messages[0].role"),
         ({"messages": [{**HELLO[0], "name": 5}]}, "messages[0].name"),
