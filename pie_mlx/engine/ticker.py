@@ -111,6 +111,7 @@ class Ticker:
     def rollback(self, context: LiveContext, before: Mark) -> None:
         """Undo what a pass that ended without success did to its context (E3, E6)."""
         self._restorer.drop(context)
+        context.fresh = False  # for what it got pages is given up
         self._mover.copy(self._state.store.rollback(context.id, before))
 
     def suspend(self, context: LiveContext) -> None:
@@ -120,9 +121,10 @@ class Ticker:
             self._reports.suspended_itself(context.id)
             self.wake()
 
-    async def take(self, context: LiveContext, pages: int, action: Callable[[], T]) -> T:
+    async def take(self, context: LiveContext, pages: int, action: Callable[[], T], *, binds: bool = False) -> T:
         """Wait until `context` is in the pool and `pages` more are available, then run `action`, which takes them.
 
+        `binds` where nobody takes back what the action did: a cancellation that comes behind it is too late then.
         Raises OutOfPagesError when the pool can never hold them, and whatever `action` raises.
         """
         store, requests = self._state.store, self._state.requests
@@ -136,9 +138,8 @@ class Ticker:
         try:
             return await request.done
         except asyncio.CancelledError:
-            if request.done.cancelled():
+            if not binds or request.done.cancelled():
                 raise
-            # Granted before the cancellation arrived: the caller finishes and leaves no orphan.
             return request.done.result()
         finally:
             if requests.get(context.id) is request:
