@@ -21,6 +21,7 @@ from pie_mlx.engine.spill import Spill
 from pie_mlx.engine.tick_loop import TickLoop
 from pie_mlx.engine.tick_reports import TickReports
 from pie_mlx.engine.tick_state import TickState
+from pie_mlx.engine.tick_view import is_contended
 from pie_mlx.engine.timer import Timer
 from pie_mlx.errors import EngineStoppedError, ForwardTimeoutError
 from pie_mlx.events import Event
@@ -129,7 +130,7 @@ class Ticker:
         """
         store, requests = self._state.store, self._state.requests
         store.require_capacity(context.id, pages)
-        if store.is_usable(context.id) and (not pages or (not requests and store.available() >= pages)):
+        if store.is_usable(context.id) and (not pages or pages <= self.spare_pages()):
             return action()
         self._check_whole()
         request = PageRequest(context, pages, action, next(self._state.arrivals), _future())
@@ -152,7 +153,7 @@ class Ticker:
 
     def spare_pages(self) -> int:
         """Pages that can be taken without anybody waiting for them."""
-        return 0 if self._state.requests else self._state.store.available()
+        return 0 if is_contended(self._state) else self._state.store.available()
 
     async def run(
         self,

@@ -169,7 +169,7 @@ async def _run(
             window = None
             if drafted is not None and drafted.count:
                 if call.reserve:
-                    drafted.reserve(store, context.id, len(inputs), services.ticker.spare_pages())
+                    drafted.reserve(store, context.id, len(inputs), services.ticker.spare_pages)
                 slot = store.sequence_length(context.id) + len(inputs)
                 window = drafted.window
                 shifted += drafted.reads(shifted[drafted.slot])
