@@ -54,6 +54,7 @@ class EngineCore:
         self._loop = EngineLoop()
         self._thread = threading.Thread(target=self._run_loop, name="pie-engine", daemon=True)
         self._services: Services | None = None
+        self._ending: concurrent.futures.Future[None] | None = None
 
     @property
     def services(self) -> Services:
@@ -73,13 +74,15 @@ class EngineCore:
         try:
             await self._on_loop(self._start())
         except BaseException:
-            await self._on_loop(_cancel_others())
             await self._end()
             raise
 
     async def stop(self) -> None:
-        """End every process, finish the running batch, and free the device. Idempotent."""
-        if self._services is not None:
+        """End every process, finish the running batch, and free the device. Idempotent.
+
+        Goes on when it is cancelled; whoever calls it again waits for the same end.
+        """
+        if self._services is not None or self._ending is not None:
             await self._end()
 
     def open_process(
@@ -110,7 +113,10 @@ class EngineCore:
         return ProcessHost(self._loop, self.send, self._answer, process)
 
     async def close_process(self, process_id: str) -> None:
-        """Release all that a process owned (E7). Unknown ids are ignored, so closing twice is no error."""
+        """Release all that a process owned (E7). Unknown ids are ignored, so closing twice is no error.
+
+        Goes on when it is cancelled; whoever closes the same process waits for the same end.
+        """
         if self._services is not None:
             process = self._services.processes.get(process_id)
             if process is not None:
@@ -192,10 +198,21 @@ class EngineCore:
         sys.setswitchinterval(min(sys.getswitchinterval(), TURN_SECONDS))
 
     async def _end(self) -> None:
-        services, self._services = self._services, None
+        if self._ending is None:
+            services, self._services = self._services, None
+            self._ending = asyncio.run_coroutine_threadsafe(self._end_all(services), self._loop)
+            self._ending.add_done_callback(lambda _: self._loop.call_soon_threadsafe(self._loop.stop))
+        await asyncio.to_thread(self._thread.join)
+        self._ending.result()
+
+    async def _end_all(self, services: Services | None) -> None:
+        """All that lives on the engine's loop."""
+        if services is None:  # a start that was given up, which may come to its end all the same
+            await _cancel_others()
+            services, self._services = self._services, None
         if services is not None:
-            await self._on_loop(self._stop(services))
-        await self._end_thread()
+            await self._stop(services)
+        await _cancel_others()
 
     async def _stop(self, services: Services) -> None:
         for process in list(services.processes.values()):
@@ -210,11 +227,6 @@ class EngineCore:
 
     async def _on_loop(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
-
-    async def _end_thread(self) -> None:
-        await self._on_loop(_cancel_others())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        await asyncio.to_thread(self._thread.join)
 
     def _run_loop(self) -> None:
         self._loop.run_forever()
@@ -252,9 +264,13 @@ async def _cancel_others() -> None:
 
 
 async def _close(services: Services, process: Process) -> None:
-    if process.closed:
-        return
-    process.closed = True
+    if process.closing is None:
+        process.closing = asyncio.create_task(_give_back(services, process))
+    await asyncio.shield(process.closing)
+
+
+async def _give_back(services: Services, process: Process) -> None:
+    """All that a process owns that has been closed."""
     tasks = list(process.calls)
     for task in tasks:
         task.cancel()

@@ -16,7 +16,10 @@ from pie_mlx.errors import ContextReleasedError, EngineStoppedError, InvalidArgu
 
 @dataclass(slots=True, eq=False)
 class Process:
-    """A process names only its own contexts and matchers; another's number is as good as a released one."""
+    """A process names only its own contexts and matchers; another's number is as good as a released one.
+
+    `closing` gives back what it owns, once it has been closed.
+    """
 
     username: str
     program: str
@@ -26,10 +29,15 @@ class Process:
     contexts: dict[int, LiveContext] = field(default_factory=dict[int, LiveContext])
     matchers: dict[int, Matcher] = field(default_factory=dict[int, Matcher])
     calls: dict["asyncio.Task[object]", Call[Any]] = field(default_factory=dict["asyncio.Task[object]", Call[Any]])
-    closed: bool = False
+    closing: "asyncio.Task[None] | None" = None
     ports: Ports | None = None
     upload: Upload | None = None
     download: Download | None = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether it makes no calls any more."""
+        return self.closing is not None
 
     @property
     def outside(self) -> Ports:

@@ -1,6 +1,6 @@
 """Speculation of one pass: which drafts it verifies, and what is known when it is over."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pie_mlx.calls import AnyResult, Forward, SampledTokens, Sampler, Speculation
@@ -49,12 +49,12 @@ class DraftedPass:
         if count < self.count:
             self.window.tree = self.window.tree.first(max(count, 0))
 
-    def reserve(self, store: PageStore, context: int, inputs: int, spare_pages: int) -> None:
+    def reserve(self, store: PageStore, context: int, inputs: int, spare_pages: Callable[[], int]) -> None:
         """Take pages for the drafts, of those that are spare; drafts beyond them are given up."""
-        counters = store.counters(context)
         lacking = store.pages_lacking(context, inputs + self.count)
-        if lacking > spare_pages:
-            self.trim((counters.working + spare_pages) * store.page_size - counters.working_tokens - inputs)
+        if lacking and lacking > (spare := spare_pages()):
+            counters = store.counters(context)
+            self.trim((counters.working + spare) * store.page_size - counters.working_tokens - inputs)
             lacking = store.pages_lacking(context, inputs + self.count)
         store.reserve(context, lacking)
         self.window.extra_pages = lacking

@@ -21,6 +21,7 @@ from pie_mlx.engine.spill import Spill
 from pie_mlx.engine.tick_loop import TickLoop
 from pie_mlx.engine.tick_reports import TickReports
 from pie_mlx.engine.tick_state import TickState
+from pie_mlx.engine.tick_view import is_contended
 from pie_mlx.engine.timer import Timer
 from pie_mlx.errors import EngineStoppedError, ForwardTimeoutError
 from pie_mlx.events import Event
@@ -121,6 +122,7 @@ class Ticker:
     def rollback(self, context: LiveContext, before: Mark) -> None:
         """Undo what a pass that ended without success did to its context (E3, E6)."""
         self._restorer.drop(context)
+        context.fresh = False  # for what it got pages is given up
         self._mover.copy(self._state.store.rollback(context.id, before))
 
     def suspend(self, context: LiveContext) -> None:
@@ -130,14 +132,15 @@ class Ticker:
             self._reports.suspended_itself(context.id)
             self.wake()
 
-    async def take(self, context: LiveContext, pages: int, action: Callable[[], T]) -> T:
+    async def take(self, context: LiveContext, pages: int, action: Callable[[], T], *, binds: bool = False) -> T:
         """Wait until `context` is in the pool and `pages` more are available, then run `action`, which takes them.
 
+        `binds` where nobody takes back what the action did: a cancellation that comes behind it is too late then.
         Raises OutOfPagesError when the pool can never hold them, and whatever `action` raises.
         """
         store, requests = self._state.store, self._state.requests
         store.require_capacity(context.id, pages)
-        if store.is_usable(context.id) and (not pages or (not requests and store.available() >= pages)):
+        if store.is_usable(context.id) and (not pages or pages <= self.spare_pages()):
             return action()
         self._check_whole()
         request = PageRequest(context, pages, action, next(self._state.arrivals), _future())
@@ -146,9 +149,8 @@ class Ticker:
         try:
             return await request.done
         except asyncio.CancelledError:
-            if request.done.cancelled():
+            if not binds or request.done.cancelled():
                 raise
-            # Granted before the cancellation arrived: the caller finishes and leaves no orphan.
             return request.done.result()
         finally:
             if requests.get(context.id) is request:
@@ -161,7 +163,7 @@ class Ticker:
 
     def spare_pages(self) -> int:
         """Pages that can be taken without anybody waiting for them."""
-        return 0 if self._state.requests else self._state.store.available()
+        return 0 if is_contended(self._state) else self._state.store.available()
 
     async def run(
         self,

@@ -1,7 +1,8 @@
 """One context of the engine as its handles know it."""
 
 import itertools
-from collections.abc import Callable, Generator
+from bisect import bisect
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -46,6 +47,17 @@ class Flight:
         if multi_step is not None:
             return self.size + multi_step.tokens - 1
         return self.size if speculation is None else self.size + speculation.limit
+
+
+def _places_of_those_that_ran(lost: Sequence[Flight], grown: int) -> range:
+    """Which passes, in the order they were sent, made a context longer by `grown` tokens: they take effect in that
+    order (P3), so the first ones, or those behind some that were given up while they waited."""
+    least = list(itertools.accumulate((flight.size for flight in lost), initial=0))
+    most = list(itertools.accumulate((flight.most for flight in lost), initial=0))
+    for start, stop in itertools.combinations(range(len(lost) + 1), 2):
+        if least[stop] - least[start] <= grown <= most[stop] - most[start]:
+            return range(start, stop)
+    return range(max(bisect(least, grown) - 1, 0))
 
 
 @dataclass(slots=True)
@@ -163,13 +175,12 @@ class ContextHandle:
             return
         expected = self._kv_length() + sum(flight.size for flight in self._flights)
         grown = self._ask(ReservePages(self.id, 0)).sequence_length(self.page_size) - expected
-        lost, self._lost = self._lost, []
-        for flight in reversed(lost):
-            if flight.size <= grown:
-                grown -= min(grown, flight.most)
-                self._forget_draw(flight.message)
-            else:
-                self._land_back(flight)
+        lost, self._lost = sorted(self._lost, key=lambda flight: flight.ticket), []
+        ran = _places_of_those_that_ran(lost, grown)
+        for place in ran:
+            self._forget_draw(lost[place].message)
+        for flight in reversed([*lost[: ran.start], *lost[ran.stop :]]):
+            self._land_back(flight)
 
     def release(self) -> None:
         """Give back the context. Later use raises ContextReleasedError; releasing twice is no error."""

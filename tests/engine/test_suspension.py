@@ -7,6 +7,7 @@ import pytest
 from pie_mlx.errors import OutOfPagesError
 from pie_mlx.sdk import Context
 from tests.engine.running import Running, finished, in_context, running
+from tests.engine.test_patience import occupy_device
 
 
 async def write_alone(engine: Running, seed: int, prompt: int, tokens: int) -> list[int]:
@@ -86,6 +87,37 @@ async def test_a_holder_of_most_of_the_pool_makes_way(engine: Running) -> None: 
         await hoard.flush()
         assert await write_alone(small, 3, 60, 20) == expected
         assert hoard.seq_len == 200
+
+
+async def test_a_newcomer_takes_no_pages_before_a_pass_whose_context_was_suspended() -> None:  # Q4
+    with running(total_pages=16, max_batch_contexts=1) as engine:
+        ticker, store = engine.core.services.ticker, engine.store
+        on_device, early, newcomer = (Context(engine.model).append(engine.prompt(20, seed)) for seed in range(3))
+        await early.flush()
+        early.append(engine.prompt(3))
+
+        async def ask_while_early_is_suspended() -> tuple[int, bool, "asyncio.Task[None]"]:
+            state, number = ticker._state, newcomer._handle.id
+            ticker._restorer.suspend(state.contexts[early._handle.id])
+            asking = asyncio.create_task(ticker.take(state.contexts[number], 1, lambda: store.reserve(number, 1)))
+            await asyncio.sleep(0)
+            return ticker.spare_pages(), asking.done(), asking
+
+        device_is_free = occupy_device(engine)
+        try:
+            flushes: list[asyncio.Task[None]] = []
+            for context in (on_device, early):
+                flushes.append(asyncio.create_task(context.flush()))
+                while len(ticker._state.passes) < len(flushes):  # noqa: ASYNC110 - calls tell nobody they are here
+                    await asyncio.sleep(0)
+            asked = asyncio.run_coroutine_threadsafe(ask_while_early_is_suspended(), engine.core.loop)
+            spare_pages, granted, asking = await asyncio.wrap_future(asked)
+        finally:
+            device_is_free.set()
+        await asyncio.gather(*flushes)
+        while not asking.done():  # noqa: ASYNC110 - a task of another loop
+            await asyncio.sleep(0)
+    assert (spare_pages, granted) == (0, False)
 
 
 async def test_a_request_beyond_the_pool_is_refused_at_once() -> None:  # T26

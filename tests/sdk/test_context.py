@@ -133,6 +133,44 @@ async def test_a_flush_cancelled_in_its_batch_keeps_its_tokens(host: ToyHost, ct
     assert (ctx.seq_len, ctx.buffer()) == (2, [9])
 
 
+async def given_up(host: ToyHost, ctx: Context, *passes: list[int], runs: int, step: int = 1) -> None:
+    """Send the passes off together and cancel them, from first to last or back; the one in place `runs` was in a
+    batch."""
+    host.after = asyncio.Event()
+    tasks: list[asyncio.Future[None]] = []
+    for place, tokens in enumerate(passes):
+        host.before = None if place == runs else asyncio.Event()
+        tasks.append(asyncio.ensure_future(ctx.append(tokens).flush()))
+        for _ in range(3):
+            await asyncio.sleep(0)
+    for task in tasks[::step]:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    host.before = host.after = None
+
+
+@pytest.mark.parametrize("step", [1, -1])
+@pytest.mark.parametrize(
+    ("passes", "runs"),
+    [(([7] * 9, [8]), 0), (([7], [8] * 9), 0), (([7], [8]), 0), (([7] * 9, [8]), 1), (([7], [8] * 9), 1)],
+)
+async def test_of_several_flushes_that_were_cancelled_those_that_ran_keep_their_tokens(  # E5, P3
+    host: ToyHost, ctx: Context, passes: tuple[list[int], list[int]], runs: int, step: int
+) -> None:
+    await given_up(host, ctx, *passes, runs=runs, step=step)
+    assert (ctx.seq_len, ctx.buffer()) == (len(passes[runs]), passes[1 - runs])
+    (context,) = host.contexts.values()
+    assert context.tokens == passes[runs]
+
+
+@pytest.mark.parametrize("step", [1, -1])
+async def test_flushes_that_were_cancelled_before_they_started_give_their_tokens_back_in_order(  # E5
+    host: ToyHost, ctx: Context, step: int
+) -> None:
+    await given_up(host, ctx, [7, 8], [9], [10], runs=3, step=step)
+    assert (ctx.seq_len, ctx.buffer()) == (0, [7, 8, 9, 10])
+
+
 async def test_a_late_answer_does_not_overwrite_newer_counters(host: ToyHost, ctx: Context) -> None:  # P3
     host.after = asyncio.Event()
     task = asyncio.ensure_future(ctx.append([7, 8, 9]).flush())

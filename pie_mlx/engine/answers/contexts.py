@@ -51,7 +51,8 @@ async def _forked(services: Services, source: LiveContext) -> Fork:
     store = services.store
     if not store.is_usable(source.id):
         return store.fork(source.id)
-    return await services.ticker.take(source, store.pages_to_fork(source.id), lambda: store.fork(source.id))
+    pages = store.pages_to_fork(source.id)
+    return await services.ticker.take(source, pages, lambda: store.fork(source.id), binds=True)
 
 
 @answers(calls.ReleaseContext)
@@ -82,8 +83,9 @@ async def reserve(services: Services, process: Process, call: calls.ReservePages
     context = process.context(call.context)
     async with context.turn:
         context.check_live()
-        await services.ticker.take(context, call.pages, lambda: services.store.reserve(context.id, call.pages))
-        return services.store.counters(context.id)
+        store, pages = services.store, call.pages
+        await services.ticker.take(context, pages, lambda: store.reserve(context.id, pages), binds=True)
+        return store.counters(context.id)
 
 
 @answers(calls.ReleasePages)

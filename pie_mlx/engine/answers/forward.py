@@ -209,7 +209,7 @@ def _with_drafts(
     """`inputs` with the drafts behind them, on pages that nobody else waits for; adds what is read of the drafts."""
     store = services.store
     if call.reserve:
-        drafted.reserve(store, context.id, len(inputs), services.ticker.spare_pages())
+        drafted.reserve(store, context.id, len(inputs), services.ticker.spare_pages)
     slot = store.sequence_length(context.id) + len(inputs)
     reads += drafted.reads(reads[drafted.slot])
     return [*inputs, *drafted.inputs(inputs[-1], slot)]
