@@ -10,19 +10,28 @@ from pie_mlx.errors import EmptyMaskError, InvalidArgumentError
 
 
 def pack_runs(runs: Sequence[int], vocabulary: int) -> PackedMask:
-    """Pack a BRLE mask; tokens beyond it are forbidden (F9). Raises InvalidArgumentError for a run below 0 or a mask
+    """Pack a BRLE mask; tokens beyond it are forbidden (F9). Raises InvalidArgumentError for a run below 0 and a mask
     wider than the vocabulary."""
+    _check_runs(runs, vocabulary)
     lengths = np.asarray(runs, dtype=np.int64)
-    if lengths.min(initial=0) < 0:
-        raise InvalidArgumentError(f"logit mask: negative run {lengths.min()}", hint="run lengths count tokens")
-    if lengths.sum() > vocabulary:
-        raise InvalidArgumentError(
-            f"logit mask: covers {lengths.sum()} tokens, the vocabulary has {vocabulary}",
-            hint="shorten the mask; tokens beyond its end are forbidden anyway",
-        )
     bits = np.zeros((vocabulary + 31) // 32 * 32, np.uint8)
     bits[: lengths.sum()] = np.repeat(np.arange(len(lengths)) % 2, lengths)
     return np.packbits(bits, bitorder="little").view(np.uint32)
+
+
+def _check_runs(runs: Sequence[int], vocabulary: int) -> None:
+    """In ints of Python: those of numpy wrap, and what `repeat` is given then it writes beyond its buffer."""
+    if len(runs) > 2 * vocabulary + 1:  # what one writes who gives each token a run of its own
+        raise InvalidArgumentError(
+            f"logit mask: {len(runs)} runs for a vocabulary of {vocabulary}", hint="leave out runs of length 0"
+        )
+    if min(runs, default=0) < 0:
+        raise InvalidArgumentError(f"logit mask: negative run {min(runs)}", hint="run lengths count tokens")
+    if sum(runs) > vocabulary:
+        raise InvalidArgumentError(
+            f"logit mask: covers {sum(runs)} tokens, the vocabulary has {vocabulary}",
+            hint="shorten the mask; tokens beyond its end are forbidden anyway",
+        )
 
 
 def intersect(masks: Sequence[PackedMask], *, names: Sequence[str]) -> PackedMask | None:
