@@ -5,6 +5,8 @@ An SDK object knows nothing that the replies did not tell it.
 """
 
 from pie_mlx.calls.adapter import (
+    LARGEST_SEED,
+    SMALLEST_SEED,
     AdapterPart,
     AdapterState,
     CreateAdapter,
@@ -103,7 +105,9 @@ from pie_mlx.calls.session import AwaitIncoming, ReceiveFile, ReceiveMessage, Se
 __all__ = [
     "ARGMAX_TEMPERATURE",
     "HIGHEST_TEMPERATURE",
+    "LARGEST_SEED",
     "MOST_DRAWS",
+    "SMALLEST_SEED",
     "AdapterPart",
     "AdapterState",
     "AdvanceMatcher",

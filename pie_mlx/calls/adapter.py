@@ -2,6 +2,9 @@
 
 from pie_mlx.calls.base import Call, Record
 
+SMALLEST_SEED, LARGEST_SEED = -(1 << 63), (1 << 63) - 1
+"""Seeds of noise; 0 is none (Z2)."""
+
 
 class AdapterState(Record, frozen=True):
     """An adapter. `version` rises with every change of its weights (A4), `size_bytes` is what they take in memory."""

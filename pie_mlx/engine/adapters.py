@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from pie_mlx.calls import AdapterState
+from pie_mlx.calls import LARGEST_SEED, SMALLEST_SEED, AdapterState
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.model.adapters import AdapterBank, AdapterContent, AdapterUse, Version
 from pie_mlx.engine.model.runner import Runner
@@ -130,7 +130,8 @@ class AdapterRegistry:
     def used(self, username: str, adapter: int, zo_seed: int) -> Generator[AdapterUse, None, None]:
         """What the tokens of a pass are computed with; the weights stay as they are inside (A1).
 
-        Raises AdapterNotFoundError, and InvalidArgumentError for a seed without an adapter that evolves (Z2).
+        Raises AdapterNotFoundError, and InvalidArgumentError for a seed of more than 64 bits or without an adapter that
+        evolves (Z2).
         """
         if not adapter:
             raise InvalidArgumentError("zo_seed: the pass has no adapter", hint="noise is added to an adapter: set one")
@@ -139,6 +140,8 @@ class AdapterRegistry:
             raise InvalidArgumentError(
                 f"zo_seed: the adapter {found.name!r} is not initialised for it", hint="call zo.initialize() first"
             )
+        if not SMALLEST_SEED <= zo_seed <= LARGEST_SEED:
+            raise InvalidArgumentError(f"zo_seed: {zo_seed} has more than 64 bits", hint="use a signed 64-bit integer")
         with self._leased(found.current):
             yield AdapterUse(*found.current, zo_seed)
 

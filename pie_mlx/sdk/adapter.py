@@ -3,13 +3,19 @@
 from os import PathLike
 from typing import Self
 
-from pie_mlx.calls import AdapterState, CreateAdapter, DestroyAdapter, ForkAdapter, OpenAdapter
+from pie_mlx.calls import (
+    LARGEST_SEED,
+    SMALLEST_SEED,
+    AdapterState,
+    CreateAdapter,
+    DestroyAdapter,
+    ForkAdapter,
+    OpenAdapter,
+)
 from pie_mlx.errors import AdapterNotFoundError, InvalidArgumentError, InvalidTypeError
 from pie_mlx.sdk import _adapter_files
 from pie_mlx.sdk._tokens import checked_text, integer
 from pie_mlx.sdk.model import Model, checked_model
-
-SMALLEST_SEED, LARGEST_SEED = -(1 << 63), (1 << 63) - 1
 
 
 class Adapter:

@@ -12,7 +12,6 @@ from pie_mlx.engine.transfers import Download, Upload
 from pie_mlx.errors import AdapterFormatError, InvalidArgumentError
 
 LARGEST_RANK = 1024
-SMALLEST_SEED, LARGEST_SEED = -(1 << 63), (1 << 63) - 1
 
 
 @answers(calls.CreateAdapter)
@@ -126,7 +125,7 @@ def _next_generation(call: calls.UpdateEvolution, content: AdapterContent) -> Ad
     if len(set(call.seeds)) < size or 0 in call.seeds:
         raise InvalidArgumentError("zo.update: seeds must differ and not be 0", hint="0 means no noise")
     for seed in call.seeds:
-        _require("seed", SMALLEST_SEED <= seed <= LARGEST_SEED, seed, "a signed 64-bit integer")
+        _require("seed", calls.SMALLEST_SEED <= seed <= calls.LARGEST_SEED, seed, "a signed 64-bit integer")
     return updated(content, state, call.scores, call.seeds, call.max_sigma)
 
 

@@ -130,6 +130,17 @@ async def test_a_seed_needs_an_adapter_that_evolves(engine: Running, folder: Fol
             await forward.execute()
 
 
+@pytest.mark.parametrize("seed", [1 << 63, -(1 << 63) - 1])
+async def test_a_seed_has_64_bits(engine: Running, seed: int) -> None:  # Z2
+    adapter = Adapter.create(engine.model, "zo")
+    zo.initialize(adapter)
+    with Context(engine.model) as context:
+        tokens, slots = engine.prompt(20), [calls.Slot(0, Sampler.argmax())]
+        with pytest.raises(InvalidArgumentError, match="64 bits"):
+            await engine.host.submit(calls.Forward(context.id, tokens, slots=slots, adapter=adapter.id, zo_seed=seed))
+        assert context.seq_len == 0
+
+
 async def test_a_pass_that_is_refused_leaves_the_context_as_it_was(engine: Running) -> None:  # E3
     adapter = Adapter.create(engine.model, "gone")
     context = Context(engine.model).append([7, 8])
