@@ -60,6 +60,11 @@ class Pass:
         return self.remaining == 0 or self.done.done()
 
     @property
+    def failure(self) -> BaseException | None:
+        """Why it is over without success."""
+        return self.done.exception() if self.done.done() and not self.done.cancelled() else None
+
+    @property
     def has_adapter(self) -> bool:
         """Whether any input is computed with an adapter. The last one tells: only what was pending before has none."""
         return self.inputs[-1].adapter != 0

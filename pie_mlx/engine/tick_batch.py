@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from pie_mlx.calls import Brle
+from pie_mlx.calls import AnyResult, Brle
 from pie_mlx.engine.course import Course
 from pie_mlx.engine.drafting import Window
 from pie_mlx.engine.kv import PageStore, Rows
@@ -71,11 +71,31 @@ def _chunk_masks(masks: Sequence[bytes | None], first_slot: int) -> list[Brle]:
 def take_result(store: PageStore, item: Pass, count: int, result: WorkResult) -> int:
     """A chunk is computed: its tokens are in KV, its readings in the pass. A failed one fails the whole pass.
 
+    So does one that cannot be kept: who waits for the pass takes back what it did, the others of the batch go on.
+
     Answers how many pages were committed that the context had to compute (M10).
     """
     if isinstance(result, BatchFailedError):
         item.fail(result)
         return 0
+    try:
+        return _keep(store, item, count, result)
+    except Exception as error:
+        item.fail(_lost(error))
+        return 0
+
+
+def _lost(error: Exception) -> BatchFailedError:
+    lost = BatchFailedError(
+        f"forward: what the pass computed could not be kept: {type(error).__name__}: {error}",
+        hint="the context is as it was before it; report this, as it is a fault of the engine",
+        cause=str(error),
+    )
+    lost.__cause__ = error
+    return lost
+
+
+def _keep(store: PageStore, item: Pass, count: int, result: Sequence[AnyResult]) -> int:
     if not item.replay:
         store.append(item.context.id, item.inputs[item.cursor : item.cursor + count])
     item.take(count, result)

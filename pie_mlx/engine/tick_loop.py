@@ -280,10 +280,11 @@ class TickLoop:
             self._suspend(suspension)
 
     def _after_replay(self, item: Pass, error: BatchFailedError | None) -> None:
-        if error is None:
-            self._restorer.after_chunk(item)
+        failure = error or item.failure
+        if isinstance(failure, BatchFailedError):
+            self._restorer.fail(item, failure)
         else:
-            self._restorer.fail(item, error)
+            self._restorer.after_chunk(item)
 
     def _after_pass(self, item: Pass, error: BatchFailedError | None) -> None:
         context = item.context

@@ -1,12 +1,16 @@
-"""A tick loop that ends by a fault of the engine."""
+"""Faults of the engine: those that end the tick loop, and those that one pass bears alone."""
 
 import asyncio
+import struct
+from collections.abc import Sequence
 
 import pytest
 
-from pie_mlx.errors import EngineStoppedError
+from pie_mlx.calls import AnyResult
+from pie_mlx.engine.passes import Pass
+from pie_mlx.errors import BatchFailedError, EngineStoppedError
 from pie_mlx.sdk import Context
-from tests.engine.running import engine_alone, finished, in_context
+from tests.engine.running import Running, engine_alone, finished, in_context, running
 
 
 class Panic(BaseException):
@@ -34,3 +38,57 @@ def test_whoever_waits_is_told_and_so_is_whoever_comes_later(fault: BaseExceptio
         ticker = engine.core.services.ticker
         ticker._ticks.plan = fail  # type: ignore[method-assign, assignment]
         finished(in_context(engine, asyncio.wait_for(program(), 20)))
+
+
+@pytest.mark.parametrize("operation", ["append", "commit_full"])
+async def test_what_cannot_be_kept_fails_its_own_pass_and_no_other(  # E3
+    engine: Running, monkeypatch: pytest.MonkeyPatch, operation: str
+) -> None:
+    expected = await written(engine, Context(engine.model))
+    bad, good = Context(engine.model).append([45, 46]), Context(engine.model)
+    await bad.flush()
+    kept = getattr(engine.store, operation)
+
+    def broken(context: int, *more: object) -> object:
+        if context == bad.id:
+            raise struct.error("argument out of range")
+        return kept(context, *more)
+
+    monkeypatch.setattr(engine.store, operation, broken)
+    found = await asyncio.gather(
+        bad.append(engine.prompt(40, 3)).flush(), written(engine, good), return_exceptions=True
+    )
+    assert isinstance(found[0], BatchFailedError)
+    assert "could not be kept: error: argument out of range" in str(found[0])
+    assert found[1] == expected
+    assert (bad.seq_len, len(bad.buffer())) == (2, 40)
+    assert engine.core.services.ticker.failure is None
+    monkeypatch.undo()
+    again = Context(engine.model).append([45, 46, *engine.prompt(40, 3)])
+    assert await engine.greedy(bad, 4) == await engine.greedy(again, 4)
+
+
+async def written(engine: Running, context: Context) -> list[int]:
+    return await engine.greedy(context.append(engine.prompt(20, 4)), 8)
+
+
+async def test_a_replay_that_cannot_be_kept_fails_who_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:  # R4
+    with running(total_pages=16) as engine:
+        context = Context(engine.model).append(engine.prompt(20))
+        await context.flush()
+        context.suspend()
+        with Context(engine.model) as other:
+            other.inner().reserve_working_pages(16)  # nothing of it is cached any more
+        take = Pass.take
+
+        def broken(item: Pass, count: int, values: Sequence[AnyResult]) -> None:
+            if item.replay:
+                raise ValueError("no")
+            take(item, count, values)
+
+        monkeypatch.setattr(Pass, "take", broken)
+        with pytest.raises(BatchFailedError, match="could not be kept"):
+            await asyncio.wait_for(context.append([45]).flush(), 20)
+        monkeypatch.undo()
+        assert len(await engine.greedy(context, 4)) == 4
+        assert context.seq_len == 24

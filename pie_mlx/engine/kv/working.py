@@ -202,10 +202,13 @@ class WorkingPages:
         size, first = self._page_size, context.committed
         before = context.block_table[first : first + pages]
         place, key = _end(context), last_key(context.leaf)
-        for start in range(0, pages * size, size):
+        records: list[PageRecord] = []
+        for start in range(0, pages * size, size):  # all keys before the first page changes hands: making one may raise
             tokens = context.working[start : start + size]
             key = self._hasher.key(key, tokens)
-            place = self._publish(context, place, PageRecord(key, pack(tokens), size, None))
+            records.append(PageRecord(key, pack(tokens), size, None))
+        for record in records:
+            place = self._publish(context, place, record)
         self._settle(context, place)
         computed = pages - min(pages, context.inherited_tokens // size)
         highest = max(map(_POSITION, context.working[: pages * size]))

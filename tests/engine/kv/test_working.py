@@ -1,5 +1,7 @@
 """Working pages: reserve, fill, truncate, commit."""
 
+import struct
+
 import pytest
 
 from pie_mlx.engine.kv import CommitResult, PageStore, WorkingToken
@@ -79,6 +81,17 @@ def test_automatic_commit_stops_at_the_page_that_positions_forbid(store: PageSto
         store.append(context, [WorkingToken(1, first + i) for i in range(16)])
     assert store.commit_full(context).pages == 1
     assert counters(store, context) == (2, 2, 32)
+
+
+def test_a_page_that_has_no_key_leaves_those_before_it_uncommitted_too(store: PageStore):  # E3
+    copy = working(store, 16, 1)
+    store.commit(copy, 1)
+    context = working(store, 16, 3)
+    store.append(context, [WorkingToken(1, 16 + i, zo_seed=1 << 63) for i in range(16)])
+    with pytest.raises(struct.error):
+        store.commit_full(context)
+    assert counters(store, context) == (0, 3, 32)
+    store.check_integrity()
 
 
 def test_reservations_add_up_and_are_released_from_the_tail(store: PageStore):  # T4
