@@ -1,5 +1,7 @@
 """What is read from a row of logits: samplers and probes, and their results."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from pie_mlx.calls.base import Record, snake_case
@@ -24,6 +26,12 @@ def _check_integer(what: str, value: int) -> None:
         raise InvalidTypeError(f"{what}: got {type(value).__name__}", hint="pass a plain int")
     if not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
         raise InvalidArgumentError(f"{what}: it has more than 64 bits", hint="pass a smaller int")
+
+
+def _are_plain(values: Sequence[int]) -> bool:
+    """Whether all are ints of 64 bits; told at C speed, as there may be millions of them."""
+    whole = {*map(type, values)} <= {int}
+    return whole and (not values or SMALLEST_INTEGER <= min(values) <= max(values) <= LARGEST_INTEGER)
 
 
 def _check_number(what: str, value: float) -> None:
@@ -144,7 +152,7 @@ class Logprobs(Read, frozen=True):
     def __post_init__(self) -> None:
         if not isinstance(self.token_ids, list | tuple):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidTypeError(f"Logprobs: got {type(self.token_ids).__name__}", hint="pass a list of ints")
-        for token_id in self.token_ids:
+        for token_id in () if _are_plain(self.token_ids) else self.token_ids:
             _check_integer("Logprobs: token_ids", token_id)
 
 

@@ -3,23 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pie_mlx.calls import (
-    HIGHEST_TEMPERATURE,
-    MOST_DRAWS,
-    Distribution,
-    Forward,
-    HiddenState,
-    Logprob,
-    Logprobs,
-    ModelInfo,
-    Probe,
-    Sampler,
-    Slot,
-)
+from pie_mlx.calls import Forward, ModelInfo
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row, is_empty, row_runs
 from pie_mlx.engine.model.step import AdapterUse
-from pie_mlx.errors import ContextLengthError, InvalidArgumentError, InvalidTypeError
+from pie_mlx.engine.slots import check_slot_count, check_slots
+from pie_mlx.engine.vocabulary import check_tokens
+from pie_mlx.errors import ContextLengthError, InvalidArgumentError, SpeculationError
+
+LONG_REQUEST = 16_384
+"""Tokens and runs that are checked on the engine's loop: 10 ms. More would keep others waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,38 +27,66 @@ class ForwardRequest:
     plain: int
 
 
-def check_tokens(tokens: Sequence[int], vocabulary_size: int) -> None:
-    """Raises InvalidArgumentError for a token id outside the vocabulary (F5)."""
-    for token in tokens:
-        if not 0 <= token < vocabulary_size:
+def check_lengths(call: Forward, length: int, model: ModelInfo) -> None:
+    """Whether a call on a context that holds `length` tokens may be walked through: everything in it is as long as it
+    can be at most. Only the number of tokens at positions of their own is left to the pool to bound.
+
+    Raises InvalidArgumentError for empty input and numbers of positions, masks and slots that do not fit (F3-F7), and
+    ContextLengthError for more tokens than the model can reach (F4).
+    """
+    if not call.tokens and (call.slots or not call.pending):
+        raise InvalidArgumentError("forward: no input tokens", hint="call input() or input_at() before execute()")
+    own, first_slot = len(call.tokens), length + len(call.pending)
+    counted = first_slot if call.positions is not None else first_slot + own
+    if counted > model.maximum_positions:
+        raise _too_long(counted - 1, model.maximum_positions, counted=True)
+    if call.positions is not None and len(call.positions) != own:
+        raise InvalidArgumentError(
+            f"input_at: {own} tokens and {len(call.positions)} positions", hint="give one position per token"
+        )
+    if call.attention_masks is not None:
+        _check_rows(call.attention_masks, own, first_slot + own)
+    check_slot_count(call.slots, own)
+
+
+def check_plans(call: Forward, model: ModelInfo) -> None:
+    """Whether what is planned behind the pass may be walked through. Raises InvalidArgumentError, SpeculationError."""
+    for what, stops in (("multi_step", call.multi_step), ("speculation", call.speculation)):
+        if stops is not None and len(stops.stop_tokens) > model.vocabulary_size:
             raise InvalidArgumentError(
-                f"token {token}: outside the vocabulary of {vocabulary_size}", hint="use ids the tokenizer gave"
+                f"{what}: {len(stops.stop_tokens)} stop tokens, the vocabulary has {model.vocabulary_size}",
+                hint="name each once",
             )
+    drafts = call.speculation.drafts if call.speculation is not None else None
+    if drafts is not None and len(drafts) > model.maximum_positions:
+        raise SpeculationError(
+            f"drafts: {len(drafts)}, more than this model reads: at most {model.maximum_positions}",
+            hint="draft what may be verified in one pass",
+        )
+
+
+def is_long(call: Forward) -> bool:
+    """Whether `read_request` takes so long that the engine's loop should not wait for it."""
+    rows = sum(map(len, call.attention_masks)) if call.attention_masks else 0
+    return len(call.pending) + len(call.tokens) + rows > LONG_REQUEST
 
 
 def read_request(call: Forward, length: int, model: ModelInfo, use: AdapterUse) -> ForwardRequest:
     """Check a call on a context that holds `length` tokens; its own input is computed with `use`, what was pending
-    without (F1, F10).
+    without (F1, F10). Its lengths are checked. Any thread may do this.
 
-    Raises InvalidArgumentError for empty input, ids, positions, masks or slots out of range (F3-F7, L4), and
-    ContextLengthError for a position the model cannot reach (F4).
+    Raises InvalidArgumentError for ids, positions, masks or slots out of range (F3-F7, L4), and ContextLengthError for
+    a position the model cannot reach (F4).
     """
-    if not call.tokens and (call.slots or not call.pending):
-        raise InvalidArgumentError("forward: no input tokens", hint="call input() or input_at() before execute()")
     check_tokens(call.pending, model.vocabulary_size)
     check_tokens(call.tokens, model.vocabulary_size)
-    for slot in call.slots:
-        _check_slot(slot, len(call.tokens), model)
-    if len(call.slots) > 1:  # a single sampler has checked itself
-        _check_draws(call.slots, len(call.tokens))
+    check_slots(call.slots, len(call.tokens), model)
     own_start = len(call.pending)
     first_slot = length + own_start
     positions = _positions(call, first_slot, model.maximum_positions)
-    _check_masks(call, first_slot)
+    rows = _rows(call, first_slot)
     inputs = [WorkingToken(token, length + index) for index, token in enumerate(call.pending)]
-    for index, (token, position) in enumerate(zip(call.tokens, positions, strict=True)):
-        row = canonical_row(call.attention_masks[index], first_slot + index) if call.attention_masks else None
-        inputs.append(WorkingToken(token, position, row, *use))
+    inputs += [WorkingToken(*own, *use) for own in zip(call.tokens, positions, rows, strict=True)]
     own_plain = call.attention_masks is None and positions == list(range(first_slot, first_slot + len(positions)))
     return ForwardRequest(inputs, own_start, len(inputs) if own_plain else own_start)
 
@@ -73,16 +94,12 @@ def read_request(call: Forward, length: int, model: ModelInfo, use: AdapterUse) 
 def _positions(call: Forward, first_slot: int, maximum: int) -> list[int]:
     positions = call.positions
     if positions is None:
-        positions = list(range(first_slot, first_slot + len(call.tokens)))
-    if len(positions) != len(call.tokens):
-        raise InvalidArgumentError(
-            f"input_at: {len(call.tokens)} tokens and {len(positions)} positions", hint="give one position per token"
-        )
+        return list(range(first_slot, first_slot + len(call.tokens)))
     if min(positions, default=0) < 0:
         raise InvalidArgumentError(f"input_at: position {min(positions)} is negative", hint="positions start at 0")
-    highest = max([*positions, first_slot - 1])
+    highest = max(positions, default=0)
     if highest >= maximum:
-        raise _too_long(highest, maximum, counted=call.positions is None or first_slot > maximum)
+        raise _too_long(highest, maximum, counted=False)
     return list(positions)
 
 
@@ -95,62 +112,38 @@ def _too_long(highest: int, maximum: int, *, counted: bool) -> ContextLengthErro
     return ContextLengthError(what, hint="shorten the prompt, or start a new context")
 
 
-def _check_masks(call: Forward, first_slot: int) -> None:
-    rows = call.attention_masks
-    if rows is None:
-        return
-    if len(rows) != len(call.tokens):
+def _check_rows(rows: Sequence[Sequence[int]], tokens: int, slots: int) -> None:
+    if len(rows) != tokens:
         raise InvalidArgumentError(
-            f"attention_mask: {len(rows)} rows for {len(call.tokens)} tokens", hint="give one row per input token"
+            f"attention_mask: {len(rows)} rows for {tokens} tokens", hint="give one row per input token"
         )
+    longest = max(map(len, rows), default=0)
+    if longest > 2 * slots + 1:  # what one writes who gives each slot a run of its own
+        raise InvalidArgumentError(
+            f"attention_mask: {longest} runs for {slots} slots", hint="leave out runs of length 0"
+        )
+
+
+def _rows(call: Forward, first_slot: int) -> list[bytes | None]:
+    """The canonical attention mask of each token."""
     slots = first_slot + len(call.tokens)
-    for index, row in enumerate(rows):
-        if min(row, default=0) < 0:
-            raise InvalidArgumentError(f"attention_mask: row {index} has a negative run", hint="runs count slots")
-        if sum(row) > slots:
-            raise InvalidArgumentError(
-                f"attention_mask: row {index} covers {sum(row)} slots, the context will have {slots}",
-                hint="rows cover the slots held after the pass",
-            )
-        if is_empty(row_runs(canonical_row(row, first_slot + index), first_slot + index)):
-            raise InvalidArgumentError(
-                f"attention_mask: row {index} hides every slot its token may see",
-                hint="leave at least one slot at or before the token visible",
-            )
+    if call.attention_masks is None:
+        return [None] * len(call.tokens)
+    return [_row(index, row, first_slot + index, slots) for index, row in enumerate(call.attention_masks)]
 
 
-def _check_slot(slot: Slot, inputs: int, model: ModelInfo) -> None:
-    if not (isinstance(slot.index, int) and 0 <= slot.index < inputs):  # pyright: ignore[reportUnnecessaryIsInstance]
+def _row(index: int, row: Sequence[int], slot: int, slots: int) -> bytes | None:
+    if min(row, default=0) < 0:
+        raise InvalidArgumentError(f"attention_mask: row {index} has a negative run", hint="runs count slots")
+    if sum(row) > slots:
         raise InvalidArgumentError(
-            f"forward: index {slot.index} is outside the {inputs} input tokens of this pass",
-            hint="indices count the pass's own input from 0",
+            f"attention_mask: row {index} covers {sum(row)} slots, the context will have {slots}",
+            hint="rows cover the slots held after the pass",
         )
-    if not isinstance(slot.read, Sampler):
-        _check_probe(slot.read, model)
-
-
-def _check_draws(slots: Sequence[Slot], inputs: int) -> None:
-    """A pass draws no more than one sampler may, or one token at each input (L3)."""
-    draws = sum(slot.read.draws for slot in slots if isinstance(slot.read, Sampler))
-    most = max(MOST_DRAWS, inputs)
-    if draws > most:
-        raise InvalidArgumentError(f"forward: {draws} draws, at most {most} at once", hint="draw in several passes")
-
-
-def _check_probe(read: Probe, model: ModelInfo) -> None:
-    if not isinstance(read, Probe):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidTypeError(f"forward: {type(read).__name__} reads nothing", hint="use a Sampler or a probe")
-    if isinstance(read, Logprob | Logprobs):
-        ids = [read.token_id] if isinstance(read, Logprob) else read.token_ids
-        if not ids:
-            raise InvalidArgumentError("Logprobs: no token ids", hint="name at least one token")
-        check_tokens(ids, model.vocabulary_size)
-    if isinstance(read, HiddenState) and not model.hidden_size:
+    mask = canonical_row(row, slot)
+    if is_empty(row_runs(mask, slot)):
         raise InvalidArgumentError(
-            f"HiddenState: where {model.name} ends in its output head was not found", hint="use another model"
+            f"attention_mask: row {index} hides every slot its token may see",
+            hint="leave at least one slot at or before the token visible",
         )
-    if isinstance(read, Distribution) and not (0 < read.temperature <= HIGHEST_TEMPERATURE and read.k >= 0):
-        raise InvalidArgumentError(
-            f"Distribution: temperature {read.temperature}, k {read.k}",
-            hint=f"0 < temperature <= {HIGHEST_TEMPERATURE:g} and k >= 0",
-        )
+    return mask

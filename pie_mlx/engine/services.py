@@ -10,7 +10,6 @@ from pie_mlx.engine.archive import SnapshotArchive
 from pie_mlx.engine.bank import Bank
 from pie_mlx.engine.draft_model import DraftDesk
 from pie_mlx.engine.drafting import Allowance
-from pie_mlx.engine.forward_request import check_tokens
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.market import Horizon
@@ -21,6 +20,7 @@ from pie_mlx.engine.text.grammar import GrammarService
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.engine.ticker import Ticker
 from pie_mlx.engine.underway import Underway
+from pie_mlx.engine.vocabulary import check_tokens
 from pie_mlx.errors import EngineStoppedError, InvalidArgumentError, ModelNotFoundError
 from pie_mlx.events import ContextReleased, Event
 

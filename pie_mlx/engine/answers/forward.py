@@ -1,5 +1,6 @@
 """One forward pass: check it, attach what is cached, compute the rest, commit."""
 
+import asyncio
 from collections.abc import Coroutine, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -10,7 +11,7 @@ from pie_mlx.engine.answers.base import answers
 from pie_mlx.engine.attaching import attach
 from pie_mlx.engine.course import Course, feed
 from pie_mlx.engine.drafting import Row
-from pie_mlx.engine.forward_request import ForwardRequest, read_request
+from pie_mlx.engine.forward_request import ForwardRequest, check_lengths, check_plans, is_long, read_request
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.logit_mask import allowed_next, pack_runs
@@ -35,6 +36,7 @@ NO_HORIZON = Horizon(0.0, 1.0)
 async def forward(services: Services, process: Process, call: calls.Forward) -> calls.ForwardReply:
     context = process.context(call.context)
     context.pay()
+    check_plans(call, services.model_info)
     matchers = [process.matcher(number) for number in call.matchers]
     run_pass = _adapted_pass if call.adapter or call.zo_seed else _pass
 
@@ -71,7 +73,7 @@ async def _pass(
         requested_seconds = services.clock()
         await services.ticker.restore(context)
         length = services.store.sequence_length(context.id)
-        request = read_request(call, length, services.model_info, use)
+        request = await _request(services, context, call, length, use)
         if call.horizon is not None:
             services.rebid(process, context, declared_horizon(*call.horizon))
         fixed = pack_runs(call.logit_mask, services.model_info.vocabulary_size) if call.logit_mask else None
@@ -96,6 +98,29 @@ async def _pass(
         context.sampled += further + sum(isinstance(slot.read, Sampler) for slot in call.slots)
         terminated = _advance(services, call, matchers, results, course)
         return calls.ForwardReply(results, services.store.counters(context.id), terminated, attached, kept=further)
+
+
+async def _request(
+    services: Services, context: LiveContext, call: calls.Forward, length: int, use: AdapterUse
+) -> ForwardRequest:
+    """The call, checked. A long one keeps nobody from the engine's loop."""
+    check_lengths(call, length, services.model_info)
+    if call.positions is not None:
+        _check_room(services, context, call)
+    if not is_long(call):
+        return read_request(call, length, services.model_info, use)
+    request = await asyncio.to_thread(read_request, call, length, services.model_info, use)
+    await services.ticker.restore(context)  # it may have had to go meanwhile
+    return request
+
+
+def _check_room(services: Services, context: LiveContext, call: calls.Forward) -> None:
+    """Where positions repeat, the pool alone bounds how many tokens there are. Raises PageError."""
+    store, tokens = services.store, len(call.pending) + len(call.tokens)
+    if call.reserve:
+        store.require_capacity(context.id, store.pages_lacking(context.id, tokens))
+    else:
+        store.next_slots(context.id, tokens)
 
 
 def _may_go_on(services: Services, call: calls.Forward, matchers: Sequence[Matcher]) -> bool:
