@@ -7,7 +7,7 @@ from pie_mlx.calls import Forward, ModelInfo
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row, is_empty, row_runs
 from pie_mlx.engine.model.step import AdapterUse
-from pie_mlx.engine.slots import check_slot_count, check_slots
+from pie_mlx.engine.slots import check_advance, check_slot_count, check_slots
 from pie_mlx.engine.vocabulary import check_tokens
 from pie_mlx.errors import ContextLengthError, InvalidArgumentError, SpeculationError
 
@@ -81,6 +81,8 @@ def read_request(call: Forward, length: int, model: ModelInfo, use: AdapterUse) 
     check_tokens(call.pending, model.vocabulary_size)
     check_tokens(call.tokens, model.vocabulary_size)
     check_slots(call.slots, len(call.tokens), model)
+    if call.advance_slot is not None:
+        check_advance(call.slots, call.advance_slot)
     own_start = len(call.pending)
     first_slot = length + own_start
     positions = _positions(call, first_slot, model.maximum_positions)

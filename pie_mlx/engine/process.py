@@ -2,6 +2,7 @@
 
 import asyncio
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,6 +63,14 @@ class Process:
         if found is None:
             raise InvalidArgumentError(f"matcher {number}: it was released", hint="compile the grammar again")
         return found
+
+    def matchers_of(self, numbers: Sequence[int]) -> list[Matcher]:
+        """Raises InvalidArgumentError for a matcher that is gone, and for one named twice: it would move on twice."""
+        if not numbers:
+            return []
+        if len(numbers) > len(self.matchers) or len(set(numbers)) < len(numbers):
+            raise InvalidArgumentError("matchers: one is named twice, or was released", hint="name each once")
+        return [self.matcher(number) for number in numbers]
 
     def check_open(self) -> None:
         """Raises EngineStoppedError once the process has been closed."""

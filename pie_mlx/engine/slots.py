@@ -45,6 +45,20 @@ def check_slots(slots: Sequence[Slot], inputs: int, model: ModelInfo) -> None:
         _check_probes(probes, model)
 
 
+def check_advance(slots: Sequence[Slot], advance_slot: int) -> None:
+    """Raises InvalidArgumentError for a slot that draws no token, or several: grammars move on by one (G13)."""
+    if not 0 <= advance_slot < len(slots):
+        raise InvalidArgumentError(
+            f"forward: advance_slot {advance_slot} is outside the {len(slots)} slots of this pass",
+            hint="name the slot whose token the grammars are fed",
+        )
+    read = slots[advance_slot].read
+    if not isinstance(read, Sampler) or read.draws != 1:
+        raise InvalidArgumentError(
+            f"forward: advance_slot {advance_slot} draws no token, or several", hint="name a sampler of one draw"
+        )
+
+
 def _check_slot(slot: Slot, inputs: int) -> None:
     if not (isinstance(slot.index, int) and 0 <= slot.index < inputs):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidArgumentError(

@@ -15,6 +15,7 @@ from pie_mlx.calls import (
     Logits,
     Logprobs,
     ModelInfo,
+    Sampler,
     Slot,
 )
 from pie_mlx.engine.forward_request import check_lengths, check_plans, is_long, read_request
@@ -91,6 +92,22 @@ def test_a_pass_reads_no_more_than_an_answer_holds(probe: Any) -> None:
     read_request(Forward(1, [5] * 1000, slots=slots[:10]), 0, model, NO_ADAPTER)
 
 
+@pytest.mark.parametrize(
+    ("slots", "advance"),
+    [
+        ([Slot(0, Sampler())], 1),
+        ([Slot(0, Sampler())], -1),
+        ([Slot(0, Sampler())], 2**64 - 1),
+        ([], 0),
+        ([Slot(0, Sampler()), Slot(0, Entropy())], 1),
+        ([Slot(0, Sampler(draws=3))], 0),
+    ],
+)
+def test_grammars_move_on_by_the_one_token_of_a_sampler(slots: list[Slot], advance: int) -> None:  # G13
+    with pytest.raises(InvalidArgumentError, match="advance_slot"):
+        read_request(Forward(1, [5], slots=slots, advance_slot=advance), 0, MODEL, NO_ADAPTER)
+
+
 def test_long_rows_are_as_short_ones() -> None:  # F7, F13
     rows = [[0, *[1] * index, 1] for index in range(1, 300)]
     call = Forward(1, [5] * len(rows), attention_masks=rows)
@@ -103,6 +120,18 @@ def test_long_rows_are_as_short_ones() -> None:  # F7, F13
             seen += range(start, start + run) if place % 2 else ()
             start += run
         assert seen == visible, row
+
+
+async def test_a_pass_that_is_refused_for_its_grammars_changes_nothing(engine: Running) -> None:  # E3
+    with Context(engine.model) as context:
+        state = engine.host.call(calls.CompileGrammar(engine.model.name, calls.GrammarSource("regex", "[a-z]+")))
+        assert state is not None
+        number = state.matcher
+        for matchers, advance in (([number], 5), ([number, number], 0), ([number] * 9, 0)):
+            call = Forward(context.id, [45, 46], slots=[Slot(1, Sampler())], matchers=matchers, advance_slot=advance)
+            with pytest.raises(InvalidArgumentError, match=r"advance_slot|twice"):
+                await engine.host.submit(call)
+            assert context.seq_len == engine.store.sequence_length(context.id) == 0
 
 
 async def test_more_tokens_at_one_position_than_the_pool_holds_are_refused_by_their_number() -> None:  # F4, P4

@@ -37,7 +37,7 @@ async def forward(services: Services, process: Process, call: calls.Forward) -> 
     context = process.context(call.context)
     context.pay()
     check_plans(call, services.model_info)
-    matchers = [process.matcher(number) for number in call.matchers]
+    matchers = process.matchers_of(call.matchers)
     run_pass = _adapted_pass if call.adapter or call.zo_seed else _pass
 
     def run(one: calls.Forward, course: Course | None = None) -> Coroutine[Any, Any, calls.ForwardReply]:
