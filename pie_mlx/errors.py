@@ -140,7 +140,7 @@ class KvCapacityError(PageError):
 
 
 class SnapshotError(PieError):
-    """Something about a saved context."""
+    """Something about a saved context; by itself: the disk refuses it, or its user keeps too many already."""
 
 
 class SnapshotNotFoundError(SnapshotError):

@@ -71,15 +71,15 @@ class Context:
         """Save under a name, replacing what was there (N2). Raises InvalidArgumentError for a bad name (N1).
 
         With `persist` on disk as well, for engines that are started later (N7); None is as `persist_snapshots` of the
-        configuration says. Raises SnapshotError when the disk refuses, and SnapshotIncompatibleError for what an
-        adapter computed, as those end with their engine; the old snapshot stays.
+        configuration says. Raises SnapshotError when the disk refuses or this user keeps too much already, and
+        SnapshotIncompatibleError for what an adapter computed, as those end with their engine; the old snapshot stays.
         """
         if not checked_text(name, "snapshot name"):
             raise InvalidArgumentError("snapshot name: it is empty", hint="use snapshot() for a generated name")
         self._save(name, persist)
 
     def snapshot(self) -> str:
-        """Save under a fresh name; returns it (N3)."""
+        """Save under a fresh name; returns it (N3). Raises SnapshotError when this user keeps too much already."""
         return self._save("", persist=False)
 
     def release(self) -> None:

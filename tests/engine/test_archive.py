@@ -17,6 +17,7 @@ import pie_mlx
 from pie_mlx.calls import SaveSnapshot
 from pie_mlx.engine.archive import SnapshotNotes, signature_of
 from pie_mlx.engine.kv import Transcript
+from pie_mlx.engine.kv.snapshot_limits import SnapshotLimits
 from pie_mlx.errors import (
     EngineStoppedError,
     InvalidArgumentError,
@@ -266,6 +267,30 @@ async def test_it_can_be_opened_often(start: Start) -> None:  # N4
         contexts = [found(Context.open(engine.model, "talk")) for _ in range(3)]
         first, *others = [await engine.greedy(context, 6) for context in contexts]
         assert all(text == first for text in others)
+
+
+async def test_who_keeps_too_much_opens_it_from_the_disk_each_time(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:  # N4
+    with start() as engine:
+        (await filled(engine)).save("a", persist=True)
+    with start() as engine:
+        monkeypatch.setattr(engine.store._snapshots, "limits", SnapshotLimits(user_snapshots=1))
+        Context(engine.model).save("b")
+        for _ in range(2):
+            assert found(Context.open(engine.model, "a")).seq_len == 37
+            assert not engine.store.has_snapshot("tester", "a")
+        found(Context.take(engine.model, "a"))
+        assert Context.open(engine.model, "a") is None
+
+
+async def test_what_there_is_no_room_for_is_not_on_disk_either(
+    engine: Running, files: Callable[[], list[Path]], monkeypatch: pytest.MonkeyPatch
+) -> None:  # E3, N2
+    monkeypatch.setattr(engine.store._snapshots, "limits", SnapshotLimits(user_snapshots=0))
+    with pytest.raises(SnapshotError, match="a user may keep 0"):
+        (await filled(engine)).save("a", persist=True)
+    assert files() == []
 
 
 async def test_users_do_not_see_each_others_files(start: Start) -> None:  # N5

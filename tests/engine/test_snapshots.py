@@ -4,7 +4,9 @@ import asyncio
 
 import pytest
 
-from pie_mlx.errors import InvalidArgumentError, SnapshotNotFoundError
+from pie_mlx.calls import ChatState, PendingInput, SaveSnapshot, Turn
+from pie_mlx.engine.kv.snapshot_limits import SnapshotLimits
+from pie_mlx.errors import ContextLengthError, InvalidArgumentError, SnapshotError, SnapshotNotFoundError
 from pie_mlx.sdk import Context, Sampler
 from tests.engine.running import Running
 
@@ -115,3 +117,42 @@ async def test_a_save_during_a_pass_waits_for_the_pass(engine: Running) -> None:
 def test_bad_names_are_refused(engine: Running, name: str) -> None:  # N1
     with pytest.raises(InvalidArgumentError):
         Context(engine.model).save(name)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "error"),
+    [([5] * 4097, ContextLengthError), ([-1], InvalidArgumentError), ([10**6], InvalidArgumentError)],
+)
+def test_a_buffer_that_nobody_could_flush_is_refused(
+    engine: Running, tokens: list[int], error: type[Exception]
+) -> None:  # F4, F5
+    context = Context(engine.model)
+    with pytest.raises(error):
+        engine.host.call(SaveSnapshot(context.id, PendingInput(tokens), "pending"))
+    assert Context.open(engine.model, "pending") is None
+
+
+def test_histories_count_as_what_a_user_keeps(engine: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine.store._snapshots, "limits", SnapshotLimits(user_bytes=engine_bytes(engine) + 10_000))
+    context = Context(engine.model)
+    long = ChatState(turns=[Turn("user", "x" * 11_000)])
+    with pytest.raises(SnapshotError):
+        engine.host.call(SaveSnapshot(context.id, PendingInput([], long), "history"))
+    context.append([5] * 300)
+    with pytest.raises(SnapshotError):
+        context.save("history")
+    Context(engine.model).save("history")
+    Context.delete(engine.model, "history")
+
+
+def engine_bytes(engine: Running) -> int:
+    """What other tests have left."""
+    return engine.store._snapshots._of("tester").size_bytes
+
+
+def test_what_a_program_leaves_unnamed_stays_and_is_counted(engine: Running) -> None:  # N1, N3
+    with engine.process("unnamed"):
+        names = [Context(engine.model).snapshot() for _ in range(3)]
+    with engine.process("unnamed"):
+        assert all(Context.take(engine.model, name) for name in names)
+    assert "unnamed" not in engine.store._snapshots._shelved

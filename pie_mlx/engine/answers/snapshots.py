@@ -1,15 +1,19 @@
 """Snapshots, in memory and on disk."""
 
+import msgspec
+
 from pie_mlx import calls
 from pie_mlx.engine.answers.base import answers
 from pie_mlx.engine.archive import SnapshotNotes
 from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
-from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.errors import ContextLengthError, InvalidArgumentError
 from pie_mlx.events import ContextCreated
 
 NAME_LIMIT = 256
 GENERATED_PREFIX = "__snapshot_"
+PENDING_TOKEN_BYTES = 40
+"""An int in a list."""
 
 
 def _check_name(name: str) -> None:
@@ -23,6 +27,22 @@ def _check_name(name: str) -> None:
         )
 
 
+def _check_pending(services: Services, pending: calls.PendingInput) -> None:
+    """Raises ContextLengthError for a buffer that nobody could ever flush, InvalidArgumentError for other tokens."""
+    most = services.model_info.maximum_positions
+    if len(pending.tokens) > most:
+        raise ContextLengthError(
+            f"snapshot: {len(pending.tokens)} tokens are pending, this model reads at most {most}",
+            hint="save what fits the model",
+        )
+    services.check_tokens(pending.tokens)
+
+
+def _size_bytes(pending: calls.PendingInput) -> int:
+    """What a buffer and its conversation take in memory."""
+    return PENDING_TOKEN_BYTES * len(pending.tokens) + len(msgspec.msgpack.encode(pending.chat))
+
+
 @answers(calls.SaveSnapshot)
 async def save(services: Services, process: Process, call: calls.SaveSnapshot) -> str:
     _check_name(call.name)
@@ -31,15 +51,18 @@ async def save(services: Services, process: Process, call: calls.SaveSnapshot) -
     async with context.turn:
         context.check_live()
         services.check_stateless("snapshots")
-        notes = SnapshotNotes(call.pending, context.sampled)
+        _check_pending(services, call.pending)
+        notes, notes_bytes = SnapshotNotes(call.pending, context.sampled), _size_bytes(call.pending)
+        persists = services.persists if call.persist is None else call.persist
         async with archive.turn:
+            store.require_snapshot_room(context.id, user, call.name, notes_bytes)
             # The disk first: what it refuses leaves the old one (N2).
-            if services.persists if call.persist is None else call.persist:
+            if call.name and persists:
                 await archive.write(user, call.name, store.transcript(context.id), notes)
             elif call.name:
                 await archive.remove(user, call.name)
             name = call.name or store.fresh_snapshot_name()
-            services.ticker.copy(store.save(context.id, user, name, notes).copies)
+            services.ticker.copy(store.save(context.id, user, name, notes, notes_bytes).copies)
     return name
 
 
@@ -53,8 +76,10 @@ async def open_snapshot(services: Services, process: Process, call: calls.OpenSn
         if call.take and not await archive.remove(user, call.name):
             found = None  # another engine took it meanwhile
         if found is not None:
-            store.put_snapshot(user, call.name, *found)
-        opened = (store.take if call.take else store.open)(user, call.name)
+            store.put_snapshot(user, call.name, *found, _size_bytes(found[1].pending))
+        # Who keeps too much already opens it from the disk each time.
+        leaves = call.take or (found is not None and store.is_overfull(user))
+        opened = (store.take if leaves else store.open)(user, call.name)
     if opened is None:
         return None
     services.ticker.copy(opened.copies)

@@ -5,12 +5,14 @@ from typing import Any
 
 from pie_mlx.engine.kv.context import Context
 from pie_mlx.engine.kv.image import Image, ImageKeeper, Tail, cut_tail
+from pie_mlx.engine.kv.integrity_error import IntegrityError
 from pie_mlx.engine.kv.segment import Segment
+from pie_mlx.engine.kv.snapshot_limits import Shelved, SnapshotLimits, image_bytes, kept_bytes
 from pie_mlx.engine.kv.suspension import at_rest, copies_of
 from pie_mlx.engine.kv.trie import Place, PrefixTrie, chain_of
 from pie_mlx.engine.kv.values import PageCopy
 from pie_mlx.engine.kv.working import pages_for
-from pie_mlx.errors import InvalidArgumentError, SnapshotNotFoundError
+from pie_mlx.errors import InvalidArgumentError, SnapshotError, SnapshotNotFoundError
 
 FRESH_PREFIX = "__snapshot_"
 LONGEST_NAME = 256
@@ -18,22 +20,26 @@ LONGEST_NAME = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """A saved context. `held` is where it stood in the trie when saved; `notes` are the caller's."""
+    """A saved context. `held` is where it stood in the trie when saved; `notes` are the caller's. `size_bytes` is what
+    its tokens and they take."""
 
     image: Image
     held: Segment
     notes: Any
+    size_bytes: int
 
 
 class SnapshotShelf:
     """The snapshots of one model."""
 
-    def __init__(self, trie: PrefixTrie, images: ImageKeeper, page_size: int) -> None:
+    def __init__(self, trie: PrefixTrie, images: ImageKeeper, page_size: int, limits: SnapshotLimits) -> None:
+        self.limits = limits
         self._trie = trie
         self._pool = trie.pool
         self._images = images
         self._page_size = page_size
         self._by_name: dict[tuple[str, str], Snapshot] = {}
+        self._shelved: dict[str, Shelved] = {}
         self._fresh_names: set[str] = set()
         self._next_fresh = 1
 
@@ -44,23 +50,46 @@ class SnapshotShelf:
         self._fresh_names.add(name)
         return name
 
-    def save(self, context: Context, user: str, name: str, notes: Any) -> tuple[PageCopy, ...]:
+    def require_room(self, context: Context, user: str, name: str, notes_bytes: int) -> None:
+        """Raises SnapshotError when the user may not keep the context beside what is kept, but for what it replaces."""
+        held, limits = context.counters(), self.limits
+        size_bytes = kept_bytes(held.committed * self._page_size, held.working_tokens) + notes_bytes
+        replaced = self._by_name.get((user, name))
+        after = self._of(user).changed(
+            *((1, size_bytes) if replaced is None else (0, size_bytes - replaced.size_bytes))
+        )
+        if not after.fits(limits):
+            raise SnapshotError(
+                f"snapshots: {after.snapshots} with {after.size_bytes >> 20} MiB of tokens and texts, a user may keep "
+                f"{limits.user_snapshots} with {limits.user_bytes >> 20}",
+                hint="take or delete some; snapshots outlive the programs that saved them",
+            )
+
+    def is_overfull(self, user: str) -> bool:
+        """Whether the user keeps more than is allowed: `put` does not ask."""
+        return not self._of(user).fits(self.limits)
+
+    def save(self, context: Context, user: str, name: str, notes: Any, notes_bytes: int) -> tuple[PageCopy, ...]:
         """N2: replaces the user's snapshot of that name once the new one stands."""
         self._check_name(name)
+        self.require_room(context, user, name, notes_bytes)
         self._fresh_names.discard(name)
         if context.image is not None:
             image, copies = at_rest(context.image, self._page_size), ()
         else:
             image, copies = self._image_of(context)
-        self.put(user, name, image, notes)
+        self.put(user, name, image, notes, notes_bytes)
         return copies
 
-    def put(self, user: str, name: str, image: Image, notes: Any) -> None:
+    def put(self, user: str, name: str, image: Image, notes: Any, notes_bytes: int) -> None:
         """An image as the user's snapshot of that name, instead of what was there."""
         self._images.want(image)
         replaced = self._by_name.get((user, name))
-        self._by_name[user, name] = Snapshot(image, self._stand(image), notes)
+        size_bytes = image_bytes(image, self._page_size) + notes_bytes
+        self._by_name[user, name] = Snapshot(image, self._stand(image), notes, size_bytes)
+        self._count(user, 1, size_bytes)
         if replaced is not None:
+            self._count(user, -1, -replaced.size_bytes)
             self._let_go(replaced)
 
     def find(self, user: str, name: str) -> Snapshot | None:
@@ -76,6 +105,7 @@ class SnapshotShelf:
         """Takes a snapshot off the shelf; its image now belongs to the caller."""
         snapshot = self._by_name.pop((user, name), None)
         if snapshot is not None:
+            self._count(user, -1, -snapshot.size_bytes)
             self._trie.drop_for_snapshot(snapshot.held)
         return snapshot
 
@@ -95,6 +125,24 @@ class SnapshotShelf:
     def images(self) -> list[Image]:
         """The images of all snapshots."""
         return [snapshot.image for snapshot in self._by_name.values()]
+
+    def check_integrity(self) -> None:
+        """Raises IntegrityError when what users keep was counted wrongly."""
+        found: dict[str, Shelved] = {}
+        for (user, _), snapshot in self._by_name.items():
+            found[user] = found.get(user, Shelved()).changed(1, snapshot.size_bytes)
+        if found != self._shelved:
+            raise IntegrityError(f"snapshots: {found} are kept, {self._shelved} were counted")
+
+    def _of(self, user: str) -> Shelved:
+        return self._shelved.get(user, Shelved())
+
+    def _count(self, user: str, snapshots: int, size_bytes: int) -> None:
+        after = self._of(user).changed(snapshots, size_bytes)
+        if after.snapshots:
+            self._shelved[user] = after
+        else:
+            self._shelved.pop(user, None)
 
     def _image_of(self, context: Context) -> tuple[Image, tuple[PageCopy, ...]]:
         """An image of a resident context with copied working tokens, or without their content when there is no room."""

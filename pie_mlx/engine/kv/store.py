@@ -13,6 +13,7 @@ from pie_mlx.engine.kv.keys import PageHasher
 from pie_mlx.engine.kv.pool import PagePool
 from pie_mlx.engine.kv.rollback import Undoer, mark
 from pie_mlx.engine.kv.sharing import share_out
+from pie_mlx.engine.kv.snapshot_limits import USUAL_LIMITS, SnapshotLimits
 from pie_mlx.engine.kv.snapshots import SnapshotShelf
 from pie_mlx.engine.kv.suspension import Suspender
 from pie_mlx.engine.kv.transcripts import image_of, transcript_of
@@ -46,7 +47,15 @@ class PageStore:
     is off-pool or being restored raises `IntegrityError`, because its caller has to restore it first.
     """
 
-    def __init__(self, *, pages: int, page_size: int, identity: bytes, hasher: PageHasher | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        pages: int,
+        page_size: int,
+        identity: bytes,
+        hasher: PageHasher | None = None,
+        snapshot_limits: SnapshotLimits = USUAL_LIMITS,
+    ) -> None:
         """`pages` pages of `page_size` tokens; `identity` names model, weights revision and KV dtype (K1)."""
         if pages < 1 or page_size < 1:
             raise InvalidArgumentError(
@@ -60,7 +69,7 @@ class PageStore:
         self._working = WorkingPages(self._trie, self._hasher, page_size)
         self._suspender = Suspender(self._trie, self._images, self._working, page_size)
         self._undoer = Undoer(self._trie, self._images, self._suspender, page_size)
-        self._snapshots = SnapshotShelf(self._trie, self._images, page_size)
+        self._snapshots = SnapshotShelf(self._trie, self._images, page_size, snapshot_limits)
         self._contexts = ContextTable(self._trie.root)
 
     # Contexts.
@@ -334,21 +343,30 @@ class PageStore:
         """A name no user can choose, for one `save` (N3)."""
         return self._snapshots.fresh_name()
 
-    def save(self, context: int, user: str, name: str, notes: Any) -> SaveResult:
+    def require_snapshot_room(self, context: int, user: str, name: str, notes_bytes: int) -> None:
+        """Raises SnapshotError when the user keeps too much already for `save` to keep the context under that name."""
+        self._snapshots.require_room(self._contexts.get(context), user, name, notes_bytes)
+
+    def is_overfull(self, user: str) -> bool:
+        """Whether the user keeps more snapshots than is allowed, by way of `put_snapshot`."""
+        return self._snapshots.is_overfull(user)
+
+    def save(self, context: int, user: str, name: str, notes: Any, notes_bytes: int = 0) -> SaveResult:
         """Saves the context and the caller's `notes`, replacing the user's snapshot of that name (N2).
 
-        Raises InvalidArgumentError, never for lack of pages: without room the working tokens are replayed when opened.
+        Raises InvalidArgumentError, and SnapshotError when the user keeps too much already; never for lack of pages:
+        without room the working tokens are replayed when opened.
         """
         found = self._contexts.get(context)
-        return SaveResult(self._snapshots.save(found, user, name, notes))
+        return SaveResult(self._snapshots.save(found, user, name, notes, notes_bytes))
 
     def transcript(self, context: int) -> Transcript:
         """All tokens of a context, wherever its content is."""
         return transcript_of(self._contexts.get(context))
 
-    def put_snapshot(self, user: str, name: str, transcript: Transcript, notes: Any) -> None:
+    def put_snapshot(self, user: str, name: str, transcript: Transcript, notes: Any, notes_bytes: int = 0) -> None:
         """A snapshot from elsewhere, whose content is computed when somebody opens it."""
-        self._snapshots.put(user, name, image_of(transcript, self._hasher, self.page_size), notes)
+        self._snapshots.put(user, name, image_of(transcript, self._hasher, self.page_size), notes, notes_bytes)
 
     def has_snapshot(self, user: str, name: str) -> bool:
         """Whether the user has a snapshot of that name."""
@@ -374,6 +392,7 @@ class PageStore:
         """Raises IntegrityError when the books do not balance. Walks everything: for tests and idle moments."""
         books = Books(self._trie, self._hasher, self.page_size, self._contexts, self._snapshots.all())
         check_integrity(books)
+        self._snapshots.check_integrity()
 
     def _open(self, image: Image, notes: Any) -> Opened:
         context = self._contexts.new()

@@ -2,14 +2,22 @@
 
 import pytest
 
-from pie_mlx.engine.kv import CommitResult
-from pie_mlx.errors import InvalidArgumentError, SnapshotNotFoundError
+from pie_mlx.engine.kv import CommitResult, PageStore, WorkingToken
+from pie_mlx.engine.kv.snapshot_limits import SnapshotLimits
+from pie_mlx.errors import InvalidArgumentError, SnapshotError, SnapshotNotFoundError
 from tests.engine.kv.world import World
 
 
 @pytest.fixture
 def world() -> World:
     return World(pages=12, page_size=4)
+
+
+@pytest.fixture
+def store() -> PageStore:
+    """Whose users keep next to nothing."""
+    limits = SnapshotLimits(user_snapshots=2, user_bytes=1 << 20)
+    return PageStore(pages=12, page_size=16, identity=b"model", snapshot_limits=limits)
 
 
 def test_a_name_saved_twice_gives_the_second_state(world: World):  # N2, T13
@@ -233,3 +241,48 @@ def test_a_fresh_name_serves_one_save(world: World):  # N3
     world.save(context, "ann", second)
     assert world.open("ann", first) is not None
     assert world.open("ann", second) is not None
+
+
+def test_a_user_keeps_so_many_snapshots(store: PageStore):
+    context = store.create()
+    for name in ("a", "b"):
+        store.save(context, "ann", name, None)
+    with pytest.raises(SnapshotError, match="a user may keep 2") as caught:
+        store.save(context, "ann", "c", None)
+    assert "take or delete" in caught.value.hint
+    store.save(context, "ann", "b", "another one")
+    store.save(context, "bob", "c", None)
+    store.delete("ann", "a")
+    store.save(context, "ann", "c", None)
+    assert store.take("ann", "c") is not None
+    store.save(context, "ann", "d", None)
+    store.check_integrity()
+
+
+def test_a_user_keeps_so_much_in_snapshots(store: PageStore):
+    context = store.create()
+    store.reserve(context, 2)
+    store.append(context, [WorkingToken(1, place) for place in range(20)])
+    store.save(context, "ann", "a", None, 1 << 19)
+    with pytest.raises(SnapshotError):
+        store.save(context, "ann", "b", None, 1 << 19)
+    with pytest.raises(SnapshotError):
+        store.save(context, "ann", "a", None, 1 << 20)
+    found = store.open("ann", "a")
+    assert found is not None
+    store.save(context, "ann", "a", None, (1 << 20) - 160 * 20)
+    store.commit_full(context)
+    store.save(context, "ann", "a", None, (1 << 20) - 16 * 16 - 160 * 4)
+    store.check_integrity()
+
+
+def test_what_comes_from_elsewhere_is_counted_and_let_in(store: PageStore):
+    context = store.create()
+    for name in ("a", "b"):
+        store.put_snapshot("ann", name, store.transcript(context), None, 10)
+    assert not store.is_overfull("ann")
+    store.put_snapshot("ann", "c", store.transcript(context), None, 10)
+    assert store.is_overfull("ann")
+    assert store.take("ann", "c") is not None
+    assert not store.is_overfull("ann")
+    store.check_integrity()
