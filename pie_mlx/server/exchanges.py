@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
@@ -28,10 +29,18 @@ class _UnreadError(Exception):
     """The client does not read. Not TimeoutError: a program may end with one."""
 
 
+@dataclass(slots=True, eq=False)
+class _Visit:
+    """A request from its arrival until it is answered; `ending` goes on where its process does."""
+
+    ending: "asyncio.Task[None] | None" = None
+
+
 class ProcessApp:
     """An ASGI app. `launch` starts the process that answers an exchange.
 
-    A client that goes away ends its process, and so does one that reads nothing for `patience_seconds`. A process that
+    There are `at_once` requests, from their first byte until their process is over; more are refused unread. A client
+    that goes away ends its process, and so does one that reads or sends nothing for `patience_seconds`. A process that
     fails after it has begun to answer breaks the connection, so that half an answer is not taken for a whole one.
     """
 
@@ -47,21 +56,37 @@ class ProcessApp:
         self._patience_seconds = patience_seconds
         self._body_limit_bytes = body_limit_bytes
         self._at_once = at_once
-        self._endings: set[asyncio.Task[None]] = set()
+        self._visits: set[_Visit] = set()
         self._postbox: Postbox | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        request = await _request(scope, receive, self._body_limit_bytes)
+        if len(self._visits) >= self._at_once:  # before anything is read of it
+            await refused(503, "too many requests at once: try again later")(scope, receive, send)
+            return
+        visit = _Visit()
+        self._visits.add(visit)
+        try:
+            await self._receive(visit, scope, receive, send)
+        finally:
+            if visit.ending is None:
+                self._visits.discard(visit)
+            else:
+                visit.ending.add_done_callback(lambda _: self._visits.discard(visit))
+
+    async def _receive(self, visit: _Visit, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            request = await _request(scope, receive, self._body_limit_bytes, self._patience_seconds)
+        except TimeoutError:
+            await refused(408, f"nothing of the body has come for {self._patience_seconds:g} s")(scope, receive, send)
+            return
         if request is None:
             await refused(413, f"the body is longer than {self._body_limit_bytes >> 20} MiB")(scope, receive, send)
-        elif len(self._endings) >= self._at_once:
-            await refused(503, "too many requests at once: try again later")(scope, receive, send)
         else:
-            await self._serve(request, scope, receive, send)
+            await self._serve(visit, request, scope, receive, send)
 
-    async def _serve(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _serve(self, visit: _Visit, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> None:
         self._postbox = self._postbox or Postbox(asyncio.get_running_loop())
         exchange = Exchange(request, self._postbox)
         launching = asyncio.ensure_future(self._launch(exchange))
@@ -70,9 +95,7 @@ class ProcessApp:
             await asyncio.wait((launching,))
             if launching.cancelled():  # the client did not wait for its turn
                 return
-            ending = asyncio.create_task(_end(exchange, launching.result()))
-            self._endings.add(ending)
-            ending.add_done_callback(self._endings.discard)
+            visit.ending = asyncio.create_task(_end(exchange, launching.result()))
             await self._answer(exchange, scope, receive, send)
         except _UnreadError:
             _give_up(exchange, launching, f"the client has read nothing for {self._patience_seconds:g} s")
@@ -116,12 +139,13 @@ class ProcessApp:
                 raise _UnreadError from None
 
 
-async def _request(scope: Scope, receive: Receive, limit_bytes: int) -> HttpRequest | None:
-    """The whole request; None when its body is too long."""
+async def _request(scope: Scope, receive: Receive, limit_bytes: int, patience_seconds: float) -> HttpRequest | None:
+    """The whole request; None when its body is too long. Raises TimeoutError when nothing more of it comes."""
     body = bytearray()
     more = True
     while more:
-        message = await receive()
+        async with asyncio.timeout(patience_seconds):
+            message = await receive()
         body += message.get("body", b"")
         if len(body) > limit_bytes:
             return None

@@ -1,0 +1,128 @@
+"""Requests that a process answers, one by one and many at once."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from pie_mlx.runtime.outcome import Returned
+from pie_mlx.server.exchanges import ProcessApp
+
+SCOPE = {"type": "http", "method": "POST", "path": "/", "query_string": b"", "headers": []}
+pytestmark = pytest.mark.timeout(20)
+
+
+class Program:
+    """A process that answers at once, and ends when it is told to."""
+
+    def __init__(self) -> None:
+        self.over = asyncio.Event()
+
+    async def outcome(self) -> Any:
+        await self.over.wait()
+        return Returned("", "none")
+
+    def cancel(self, reason: str) -> None:
+        self.over.set()
+
+
+@dataclass
+class Client:
+    """One request to an app. `sends` its body, all of it or nothing; never hangs up."""
+
+    app: ProcessApp
+    sends: bool = True
+    read: int = 0
+    answers: list[dict[str, Any]] = field(default_factory=list)
+
+    def begin(self) -> "asyncio.Task[None]":
+        self.task = asyncio.create_task(self.app(dict(SCOPE), self._receive, self._send))
+        return self.task
+
+    @property
+    def status(self) -> int | None:
+        return next((message["status"] for message in self.answers if "status" in message), None)
+
+    async def _receive(self) -> dict[str, Any]:
+        self.read += 1
+        if self.read == 1 and self.sends:
+            return {"type": "http.request", "body": b"x", "more_body": False}
+        await asyncio.Event().wait()
+        raise AssertionError("it never ends")
+
+    async def _send(self, message: Any) -> None:
+        self.answers.append(message)
+
+
+@pytest.fixture
+async def begun() -> AsyncIterator[Callable[..., list[Client]]]:
+    """Begins requests; all are given up at the end."""
+    clients: list[Client] = []
+
+    def begin(app: ProcessApp, count: int, *, sends: bool = True) -> list[Client]:
+        made = [Client(app, sends) for _ in range(count)]
+        for client in made:
+            client.begin()
+        clients.extend(made)
+        return made
+
+    yield begin
+    for client in clients:
+        client.task.cancel()
+    await asyncio.gather(*(client.task for client in clients), return_exceptions=True)
+
+
+async def settled() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("sends", [True, False], ids=["waiting for admission", "sending"])
+async def test_requests_count_from_their_arrival(begun: Callable[..., list[Client]], sends: bool) -> None:
+    turn = asyncio.Event()
+
+    async def launch(exchange: Any) -> Any:
+        await turn.wait()
+
+    app = ProcessApp(launch, patience_seconds=10, at_once=4)
+    first, more = begun(app, 4, sends=sends), begun(app, 3)
+    await settled()
+    assert [client.status for client in (*first, *more)] == [None] * 4 + [503] * 3
+    assert [client.read for client in more] == [0] * 3
+    for client in first:
+        client.task.cancel()
+    await settled()
+    (later,) = begun(app, 1)
+    await settled()
+    assert later.status is None
+
+
+async def test_a_request_counts_until_its_process_is_over(begun: Callable[..., list[Client]]) -> None:
+    program = Program()
+
+    async def launch(exchange: Any) -> Any:
+        exchange.begin(200, [])
+        await exchange.write(b"all", last=True)
+        return program
+
+    app = ProcessApp(launch, patience_seconds=10, at_once=1)
+    (first,) = begun(app, 1)
+    await first.task
+    (second,) = begun(app, 1)
+    await second.task
+    program.over.set()
+    await settled()
+    (third,) = begun(app, 1)
+    await third.task
+    assert [client.status for client in (first, second, third)] == [200, 503, 200]
+
+
+async def test_who_sends_no_body_is_not_waited_for(begun: Callable[..., list[Client]]) -> None:
+    async def launch(exchange: Any) -> Any:
+        raise AssertionError("nothing to answer")
+
+    (client,) = begun(ProcessApp(launch, patience_seconds=0.01), 1, sends=False)
+    await client.task
+    assert client.status == 408
