@@ -14,6 +14,9 @@ from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.engine.transfers import Download, Upload
 from pie_mlx.errors import ContextReleasedError, EngineStoppedError, InvalidArgumentError
 
+MOST_MATCHERS = 16_384
+"""Of one process: each takes some 6 KB."""
+
 
 @dataclass(slots=True, eq=False)
 class Process:
@@ -71,6 +74,14 @@ class Process:
         if len(numbers) > len(self.matchers) or len(set(numbers)) < len(numbers):
             raise InvalidArgumentError("matchers: one is named twice, or was released", hint="name each once")
         return [self.matcher(number) for number in numbers]
+
+    def keep_matcher(self, number: int, matcher: Matcher) -> None:
+        """Raises InvalidArgumentError when there are too many."""
+        if len(self.matchers) >= MOST_MATCHERS:
+            raise InvalidArgumentError(
+                f"matchers: this process has {len(self.matchers)}, the limit", hint="let go of those that are done"
+            )
+        self.matchers[number] = matcher
 
     def check_open(self) -> None:
         """Raises EngineStoppedError once the process has been closed."""

@@ -12,6 +12,7 @@ from pie_mlx.engine.transfers import Download, Upload
 from pie_mlx.errors import AdapterFormatError, InvalidArgumentError
 
 LARGEST_RANK = 1024
+MOST_TARGETS = 64
 
 
 @answers(calls.CreateAdapter)
@@ -130,6 +131,7 @@ def _next_generation(call: calls.UpdateEvolution, content: AdapterContent) -> Ad
 
 
 def _check_initialisation(call: calls.InitializeEvolution) -> None:
+    _require("number of targets", len(call.targets) <= MOST_TARGETS, len(call.targets), f"at most {MOST_TARGETS}")
     _require("rank", 1 <= call.rank <= LARGEST_RANK, call.rank, f"1 to {LARGEST_RANK}")
     _require("alpha", 0 < call.alpha < math.inf, call.alpha, "above 0")
     _require("population_size", call.population_size >= 2, call.population_size, "at least 2")

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from collections.abc import Sequence
 
 from pie_mlx import calls
 from pie_mlx.engine.answers.base import answers
@@ -15,7 +16,7 @@ _numbers = itertools.count(1)
 
 def _keep(process: Process, matcher: Matcher) -> calls.MatcherState:
     number = next(_numbers)
-    process.matchers[number] = matcher
+    process.keep_matcher(number, matcher)
     return _state(number, matcher)
 
 
@@ -23,11 +24,19 @@ def _state(number: int, matcher: Matcher) -> calls.MatcherState:
     return calls.MatcherState(number, matcher.is_complete, matcher.is_terminated, list(matcher.warnings))
 
 
+def _check_number(what: str, tokens: Sequence[int], most: int) -> None:
+    """The engine's loop walks through them."""
+    if len(tokens) > most:
+        raise InvalidArgumentError(f"{what}: {len(tokens)} tokens, at most {most} at once", hint="pass fewer of them")
+
+
 @answers(calls.CompileGrammar)
 async def compile_grammar(
     services: Services, process: Process, call: calls.CompileGrammar
 ) -> calls.MatcherState | None:
     services.check_model(call.model)
+    _check_number("compile", call.stop_tokens, services.model_info.vocabulary_size)
+    services.check_tokens(call.stop_tokens)
     matcher = services.grammars.compiled(call.source, call.stop_tokens, call.behind)
     if matcher is None:
         # Compiling may take seconds; the engines release the interpreter lock while they do.
@@ -45,6 +54,7 @@ async def read_mask(services: Services, process: Process, call: calls.ReadMatche
 
 @answers(calls.AdvanceMatcher)
 async def advance(services: Services, process: Process, call: calls.AdvanceMatcher) -> calls.MatcherState:
+    _check_number("advance", call.tokens, services.model_info.maximum_positions)
     services.check_tokens(call.tokens)
     matcher = process.matcher(call.matcher)
     matcher.accept(call.tokens)
@@ -71,7 +81,7 @@ async def fork(services: Services, process: Process, call: calls.ForkMatcher) ->
         raise InvalidArgumentError(
             f"matcher {call.number}: not a number for a copy", hint="take one below 0 that is not in use"
         )
-    process.matchers[call.number] = process.matcher(call.matcher).fork()
+    process.keep_matcher(call.number, process.matcher(call.matcher).fork())
 
 
 @answers(calls.ReleaseMatcher)

@@ -39,6 +39,9 @@ FRAME_LIMIT_BYTES = 65 << 20
 OUTPUT_LIMIT_BYTES = 256 << 10
 """The longest piece of output in one frame."""
 
+MESSAGE_LIMIT = 1 << 20
+"""The longest text of an error, in characters."""
+
 READ_BYTES = 64 << 10
 """How much is asked of a socket at once."""
 
@@ -69,11 +72,12 @@ class WireError(Frames, frozen=True):
 
     @classmethod
     def of(cls, error: BaseException) -> "WireError":
+        message = clean_text(str(error))
+        if len(message) > MESSAGE_LIMIT:  # it may tell of a name as long as a frame
+            message = f"{message[:MESSAGE_LIMIT]} [...]"
         if not isinstance(error, PieError):
-            return cls("", type(error).__name__, clean_text(str(error)))
-        return cls(
-            error.code, type(error).__name__, clean_text(str(error)), clean_text(error.hint), dict(error.details)
-        )
+            return cls("", type(error).__name__, message)
+        return cls(error.code, type(error).__name__, message, clean_text(error.hint), dict(error.details))
 
     def exception(self) -> Exception:
         """The error itself, or for a class only the program knows a ProcessError that says the same."""

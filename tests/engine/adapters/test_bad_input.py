@@ -164,6 +164,7 @@ async def test_a_pass_that_is_refused_leaves_the_context_as_it_was(engine: Runni
         {"initial_sigma": float("inf")},
         {"targets": ["attention"]},
         {"targets": []},
+        {"targets": ["q_proj"] * 65},
     ],
     ids=str,
 )

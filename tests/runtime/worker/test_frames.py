@@ -168,3 +168,12 @@ def test_other_errors_become_what_says_the_same(error, kind):
 def test_a_source_names_every_path_it_needs():
     source = Source("/a/main.py", "/a", {"b": Source("/b.py"), "c": Source("/c/main.py", "/c", {"d": Source("/d.py")})})
     assert source.paths() == ["/a", "/b.py", "/c", "/d.py"]
+
+
+def test_the_text_of_an_error_fits_a_frame_whatever_it_tells_of():
+    error = InvalidArgumentError(f"no {chr(0) * FRAME_LIMIT_BYTES!r}", hint="choose another name")
+    reader = from_engine()
+    reader.feed(pack(Refusal(1, WireError.of(error))))
+    (refusal,) = taken(reader)
+    assert refusal.error.message.startswith("no '")
+    assert refusal.error.message.endswith(" [...]")
