@@ -184,6 +184,8 @@ async def _run(
             if drafted is not None and window is None:
                 drafted.find_nothing(results)
     except BaseException:
+        if context.released and call.commit and store.is_usable(context.id):
+            store.commit_full(context.id)  # what has been computed is there for others, who may wait for it (K5)
         services.ticker.rollback(context, mark)
         raise
     return results[: len(reads)], len(request.inputs) - attached
