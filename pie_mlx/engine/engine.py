@@ -215,8 +215,7 @@ class EngineCore:
         await _cancel_others()
 
     async def _stop(self, services: Services) -> None:
-        for process in list(services.processes.values()):
-            await _close(services, process)
+        await asyncio.gather(*(_close(services, process) for process in services.processes.values()))
         await services.ticker.stop()
         await services.archive.close()
         if services.draft_desk is not None:
@@ -271,6 +270,8 @@ async def _close(services: Services, process: Process) -> None:
 
 async def _give_back(services: Services, process: Process) -> None:
     """All that a process owns that has been closed."""
+    for context in process.contexts.values():
+        context.released = True  # no pass needs to go on for its tokens
     tasks = list(process.calls)
     for task in tasks:
         task.cancel()

@@ -55,6 +55,11 @@ class Pass:
         return self.course is not None and self.course.is_wanted and not self.abandoned
 
     @property
+    def is_unowned(self) -> bool:
+        """Whether nobody can use the rest: who waited has given up, and the context with it."""
+        return self.abandoned and self.context.released and not self.is_over
+
+    @property
     def is_over(self) -> bool:
         """Nothing remains, or nobody waits for it any more."""
         return self.remaining == 0 or self.done.done()
@@ -108,6 +113,7 @@ class Completion(asyncio.Future[None]):
     """Done when its pass is. Whoever cancels the wait is heard until the first tokens are in a batch (E5).
 
     The pass completes after that, and so does the wait: a shield would cost two turns of the loop per row of a batch.
+    Where the context is given up too, whose tokens they would be, what is not in the batch does not run any more.
     Whoever is heard takes the pass out of `passes` at once, as the next batch may be planned before the task hears.
     """
 
@@ -119,8 +125,8 @@ class Completion(asyncio.Future[None]):
 
     def cancel(self, msg: Any | None = None) -> bool:
         waiting = self.waiting
-        if waiting.cursor or waiting.in_batch:
-            waiting.abandoned = True
+        waiting.abandoned = True
+        if waiting.in_batch or (waiting.cursor and (self.done() or not waiting.context.released)):
             return True
         if self._passes.get(waiting.context.id) is waiting:
             del self._passes[waiting.context.id]

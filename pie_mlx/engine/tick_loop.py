@@ -291,6 +291,8 @@ class TickLoop:
         if error is None:
             context.fresh = False
             context.waiting_ticks = 0
+        if item.is_unowned:
+            item.done.cancel()
         if item.is_over and self._state.passes.get(context.id) is item:
             del self._state.passes[context.id]
 

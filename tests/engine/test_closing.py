@@ -13,6 +13,7 @@ from pie_mlx.sdk import Context
 from pie_mlx.sdk._host import use_host
 from tests.engine.running import NoClient, Running, running
 from tests.engine.test_patience import occupy_device
+from tests.engine.test_prefix_cache import computed_tokens
 
 
 async def give_up_half_way(ending: Coroutine[Any, Any, None], engine: Running) -> None:
@@ -65,3 +66,58 @@ async def test_a_stop_that_is_cancelled_half_way_is_finished_all_the_same() -> N
     left = {thread.name for thread in set(threading.enumerate()) - before}
     assert {name for name in left if name.startswith("pie-")} == set()
     await asyncio.gather(flush, return_exceptions=True)
+
+
+async def begin_prompt(engine: Running, tokens: list[int]) -> "asyncio.Task[None]":
+    """A pass of which a part is computed."""
+    flush = asyncio.create_task(Context(engine.model).append(tokens).flush())
+    passes = engine.core.services.ticker._state.passes
+    while not any(item.cursor for item in list(passes.values())):  # noqa: ASYNC110 - nobody tells
+        await asyncio.sleep(0)
+    return flush
+
+
+async def test_the_prompt_of_a_process_that_is_closed_is_not_computed_to_its_end() -> None:  # E7
+    with running(prefill_chunk_tokens=16) as engine, engine.process() as host:
+        flush = await begin_prompt(engine, engine.prompt(3000))
+        await engine.core.close_process(host.process_id)
+        assert computed_tokens(engine) < 3000
+        assert engine.used_pages() == 0
+        await asyncio.gather(flush, return_exceptions=True)
+
+
+async def test_who_waits_for_pages_of_a_process_that_is_closed_goes_on_behind_what_it_computed() -> None:  # K5
+    with running(prefill_chunk_tokens=16) as engine:
+        prompt, before = engine.prompt(2000), computed_tokens(engine)
+        with engine.process() as host:
+            flush = await begin_prompt(engine, prompt)
+            with use_host(engine.host):
+                other = Context(engine.model)
+                waiting = asyncio.create_task(other.append(prompt).flush())
+            while len(engine.core.services.processes[engine.host.process_id].calls) == 0:  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0)
+            await engine.core.close_process(host.process_id)
+        with use_host(engine.host):
+            await waiting
+        assert (other.seq_len, computed_tokens(engine) - before) == (2000, 2000)
+        await asyncio.gather(flush, return_exceptions=True)
+
+
+async def test_a_process_that_is_closed_gives_back_a_half_computed_prompt_that_was_suspended() -> None:  # E7
+    with running(prefill_chunk_tokens=16) as engine, engine.process() as host:
+        flush = await begin_prompt(engine, engine.prompt(2000))
+        services = engine.core.services
+
+        async def suspended() -> bool:
+            (context,) = services.processes[host.process_id].contexts.values()
+            if context.pinned:
+                return False
+            services.ticker._restorer.suspend(context)
+            return True
+
+        while not await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(suspended(), engine.core.loop)):
+            pass
+        await engine.core.close_process(host.process_id)
+        assert computed_tokens(engine) < 2000
+        assert engine.used_pages() == 0
+        await asyncio.gather(flush, return_exceptions=True)

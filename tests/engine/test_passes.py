@@ -62,3 +62,13 @@ async def test_who_gives_up_when_the_pass_is_done_gets_its_end() -> None:  # E5
     waiting.item.finish()
     waiting.task.cancel()
     await waiting.task
+
+
+async def test_who_gives_up_a_pass_and_its_context_is_heard_between_two_batches() -> None:  # E5, E7
+    waiting = await Waiting().begin()
+    waiting.item.cursor = 1
+    waiting.item.context.released = True
+    waiting.task.cancel()
+    assert waiting.passes == {}
+    with pytest.raises(asyncio.CancelledError):
+        await waiting.task

@@ -211,6 +211,8 @@ def _undone_by_errors(services: Services, context: LiveContext) -> Generator[Non
     try:
         yield
     except BaseException:
+        if context.released and call.commit and store.is_usable(context.id):
+            store.commit_full(context.id)  # what has been computed is there for others, who may wait for it (K5)
         services.ticker.rollback(context, mark)
         services.runner.model.set_state(context.id, state)
         raise

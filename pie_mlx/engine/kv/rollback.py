@@ -30,9 +30,9 @@ class Undoer:
         self._page_size = page_size
 
     def rollback(self, context: Context, before: Mark) -> tuple[PageCopy, ...]:
-        """Makes `context` what it was at `before`; nothing was committed since, except pages attached.
+        """Makes `context` what it was at `before`; pages that were attached or committed since stay with the cache.
 
-        Working tokens that attached pages had replaced are copied back out of them. A context that has left the
+        Working tokens that such pages had replaced are copied back out of them. A context that has left the
         pool, or finds no page for them, is off-pool afterwards with those tokens to be replayed.
         """
         lacking = before.working_pages - context.working_pages

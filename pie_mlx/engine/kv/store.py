@@ -228,7 +228,8 @@ class PageStore:
         return mark(self._contexts.resident(context))
 
     def rollback(self, context: int, before: Mark) -> tuple[PageCopy, ...]:
-        """Back to `before`: undoes what `attach_cached`, `reserve` and `append` did since (E6). Never raises for pages.
+        """Back to `before`: undoes what `attach_cached`, `reserve`, `append` and `commit_full` did since (E6). Never
+        raises for pages.
 
         A context that is off-pool, or whose old working pages find no room, is off-pool afterwards.
         """

@@ -69,11 +69,11 @@ class PageMachine(RuleBasedStateMachine):
         self.world.run(self.one_of(self.resident, place), ids, change=change)
 
     @precondition(lambda self: self.resident)
-    @rule(place=PLACE, ids=PROMPTS, suspend=st.booleans())
-    def failing_pass(self, place: int, ids: list[int], suspend: bool) -> None:
+    @rule(place=PLACE, ids=PROMPTS, suspend=st.booleans(), publish=st.booleans())
+    def failing_pass(self, place: int, ids: list[int], suspend: bool, publish: bool) -> None:
         context = self.one_of(self.resident, place)
         before = self.world.store.counters(context)
-        self.world.fail(context, ids, suspend=suspend)
+        self.world.fail(context, ids, suspend=suspend, publish=publish)
         assert self.world.store.counters(context) == before
 
     @precondition(lambda self: self.world.contexts and len(self.world.contexts) < MOST_CONTEXTS)

@@ -152,8 +152,8 @@ class World:
         self.finish_pass(context, commit)
         return attached
 
-    def fail(self, context: int, ids: Sequence[int], *, suspend: bool) -> None:
-        """A pass that fails half-way, perhaps while the context is off-pool."""
+    def fail(self, context: int, ids: Sequence[int], *, suspend: bool, publish: bool = False) -> None:
+        """A pass that fails half-way, perhaps while the context is off-pool, or leaving to others what it computed."""
         store, book = self.store, self.contexts[context]
         before, start = store.mark(context), len(book.tokens)
         attached = store.attach_cached(context, ids)
@@ -165,6 +165,8 @@ class World:
             half = rest[: len(rest) // 2]
             self.compute(context, start + attached, half)
             store.append(context, half)
+        if publish:
+            store.commit_full(context)
         if suspend:
             self.suspend(context)
         self.move(store.rollback(context, before))
