@@ -181,7 +181,7 @@ async def _run(
 
     Answers the results, without those of drafts, and how many of the inputs were computed.
     """
-    with _undone_by_errors(services, context):
+    with _undone_by_errors(services, context, commits=call.commit):
         attached, key = await attach(services, context, call, request)
         inputs = request.inputs[attached:]
         if not inputs:
@@ -205,16 +205,17 @@ async def _run(
 
 
 @contextmanager
-def _undone_by_errors(services: Services, context: LiveContext) -> Generator[None]:
+def _undone_by_errors(services: Services, context: LiveContext, *, commits: bool) -> Generator[None]:
     """On any error inside, pages and what recurrent layers remember are as they were."""
-    mark, state = services.store.mark(context.id), services.runner.model.state(context.id)
+    store, model = services.store, services.runner.model
+    mark, state = store.mark(context.id), model.state(context.id)
     try:
         yield
     except BaseException:
-        if context.released and call.commit and store.is_usable(context.id):
+        if context.released and commits and store.is_usable(context.id):
             store.commit_full(context.id)  # what has been computed is there for others, who may wait for it (K5)
         services.ticker.rollback(context, mark)
-        services.runner.model.set_state(context.id, state)
+        model.set_state(context.id, state)
         raise
 
 
