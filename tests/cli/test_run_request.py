@@ -32,6 +32,8 @@ def demo(tmp_path):
         (["run", "a.py", "extra"], "unexpected extra argument"),
         (["run", "a.py", "--input", "{}", "--", "--a", "1"], "exclude each other"),
         (["run", "a.py", "--timeout", "0"], "--timeout"),
+        (["run", "a.py", "--timeout", "abc"], "'abc' is not a valid number."),
+        (["serve", "--port", "abc"], "'abc' is not a valid whole number."),
         (["run", "a.py", "--token-budget", "0"], "--token-budget"),
         (["run", "a.py", "--input", "@/nothing/there"], "No such file"),
         (["run", "a.py", "--port", "65536"], "--port"),
