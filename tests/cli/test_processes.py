@@ -176,7 +176,7 @@ def test_run_by_name(pie):
     assert pie("run", "player", "--", "--do", "value", "--value", "7").out == "7\n"
     assert pie("run", "player@0.1.0", "-q", "--", "--do", "talk").out == '{"done": true}\n'
     ended = pie("run", "nobody")
-    assert (ended.code, "program 'nobody@latest' is not installed" in ended.err) == (1, True)
+    assert (ended.code, "program 'nobody' is not installed" in ended.err) == (1, True)
 
 
 def test_run_as_json(pie, player):

@@ -194,7 +194,16 @@ def test_words_that_do_not_fit_an_installed_program_are_a_wrong_command_line(pie
 def test_running_what_is_not_installed_says_so(pie):
     ended = pie("run", "--dummy", "nothing")
     assert ended.code == 1
-    assert "program 'nothing@latest' is not installed" in ended.err
+    assert ended.err == (
+        "pie: program 'nothing' is not installed\n     try: 'pie list' shows what is, 'pie install PATH' installs\n"
+    )
+
+
+def test_a_name_of_which_a_file_lies_here_is_answered_with_the_file(pie, demo, monkeypatch):
+    (demo / "boom.py").write_text("async def main(input): ...\n")
+    monkeypatch.chdir(demo)
+    ended = pie("run", "--dummy", "boom")
+    assert (ended.code, ended.err) == (1, "pie: program 'boom' is not installed\n     try: did you mean 'boom.py'?\n")
 
 
 def test_errors_are_json_when_asked(pie):

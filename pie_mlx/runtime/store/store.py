@@ -327,7 +327,7 @@ def not_installed(name: str, version: str, chain: str = "") -> LaunchError:
     needed = f" (needed by {chain.removesuffix(' -> ')})" if chain else ""
     return LaunchError(
         f"program '{name}@{version}' is not installed: upload it with install_program or 'pie install'{needed}",
-        hint="'pie list' shows what is installed; a path contains a '/'",
+        hint="'pie list' shows what is installed",
     )
 
 
