@@ -5,19 +5,24 @@ from pathlib import Path
 
 from pie_mlx.config import pie_home
 from pie_mlx.errors import LaunchError
+from pie_mlx.runtime.daemon.program import NAMES, builtin_program
 from pie_mlx.runtime.program import Program
 from pie_mlx.runtime.store import ProgramStore
 from pie_mlx.runtime.store.resolution import parse_identifier
 
 
 def installed_program(word: str) -> Program:
-    """An installed program, by `name` or `name@version`. Raises LaunchError."""
+    """An installed program or one that comes with the engine, by `name` or `name@version`. Raises LaunchError."""
     store = ProgramStore(pie_home(os.environ))
     name, version = parse_identifier(word)
     found = store.versions(name)
-    if not found or (version and version not in found):
-        raise not_installed(word)
-    return store.find(word).program
+    if found and version in (None, *found):
+        return store.find(word).program
+    if name in NAMES:  # `pie serve` installs them: before the first they are in the package alone
+        builtin = builtin_program(name)
+        if version in (None, builtin.manifest.version):
+            return builtin
+    raise not_installed(word)
 
 
 def not_installed(word: str) -> LaunchError:

@@ -206,5 +206,15 @@ def test_a_name_of_which_a_file_lies_here_is_answered_with_the_file(pie, demo, m
     assert (ended.code, ended.err) == (1, "pie: program 'boom' is not installed\n     try: did you mean 'boom.py'?\n")
 
 
+@pytest.mark.parametrize("name", ["text-completion", "text-completion@latest", "text-completion@1.0.0"])
+def test_programs_that_come_with_the_engine_run_where_none_has_run_yet(pie, name):
+    ended = pie("run", "--dummy", name, "--", "--prompt", "Hello", "--max-tokens", 2)
+    assert (ended.code, ended.err) == (0, "")
+
+
+def test_another_version_of_a_program_that_comes_with_the_engine_is_not_installed(pie):
+    assert "program 'text-completion@9.0.0' is not installed" in pie("run", "text-completion@9.0.0").err
+
+
 def test_errors_are_json_when_asked(pie):
     assert json.loads(pie("--json", "show", "nothing").err)["error"]["type"] == "LaunchError"
