@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from pie_mlx.cli.connecting import open_client
 from pie_mlx.cli.display import Display, ReceivedFiles
@@ -20,8 +19,7 @@ from pie_mlx.client import Address, Client, RemoteProcess
 from pie_mlx.errors import ProcessError
 from pie_mlx.events import ProcessFailed, ProcessFile, ProcessReturned
 from pie_mlx.runtime.manifest import Manifest, parse_manifest
-from pie_mlx.runtime.program import read_text
-from pie_mlx.runtime.store import Source, pack_program
+from pie_mlx.runtime.store import Source, checked_source
 
 
 def run_on(address: Address, request: RunRequest, common: Common) -> int:
@@ -43,13 +41,7 @@ def prepared(request: RunRequest, common: Common) -> Callable[[Address], "Remote
 
 def packed(request: RunRequest) -> Source:
     """What is uploaded for a path, with the manifest of `--manifest` where one is named. Raises LaunchError."""
-    return upload_of(request.path, request.manifest)
-
-
-def upload_of(path: Path, manifest: Path | None) -> Source:
-    """What is uploaded for a path. Raises LaunchError."""
-    source = pack_program(path)
-    return source if manifest is None else Source(source.payload, read_text(manifest))
+    return checked_source(request.path, request.manifest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from pie_mlx.cli.piping import piped_text
 
 WORDS = "pie_mlx.cli.run.words"
 _ALLOW_NETWORK = "--allow-network"
+_URL = re.compile(r"[a-z]+://")
 
 
 class RunCommand(click.Command):
@@ -158,6 +160,8 @@ def _path(program: str | None, path: str | None) -> Path:
     word = path or program
     if not word:
         raise click.UsageError("no program is named: give the path of a .py file or of a directory, or a NAME")
+    if _URL.match(word):
+        raise click.UsageError(f"{word}: a URL is not run: download it first, look at it, and run the file")
     return Path(word)
 
 
