@@ -4,6 +4,7 @@ from typing import Any
 
 import click
 
+from pie_mlx.cli.numbers import Whole
 from pie_mlx.cli.options import Common, common_options
 
 CASES = ("decode", "batch-8", "batch-32", "continuations", "equal-prompt", "best-of-n", "agent", "grammar")
@@ -15,9 +16,9 @@ CASES = ("decode", "batch-8", "batch-32", "continuations", "equal-prompt", "best
 )
 @click.option("--dtype", type=click.Choice(["float32", "float16", "bfloat16"]), help="Compute in it on both sides.")
 @click.option("--case", "cases", multiple=True, type=click.Choice(CASES), help="Only this; may be repeated.")
-@click.option("--new-tokens", type=click.IntRange(min=4), metavar="N", help="Tokens each stream writes (64).")
-@click.option("--repeats", type=click.IntRange(min=1), metavar="N", help="Rounds, of which the median counts (3).")
-@click.option("--pages", type=click.IntRange(min=64), metavar="N", help="Pages of the engine's pool (4096).")
+@click.option("--new-tokens", type=Whole(min=4), metavar="N", help="Tokens each stream writes (64).")
+@click.option("--repeats", type=Whole(min=1), metavar="N", help="Rounds, of which the median counts (3).")
+@click.option("--pages", type=Whole(min=64), metavar="N", help="Pages of the engine's pool (4096).")
 @click.option("--quick", is_flag=True, help="One short round: to see that it works, not to measure.")
 @click.option("--profile", is_flag=True, help="Also print where the time of a step goes.")
 @click.option("--markdown", is_flag=True, help="Print a table for a page.")

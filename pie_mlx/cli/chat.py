@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from pie_mlx.cli.numbers import Number, Whole
 from pie_mlx.cli.options import Common, common_options
 from pie_mlx.cli.piping import is_piped, piped_text
 from pie_mlx.cli.run import RunRequest
@@ -16,8 +17,8 @@ from pie_mlx.cli.talking import is_at_terminal
 @click.argument("question", nargs=-1, metavar="[QUESTION]")
 @click.option("--model", metavar="NAME|REPO|DIR", help="Talk to this model.")
 @click.option("--system", metavar="TEXT", help="The system message.")
-@click.option("--max-tokens", type=click.IntRange(min=1), metavar="N", help="Longest answer.")
-@click.option("--temperature", type=click.FloatRange(min=0), metavar="T", help="0 takes the likeliest token each time.")
+@click.option("--max-tokens", type=Whole(min=1), metavar="N", help="Longest answer.")
+@click.option("--temperature", type=Number(min=0), metavar="T", help="0 takes the likeliest token each time.")
 @common_options
 @click.pass_obj
 def command(common: Common, question: tuple[str, ...], model: str | None, **given: Any) -> int:

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
+from pie_mlx.cli.numbers import Whole
 from pie_mlx.cli.options import Common, common_options
 from pie_mlx.cli.run import WORDS, RunCommand
 
@@ -16,7 +17,7 @@ def _connecting(command: Decorated) -> Decorated:
     """Where the engine is, and who one is there; what is not given stands in cli_config.toml."""
     options = [
         click.option("--host", metavar="HOST", help="The engine's host."),
-        click.option("--port", type=click.IntRange(1, 65535), metavar="N", help="The engine's port."),
+        click.option("--port", type=Whole(1, 65535), metavar="N", help="The engine's port."),
         click.option("--username", metavar="NAME", help="Connect as this user."),
         click.option("--private-key-path", type=click.Path(path_type=Path), metavar="PATH", help="That user's key."),
     ]
@@ -132,7 +133,7 @@ def init(common: Common, enable_auth: bool, path: Path | None) -> None:
 
 @config.command
 @click.option("--host", metavar="HOST")
-@click.option("--port", type=click.IntRange(1, 65535), metavar="N")
+@click.option("--port", type=Whole(1, 65535), metavar="N")
 @click.option("--username", metavar="NAME")
 @click.option("--private-key-path", metavar="PATH")
 @click.option("--enable-auth/--no-auth", default=None)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from pie_mlx.cli.numbers import Whole
 from pie_mlx.cli.options import Common, common_options
 
 
@@ -22,7 +23,7 @@ def ps(common: Common, all_: bool, user: str | None) -> None:
 @click.command
 @click.argument("process", metavar="[ID]", required=False)
 @click.option("-f", "--follow", is_flag=True, help="Go on until the process ends.")
-@click.option("-n", "lines", type=click.IntRange(min=0), metavar="N", help="The last N events only.")
+@click.option("-n", "lines", type=Whole(min=0), metavar="N", help="The last N events only.")
 @click.option("--stdout", is_flag=True, help="Standard output only.")
 @click.option("--stderr", is_flag=True, help="Standard error only.")
 @common_options

@@ -23,13 +23,17 @@ class Recorded(Protocol):
 
 
 def with_recorded(common: Common, work: Callable[[Recorded], Coroutine[Any, Any, Result]]) -> Result:
-    """Do the work with the engine, or with its directory of logs while none runs. Raises KeyboardInterrupt."""
+    """Do the work with the engine, or with its directory of logs while none runs.
+
+    Raises KeyboardInterrupt, and SessionClosedError where there is neither.
+    """
     directory = pie_home(os.environ) / "logs"
     try:
         engine_address(common)
-    except SessionClosedError:
+    except SessionClosedError as error:
         if not directory.is_dir():
-            raise
+            hint = "programs that run on 'pie serve' are recorded; what ran without it has left no log"
+            raise SessionClosedError(f"{error.message}, and nothing is recorded", hint=hint) from None
         return asyncio.run(work(_Disk(directory)))
     return with_client(common, work)
 

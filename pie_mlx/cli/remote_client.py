@@ -9,12 +9,13 @@ import click
 
 from pie_mlx.cli.connecting import engine_address, with_client
 from pie_mlx.cli.options import Common
-from pie_mlx.cli.remote_run import installed_manifest, packed, run_on, upload_of
+from pie_mlx.cli.remote_run import installed_manifest, packed, run_on
 from pie_mlx.cli.run import RunRequest
 from pie_mlx.cli.running import program_input
 from pie_mlx.cli.table import table
 from pie_mlx.client import Client
 from pie_mlx.runtime.manifest import parse_manifest
+from pie_mlx.runtime.store import checked_source
 
 INPUT_CHARACTERS = 48
 
@@ -46,7 +47,7 @@ async def _launch(client: Client, request: RunRequest) -> None:
 
 def install(common: Common, path: Path, manifest: Path | None, force: bool) -> None:
     """Upload a program. Raises LaunchError."""
-    source = upload_of(path, manifest)
+    source = checked_source(path, manifest)
 
     async def work(client: Client) -> None:
         await client.install(source.payload, source.manifest_text, force=force)

@@ -4,23 +4,22 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from pie_mlx.cli.connecting import open_client
 from pie_mlx.cli.display import Display, ReceivedFiles
 from pie_mlx.cli.failures import report_failed
 from pie_mlx.cli.front import Front, front_of, talking
 from pie_mlx.cli.interrupts import Protect, run_interruptible
+from pie_mlx.cli.naming import not_installed
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.reporting import INTERRUPTED
 from pie_mlx.cli.run import RunRequest
 from pie_mlx.cli.running import program_input
 from pie_mlx.client import Address, Client, RemoteProcess
-from pie_mlx.errors import LaunchError, ProcessError
+from pie_mlx.errors import ProcessError
 from pie_mlx.events import ProcessFailed, ProcessFile, ProcessReturned
 from pie_mlx.runtime.manifest import Manifest, parse_manifest
-from pie_mlx.runtime.program import read_text
-from pie_mlx.runtime.store import Source, pack_program
+from pie_mlx.runtime.store import Source, checked_source
 
 
 def run_on(address: Address, request: RunRequest, common: Common) -> int:
@@ -42,13 +41,7 @@ def prepared(request: RunRequest, common: Common) -> Callable[[Address], "Remote
 
 def packed(request: RunRequest) -> Source:
     """What is uploaded for a path, with the manifest of `--manifest` where one is named. Raises LaunchError."""
-    return upload_of(request.path, request.manifest)
-
-
-def upload_of(path: Path, manifest: Path | None) -> Source:
-    """What is uploaded for a path. Raises LaunchError."""
-    source = pack_program(path)
-    return source if manifest is None else Source(source.payload, read_text(manifest))
+    return checked_source(request.path, request.manifest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +120,6 @@ async def installed_manifest(client: Client, word: str) -> Manifest:
     found = (await client.query("programs", name=name))["programs"]
     chosen = [entry for entry in found if version in ("", "latest", entry["version"])]
     if not chosen:
-        raise LaunchError(
-            f"program '{name}@{version or 'latest'}' is not installed: upload it with 'pie install'",
-            hint="'pie list' shows what is installed",
-        )
+        raise not_installed(word)
     manifests = [parse_manifest(entry["manifest"]) for entry in chosen]
     return max(manifests, key=lambda manifest: (not manifest.version.prerelease, manifest.version))

@@ -2,16 +2,19 @@
 
 import dataclasses
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import click
 
+from pie_mlx.cli.numbers import Number, Whole
 from pie_mlx.cli.options import Common, common_options
 from pie_mlx.cli.piping import piped_text
 
 WORDS = "pie_mlx.cli.run.words"
 _ALLOW_NETWORK = "--allow-network"
+_URL = re.compile(r"[a-z]+://")
 
 
 class RunCommand(click.Command):
@@ -76,13 +79,11 @@ class RunRequest:
 @click.option("--one-shot", is_flag=True, help="Start an engine for it even when one is running.")
 @click.option("--stdout", "unused", is_flag=True, hidden=True)
 @click.option("--input", "input", metavar="JSON|@FILE|-", help="The input as JSON.")
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="End it after that.")
-@click.option("--token-budget", type=click.IntRange(min=1), metavar="N", help="Tokens it may run.")
+@click.option("--timeout", type=Number(min=0, min_open=True), metavar="SECONDS", help="End it after that.")
+@click.option("--token-budget", type=Whole(min=1), metavar="N", help="Tokens it may run.")
 @click.option("--allow-fs", "allow_files", is_flag=True, help="Let it keep files in /scratch.")
 @click.option(_ALLOW_NETWORK, "network", metavar="[=HOSTS]", help="Let it reach HOSTS (by commas), or the configured.")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), metavar="N", help="Let others reach its engine; 0: any free port."
-)
+@click.option("--port", type=Whole(0, 65535), metavar="N", help="Let others reach its engine; 0: any free port.")
 @click.option("--log", type=click.Path(path_type=Path, dir_okay=False), metavar="PATH", help="Record all events.")
 @click.option("--files", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Save files it sends.")
 @common_options
@@ -159,6 +160,8 @@ def _path(program: str | None, path: str | None) -> Path:
     word = path or program
     if not word:
         raise click.UsageError("no program is named: give the path of a .py file or of a directory, or a NAME")
+    if _URL.match(word):
+        raise click.UsageError(f"{word}: a URL is not run: download it first, look at it, and run the file")
     return Path(word)
 
 

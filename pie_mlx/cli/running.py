@@ -18,6 +18,7 @@ from pie_mlx.cli.failures import report_failed
 from pie_mlx.cli.folding import POSITIONAL, fold
 from pie_mlx.cli.front import Front, front_of, talking
 from pie_mlx.cli.interrupts import Protect, run_interruptible
+from pie_mlx.cli.naming import installed_program
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.recording import recording_in
 from pie_mlx.cli.reporting import INTERRUPTED
@@ -106,18 +107,14 @@ def chosen_engine(request: RunRequest, common: Common) -> Address | None:
 
 def chosen_program(request: RunRequest) -> Program:
     """An installed program, or the one at a path with its dependencies. Raises LaunchError."""
-    store = ProgramStore(pie_home(os.environ))
     if request.installed is not None:
-        return store.find(request.installed).program
+        return installed_program(request.installed)
+    store = ProgramStore(pie_home(os.environ))
     if request.path.suffix == ".pie":
         source = pack_program(request.path)
         return store.unpack(source.payload, source.manifest_text)
     program = find_program(request.path, request.manifest)
     return store.resolved(program) if program.manifest.dependencies else program
-
-
-def _installed_program(name: str) -> Program:
-    return ProgramStore(pie_home(os.environ)).find(name).program
 
 
 def program_input(request: RunRequest, parameters: Parameters) -> Input:
@@ -192,7 +189,7 @@ class _Launch:
                 mcp=mcp_servers(self.config.mcp),
                 mcp_timeout_seconds=runtime.mcp_timeout_secs,
                 launch_limits=launch_limits(runtime),
-                resolve=_installed_program,
+                resolve=installed_program,
                 progress=progress,
                 on_event=self._tell if self.observers else None,
             ) as engine:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from pie_mlx.cli.numbers import Whole
 from pie_mlx.cli.options import Common, common_options
 
 
@@ -52,7 +53,7 @@ class ServeCommand(click.Command):
 
 @click.command(cls=ServeCommand)
 @click.option("--host", metavar="HOST", help="Listen on this address.")
-@click.option("--port", type=click.IntRange(0, 65535), metavar="N", help="Listen on this port; 0: any free one.")
+@click.option("--port", type=Whole(0, 65535), metavar="N", help="Listen on this port; 0: any free one.")
 @click.option("--no-auth", is_flag=True, help="Ask nobody for a key; on this machine only.")
 @click.option("--model", metavar="NAME|REPO|DIR", help="Serve this model.")
 @click.option("--dummy", is_flag=True, help="Random tokens, no weights.")

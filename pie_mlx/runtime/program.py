@@ -52,7 +52,7 @@ def find_program(path: Path, manifest_file: Path | None = None) -> Program:
     source = read_source(main_file)
     text = read_text(manifest_file) if manifest_file else _own_manifest(directory, source)
     manifest = parse_manifest(text) if text is not None else _default_manifest(path)
-    check_source(source, main_file, manifest.runtime.entry)
+    _check_main_file(source, main_file, manifest.runtime.entry)
     return Program(manifest, main_file, directory)
 
 
@@ -66,7 +66,7 @@ def examine_program(path: Path) -> tuple[Manifest | None, list[str]]:
         return None, [error.message]
     manifest, findings = examine_manifest(text) if text is not None else (_default_manifest(path), [])
     try:
-        check_source(source, main_file, manifest.runtime.entry if manifest else RuntimeSettings().entry)
+        _check_main_file(source, main_file, manifest.runtime.entry if manifest else RuntimeSettings().entry)
     except LaunchError as error:
         findings = [*findings, error.message]
     return manifest, findings
@@ -82,6 +82,16 @@ def check_source(source: str, file: Path, entry: str) -> None:
             f"{file}: no 'async def {entry}(input)'",
             hint=f"define it, or 'def {entry}(input)' for the blocking API, or write a script that imports inferlet",
         )
+
+
+def _check_main_file(source: str, file: Path, entry: str) -> None:
+    """The same, where a file of another kind may happen to be Python: a word alone is."""
+    try:
+        check_source(source, file, entry)
+    except LaunchError:
+        if file.suffix == ".py":
+            raise
+        raise _no_program(file) from None
 
 
 def program_style(program: Program) -> Style:
@@ -123,9 +133,13 @@ def read_source(file: Path) -> str:
     except LaunchError:
         if file.suffix == ".py" or not file.is_file():
             raise
-        hint = f"a program is a .py file, a directory with {MAIN_FILE} or a .pie package"
-        raise LaunchError(f"{file}: it is no program", hint=hint) from None
+        raise _no_program(file) from None
     return source
+
+
+def _no_program(file: Path) -> LaunchError:
+    hint = f"a program is a .py file, a directory with {MAIN_FILE} or a .pie package"
+    return LaunchError(f"{file}: it is no program", hint=hint)
 
 
 def read_text(file: Path) -> str:

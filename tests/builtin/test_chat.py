@@ -130,6 +130,12 @@ async def test_where_there_are_no_pages_for_more_the_older_half_is_forgotten():
     assert said == "Your name is Anna."
 
 
+async def test_what_is_forgotten_for_one_answer_is_said_once():
+    sent, _, contexts = await talk(*["My name is Anna."] * 4, LONG[:175], pages=12, max_tokens=4)
+    assert contexts > 2
+    assert sent.count(FORGOTTEN) == 1
+
+
 async def test_a_message_that_does_not_fit_is_said_so_and_the_conversation_goes_on():
     _, refused, answer, _ = await converse(LONG, "My name is Anna.", engine={"total_pages": 12})
     assert (refused, answer) == (TOO_LONG, "Nice to meet you, Anna!\n")

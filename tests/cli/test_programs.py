@@ -194,7 +194,26 @@ def test_words_that_do_not_fit_an_installed_program_are_a_wrong_command_line(pie
 def test_running_what_is_not_installed_says_so(pie):
     ended = pie("run", "--dummy", "nothing")
     assert ended.code == 1
-    assert "program 'nothing@latest' is not installed" in ended.err
+    assert ended.err == (
+        "pie: program 'nothing' is not installed\n     try: 'pie list' shows what is, 'pie install PATH' installs\n"
+    )
+
+
+def test_a_name_of_which_a_file_lies_here_is_answered_with_the_file(pie, demo, monkeypatch):
+    (demo / "boom.py").write_text("async def main(input): ...\n")
+    monkeypatch.chdir(demo)
+    ended = pie("run", "--dummy", "boom")
+    assert (ended.code, ended.err) == (1, "pie: program 'boom' is not installed\n     try: did you mean 'boom.py'?\n")
+
+
+@pytest.mark.parametrize("name", ["text-completion", "text-completion@latest", "text-completion@1.0.0"])
+def test_programs_that_come_with_the_engine_run_where_none_has_run_yet(pie, name):
+    ended = pie("run", "--dummy", name, "--", "--prompt", "Hello", "--max-tokens", 2)
+    assert (ended.code, ended.err) == (0, "")
+
+
+def test_another_version_of_a_program_that_comes_with_the_engine_is_not_installed(pie):
+    assert "program 'text-completion@9.0.0' is not installed" in pie("run", "text-completion@9.0.0").err
 
 
 def test_errors_are_json_when_asked(pie):

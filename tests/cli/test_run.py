@@ -81,6 +81,12 @@ def test_what_is_no_program_is_said_so(pie, tmp_path, monkeypatch, name):
     )
 
 
+def test_a_word_in_a_file_of_another_kind_is_no_program_though_it_is_python(pie, tmp_path):
+    (tmp_path / "hostname").write_text("vm\n")
+    for verb in ("run", "install", "check"):
+        assert "hostname: it is no program" in "".join((ended := pie(verb, tmp_path / "hostname")).out + ended.err)
+
+
 def test_an_installed_name_goes_before_a_directory_of_the_same_name(pie, program, tmp_path, monkeypatch):
     assert pie("install", program("return 'installed'")).code == 0
     monkeypatch.chdir(tmp_path)

@@ -122,6 +122,7 @@ class Talk:
 
     async def answer(self, text, is_over=never):
         """Raises one of FULL for a text that does not fit by itself."""
+        told = False
         while True:
             try:
                 said = await answer(self._context.user(text), self._input, is_over)
@@ -130,7 +131,9 @@ class Talk:
                 if not self._turns:
                     raise
                 self.forget()
-                session.send(FORGOTTEN)
+                if not told:
+                    session.send(FORGOTTEN)
+                told = True
         self._context.seal()
         self._turns.append((text, said))
         return said

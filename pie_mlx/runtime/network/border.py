@@ -5,12 +5,13 @@ import ipaddress
 import socket
 from collections.abc import Collection, Sequence
 
-from pie_mlx.runtime.network.allowed_hosts import Address, AllowedHosts, effective
+from pie_mlx.runtime.network.allowed_hosts import Address, AllowedHosts, effective, is_public
 from pie_mlx.runtime.network.rejection import Rejection, forbidden
 from pie_mlx.runtime.network.settings import Resolve
 
 CONNECT_SECONDS = 30.0
 """How long finding the addresses of a name, and connecting to each of them, may take."""
+_OWN_PORT = "this port is the engine's own, and is never reachable"
 
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -37,7 +38,8 @@ class Border:
         reasons = {address: self._refusal(host, address, port) for address in addresses}
         allowed = [address for address, why in reasons.items() if not why]
         if not allowed:
-            return forbidden(host, port, next(iter(reasons.values()), "it has no address"))
+            why = next(iter(reasons.values()), "it has no address")
+            return forbidden(host, port, why, nameable=why != _OWN_PORT and _is_nearby(host))
         return await _first(allowed, host, port)
 
     async def _addresses(self, host: str, port: int) -> Sequence[Address]:
@@ -48,7 +50,7 @@ class Border:
 
     def _refusal(self, host: str, address: Address, port: int) -> str:
         if port in self._closed_ports and is_here(address):
-            return "this port is the engine's own, and is never reachable"
+            return _OWN_PORT
         return self._hosts.refusal(host, address, port)
 
 
@@ -64,6 +66,15 @@ def is_here(address: Address) -> bool:
     except OSError:
         return False
     return True
+
+
+def _is_nearby(host: str) -> bool:
+    """Whether what is written is itself of this machine or its network, where `*` allows nothing. A name that only
+    stands for such an address is not: its owner may want just that."""
+    try:
+        return not is_public(effective(ipaddress.ip_address(host)))
+    except ValueError:
+        return host.lower() == "localhost"
 
 
 async def _first(addresses: Sequence[Address], host: str, port: int) -> Connection | Rejection:

@@ -25,7 +25,9 @@ class Rejection:
         return head.encode() + body
 
 
-def forbidden(host: str, port: int, why: str) -> Rejection:
-    """The 403 for a destination, with the key that decides it."""
-    text = f"{host} port {port}: {why}: to allow it, add it to {KEY} in the engine's config.toml"
-    return Rejection(403, text, f"Forbidden by {KEY}")
+def forbidden(host: str, port: int, why: str, *, nameable: bool = False) -> Rejection:
+    """The 403 for a destination, with the key that decides it; `nameable` says that `--allow-network` may name it."""
+    option = f"--allow-network={host}" if nameable else ""
+    run_with = f", or run it with {option}" if option else ""
+    text = f"{host} port {port}: {why}: to allow it, add it to {KEY} in the engine's config.toml{run_with}"
+    return Rejection(403, text, f"Forbidden by {KEY}" + (f", {option} allows it" if option else ""))

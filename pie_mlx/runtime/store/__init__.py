@@ -2,7 +2,7 @@
 
 from pie_mlx.runtime.store.digest import digest, manifest_digest
 from pie_mlx.runtime.store.record import Record
-from pie_mlx.runtime.store.source import Source, pack_program
+from pie_mlx.runtime.store.source import Source, checked_source, pack_program
 from pie_mlx.runtime.store.store import Installed, ProgramStore, not_installed
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "ProgramStore",
     "Record",
     "Source",
+    "checked_source",
     "digest",
     "manifest_digest",
     "not_installed",

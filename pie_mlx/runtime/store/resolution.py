@@ -24,7 +24,7 @@ def parse_identifier(text: str) -> tuple[str, Version | None]:
             return name, Version.parse(version)
     raise LaunchError(
         f"Invalid program identifier '{text}': expected 'name@major.minor.patch'",
-        hint="name, name@latest or name@1.2.3; paths contain a '/'",
+        hint="name, name@latest or name@1.2.3, or the path of a .py file, a directory or a .pie package",
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.inline_manifest import inline_manifest
 from pie_mlx.runtime.manifest import parse_manifest
-from pie_mlx.runtime.program import MANIFEST_FILE, default_name, main_file_of, read_source, read_text
+from pie_mlx.runtime.program import MANIFEST_FILE, default_name, find_program, main_file_of, read_source, read_text
 from pie_mlx.runtime.store.archive import archive_entries
 from pie_mlx.runtime.store.packing import pack_directory
 
@@ -26,6 +26,17 @@ def pack_program(path: Path) -> Source:
     if path.is_dir():
         return _directory(path)
     return _package(path) if path.suffix == _SUFFIX else _module(path)
+
+
+def checked_source(path: Path, manifest_file: Path | None = None) -> Source:
+    """The same for a program that can be launched, with the manifest in `manifest_file` where one is named.
+
+    Raises LaunchError, which names the file at `path`: who unpacks it knows another one.
+    """
+    if path.suffix != _SUFFIX:
+        find_program(path, manifest_file)
+    source = pack_program(path)
+    return source if manifest_file is None else Source(source.payload, read_text(manifest_file))
 
 
 def _directory(directory: Path) -> Source:

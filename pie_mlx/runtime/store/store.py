@@ -18,7 +18,7 @@ from pie_mlx.runtime.store.folders import exclusive, names_in, remove_tree, repa
 from pie_mlx.runtime.store.kind import kind_of
 from pie_mlx.runtime.store.record import RECORD_FILE, Record, encode_record, read_record
 from pie_mlx.runtime.store.resolution import is_version, latest, parse_identifier, resolve
-from pie_mlx.runtime.store.source import Source, pack_program
+from pie_mlx.runtime.store.source import Source, checked_source
 from pie_mlx.runtime.store.unpacked import UnpackedPrograms
 
 PAYLOAD_FILE = "program"
@@ -106,7 +106,7 @@ class ProgramStore:
 
     def read(self, path: Path) -> Source:
         """What would be uploaded for a path: a directory is packed. Raises LaunchError."""
-        return pack_program(path)
+        return checked_source(path)
 
     def check(self, name: str, version: str, program_hash: str | None = None, manifest_hash: str | None = None) -> bool:
         """Whether that version is installed, with exactly these hashes where they are given.
@@ -327,7 +327,7 @@ def not_installed(name: str, version: str, chain: str = "") -> LaunchError:
     needed = f" (needed by {chain.removesuffix(' -> ')})" if chain else ""
     return LaunchError(
         f"program '{name}@{version}' is not installed: upload it with install_program or 'pie install'{needed}",
-        hint="'pie list' shows what is installed; a path contains a '/'",
+        hint="'pie list' shows what is installed",
     )
 
 

@@ -45,6 +45,14 @@ async def test_a_name_that_stands_for_a_private_address_is_refused():
     assert "a.test port 80: 127.0.0.1 is not public" in found.text
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "10.0.0.8", "::1", "localhost"])
+async def test_an_address_that_is_not_public_is_refused_with_the_option_that_allows_it(host):
+    names = Names(localhost=["127.0.0.1"])
+    found = await connected(border(["*"], names), host, 80)
+    assert found.reason == f"Forbidden by [runtime] network_allowed_hosts, --allow-network={host} allows it"
+    assert found.text.endswith(f"config.toml, or run it with --allow-network={host}")
+
+
 @pytest.mark.parametrize("text", ["2130706433", "0x7f.1", "127.1", "0177.0.0.1"])
 async def test_odd_ways_to_write_an_address_are_names(text):
     names = Names()

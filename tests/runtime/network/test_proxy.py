@@ -61,7 +61,7 @@ async def test_a_refused_host_is_a_403_that_names_the_key(proxied):
     async with serving() as (site, port):
         for request in (f"GET http://127.0.0.1:{port}/", f"CONNECT 127.0.0.1:{port}"):
             answer = await proxied(["10.0.0.1"]).ask(f"{request} HTTP/1.1\r\n\r\n")
-            assert answer.startswith("HTTP/1.1 403 Forbidden by [runtime] network_allowed_hosts\r\n")
+            assert answer.startswith("HTTP/1.1 403 Forbidden by [runtime] network_allowed_hosts, ")
             assert f"127.0.0.1 port {port}: it is not allowed" in answer
         assert site.visits == 0
 

@@ -1,0 +1,33 @@
+"""Programs by the names people give on the command line."""
+
+import os
+from pathlib import Path
+
+from pie_mlx.config import pie_home
+from pie_mlx.errors import LaunchError
+from pie_mlx.runtime.daemon.program import NAMES, builtin_program
+from pie_mlx.runtime.program import Program
+from pie_mlx.runtime.store import ProgramStore
+from pie_mlx.runtime.store.resolution import parse_identifier
+
+
+def installed_program(word: str) -> Program:
+    """An installed program or one that comes with the engine, by `name` or `name@version`. Raises LaunchError."""
+    store = ProgramStore(pie_home(os.environ))
+    name, version = parse_identifier(word)
+    found = store.versions(name)
+    if found and version in (None, *found):
+        return store.find(word).program
+    if name in NAMES:  # `pie serve` installs them: before the first they are in the package alone
+        builtin = builtin_program(name)
+        if version in (None, builtin.manifest.version):
+            return builtin
+    raise not_installed(word)
+
+
+def not_installed(word: str) -> LaunchError:
+    """The error for a name nothing is installed under, with the file that may be meant."""
+    name = word.partition("@")[0]
+    files = [file for suffix in (".py", ".pie") if Path(file := f"{name}{suffix}").is_file()]
+    hint = f"did you mean '{files[0]}'?" if files else "'pie list' shows what is, 'pie install PATH' installs"
+    return LaunchError(f"program '{word}' is not installed", hint=hint)
