@@ -35,7 +35,7 @@ from pie_mlx.events import (
 from pie_mlx.tui.model.context import ContextState, Span, SpanKind, with_span
 from pie_mlx.tui.model.journal import log_entry
 from pie_mlx.tui.model.mcp import after_mcp
-from pie_mlx.tui.model.process import PIECE_CHARACTERS, Outcome, ProcessState, Stream, with_output
+from pie_mlx.tui.model.process import PIECE_CHARACTERS, Outcome, ProcessState, Stream, ending, with_output
 from pie_mlx.tui.model.state import (
     ENDED_PROCESSES,
     EVICTIONS,
@@ -51,9 +51,6 @@ from pie_mlx.tui.model.state import (
 from pie_mlx.tui.model.text import shortened
 
 replace = msgspec.structs.replace
-
-KILLED = frozenset({"ProcessCancelledError", "Signal"})
-"""Errors of programs that did not end by themselves."""
 
 
 class Draft:
@@ -160,10 +157,9 @@ class Draft:
             case ProcessFile(process=process, name=name, size_bytes=size):
                 self._gave_out(process, "file", f"{name or 'file'} ({size:,} bytes)")
             case ProcessReturned(process=process, value=value):
-                self._ended(process, "returned", value)
+                self._ended(process, *ending("", value))
             case ProcessFailed(process=process, error_type=kind, message=message):
-                killed = kind in KILLED
-                self._ended(process, "killed" if killed else "failed", message if killed else f"{kind}: {message}")
+                self._ended(process, *ending(kind, message))
             case _:
                 self._take_pages(event)
 

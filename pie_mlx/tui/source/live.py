@@ -102,18 +102,19 @@ class LiveSource:
             if frame.kind == "gap" and not after and frame.sequence <= reached:
                 after = reached
                 feed.reset(self._told(watch))
+                feed.missed(lost=_missed(frame))
             elif frame.sequence > after:
                 self._take(frame, feed)
 
     def _told(self, watch: Watch) -> Any:
         try:
-            return snapshot_state(watch.snapshot["state"], self._clock())
+            return snapshot_state(watch.snapshot["state"], self._clock(), int(watch.snapshot["sequence"]))
         except (msgspec.ValidationError, KeyError) as error:
             raise InvalidArgumentError(f"the server's snapshot: {error}", hint="use the same version") from None
 
     def _take(self, frame: EngineEvent, feed: Feed) -> None:
         if frame.kind == "gap":
-            feed.missed(lost=int(msgspec.json.decode(frame.data).get("missed", 1)))
+            feed.missed(lost=_missed(frame))
             return
         event = decoded(frame.data)
         if event is None:
@@ -177,6 +178,11 @@ class LiveSource:
         if self._client is None:
             raise InvalidArgumentError(self.refusal, hint="wait until it is back")
         return self._client
+
+
+def _missed(gap: EngineEvent) -> int:
+    """How many events it stands for."""
+    return int(msgspec.json.decode(gap.data).get("missed", 1))
 
 
 def _contents(path: str) -> bytes:
