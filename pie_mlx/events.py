@@ -109,6 +109,20 @@ class EngineStarted(Event, frozen=True):
 # Contexts: numbers are unique within an engine.
 
 
+class PageUsage(msgspec.Struct, frozen=True):
+    """Pages of the pool: `used` are held (`shared` by more than one holder), `cached` are kept but free to take."""
+
+    total: int
+    used: int
+    shared: int
+    cached: int
+
+    @property
+    def free(self) -> int:
+        """Pages that hold nothing of value."""
+        return self.total - self.used - self.cached
+
+
 class ContextCreated(Event, frozen=True):
     """An empty context of `account`, or one opened from a snapshot that brought `shared_pages`."""
 
@@ -130,11 +144,12 @@ class ContextForked(Event, frozen=True):
 
 
 class ContextReleased(Event, frozen=True):
-    """A context gave back its pages."""
+    """A context gave back its pages; `pages` are those after it, None in logs of older engines."""
 
     process: str
     context: int
     at_seconds: float = 0.0
+    pages: PageUsage | None = None
 
 
 # Work.
@@ -165,20 +180,6 @@ class PassCompleted(Event, frozen=True):
     following: int = 0
 
 
-class PageUsage(msgspec.Struct, frozen=True):
-    """Pages of the pool: `used` are held (`shared` by more than one holder), `cached` are kept but free to take."""
-
-    total: int
-    used: int
-    shared: int
-    cached: int
-
-    @property
-    def free(self) -> int:
-        """Pages that hold nothing of value."""
-        return self.total - self.used - self.cached
-
-
 class TickCompleted(Event, frozen=True):
     """One batch: contexts and tokens in it, contexts left waiting, and the pages after it.
 
@@ -200,12 +201,16 @@ class TickCompleted(Event, frozen=True):
 
 
 class ContextSuspended(Event, frozen=True):
-    """A context gave its pages to `for_context`: itself when it made way or asked to be suspended."""
+    """A context gave its pages to `for_context`: itself when it made way or asked to be suspended.
+
+    `pages` are those after it, where no tick follows that tells them.
+    """
 
     context: int
     for_context: int
     reason: str
     text: str
+    pages: PageUsage | None = None
 
 
 class ContextRestored(Event, frozen=True):

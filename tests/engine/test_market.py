@@ -25,6 +25,7 @@ from pie_mlx.errors import ContextBusyError, InvalidArgumentError, TokenBudgetEr
 from pie_mlx.events import (
     AccountJoined,
     AccountLeft,
+    ContextReleased,
     ContextRestored,
     ContextSuspended,
     MarketSettled,
@@ -213,6 +214,17 @@ async def test_a_program_that_suspends_its_context_is_an_event_once(small: Runni
     context.suspend()
     context.suspend()
     assert [event.reason for event in events_of(small, ContextSuspended)] == ["requested"]
+
+
+async def test_pages_that_are_given_back_without_a_tick_are_told_with_the_event(small: Running) -> None:
+    left, right = await hold(small, 40, seed=1, bid=1.0), await hold(small, 40, seed=2, bid=1.0)
+    left.suspend()
+    right.release()
+    await left.flush()
+    (suspended,), (released,) = events_of(small, ContextSuspended), events_of(small, ContextReleased)
+    assert suspended.pages is not None
+    assert released.pages is not None
+    assert (suspended.pages.used, released.pages.used) == (3, 0)
 
 
 async def test_without_contention_no_program_pays_rent(small: Running) -> None:  # M7, T17

@@ -15,6 +15,7 @@ from pie_mlx.events import (
     McpTool,
     McpToolsListed,
     PagesSpilled,
+    PageUsage,
     ProcessFailed,
     ProcessFile,
     ProcessLaunched,
@@ -110,6 +111,18 @@ def test_the_timeline_tells_forward_passes_waits_and_suspensions():
 def test_a_released_context_is_remembered_apart():
     state = after(*RUNNING, ContextReleased("p", 1))
     assert (dict(state.contexts), state.released[1].released) == ({}, 16.0)
+
+
+def test_pages_that_come_free_without_a_tick_are_free():
+    free = PageUsage(64, 0, 0, 4)
+    assert after(*RUNNING, ContextReleased("p", 1, pages=free)).pages == free
+    assert after(*RUNNING, ContextSuspended(1, 1, "requested", "", free)).pages == free
+    assert after(*RUNNING, ContextReleased("p", 1)).pages == after(*RUNNING).pages  # of an older engine
+
+
+def test_an_engine_computes_until_no_batch_came_for_a_while():
+    state = after(*RUNNING)
+    assert (state.computes, advance(state, 16.0).computes, advance(state, 17.0).computes) == (True, True, False)
 
 
 def test_the_market_moves_balances_and_the_price():

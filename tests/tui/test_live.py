@@ -2,12 +2,13 @@
 
 import asyncio
 import contextlib
+import time
 
 import msgspec
 import pytest
 
 from pie_mlx.client import EngineEvent, Watch, connect
-from pie_mlx.errors import AuthError, InvalidArgumentError, SessionClosedError
+from pie_mlx.errors import AuthError, InvalidArgumentError, PieError, SessionClosedError
 from pie_mlx.events import McpTool, ProcessLaunched, WaitChanged
 from pie_mlx.server.feed import KEPT
 from pie_mlx.tui.inbox import Inbox
@@ -243,6 +244,25 @@ async def test_who_connects_after_the_events_are_gone_sees_what_an_engine_has_do
         assert (state.events > KEPT, state.lost > 0) == (True, True)
     finally:
         await asyncio.to_thread(server.stop)
+
+
+async def test_a_look_at_an_engine_that_does_nothing_any_more_says_so(server):
+    async def open_client():
+        return await connect(server.url, username="ada")
+
+    inbox = Inbox()
+    async with await open_client() as client:
+        process = await client.launch("listener", {})
+        source = LiveSource("x", open_client)
+        await source.look(inbox, 0.5)
+        assert inbox.state().pages.used > 0
+        await process.terminate()
+        with contextlib.suppress(PieError):
+            await process.result()
+    hours = LiveSource("x", open_client, clock=lambda: time.time() + 3600)
+    await hours.look(inbox, 0.5)
+    state = inbox.state()
+    assert (state.pages.used, state.tokens_per_second, dict(state.contexts)) == (0, 0.0, {})
 
 
 async def overflow(feed):

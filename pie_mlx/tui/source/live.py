@@ -81,6 +81,7 @@ class LiveSource:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await self._follow_events(await client.watch(since=0), feed)
+        feed.advance(self._clock())  # where nothing happened, nothing has said that time went by
 
     async def _follow(self, client: Client, feed: Feed) -> None:
         """Until the connection is lost, which is raised."""
