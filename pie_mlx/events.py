@@ -14,6 +14,14 @@ EVENTS_VERSION = 1
 SIGNAL = "Signal"
 """What `ProcessFailed` says of a process that a client has ended."""
 
+CANCELLED = "ProcessCancelledError"
+"""The class of error that `ProcessFailed` names for processes that were ended from outside."""
+
+
+def told_message(error_type: str, message: str) -> str:
+    """The message of a failure as people are told: SIGNAL is a word that clients compare."""
+    return "it was ended by 'pie kill' or another client" if (error_type, message) == (CANCELLED, SIGNAL) else message
+
 
 def _snake_case(class_name: str) -> str:
     return "".join("_" + letter.lower() if letter.isupper() else letter for letter in class_name).lstrip("_")

@@ -140,7 +140,12 @@ def test_a_leaver_takes_its_account_away_and_leaves_the_treasury():
     [
         (ProcessReturned("p", "done"), "returned", "done"),
         (ProcessFailed("p", "KeyError", "'x'"), "failed", "KeyError: 'x'"),
-        (ProcessFailed("p", "ProcessCancelledError", "Signal"), "killed", "Signal"),
+        (
+            ProcessFailed("p", "ProcessCancelledError", "Signal"),
+            "killed",
+            "it was ended by 'pie kill' or another client",
+        ),
+        (ProcessFailed("p", "ProcessCancelledError", "Engine stopped"), "killed", "Engine stopped"),
     ],
 )
 def test_how_a_program_ended_is_told_in_its_words(event, outcome, result):

@@ -4,13 +4,14 @@ from typing import Literal
 
 import msgspec
 
+from pie_mlx.events import CANCELLED, told_message
 from pie_mlx.tui.model.context import Span
 from pie_mlx.tui.model.text import shortened
 
 Outcome = Literal["", "returned", "failed", "killed"]
 Stream = Literal["message", "stdout", "stderr", "file", "sent"]
 
-KILLED = frozenset({"ProcessCancelledError", "Signal"})
+KILLED = frozenset({CANCELLED, "Signal"})
 """Errors of programs that did not end by themselves."""
 
 OUTPUT_PIECES = 200
@@ -59,6 +60,7 @@ def ending(error_type: str, text: str) -> tuple[Outcome, str]:
     """How a process ended, and its result: by an error of that class with a message, or by returning a text."""
     if not error_type:
         return "returned", text
+    text = told_message(error_type, text)
     return ("killed", text) if error_type in KILLED else ("failed", f"{error_type}: {text}")
 
 
