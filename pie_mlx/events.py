@@ -14,6 +14,14 @@ EVENTS_VERSION = 1
 SIGNAL = "Signal"
 """What `ProcessFailed` says of a process that a client has ended."""
 
+CANCELLED = "ProcessCancelledError"
+"""The class of error that `ProcessFailed` names for processes that were ended from outside."""
+
+
+def told_message(error_type: str, message: str) -> str:
+    """The message of a failure as people are told: SIGNAL is a word that clients compare."""
+    return "it was ended by 'pie kill' or another client" if (error_type, message) == (CANCELLED, SIGNAL) else message
+
 
 def _snake_case(class_name: str) -> str:
     return "".join("_" + letter.lower() if letter.isupper() else letter for letter in class_name).lstrip("_")
@@ -109,6 +117,20 @@ class EngineStarted(Event, frozen=True):
 # Contexts: numbers are unique within an engine.
 
 
+class PageUsage(msgspec.Struct, frozen=True):
+    """Pages of the pool: `used` are held (`shared` by more than one holder), `cached` are kept but free to take."""
+
+    total: int
+    used: int
+    shared: int
+    cached: int
+
+    @property
+    def free(self) -> int:
+        """Pages that hold nothing of value."""
+        return self.total - self.used - self.cached
+
+
 class ContextCreated(Event, frozen=True):
     """An empty context of `account`, or one opened from a snapshot that brought `shared_pages`."""
 
@@ -130,11 +152,12 @@ class ContextForked(Event, frozen=True):
 
 
 class ContextReleased(Event, frozen=True):
-    """A context gave back its pages."""
+    """A context gave back its pages; `pages` are those after it, None in logs of older engines."""
 
     process: str
     context: int
     at_seconds: float = 0.0
+    pages: PageUsage | None = None
 
 
 # Work.
@@ -165,20 +188,6 @@ class PassCompleted(Event, frozen=True):
     following: int = 0
 
 
-class PageUsage(msgspec.Struct, frozen=True):
-    """Pages of the pool: `used` are held (`shared` by more than one holder), `cached` are kept but free to take."""
-
-    total: int
-    used: int
-    shared: int
-    cached: int
-
-    @property
-    def free(self) -> int:
-        """Pages that hold nothing of value."""
-        return self.total - self.used - self.cached
-
-
 class TickCompleted(Event, frozen=True):
     """One batch: contexts and tokens in it, contexts left waiting, and the pages after it.
 
@@ -200,12 +209,16 @@ class TickCompleted(Event, frozen=True):
 
 
 class ContextSuspended(Event, frozen=True):
-    """A context gave its pages to `for_context`: itself when it made way or asked to be suspended."""
+    """A context gave its pages to `for_context`: itself when it made way or asked to be suspended.
+
+    `pages` are those after it, where no tick follows that tells them.
+    """
 
     context: int
     for_context: int
     reason: str
     text: str
+    pages: PageUsage | None = None
 
 
 class ContextRestored(Event, frozen=True):

@@ -4,8 +4,7 @@ from typing import Protocol
 
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.reporting import FAILED, report
-from pie_mlx.errors import ProcessCancelledError
-from pie_mlx.events import SIGNAL
+from pie_mlx.events import told_message
 
 
 class Failure(Protocol):
@@ -50,7 +49,5 @@ HINTS = {
 
 
 def reason(failure: Failure) -> str:
-    """The class and the message, which for a process that was ended is a word that clients compare."""
-    was_ended = (failure.error_type, failure.message) == (ProcessCancelledError.__name__, SIGNAL)
-    message = "it was ended by 'pie kill' or another client" if was_ended else failure.message
-    return f"{failure.error_type}: {message}"
+    """The class and the message."""
+    return f"{failure.error_type}: {told_message(failure.error_type, failure.message)}"

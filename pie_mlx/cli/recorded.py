@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 class Recorded(Protocol):
-    """Answers the queries `process_logs` and `process_output`."""
+    """Answers the queries `process_logs`, `process_output` and `processes`."""
 
     async def query(self, subject: str, **record: Any) -> dict[str, Any]: ...
 
@@ -39,10 +39,12 @@ def with_recorded(common: Common, work: Callable[[Recorded], Coroutine[Any, Any,
 
 
 async def recorded_id(logs: Recorded, word: str) -> str:
-    """The id a prefix stands for, among those that are recorded; errors as of `whole_id`."""
+    """The id a prefix stands for, among those that are recorded, else those that run; errors as of `whole_id`."""
     if is_whole(word):
         return word.lower()
     found = [log["process"] for log in (await logs.query("process_logs", id_prefix=word))["logs"]]
+    if not found:
+        found = [row["id"] for row in (await logs.query("processes", id_prefix=word))["processes"]]
     return only_id(word, found, verb="pie logs")
 
 
@@ -61,6 +63,8 @@ class _Disk:
 
         from pie_mlx.runtime.registry import checked_id
 
+        if subject == "processes":
+            return {"processes": []}
         if subject == "process_logs":
             return {"logs": msgspec.to_builtins(self._logs.newest(record.get("id_prefix", "").lower(), None, LISTED))}
         lines = self._logs.read(checked_id(record["process_id"]), after=record["after"])

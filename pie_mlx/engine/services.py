@@ -148,4 +148,4 @@ class Services:
             if self.draft_desk is not None:
                 self.draft_desk.forget(context.id)
             self.ticker.forget(context)
-            self.emit(ContextReleased(process.id, context.id, self.clock()))
+            self.emit(ContextReleased(process.id, context.id, self.clock(), self.ticker.page_usage()))

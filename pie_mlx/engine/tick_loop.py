@@ -311,7 +311,6 @@ class TickLoop:
         waiting = state.working().difference(item.context.id for item, _ in chunks if not item.replay)
         for context in waiting:
             state.contexts[context].waiting_ticks += 1
-        usage = state.store.usage(self._shared_pages())
         self._emit(
             TickCompleted(
                 tick=state.ticks,
@@ -319,14 +318,19 @@ class TickLoop:
                 tokens=tokens,
                 waiting=len(waiting),
                 duration_seconds=seconds,
-                pages=PageUsage(usage.capacity, usage.used, usage.shared, usage.cached),
+                pages=self.page_usage(),
                 ahead=ahead,
                 steps=steps,
             )
         )
 
+    def page_usage(self) -> PageUsage:
+        """Where the pages are at this moment, for events."""
+        usage = self._state.store.usage(self._shared_pages())
+        return PageUsage(usage.capacity, usage.used, min(usage.shared, usage.used), usage.cached)
+
     def _shared_pages(self) -> int:
-        """For the event; counted anew now and then, as it takes longer than anything else about an event."""
+        """Counted anew now and then, as it takes longer than anything else about an event."""
         now = time.monotonic()
         if now >= self._shared_until:
             self._shared, self._shared_until = self._state.store.shared_pages(), now + SHARED_SECONDS

@@ -11,6 +11,7 @@ from pie_mlx.events import (
     ContextSuspended,
     Event,
     MarketSettled,
+    PageUsage,
     WaitChanged,
 )
 
@@ -40,9 +41,9 @@ class TickReports:
         self.reasons[suspension.context] = reason
         self._emit(ContextSuspended(suspension.context, suspension.for_context, reason.kind, reason.text()))
 
-    def suspended_itself(self, context: int) -> None:
-        """The program gave the pages back (R2)."""
-        self._emit(ContextSuspended(context, context, "requested", "suspended: by its program"))
+    def suspended_itself(self, context: int, pages: PageUsage) -> None:
+        """The program gave the pages back (R2), which leaves `pages`."""
+        self._emit(ContextSuspended(context, context, "requested", "suspended: by its program", pages))
 
     def restored(self, context: int, work: Restore) -> None:
         """All content of a context is in the pool again."""

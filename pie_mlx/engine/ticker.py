@@ -24,7 +24,7 @@ from pie_mlx.engine.tick_state import TickState
 from pie_mlx.engine.tick_view import is_contended
 from pie_mlx.engine.timer import Timer
 from pie_mlx.errors import EngineStoppedError, ForwardTimeoutError
-from pie_mlx.events import Event
+from pie_mlx.events import Event, PageUsage
 
 T = TypeVar("T")
 
@@ -111,6 +111,10 @@ class Ticker:
         """What a batch with one token of each of its contexts takes lately; None before the first."""
         return self._state.window_cost.plain_seconds(self._state.batch_contexts)
 
+    def page_usage(self) -> PageUsage:
+        """Where the pages are; those that are shared as of lately, as counting them takes long."""
+        return self._ticks.page_usage()
+
     def reason(self, context: int) -> Reason | None:
         """Why a context waits or was suspended; None while it does neither."""
         return self._reports.reasons.get(context)
@@ -129,7 +133,7 @@ class Ticker:
         """Give back a context's pages now; its next operation waits for them (R2)."""
         if self._state.store.is_resident(context.id):
             self._restorer.suspend(context)
-            self._reports.suspended_itself(context.id)
+            self._reports.suspended_itself(context.id, self.page_usage())
             self.wake()
 
     async def take(self, context: LiveContext, pages: int, action: Callable[[], T], *, binds: bool = False) -> T:

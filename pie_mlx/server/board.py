@@ -3,13 +3,17 @@
 from dataclasses import dataclass, field
 
 from pie_mlx.events import (
+    AccountLeft,
+    EngineStarted,
     Event,
     MarketSettled,
+    PagesSpilled,
     PageUsage,
     PassCompleted,
     ProcessFailed,
     ProcessLaunched,
     ProcessReturned,
+    SpillChanged,
     TickCompleted,
 )
 
@@ -21,6 +25,8 @@ BATCH_CLASSES = 8
 class Board:
     """Counts since the start. Latencies are those of batches; guesses are counted by their place in a draft."""
 
+    policy: str = ""
+    ticks: int = 0
     batches: int = 0
     tokens: int = 0
     requests: int = 0
@@ -32,6 +38,9 @@ class Board:
     pages: PageUsage = field(default_factory=lambda: PageUsage(0, 0, 0, 0))
     waiting: int = 0
     price: float = 0.0
+    treasury: float = 0.0
+    spilled_pages: int = 0
+    spill: str = ""
     launched: int = 0
     returned: int = 0
     failed: int = 0
@@ -56,10 +65,23 @@ class Board:
             case ProcessFailed():
                 self.failed += 1
             case _:
+                self._note_engine(event)
+
+    def _note_engine(self, event: Event) -> None:
+        match event:
+            case EngineStarted(policy=policy):
+                self.policy = policy
+            case AccountLeft(treasury=treasury):
+                self.treasury = treasury
+            case PagesSpilled(stored_pages=pages):
+                self.spilled_pages = pages
+            case SpillChanged(state=spill):
+                self.spill = spill
+            case _:
                 pass
 
     def _tick(self, tick: TickCompleted) -> None:
-        self.pages, self.waiting = tick.pages, tick.waiting
+        self.ticks, self.pages, self.waiting = tick.tick, tick.pages, tick.waiting
         if not tick.contexts:
             return
         self.batches += tick.steps
@@ -68,6 +90,18 @@ class Board:
         self.batch_sizes[min(tick.contexts.bit_length(), BATCH_CLASSES) - 1] += tick.steps
         self.last_batch_seconds = tick.duration_seconds / tick.steps
         self.batch_seconds += tick.duration_seconds
+
+    def totals(self) -> dict[str, object]:
+        """What a watcher cannot count that was not there from the start."""
+        return {
+            "policy": self.policy,
+            "ticks": self.ticks,
+            "tokens": self.tokens,
+            "tick_seconds": self.last_batch_seconds,
+            "treasury": self.treasury,
+            "spilled_pages": self.spilled_pages,
+            "spill": self.spill,
+        }
 
     def model_status(self, model: str) -> dict[str, object]:
         """The keys clients know, each after the model's name."""

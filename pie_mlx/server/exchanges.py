@@ -9,10 +9,12 @@ from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
 from pie_mlx.calls import HttpRequest
-from pie_mlx.errors import PieError
+from pie_mlx.errors import PieError, ProcessCancelledError
+from pie_mlx.events import SIGNAL, told_message
 from pie_mlx.runtime.daemon import Exchange, Postbox
 from pie_mlx.runtime.outcome import Failed
 from pie_mlx.runtime.process import Process
+from pie_mlx.runtime.registry import STOPPED
 
 BODY_LIMIT_BYTES = 16 << 20
 AT_ONCE = 1024
@@ -109,7 +111,7 @@ class ProcessApp:
         try:
             status, headers = await exchange.head()
         except Exception as error:
-            await refused(500, f"{type(error).__name__}: {error}")(scope, receive, send)
+            await _unanswered(error)(scope, receive, send)
             return
         raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
         await send({"type": "http.response.start", "status": status, "headers": raw})
@@ -123,7 +125,7 @@ class ProcessApp:
         except Exception as error:
             # Half an answer: the connection is closed because it is not completed.
             if not exchange.is_gone:
-                _log.warning("%s %s: the answer breaks off: %s", scope["method"], scope["path"], error)
+                _log.warning("%s %s: the answer breaks off: %s", scope["method"], scope["path"], _told(error))
             return
         if not whole:
             await self._send(b"", send, whole=True)
@@ -153,6 +155,25 @@ async def _request(scope: Scope, receive: Receive, limit_bytes: int, patience_se
     headers = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
     query = scope["query_string"].decode("latin-1")
     return HttpRequest(scope["method"], scope["path"], query, headers, bytes(body))
+
+
+def _unanswered(error: Exception) -> JSONResponse:
+    """For the client of a process that ended without an answer.
+
+    One that was ended from outside is no fault of its program, and clients of OpenAI's are told not to try again what
+    somebody has ended on purpose.
+    """
+    told = _told(error)
+    if not isinstance(error, ProcessCancelledError) or str(error) not in (SIGNAL, STOPPED):
+        return refused(500, f"{type(error).__name__}: {told}")
+    answer = refused(503, f"the request was not answered: {told}")
+    if str(error) == SIGNAL:
+        answer.headers["x-should-retry"] = "false"
+    return answer
+
+
+def _told(error: Exception) -> str:
+    return told_message(type(error).__name__, str(error))
 
 
 def refused(status: int, text: str) -> JSONResponse:

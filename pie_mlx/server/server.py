@@ -203,6 +203,7 @@ class Server:
 
     def _publish(self, event: Event) -> None:
         self.service.board.note(event)
+        self.service.roster.note(event)
         self.service.feed.publish(event)
         for observer in self._observers:
             observer(event)

@@ -12,6 +12,7 @@ from pie_mlx.server.authentication import Doorkeeper
 from pie_mlx.server.board import Board
 from pie_mlx.server.feed import Feed
 from pie_mlx.server.gate import FailureCount
+from pie_mlx.server.roster import Roster
 from pie_mlx.server.settings import ServerSettings
 
 
@@ -27,6 +28,7 @@ class Service:
     model: str
     feed: Feed = field(default_factory=Feed)
     board: Board = field(default_factory=Board)
+    roster: Roster = field(default_factory=Roster)
     failures: FailureCount = field(default_factory=FailureCount)
     started_at: float = field(default_factory=time.time)
     connections: set[Any] = field(default_factory=set[Any])

@@ -186,9 +186,9 @@ class MonitorApp(App[None]):
         """Do it if the user says yes."""
         self.push_screen(screen, lambda yes: self.steer(work, f"{screen.question.title}: done") if yes else None)
 
-    def prompt(self, screen: PromptScreen, work: Callable[[str], Awaitable[object]]) -> None:
+    def prompt(self, screen: PromptScreen, work: Callable[[str], Awaitable[object]], done: str = "done") -> None:
         """Do it with what the user writes."""
-        self.push_screen(screen, lambda text: self.steer(partial(work, text), "done") if text is not None else None)
+        self.push_screen(screen, lambda text: self.steer(partial(work, text), done) if text is not None else None)
 
     def steer(self, work: Callable[[], Awaitable[object]], done: str) -> None:
         """Have the controller work, and say how it went."""

@@ -1,7 +1,9 @@
 """Verbs that talk to a running engine, in this process, to a server on a thread."""
 
+import contextlib
 import json
 import shutil
+import urllib.request
 
 import pytest
 
@@ -136,6 +138,27 @@ def test_a_process_that_was_killed_says_who_ended_it(pie, start):
     assert pie("attach", process).err == f"pie: process {process}: {ended}\n"
     assert pie("logs", process).err == f"pie: {ended}\n"
     assert json.loads(pie("logs", process, "--json", "-n", "1").out)["value"] == "Signal"
+
+
+@pytest.mark.parametrize("cut", [8, None])
+def test_logs_of_a_request_say_that_requests_are_not_recorded(pie, server, cut):
+    with request_under_way(server):
+        process = next(row["id"] for row in json.loads(pie("ps", "--json").out) if row["program"] == "openai@1.0.0")
+        ended = pie("logs", process[:cut])
+        pie("kill", process)
+    assert (ended.code, ended.out) == (1, "")
+    said = f"pie: process {process}: it answers a request to /v1, and requests are not recorded\n"
+    assert ended.err.startswith(said)
+    assert "requests to /v1 are not" in pie("logs", process).err  # it is gone
+
+
+@contextlib.contextmanager
+def request_under_way(server):
+    body = {"model": "dummy", "prompt": "a", "max_tokens": 3000, "temperature": 1, "stream": True}
+    request = urllib.request.Request(f"{server.http}/v1/completions", json.dumps(body).encode())
+    with urllib.request.urlopen(request, timeout=30) as response:
+        response.readline()
+        yield
 
 
 def test_a_no_ends_no_process(pie, start, answer):

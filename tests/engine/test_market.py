@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from pie_mlx import calls
+from pie_mlx.engine import inspection
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.market import imbalance_credits
@@ -25,6 +26,7 @@ from pie_mlx.errors import ContextBusyError, InvalidArgumentError, TokenBudgetEr
 from pie_mlx.events import (
     AccountJoined,
     AccountLeft,
+    ContextReleased,
     ContextRestored,
     ContextSuspended,
     MarketSettled,
@@ -32,7 +34,7 @@ from pie_mlx.events import (
     WaitChanged,
 )
 from pie_mlx.sdk import Context, Sampler, scheduling
-from tests.engine.running import Running, running
+from tests.engine.running import Running, finished, running
 
 AnEvent = TypeVar("AnEvent")
 
@@ -213,6 +215,32 @@ async def test_a_program_that_suspends_its_context_is_an_event_once(small: Runni
     context.suspend()
     context.suspend()
     assert [event.reason for event in events_of(small, ContextSuspended)] == ["requested"]
+
+
+async def test_a_bid_from_outside_holds_until_the_next_step_bids_anew(small: Running) -> None:  # B2
+    context = Context(small.model)
+    context.append(small.prompt(20, 1))
+    generator = context.generate(Sampler.argmax(), max_tokens=3)
+    await (await anext(generator)).execute()
+    finished(small.core.consult(lambda services: inspection.set_bid(services, small.host.process_id, 900.0)))
+    assert bids(small) == [900.0]
+    await (await anext(generator)).execute()
+    assert 0 < bids(small)[0] < 900.0
+
+
+def bids(engine: Running) -> list[float]:
+    return [status.bid for status in finished(engine.core.consult(inspection.context_statuses))]
+
+
+async def test_pages_that_are_given_back_without_a_tick_are_told_with_the_event(small: Running) -> None:
+    left, right = await hold(small, 40, seed=1, bid=1.0), await hold(small, 40, seed=2, bid=1.0)
+    left.suspend()
+    right.release()
+    await left.flush()
+    (suspended,), (released,) = events_of(small, ContextSuspended), events_of(small, ContextReleased)
+    assert suspended.pages is not None
+    assert released.pages is not None
+    assert (suspended.pages.used, released.pages.used) == (3, 0)
 
 
 async def test_without_contention_no_program_pays_rent(small: Running) -> None:  # M7, T17

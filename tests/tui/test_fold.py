@@ -15,6 +15,7 @@ from pie_mlx.events import (
     McpTool,
     McpToolsListed,
     PagesSpilled,
+    PageUsage,
     ProcessFailed,
     ProcessFile,
     ProcessLaunched,
@@ -112,6 +113,18 @@ def test_a_released_context_is_remembered_apart():
     assert (dict(state.contexts), state.released[1].released) == ({}, 16.0)
 
 
+def test_pages_that_come_free_without_a_tick_are_free():
+    free = PageUsage(64, 0, 0, 4)
+    assert after(*RUNNING, ContextReleased("p", 1, pages=free)).pages == free
+    assert after(*RUNNING, ContextSuspended(1, 1, "requested", "", free)).pages == free
+    assert after(*RUNNING, ContextReleased("p", 1)).pages == after(*RUNNING).pages  # of an older engine
+
+
+def test_an_engine_computes_until_no_batch_came_for_a_while():
+    state = after(*RUNNING)
+    assert (state.computes, advance(state, 16.0).computes, advance(state, 17.0).computes) == (True, True, False)
+
+
 def test_the_market_moves_balances_and_the_price():
     state = after(*RUNNING, settled(0.7, 63.6))
     assert (state.price, state.accounts[4].balance, state.accounts[4].rent) == (0.7, 63.6, 0.5)
@@ -127,7 +140,12 @@ def test_a_leaver_takes_its_account_away_and_leaves_the_treasury():
     [
         (ProcessReturned("p", "done"), "returned", "done"),
         (ProcessFailed("p", "KeyError", "'x'"), "failed", "KeyError: 'x'"),
-        (ProcessFailed("p", "ProcessCancelledError", "Signal"), "killed", "Signal"),
+        (
+            ProcessFailed("p", "ProcessCancelledError", "Signal"),
+            "killed",
+            "it was ended by 'pie kill' or another client",
+        ),
+        (ProcessFailed("p", "ProcessCancelledError", "Engine stopped"), "killed", "Engine stopped"),
     ],
 )
 def test_how_a_program_ended_is_told_in_its_words(event, outcome, result):

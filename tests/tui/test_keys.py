@@ -211,6 +211,14 @@ async def test_a_bid_must_be_a_number_of_0_or_more():
         assert {context.bid for context in contexts} == {0.75}
 
 
+async def test_how_long_a_bid_holds_is_said_before_and_after():  # B2
+    async with monitor() as (app, pilot):
+        await press(app, pilot, "b")
+        assert "next pass, which bids anew" in screen_text(app)
+        await press(app, pilot, "enter")
+        assert any("next pass, which bids anew" in text for text in toasts(app))
+
+
 async def test_a_program_that_has_ended_cannot_be_steered():
     async with monitor() as (app, pilot):
         await app.controller.kill(app.view.programs[0].id)

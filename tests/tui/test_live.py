@@ -2,13 +2,15 @@
 
 import asyncio
 import contextlib
+import time
 
 import msgspec
 import pytest
 
 from pie_mlx.client import EngineEvent, Watch, connect
-from pie_mlx.errors import AuthError, InvalidArgumentError, SessionClosedError
-from pie_mlx.events import McpTool, ProcessLaunched
+from pie_mlx.errors import AuthError, InvalidArgumentError, PieError, SessionClosedError
+from pie_mlx.events import McpTool, ProcessLaunched, WaitChanged
+from pie_mlx.server.feed import KEPT
 from pie_mlx.tui.inbox import Inbox
 from pie_mlx.tui.source.live import LiveSource
 from pie_mlx.tui.source.live_facts import manifest_parameters
@@ -25,6 +27,15 @@ async def main(input):
         await context.flush()
         while True:
             session.send("heard " + await session.receive())
+"""
+BRIEF = """
+from inferlet import Context, Model, runtime
+
+async def main(input):
+    with Context(Model.load(runtime.models()[0])) as context:
+        context.user("hello")
+        await context.flush()
+    return "done"
 """
 PARAMETERS = '[parameters]\ngreeting = { type = "string", default = "hello", description = "What to say" }\n'
 
@@ -184,6 +195,79 @@ async def test_what_a_server_has_not_kept_comes_from_its_snapshot():
     assert (state.mcp["files"].state, state.mcp["files"].errors) == ("ready", 1)
     assert state.mcp["files"].tools == (McpTool("read", "Read a file"),)
     assert state.processes["q"].launched_seconds == 470.0
+
+
+async def test_totals_and_who_ended_come_with_the_snapshot_and_what_is_gone_is_counted():
+    told = {
+        "model": "pie-tiny",
+        "page_size": 16,
+        "totals": {"policy": "market", "ticks": 800, "tokens": 9000, "treasury": 2.5},
+        "processes": [{"id": "q", "username": "linus", "program": "x@1.0.0", "state": "queued"}],
+        "ran": [
+            {"id": "a", "username": "ada", "program": "x@1.0.0", "launched_seconds_ago": 9.0, "ended_seconds_ago": 4.0}
+            | {"tokens": 70, "passes": 3, "result": "done"},
+            {"id": "b", "username": "ada", "program": "x@1.0.0", "launched_seconds_ago": 8.0, "ended_seconds_ago": 2.0}
+            | {"result": "no", "error_type": "ValueError"},
+            {"id": "c", "username": "ada", "program": "x@1.0.0", "launched_seconds_ago": 7.0, "tokens": 5},
+        ],
+    }
+    gap = EngineEvent(90, 100.0, "gap", '{"missed":90}')
+    state = await followed(watch(91, gap, frame(91, tick(1)), state=told))
+    assert (state.events, state.lost, state.ticks, state.tokens, state.treasury) == (91, 90, 800, 9000, 2.5)
+    assert state.engine.policy == "market"
+    assert list(state.processes) == ["a", "b", "c", "q"]
+    outcomes = [(process.outcome, process.result) for process in state.processes.values()]
+    assert outcomes == [("returned", "done"), ("failed", "ValueError: no"), ("", ""), ("", "")]
+    ended = state.processes["a"]
+    assert (ended.tokens, ended.passes, ended.launched_seconds, ended.ended_seconds) == (70, 3, 491.0, 496.0)
+
+
+async def test_who_connects_after_the_events_are_gone_sees_what_an_engine_has_done(tmp_path):
+    server = RunningServer(tmp_path).start()
+    try:
+        program, manifest = write_program(tmp_path / "x", "brief", BRIEF)
+        server.server.service.programs.install(program.read_bytes(), manifest.read_text())
+
+        async def open_client():
+            return await connect(server.url, username="ada")
+
+        async with await open_client() as client:
+            await (await client.launch("brief", {})).result()
+        await asyncio.to_thread(server.call, overflow(server.server.service.feed))
+        inbox = Inbox()
+        await LiveSource("x", open_client).look(inbox, 0.5)
+        state = inbox.state()
+        (ended,) = state.processes.values()
+        assert (ended.program, ended.outcome, ended.result) == ("brief@0.1.0", "returned", "done")
+        assert ended.tokens > 0
+        assert (state.ticks > 0, state.tokens >= ended.tokens, state.engine.policy) == (True, True, "market")
+        assert (state.events > KEPT, state.lost > 0) == (True, True)
+    finally:
+        await asyncio.to_thread(server.stop)
+
+
+async def test_a_look_at_an_engine_that_does_nothing_any_more_says_so(server):
+    async def open_client():
+        return await connect(server.url, username="ada")
+
+    inbox = Inbox()
+    async with await open_client() as client:
+        process = await client.launch("listener", {})
+        source = LiveSource("x", open_client)
+        await source.look(inbox, 0.5)
+        assert inbox.state().pages.used > 0
+        await process.terminate()
+        with contextlib.suppress(PieError):
+            await process.result()
+    hours = LiveSource("x", open_client, clock=lambda: time.time() + 3600)
+    await hours.look(inbox, 0.5)
+    state = inbox.state()
+    assert (state.pages.used, state.tokens_per_second, dict(state.contexts)) == (0, 0.0, {})
+
+
+async def overflow(feed):
+    for _ in range(KEPT):
+        feed.publish(WaitChanged(0))
 
 
 async def test_later_gaps_and_events_of_a_newer_server_are_counted():

@@ -117,7 +117,8 @@ class OutputLogs:
         """Whose log it is. Raises ProcessError when nothing is recorded of that process."""
         found = _head(self._path(process))
         if found is None:
-            raise ProcessError("Process not found", hint="'pie logs' lists the processes that are recorded")
+            hint = "'pie logs' lists the processes that are recorded; requests to /v1 are not"
+            raise ProcessError("Process not found", hint=hint)
         return found
 
     def newest(self, prefix: str, username: str | None, limit: int) -> list[LogHead]:

@@ -150,6 +150,7 @@ async def process_output(connection: Connection, options: OutputOptions) -> dict
     """From the log on disk, so it also works for processes of an earlier run of the engine."""
     logs = _logs(connection)
     process_id = checked_id(options.process_id)
+    _refuse_unrecorded(connection, process_id)
     head = await asyncio.to_thread(logs.head, process_id)
     user = connection.user
     if not user.admin and head.username != user.name:
@@ -165,6 +166,16 @@ async def process_logs(connection: Connection, options: LogsOptions) -> dict[str
     user, prefix = connection.user, options.id_prefix.lower()
     found = await asyncio.to_thread(_logs(connection).newest, prefix, None if user.admin else user.name, PAGE_ROWS)
     return {"logs": msgspec.to_builtins(found)}
+
+
+def _refuse_unrecorded(connection: Connection, process_id: str) -> None:
+    """Raises ProcessError for a process that runs, and of which nothing is recorded."""
+    records = connection.service.registry.records(connection.user)
+    if any(record.id == process_id and not record.is_logged for record in records):
+        raise ProcessError(
+            f"process {process_id}: it answers a request to /v1, and requests are not recorded",
+            hint="its answer goes to its client alone; 'pie top' shows what it does",
+        )
 
 
 def _logs(connection: Connection) -> OutputLogs:

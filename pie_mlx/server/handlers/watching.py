@@ -1,14 +1,17 @@
 """The engine's events for monitors."""
 
+from typing import cast
+
 import msgspec
 
 from pie_mlx.engine import inspection
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.server.connection import Connection
 from pie_mlx.server.feed import Watcher
-from pie_mlx.server.frames import UnwatchEvents, WatchEvents
+from pie_mlx.server.frames import VALUE_LIMIT_BYTES, UnwatchEvents, WatchEvents
 from pie_mlx.server.handlers.base import handles
 from pie_mlx.server.handlers.processes import rows
+from pie_mlx.server.roster import RosterRow
 
 
 @handles(WatchEvents)
@@ -17,8 +20,7 @@ async def watch(connection: Connection, request: WatchEvents) -> None:
     if request.since is not None and request.since < 0:
         raise InvalidArgumentError(f"since {request.since}: must be 0 or more", hint="leave it out to begin now")
     state, sequence = await _state(connection)
-    snapshot = msgspec.json.encode({"sequence": sequence, "state": state}).decode()
-    connection.reply(request, snapshot)
+    connection.reply(request, _snapshot(sequence, state).decode())
     begin = sequence if request.since is None else min(request.since, sequence)
     kinds = None if request.kinds is None else frozenset(request.kinds)
     connection.watch(Watcher(connection.service.feed, connection.user, begin, kinds))
@@ -31,13 +33,23 @@ async def unwatch(connection: Connection, request: UnwatchEvents) -> str:
     return "Events are no longer sent"
 
 
+def _snapshot(sequence: int, state: dict[str, object]) -> bytes:
+    """As JSON, without the tallies of those that ended or were launched first where all of them do not fit."""
+    data = msgspec.json.encode({"sequence": sequence, "state": state})
+    while len(data) > VALUE_LIMIT_BYTES and (ran := cast("list[RosterRow]", state["ran"])):
+        state["ran"] = ran[len(ran) // 2 + 1 :]
+        data = msgspec.json.encode({"sequence": sequence, "state": state})
+    return data
+
+
 async def _state(connection: Connection) -> tuple[dict[str, object], int]:
     """The engine now, and the number of the latest event that may be part of it already.
 
-    The number is taken first: an event that is told twice does less harm than one that is not told.
+    Totals are those at that number. Of the rest the number is taken first: an event that is told twice does less harm
+    than one that is not told.
     """
     service = connection.service
-    sequence = service.feed.sequence
+    sequence, totals, ran = service.feed.sequence, service.board.totals(), service.roster.rows(connection.user)
     processes = await rows(connection)
     visible = {process.id for process in processes}
     contexts = [item for item in await service.engine.consult(inspection.context_statuses) if item.process in visible]
@@ -45,7 +57,9 @@ async def _state(connection: Connection) -> tuple[dict[str, object], int]:
     state: dict[str, object] = {
         "model": service.model,
         "started_at": service.started_at,
+        "totals": totals,
         "processes": processes,
+        "ran": ran,
         "contexts": contexts,
         "accounts": [
             item

@@ -35,7 +35,7 @@ from pie_mlx.events import (
 from pie_mlx.tui.model.context import ContextState, Span, SpanKind, with_span
 from pie_mlx.tui.model.journal import log_entry
 from pie_mlx.tui.model.mcp import after_mcp
-from pie_mlx.tui.model.process import PIECE_CHARACTERS, Outcome, ProcessState, Stream, with_output
+from pie_mlx.tui.model.process import PIECE_CHARACTERS, Outcome, ProcessState, Stream, ending, with_output
 from pie_mlx.tui.model.state import (
     ENDED_PROCESSES,
     EVICTIONS,
@@ -52,9 +52,6 @@ from pie_mlx.tui.model.text import shortened
 
 replace = msgspec.structs.replace
 
-KILLED = frozenset({"ProcessCancelledError", "Signal"})
-"""Errors of programs that did not end by themselves."""
-
 
 class Draft:
     """Copies of what changes, changed in place, and given out as the next state."""
@@ -68,6 +65,7 @@ class Draft:
         self.events = state.events
         self.engine = state.engine
         self.ticks = state.ticks
+        self.ticked_seconds = state.ticked_seconds
         self.tokens = state.tokens
         self.recent_tokens = state.recent_tokens
         self.tick_seconds = state.tick_seconds
@@ -100,6 +98,7 @@ class Draft:
             events=self.events,
             engine=self.engine,
             ticks=self.ticks,
+            ticked_seconds=self.ticked_seconds,
             tokens=self.tokens,
             recent_tokens=self.recent_tokens,
             tick_seconds=self.tick_seconds,
@@ -160,10 +159,9 @@ class Draft:
             case ProcessFile(process=process, name=name, size_bytes=size):
                 self._gave_out(process, "file", f"{name or 'file'} ({size:,} bytes)")
             case ProcessReturned(process=process, value=value):
-                self._ended(process, "returned", value)
+                self._ended(process, *ending("", value))
             case ProcessFailed(process=process, error_type=kind, message=message):
-                killed = kind in KILLED
-                self._ended(process, "killed" if killed else "failed", message if killed else f"{kind}: {message}")
+                self._ended(process, *ending(kind, message))
             case _:
                 self._take_pages(event)
 
@@ -176,8 +174,8 @@ class Draft:
             case ContextForked():
                 source = self.contexts.get(event.source)
                 self._created(event, parent=event.source, held_tokens=source.held_tokens if source else 0)
-            case ContextReleased(context=number):
-                self._released(number)
+            case ContextReleased():
+                self._released(event)
             case ContextSuspended():
                 self._suspended(event)
             case ContextRestored(context=number):
@@ -241,7 +239,7 @@ class Draft:
         return self.engine.page_size if self.engine else 16
 
     def _ticked(self, event: TickCompleted) -> None:
-        self.ticks = event.tick
+        self.ticks, self.ticked_seconds = event.tick, self.seconds
         self.tokens += event.tokens
         self.recent_tokens += event.tokens
         self.tick_seconds, self.pages = event.duration_seconds / event.steps, event.pages
@@ -264,10 +262,11 @@ class Draft:
         if process and not process.account:
             self.processes[event.process] = replace(process, account=event.account)
 
-    def _released(self, number: int) -> None:
-        if context := self.contexts.pop(number, None):
+    def _released(self, event: ContextReleased) -> None:
+        self.pages = event.pages or self.pages
+        if context := self.contexts.pop(event.context, None):
             spans = self._closed_spans(context)
-            self.released[number] = replace(context, released=self.seconds, spans=spans)
+            self.released[context.id] = replace(context, released=self.seconds, spans=spans)
 
     def _passed(self, event: PassCompleted) -> None:
         latency = max(0.0, event.completed_seconds - event.requested_seconds)
@@ -319,6 +318,7 @@ class Draft:
         return with_span(context.spans, Span(context.activity, context.since, self.seconds))
 
     def _suspended(self, event: ContextSuspended) -> None:
+        self.pages = event.pages or self.pages
         context = self.contexts.get(event.context)
         if context is None:
             return

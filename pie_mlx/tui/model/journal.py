@@ -21,6 +21,7 @@ from pie_mlx.events import (
     ProcessReturned,
     SpillChanged,
     WaitChanged,
+    told_message,
 )
 from pie_mlx.tui.model.state import Level
 
@@ -44,7 +45,7 @@ def log_entry(event: Event) -> LogEntry | None:
         case ProcessReturned(process=process, value=value):
             return LogEntry("info", f"returned {_one_line(value)}" if value else "returned", process)
         case ProcessFailed(process=process, error_type=kind, message=message):
-            return LogEntry("error", f"{kind}: {_one_line(message)}", process)
+            return LogEntry("error", f"{kind}: {_one_line(told_message(kind, message))}", process)
         case ProcessOutput(process=process, stream=stream, text=text):
             return LogEntry("warning" if stream == "stderr" else "info", _last_line(text), process)
         case ProcessFile(process=process, name=name, size_bytes=size):

@@ -4,11 +4,15 @@ from typing import Literal
 
 import msgspec
 
+from pie_mlx.events import CANCELLED, told_message
 from pie_mlx.tui.model.context import Span
 from pie_mlx.tui.model.text import shortened
 
 Outcome = Literal["", "returned", "failed", "killed"]
 Stream = Literal["message", "stdout", "stderr", "file", "sent"]
+
+KILLED = frozenset({CANCELLED, "Signal"})
+"""Errors of programs that did not end by themselves."""
 
 OUTPUT_PIECES = 200
 PIECE_CHARACTERS = 2000
@@ -50,6 +54,14 @@ class ProcessState(msgspec.Struct, frozen=True):
     @property
     def lives(self) -> bool:
         return not self.outcome
+
+
+def ending(error_type: str, text: str) -> tuple[Outcome, str]:
+    """How a process ended, and its result: by an error of that class with a message, or by returning a text."""
+    if not error_type:
+        return "returned", text
+    text = told_message(error_type, text)
+    return ("killed", text) if error_type in KILLED else ("failed", f"{error_type}: {text}")
 
 
 def with_output(process: ProcessState, stream: Stream, text: str, seconds: float) -> ProcessState:

@@ -7,7 +7,7 @@ import msgspec
 from pie_mlx.events import EngineStarted, McpTool, PageUsage
 from pie_mlx.tui.model.context import ContextState
 from pie_mlx.tui.model.mcp import McpState
-from pie_mlx.tui.model.process import Outcome, ProcessState
+from pie_mlx.tui.model.process import Outcome, ProcessState, ending
 from pie_mlx.tui.model.state import AccountState, MonitorState
 
 ENDED: dict[str, Outcome] = {"returned": "returned", "failed": "failed", "killed": "killed"}
@@ -21,6 +21,31 @@ class _Process(msgspec.Struct, frozen=True):
     state: str = "running"
     input: str = ""
     parent: str | None = None
+
+
+class _Ran(msgspec.Struct, frozen=True):
+    id: str
+    username: str
+    program: str
+    launched_seconds_ago: float
+    ended_seconds_ago: float | None = None
+    token_budget: int | None = None
+    parent: str = ""
+    input: str = ""
+    tokens: int = 0
+    passes: int = 0
+    result: str = ""
+    error_type: str = ""
+
+
+class _Totals(msgspec.Struct, frozen=True):
+    policy: str = ""
+    ticks: int = 0
+    tokens: int = 0
+    tick_seconds: float = 0.0
+    treasury: float = 0.0
+    spilled_pages: int = 0
+    spill: str = ""
 
 
 class _Context(msgspec.Struct, frozen=True):
@@ -61,7 +86,9 @@ class _Market(msgspec.Struct, frozen=True):
 
 class _Snapshot(msgspec.Struct, frozen=True):
     model: str = ""
+    totals: _Totals = _Totals()
     processes: tuple[_Process, ...] = ()
+    ran: tuple[_Ran, ...] = ()
     contexts: tuple[_Context, ...] = ()
     market: _Market = _Market()
     pages: PageUsage = PageUsage(0, 0, 0, 0)
@@ -70,8 +97,8 @@ class _Snapshot(msgspec.Struct, frozen=True):
     page_size: int = 16
 
 
-def snapshot_state(snapshot: dict[str, Any], seconds: float) -> MonitorState:
-    """The state at `seconds`. What was computed so far, and for whom, becomes known with the events that follow.
+def snapshot_state(snapshot: dict[str, Any], seconds: float, events: int = 1) -> MonitorState:
+    """The state at `seconds`, after so many events. What was logged and drawn before then is not known.
 
     Raises msgspec.ValidationError for a snapshot of another shape.
     """
@@ -81,14 +108,48 @@ def snapshot_state(snapshot: dict[str, Any], seconds: float) -> MonitorState:
         seconds=seconds,
         started_seconds=seconds,
         sampled_seconds=seconds,
-        events=1,
-        engine=EngineStarted(told.model, "", told.pages.total, told.page_size),
+        events=max(1, events),
+        engine=EngineStarted(told.model, told.totals.policy, told.pages.total, told.page_size),
+        ticks=told.totals.ticks,
+        tokens=told.totals.tokens,
+        tick_seconds=told.totals.tick_seconds,
         pages=told.pages,
         price=told.market.clearing_price,
-        processes={item.id: _process(item, accounts.get(item.id, 0), seconds) for item in told.processes},
+        treasury=told.totals.treasury,
+        spilled_pages=told.totals.spilled_pages,
+        spill=told.totals.spill,
+        processes=_processes(told, accounts, seconds),
         contexts={item.context: _context(item, told.page_size, seconds) for item in told.contexts},
         accounts={item.account: _account(item) for item in told.accounts},
         mcp={item.name: _mcp(item) for item in told.mcp if item.starts},
+    )
+
+
+def _processes(told: _Snapshot, accounts: dict[str, int], seconds: float) -> dict[str, ProcessState]:
+    """Those that ran; of an older server, and of those that wait to run, what the listing says."""
+    ran = {item.id: _ran(item, accounts.get(item.id, 0), seconds) for item in told.ran}
+    listed = {item.id: _process(item, accounts.get(item.id, 0), seconds) for item in told.processes}
+    return {**ran, **{name: process for name, process in listed.items() if name not in ran}}
+
+
+def _ran(item: _Ran, account: int, seconds: float) -> ProcessState:
+    process = ProcessState(
+        item.id,
+        item.username,
+        item.program,
+        seconds - item.launched_seconds_ago,
+        item.token_budget,
+        account=account,
+        tokens=item.tokens,
+        passes=item.passes,
+        input=item.input,
+        parent=item.parent,
+    )
+    if item.ended_seconds_ago is None:
+        return process
+    outcome, result = ending(item.error_type, item.result)
+    return msgspec.structs.replace(
+        process, outcome=outcome, result=result, ended_seconds=seconds - item.ended_seconds_ago
     )
 
 

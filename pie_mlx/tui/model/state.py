@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from pie_mlx.events import EngineStarted, PageUsage
-from pie_mlx.tui.model.context import ContextState
+from pie_mlx.tui.model.context import IDLE_SECONDS, ContextState
 from pie_mlx.tui.model.mcp import McpServers
 from pie_mlx.tui.model.process import ProcessState
 
@@ -85,6 +85,7 @@ class MonitorState(msgspec.Struct, frozen=True):
     lost: int = 0
     engine: EngineStarted | None = None
     ticks: int = 0
+    ticked_seconds: float = 0.0
     tokens: int = 0
     recent_tokens: int = 0
     tick_seconds: float = 0.0
@@ -110,6 +111,11 @@ class MonitorState(msgspec.Struct, frozen=True):
     def page_size(self) -> int:
         """Tokens in a page."""
         return self.engine.page_size if self.engine else 16
+
+    @property
+    def computes(self) -> bool:
+        """Whether a batch came lately, for an engine whose batches take as long as the latest one did."""
+        return self.seconds - self.ticked_seconds < IDLE_SECONDS + 2 * self.tick_seconds
 
     @property
     def tokens_per_second(self) -> float:

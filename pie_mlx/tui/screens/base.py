@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 TITLES = {"mcp": "MCP"}
 NAMES = [(tab, TITLES.get(tab, tab.capitalize())) for tab in TABS]
+BID_HOLDS = "it holds until the program's next pass, which bids anew"
 LINK_TONES = {"connecting": "warn", "live": "good", "reconnecting": "bad", "replay": "main", "demo": "accent"}
 
 
@@ -139,11 +140,12 @@ class MonitorScreen(Screen[None]):
             price = credits(self.monitor.view.state.price)
             prompt = PromptScreen(
                 f"Bid of {self._title(process)}",
-                f"credits per page and tick, for all its contexts; the price is {price}",
+                f"credits per page and tick, for all its contexts; the price is {price}\n{BID_HOLDS}",
                 credits(row.bid) if row else "",
                 _bid_problem,
             )
-            self.monitor.prompt(prompt, lambda text: self.monitor.controller.set_bid(process, float(text)))
+            bid = self.monitor.controller.set_bid
+            self.monitor.prompt(prompt, lambda text: bid(process, float(text)), f"bid set: {BID_HOLDS}")
 
     def action_message(self) -> None:
         if process := self._steerable():

@@ -74,13 +74,14 @@ def figures(view: View) -> tuple[Stat, ...]:
     state = view.state
     counts = {status: sum(row.status == status for row in view.programs) for status in ("running", "waiting")}
     suspended = sum(row.status == "suspended" for row in view.programs)
+    batch = (state.batch_contexts, state.batch_tokens) if state.computes else (0, 0)
     living = sum(process.lives for process in state.processes.values())
     return (
         Stat("tokens", rate(state.tokens_per_second), "tok/s", "good", _muted(f"{count(state.tokens)} in all")),
         Stat("pages", f"{state.pages.used}", f"of {state.pages.total}", "main", _muted(_used(state))),
         Stat("price", credits(state.price), "cr", "warn", _muted(_pressure(state))),
         Stat("programs", f"{living}", "alive", "bright", _counts(counts["running"], counts["waiting"], suspended)),
-        Stat("batch", f"{state.batch_contexts}", "contexts", "owner4", _muted(f"{state.batch_tokens} tokens")),
+        Stat("batch", f"{batch[0]}", "contexts", "owner4", _muted(f"{batch[1]} tokens")),
         Stat("pass", duration(state.latency_seconds), "", "accent", _muted(f"tick {duration(state.tick_seconds)}")),
     )
 

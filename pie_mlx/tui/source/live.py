@@ -81,6 +81,7 @@ class LiveSource:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await self._follow_events(await client.watch(since=0), feed)
+        feed.advance(self._clock())  # where nothing happened, nothing has said that time went by
 
     async def _follow(self, client: Client, feed: Feed) -> None:
         """Until the connection is lost, which is raised."""
@@ -102,18 +103,19 @@ class LiveSource:
             if frame.kind == "gap" and not after and frame.sequence <= reached:
                 after = reached
                 feed.reset(self._told(watch))
+                feed.missed(lost=_missed(frame))
             elif frame.sequence > after:
                 self._take(frame, feed)
 
     def _told(self, watch: Watch) -> Any:
         try:
-            return snapshot_state(watch.snapshot["state"], self._clock())
+            return snapshot_state(watch.snapshot["state"], self._clock(), int(watch.snapshot["sequence"]))
         except (msgspec.ValidationError, KeyError) as error:
             raise InvalidArgumentError(f"the server's snapshot: {error}", hint="use the same version") from None
 
     def _take(self, frame: EngineEvent, feed: Feed) -> None:
         if frame.kind == "gap":
-            feed.missed(lost=int(msgspec.json.decode(frame.data).get("missed", 1)))
+            feed.missed(lost=_missed(frame))
             return
         event = decoded(frame.data)
         if event is None:
@@ -177,6 +179,11 @@ class LiveSource:
         if self._client is None:
             raise InvalidArgumentError(self.refusal, hint="wait until it is back")
         return self._client
+
+
+def _missed(gap: EngineEvent) -> int:
+    """How many events it stands for."""
+    return int(msgspec.json.decode(gap.data).get("missed", 1))
 
 
 def _contents(path: str) -> bytes:

@@ -8,7 +8,7 @@ from functools import partial
 import openai
 import pytest
 
-from pie_mlx.events import ProcessFailed, ProcessLaunched, ProcessReturned
+from pie_mlx.events import PassCompleted, ProcessFailed, ProcessLaunched, ProcessReturned
 from pie_mlx.server import ServerSettings
 from tests.server.openai.conftest import ADMIN, HELLO, MODEL
 from tests.server.running import RunningServer
@@ -136,8 +136,27 @@ async def test_a_request_is_a_process_that_is_listed_and_can_be_ended(server, ca
     await asyncio.to_thread(server.wait_for, ProcessFailed)
     assert registry.records(ADMIN, all=True) == []
     await hang_up(writer)
-    assert [entry.getMessage() for entry in caplog.records] == ["POST /v1/completions: the answer breaks off: Signal"]
-    assert caplog.records[0].exc_info is None
+    (entry,) = caplog.records
+    ended = "it was ended by 'pie kill' or another client"
+    assert entry.getMessage() == f"POST /v1/completions: the answer breaks off: {ended}"
+    assert entry.exc_info is None
+
+
+async def test_a_request_that_is_ended_before_it_is_answered_is_told_so_and_not_sent_again(server):
+    server.seen()
+    registry = server.server.service.registry
+    async with openai.AsyncOpenAI(base_url=f"{server.http}/v1", api_key="any", max_retries=2) as client:
+        asking = asyncio.create_task(
+            client.completions.create(model=MODEL, prompt="a", max_tokens=4000, temperature=2, seed=1)
+        )
+        await asyncio.to_thread(server.wait_for, PassCompleted)
+        (record,) = registry.records(ADMIN)
+        server.loop.call_soon_threadsafe(registry.terminate, record)
+        with pytest.raises(openai.InternalServerError) as refused:
+            await asking
+    assert refused.value.status_code == 503
+    assert refused.value.body["message"].endswith("it was ended by 'pie kill' or another client")
+    assert not any(isinstance(event, ProcessLaunched) for event in server.seen())
 
 
 async def test_requests_run_at_once_each_in_a_process_of_its_own(server):
