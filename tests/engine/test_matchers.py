@@ -45,3 +45,9 @@ def test_one_is_fed_no_more_than_a_context_can_hold(engine: Running, compiled: C
 def test_stop_tokens_are_tokens(compiled: Compile, stop_tokens: list[int]) -> None:
     with pytest.raises(InvalidArgumentError):
         compiled(*stop_tokens)
+
+
+def test_a_grammar_begins_behind_a_short_text(engine: Running) -> None:
+    source = calls.GrammarSource("regex", "[a-z]+")
+    with pytest.raises(InvalidArgumentError, match="at most 1024"):
+        engine.host.call(calls.CompileGrammar(engine.model.name, source, behind="x" * 1025))

@@ -11,6 +11,8 @@ from pie_mlx.engine.services import Services
 from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.errors import InvalidArgumentError
 
+LONGEST_BEHIND = 1024
+"""A grammar is made of every place in that text, in characters."""
 _numbers = itertools.count(1)
 
 
@@ -37,6 +39,11 @@ async def compile_grammar(
     services.check_model(call.model)
     _check_number("compile", call.stop_tokens, services.model_info.vocabulary_size)
     services.check_tokens(call.stop_tokens)
+    if len(call.behind) > LONGEST_BEHIND:
+        raise InvalidArgumentError(
+            f"compile: behind a text of {len(call.behind)} characters, at most {LONGEST_BEHIND}",
+            hint="name the text that closes the thought",
+        )
     matcher = services.grammars.compiled(call.source, call.stop_tokens, call.behind)
     if matcher is None:
         # Compiling may take seconds; the engines release the interpreter lock while they do.
