@@ -212,10 +212,12 @@ def _undone_by_errors(services: Services, context: LiveContext, *, commits: bool
     try:
         yield
     except BaseException:
-        if context.released and commits and store.is_usable(context.id):
-            store.commit_full(context.id)  # what has been computed is there for others, who may wait for it (K5)
-        services.ticker.rollback(context, mark)
-        model.set_state(context.id, state)
+        try:
+            if context.released and commits and store.is_usable(context.id):
+                store.commit_full(context.id)  # what has been computed is there for others, who may wait for it (K5)
+        finally:
+            services.ticker.rollback(context, mark)
+            model.set_state(context.id, state)
         raise
 
 
