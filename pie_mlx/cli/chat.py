@@ -39,7 +39,7 @@ def command(common: Common, question: tuple[str, ...], model: str | None, **give
     takes_turns = not asked and sys.stdout.isatty() and not (common.json or common.quiet)
     value = {name: setting for name, setting in given.items() if setting is not None}
     value |= {"question": asked, "interactive": takes_turns}
-    request = RunRequest(BUILTIN / "chat", model=model, input=json.dumps(value), takes_turns=takes_turns)
+    request = RunRequest(BUILTIN / "chat", model=model, input=json.dumps(value), ours=True, takes_turns=takes_turns)
     return run_request(request, common)
 
 

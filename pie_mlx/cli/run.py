@@ -60,6 +60,8 @@ class RunRequest:
     """Where its engine listens; None for an engine that nobody else reaches."""
     log: Path | None = None
     """Where the events of its engine are recorded."""
+    ours: bool = False
+    """Whether the program is one of ours: who runs it has not written it, so its lines in a traceback say nothing."""
     takes_turns: bool = False
     """Whether the program says when it is a person's turn."""
 

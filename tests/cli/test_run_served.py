@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import sys
 
 import pytest
@@ -56,6 +57,13 @@ def test_a_path_is_run_without_being_installed(pie, write):
     installed = pie("list", "--json").out
     assert pie("run", write(says("here"))).out == "here\n"
     assert pie("list", "--json").out == installed
+
+
+def test_a_question_that_is_too_long_is_told_without_the_lines_of_our_program(pie):
+    ended = pie("chat", "word " * 9000)
+    assert ended.code == 1
+    assert re.fullmatch(r"pie: program 'chat@[^\n]+\n     try: [^\n]+\n", ended.err)
+    assert "Traceback" in pie("chat", "--debug", "word " * 9000).err
 
 
 def test_what_cannot_run_is_named_as_it_was_typed(pie, write):
