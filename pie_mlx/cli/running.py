@@ -25,6 +25,7 @@ from pie_mlx.cli.reporting import INTERRUPTED
 from pie_mlx.cli.run import RunRequest
 from pie_mlx.client.discovery import Address, find_engine
 from pie_mlx.config import ModelConfig, load_config, pie_home
+from pie_mlx.config.loading import last_part
 from pie_mlx.config.schema import Config, RuntimeConfig
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import InvalidArgumentError, LaunchError
@@ -137,7 +138,8 @@ def chosen_model_settings(name: str | None, *, dummy: bool, models: list[ModelCo
     """Settings of the configured model of that name, or of another model; None is the first one."""
     settings = engine_settings(_chosen(models, name), pie_home(os.environ))
     if name is not None and name not in [model.name for model in models]:
-        settings = replace(settings, model=name, name=None)
+        is_directory = Path(name).expanduser().is_dir()
+        settings = replace(settings, model=name, name=last_part(name) if is_directory else None)
     return replace(settings, dummy=True) if dummy else settings
 
 
