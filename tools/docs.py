@@ -74,7 +74,7 @@ def _key_row(key: Key) -> str:
 def _default(key: Key) -> str:
     if key.required:
         return "required"
-    if key.default is None:
+    if key.default in (None, ""):
         return "unset"
     return f"`{str(key.default).lower() if isinstance(key.default, bool) else key.default}`"
 

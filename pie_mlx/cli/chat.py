@@ -24,8 +24,9 @@ from pie_mlx.cli.talking import is_at_terminal
 def command(common: Common, question: tuple[str, ...], model: str | None, **given: Any) -> int:
     """Talk to a model until Ctrl-D, or have one QUESTION answered.
 
-    It runs on the engine that 'pie serve' has started, or else on one of its own. What is piped in is read below the
-    QUESTION, or is one. In a conversation Ctrl-C stops an answer, pasted lines stay together, and /? tells the rest.
+    It runs on the engine that 'pie serve' has started, or else on one of its own: where none runs, where it serves
+    another model than --model, and with --config. What is piped in is read below the QUESTION, or is one. In a
+    conversation Ctrl-C stops an answer, pasted lines stay together, and /? tells the rest.
 
     \b
     pie chat "Who are you?"
@@ -39,7 +40,7 @@ def command(common: Common, question: tuple[str, ...], model: str | None, **give
     takes_turns = not asked and sys.stdout.isatty() and not (common.json or common.quiet)
     value = {name: setting for name, setting in given.items() if setting is not None}
     value |= {"question": asked, "interactive": takes_turns}
-    request = RunRequest(BUILTIN / "chat", model=model, input=json.dumps(value), takes_turns=takes_turns)
+    request = RunRequest(BUILTIN / "chat", model=model, input=json.dumps(value), ours=True, takes_turns=takes_turns)
     return run_request(request, common)
 
 

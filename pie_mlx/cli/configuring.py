@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from pathlib import Path
 
 from pie_mlx.cli.configuration import active_config
@@ -9,8 +10,9 @@ from pie_mlx.cli.options import Common
 from pie_mlx.config import LoadedConfig, config_file, load_config
 from pie_mlx.config.loading import nearest_key
 from pie_mlx.config.schema import is_secret, json_schema
-from pie_mlx.errors import ConfigError
+from pie_mlx.errors import ConfigError, ModelNotFoundError
 
+MODEL_KEYS = (".hf_repo", ".draft_model")
 HIDDEN = "(hidden)"
 
 
@@ -43,11 +45,29 @@ def set_value(common: Common, key: str, value: str) -> None:
     file = common.config or config_file(os.environ)
     text = file.read_text(encoding="utf-8") if file.exists() else ""
     path = numbered(key, load_config(common.config if file.exists() else None))
+    value = _placed_model(value, common) if path.endswith(MODEL_KEYS) else value
     _write(file, with_setting(text, path, value, str(file)))
     if common.json:
         print(json.dumps({"file": str(file), "key": path}))
     elif not common.quiet:
         print(f"{file}: {path} = {HIDDEN if is_secret(path) else value}")
+
+
+def _placed_model(reference: str, common: Common) -> str:
+    """A model's directory from wherever it is read, and a warning where there is nothing to load yet."""
+    from pie_mlx.runtime.models import find_on_disk
+
+    directory = Path(reference).expanduser()
+    if directory.is_dir() or reference.startswith((".", "~")):
+        reference = os.path.abspath(directory)
+    try:
+        problem = find_on_disk(reference).suitability.problem
+    except ModelNotFoundError as error:
+        where = "" if os.path.isabs(reference) else f", 'pie model download {reference}' fetches it"
+        problem = f"{error.message.removeprefix('model: ')}{where}"
+    if problem and not common.quiet:
+        print(f"pie: warning: {reference} cannot be loaded: {problem}", file=sys.stderr)
+    return reference
 
 
 def init(common: Common, path: Path | None, force: bool) -> None:

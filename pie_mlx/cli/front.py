@@ -9,7 +9,7 @@ from pie_mlx.cli.display import display_for
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.run import RunRequest
 from pie_mlx.cli.talking import Talking, talk
-from pie_mlx.events import ProcessEvent
+from pie_mlx.events import ProcessEvent, ProcessOutput
 
 
 class Front(Protocol):
@@ -27,17 +27,23 @@ class Front(Protocol):
 def front_of(request: RunRequest, common: Common) -> Front:
     """A terminal that takes turns with the program, or lines that are typed at any time."""
     if not request.takes_turns:
-        return Lines(common)
+        return Lines(common, tells_errors=common.json or common.debug or not request.ours)
     from pie_mlx.cli.conversation import Conversation
 
     return Conversation()
 
 
 class Lines:
-    """Every line is a message."""
+    """Every line is a message. What goes to standard error is shown only if this `tells_errors`."""
 
-    def __init__(self, common: Common) -> None:
-        self.show = display_for(common)
+    def __init__(self, common: Common, *, tells_errors: bool = True) -> None:
+        self._display = display_for(common)
+        self._tells_errors = tells_errors
+
+    def show(self, event: ProcessEvent) -> None:
+        """The next event, in order."""
+        if self._tells_errors or not (isinstance(event, ProcessOutput) and event.stream == "stderr"):
+            self._display(event)
 
     async def talk(self, process: Talking) -> None:
         """Until nothing more will be typed."""

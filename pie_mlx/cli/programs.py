@@ -13,7 +13,10 @@ from pie_mlx.cli.options import Common, common_options
 @common_options
 @click.pass_obj
 def build(common: Common, path: Path, output: Path | None) -> None:
-    """Make a package of a directory or a Python file: dist/NAME-VERSION.pie. The same files give the same bytes."""
+    """Make a package of a directory or a Python file. The same files give the same bytes.
+
+    It is NAME-VERSION.pie in the directory dist: of a directory inside of it, of a Python file beside it.
+    """
     from pie_mlx.cli import stored
 
     stored.build(common, path, output)

@@ -12,6 +12,7 @@ from pie_mlx.cli.front import Front, front_of, talking
 from pie_mlx.cli.interrupts import Protect, run_interruptible
 from pie_mlx.cli.naming import not_installed
 from pie_mlx.cli.options import Common
+from pie_mlx.cli.originals import Originals
 from pie_mlx.cli.reporting import INTERRUPTED
 from pie_mlx.cli.run import RunRequest
 from pie_mlx.cli.running import program_input
@@ -19,7 +20,7 @@ from pie_mlx.client import Address, Client, RemoteProcess
 from pie_mlx.errors import ProcessError
 from pie_mlx.events import ProcessFailed, ProcessFile, ProcessReturned
 from pie_mlx.runtime.manifest import Manifest, parse_manifest
-from pie_mlx.runtime.store import Source, checked_source
+from pie_mlx.runtime.store import Source, checked_source, digest
 
 
 def run_on(address: Address, request: RunRequest, common: Common) -> int:
@@ -92,7 +93,11 @@ class RemoteRun:
                 raise
 
     async def _show(self, process: RemoteProcess) -> ProcessReturned | ProcessFailed:
-        return await show_events(process, self.front.show, ReceivedFiles(self.request.files))
+        files = ReceivedFiles(self.request.files)
+        if self.source is None or self.request.path.suffix == ".pie":
+            return await show_events(process, self.front.show, files)
+        named = Originals(self.request.path, digest(self.source.payload))
+        return named(await show_events(process, lambda event: self.front.show(named(event)), files))
 
     def _report(self, manifest: Manifest, ended: ProcessReturned | ProcessFailed) -> int:
         if isinstance(ended, ProcessReturned):

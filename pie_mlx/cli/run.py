@@ -60,13 +60,15 @@ class RunRequest:
     """Where its engine listens; None for an engine that nobody else reaches."""
     log: Path | None = None
     """Where the events of its engine are recorded."""
+    ours: bool = False
+    """Whether the program is one of ours: who runs it has not written it, so its lines in a traceback say nothing."""
     takes_turns: bool = False
     """Whether the program says when it is a person's turn."""
 
     @property
     def private(self) -> bool:
-        """Whether it asks for something only an engine of its own can give."""
-        given = (self.model, self.network_hosts, self.port, self.log)
+        """Whether it asks for something only an engine of its own can give, whatever is served."""
+        given = (self.network_hosts, self.port, self.log)
         return self.one_shot or self.dummy or self.allow_files or any(value is not None for value in given)
 
 
@@ -91,7 +93,9 @@ class RunRequest:
 def command(ctx: click.Context, **given: Any) -> int:
     """Run a program, print what it sends as it comes, and last what it returns.
 
-    It runs on the engine that 'pie serve' has started, or else on one of its own.
+    It runs on the engine that 'pie serve' has started, or else on one of its own: where none runs, where it serves
+    another model than --model, and with the options that change the engine (--dummy, --one-shot, --allow-fs,
+    --allow-network, --port, --log, --config).
 
     PATH is a .py file, a directory with main.py, or a .pie package; NAME is an installed program.
 

@@ -23,8 +23,10 @@ from pie_mlx.cli.options import Common
 from pie_mlx.cli.recording import recording_in
 from pie_mlx.cli.reporting import INTERRUPTED
 from pie_mlx.cli.run import RunRequest
+from pie_mlx.cli.sharing import engine_with
 from pie_mlx.client.discovery import Address, find_engine
 from pie_mlx.config import ModelConfig, load_config, pie_home
+from pie_mlx.config.loading import last_part
 from pie_mlx.config.schema import Config, RuntimeConfig
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import InvalidArgumentError, LaunchError
@@ -94,9 +96,14 @@ def _observers(log: Path | None, *, debug: bool) -> Generator[Observers]:
 
 
 def chosen_engine(request: RunRequest, common: Common) -> Address | None:
-    """The engine that runs, unless one of its own is asked for. Raises click.UsageError for both."""
+    """The engine that runs, unless one of its own is asked for, or another model. Raises click.UsageError for both."""
+    home = pie_home(os.environ)
     if not request.private and common.config is None:
-        return find_engine(common.url, os.environ, pie_home(os.environ))
+        if request.model is None:
+            return find_engine(common.url, os.environ, home)
+        if not common.url:
+            settings = chosen_model_settings(request.model, dummy=False, models=load_config().config.model)
+            return engine_with(request.model, settings, home, quiet=common.quiet)
     if common.url:
         raise click.UsageError(
             "--url names an engine that runs: --one-shot, --dummy, --model, --allow-fs, --allow-network, --port, --log "
@@ -137,7 +144,8 @@ def chosen_model_settings(name: str | None, *, dummy: bool, models: list[ModelCo
     """Settings of the configured model of that name, or of another model; None is the first one."""
     settings = engine_settings(_chosen(models, name), pie_home(os.environ))
     if name is not None and name not in [model.name for model in models]:
-        settings = replace(settings, model=name, name=None)
+        is_directory = Path(name).expanduser().is_dir()
+        settings = replace(settings, model=name, name=last_part(name) if is_directory else None)
     return replace(settings, dummy=True) if dummy else settings
 
 

@@ -20,6 +20,7 @@ from pie_mlx.cli.recording import recording_in
 from pie_mlx.cli.reporting import INTERRUPTED, report_failure
 from pie_mlx.cli.running import chosen_model_settings, model_name, progress_line
 from pie_mlx.cli.serve import ServeRequest
+from pie_mlx.cli.sharing import served_source
 from pie_mlx.cli.signals import end_at_once, ending_signals
 from pie_mlx.cli.terminal import without_controls
 from pie_mlx.config.rules import is_loopback, listening_problem
@@ -92,6 +93,7 @@ class _Serving:
                 engine_maker(self.config, self.settings, home(), progress=progress),
                 home=home(),
                 model=model_name(self.settings),
+                source=served_source(self.settings),
                 keys=user_keys(self.config, home()),
                 limits=registry_limits(self.config),
                 observers=self._observers(recording),

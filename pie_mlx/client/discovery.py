@@ -29,11 +29,13 @@ class Address:
 
 
 class LocalEngine(msgspec.Struct, frozen=True):
-    """What an engine has written down about itself."""
+    """What an engine has written down about itself: `model` is what it calls its model, `source` what that is."""
 
     pid: int
     url: str
     socket: str
+    model: str = ""
+    source: str = ""
 
 
 def find_engine(url: str | None, environment: Mapping[str, str], home: Path) -> Address | None:

@@ -21,9 +21,11 @@ FILE_NAME = "config.toml"
 DEFAULT_MODEL = "pie-tiny"
 ALIKE = 0.75
 """How much a key has in common with the one that was meant."""
-"""What is served without any `[[model]]`."""
 
 Settings = dict[str, Setting]
+
+DEFAULT_MODELS = {"model.0.hf_repo": Setting(DEFAULT_MODEL, "default")}
+"""What is served without any `[[model]]`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,8 @@ def load_config(file: Path | None = None, environment: Mapping[str, str] | None 
 def resolve(from_file: Settings, overrides: Settings) -> LoadedConfig:
     """Merge, fill in the defaults and check every value. Raises ConfigError that lists everything wrong."""
     has_models = any(path.startswith("model.") for path in from_file)
-    settings = {**({} if has_models else _default_model(overrides)), **from_file, **overrides}
+    settings = {**({} if has_models else DEFAULT_MODELS), **from_file, **overrides}
+    settings = {**_names(settings), **settings}
     warnings = {path: warning for path, setting in settings.items() if (warning := ignored(path, setting))}
     settings = {path: s for path, s in settings.items() if path not in warnings or key_of(schema_path(path))}
     _refuse([*_problems(settings), *_missing(settings)])
@@ -98,11 +101,19 @@ def schema_path(path: str) -> str:
     return re.sub(r"(?<=\.)\d+(?=\.|$)", "0", path)
 
 
-def _default_model(overrides: Settings) -> Settings:
-    """A model named after what it is, so that overriding the repo alone gives it the right name."""
-    repo = str(overrides["model.0.hf_repo"].value) if "model.0.hf_repo" in overrides else DEFAULT_MODEL
-    name = repo.rstrip("/").rpartition("/")[2]
-    return {"model.0.name": Setting(name, "default"), "model.0.hf_repo": Setting(repo, "default")}
+def last_part(reference: str) -> str:
+    """What a model is called whose name is not given: the name of its directory or repo."""
+    return os.path.basename(os.path.abspath(os.path.expanduser(reference))) or reference
+
+
+def _names(settings: Settings) -> Settings:
+    """Names by what is loaded in the end, wherever that is set."""
+    repos = {number: settings.get(f"model.{number}.hf_repo") for number in _numbers(settings, "model")}
+    return {
+        f"model.{number}.name": Setting(last_part(repo.value), "default")
+        for number, repo in repos.items()
+        if repo is not None and isinstance(repo.value, str)
+    }
 
 
 def _document(path: Path, *, must_exist: bool) -> dict[str, Any]:

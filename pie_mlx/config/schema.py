@@ -183,8 +183,10 @@ class EngineConfig(Section, frozen=True):
 class ModelConfig(Section, frozen=True):
     """`[[model]]`: the first is the default of programs."""
 
-    name: Annotated[str, Meta(min_length=1, description="what programs call it; unique")]
     hf_repo: Annotated[str, Meta(min_length=1, description="repo id, directory, or pie-tiny")]
+    name: Annotated[
+        str, Meta(min_length=1, description="what programs call it; unique; unset: the last part of hf_repo")
+    ] = ""
     revision: Annotated[str, Meta(min_length=1, description="git revision of a repo id")] | None = None
     scheduler: SchedulerConfig = SchedulerConfig()
     engine: EngineConfig = EngineConfig()

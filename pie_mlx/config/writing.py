@@ -29,7 +29,7 @@ def with_setting(text: str, path: str, value: str, origin: str) -> str:
         raise ConfigError(problem, hint="'pie config schema' lists all of them")
     document = tomlkit.parse(text)
     if path.startswith("model.0.") and "model" not in document:
-        document = tomlkit.parse(f'{text}\n[[model]]\nname = "{DEFAULT_MODEL}"\nhf_repo = "{DEFAULT_MODEL}"\n'.lstrip())
+        document = tomlkit.parse(f'{text}\n[[model]]\nhf_repo = "{DEFAULT_MODEL}"\n'.lstrip())
     *parents, last = path.split(".")
     table: Any = document
     for parent in parents:

@@ -17,13 +17,15 @@ SOCKET_PATH_LIMIT_BYTES = 103
 
 
 class EngineFile(msgspec.Struct, frozen=True):
-    """`started_at` is Unix time."""
+    """`started_at` is Unix time. `model` is what the model is called, `source` its directory or repo id."""
 
     pid: int
     url: str
     socket: str
     version: str
     started_at: float
+    model: str = ""
+    source: str = ""
 
 
 def run_directory(home: Path) -> Path:

@@ -55,7 +55,8 @@ EngineMaker = Callable[[Callable[[Event], None], ResolveName], Engine]
 class Server:
     """Serves for as long as it is entered.
 
-    The port is bound at once and answers when the model is loaded. `keys` None means that authentication is off. With
+    The port is bound at once and answers when the model is loaded. `source` is the directory or the repo id of what is
+    called `model`. `keys` None means that authentication is off. With
     `announces` other commands find it through `home`. `observers` are called with every event. Entering raises
     ConfigError for a port in use and for a `home` that an engine runs on, and what the engine raises.
     """
@@ -67,6 +68,7 @@ class Server:
         *,
         home: Path,
         model: str,
+        source: str = "",
         keys: Keys | None = None,
         limits: RegistryLimits | None = None,
         announces: bool = True,
@@ -76,6 +78,7 @@ class Server:
         self._make_engine = make_engine
         self._home = home
         self._model = model
+        self._source = source
         self._limits = limits
         self._announces = announces
         self._observers = observers
@@ -172,7 +175,9 @@ class Server:
             await self._serving
 
     def _announce(self) -> None:
-        info = EngineFile(os.getpid(), self.url, self.socket_path, pie_mlx.__version__, time.time())
+        info = EngineFile(
+            os.getpid(), self.url, self.socket_path, pie_mlx.__version__, time.time(), self._model, self._source
+        )
         write_engine_file(self._home, info)
 
     async def _stop(self) -> None:

@@ -60,7 +60,7 @@ def test_another_toml_is_a_configuration(pie, tmp_path):
     (tmp_path / "mine.toml").write_text("[[model]]\n")
     ended = pie("check", tmp_path / "mine.toml")
     assert ended.code == 1
-    assert "model.0.name: missing" in ended.out
+    assert "model.0.hf_repo: missing" in ended.out
 
 
 def test_a_package_is_checked_without_unpacking(pie, tmp_path, home):

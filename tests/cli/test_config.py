@@ -1,10 +1,12 @@
 import json
+import shutil
 import stat
 import tomllib
 
 import jsonschema
 import pytest
 
+from pie_mlx.engine.model.sources import EMBEDDED
 from tests.cli.schemas import parsed
 
 
@@ -34,6 +36,30 @@ def test_set_changes_one_value(pie, home):
     assert pie("config", "set", "model.pie-tiny.engine.kv_page_size", "32").code == 0
     assert pie("config", "get", "model.0.engine.kv_page_size").out == "32\n"
     assert [path.name for path in home.iterdir()] == ["config.toml"]
+
+
+def test_set_keeps_the_directory_of_a_model_for_whoever_stands_elsewhere(pie, home, tmp_path, monkeypatch):
+    shutil.copytree(EMBEDDED / "pie-tiny", tmp_path / "m4")
+    monkeypatch.chdir(tmp_path)
+    ended = pie("config", "set", "model.0.hf_repo", "./m4")
+    assert (ended.code, ended.err) == (0, "")
+    assert pie("config", "get", "model.m4.hf_repo").out == f"{tmp_path / 'm4'}\n"
+
+
+@pytest.mark.parametrize(
+    ("reference", "why"),
+    [
+        ("nosuch/x", "nosuch/x is not on this disk, 'pie model download nosuch/x' fetches it"),
+        ("./m5", "m5 is not on this disk\n"),
+        (".", "config.json"),
+    ],
+)
+def test_set_says_that_a_model_cannot_be_loaded_yet(pie, tmp_path, monkeypatch, reference, why):
+    monkeypatch.chdir(tmp_path)
+    ended = pie("config", "set", "model.0.hf_repo", reference)
+    assert ended.code == 0
+    assert ended.err.startswith("pie: warning: ")
+    assert why in ended.err
 
 
 def test_set_writes_nothing_that_does_not_hold(pie, home):

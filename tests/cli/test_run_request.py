@@ -2,8 +2,8 @@
 
 import pytest
 
-from pie_mlx.cli.running import permitted
-from pie_mlx.config.schema import RuntimeConfig
+from pie_mlx.cli.running import chosen_model_settings, model_name, permitted
+from pie_mlx.config.schema import ModelConfig, RuntimeConfig
 
 MAIN = "async def main(input): ...\n"
 MANIFEST = """
@@ -134,3 +134,15 @@ def test_hosts_on_the_command_line_replace_the_configured():
     assert permitted(runtime, ()).network_allowed_hosts == ["a.b"]
     assert permitted(runtime, ("c.d",)).network_allowed_hosts == ["c.d"]
     assert permitted(runtime, ()).allow_network
+
+
+@pytest.mark.parametrize("reference", ["./m4", "m4/", "."])
+def test_a_model_in_a_directory_is_called_by_its_name(tmp_path, monkeypatch, reference):
+    (tmp_path / "m4").mkdir()
+    monkeypatch.chdir(tmp_path / "m4" if reference == "." else tmp_path)
+    settings = chosen_model_settings(reference, dummy=False, models=[ModelConfig("org/other", "other")])
+    assert (model_name(settings), settings.model) == ("m4", reference)
+
+
+def test_a_model_of_the_cache_is_called_by_its_repo():
+    assert model_name(chosen_model_settings("org/m4", dummy=False, models=[ModelConfig("pie-tiny")])) == "org/m4"

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import sys
 
 import pytest
@@ -56,6 +57,38 @@ def test_a_path_is_run_without_being_installed(pie, write):
     installed = pie("list", "--json").out
     assert pie("run", write(says("here"))).out == "here\n"
     assert pie("list", "--json").out == installed
+
+
+def test_a_question_that_is_too_long_is_told_without_the_lines_of_our_program(pie):
+    ended = pie("chat", "word " * 9000)
+    assert ended.code == 1
+    assert re.fullmatch(r"pie: program 'chat@[^\n]+\n     try: [^\n]+\n", ended.err)
+    assert "Traceback" in pie("chat", "--debug", "word " * 9000).err
+
+
+def test_what_cannot_run_is_named_as_it_was_typed(pie, write):
+    path = write("", name="other.py")
+    assert pie("run", path).err.startswith(f"pie: {path}: no 'async def main(input)'\n")
+
+
+@pytest.mark.parametrize("folder", ["one", "two words"])
+def test_a_traceback_names_the_files_that_were_run(pie, write, folder):
+    main = write("import helper\nasync def main(input):\n    helper.fail()\n", name="main.py", folder=folder)
+    helper = write("def fail():\n    raise ValueError(__file__)\n", name="helper.py", folder=folder)
+    ended = pie("run", main.parent)
+    assert f'File "{main}", line 3, in main\n' in ended.err
+    assert f'File "{helper}", line 2, in fail\n' in ended.err
+    assert ended.err.endswith(f"ValueError: {helper}\n")
+
+
+def test_a_traceback_names_the_file_that_was_run(pie, write):
+    path = write("async def main(input):\n    raise ValueError\n", name="other.py")
+    assert f'File "{path}", line 2, in main\n' in pie("run", path).err
+
+
+def test_an_error_at_the_entry_names_the_file_that_was_run(pie, write):
+    path = write("async def main(): ...\n", name="other.py")
+    assert f"{path}: main does not take one argument\n" in pie("run", path).err
 
 
 def test_what_is_run_replaces_nothing_that_is_installed(pie, write):

@@ -51,6 +51,19 @@ def test_without_a_file_the_environment_can_name_another_model(load):
     assert (model.name, model.hf_repo) == ("other-4bit", "org/other-4bit")
 
 
+@pytest.mark.parametrize(
+    ("repo", "name"), [("org/other-4bit", "other-4bit"), ("./m4/", "m4"), ("/a/../m4", "m4"), ("m4", "m4"), ("/", "/")]
+)
+def test_a_model_is_called_by_the_last_part_of_what_it_is(load, repo, name):
+    assert load(f'[[model]]\nhf_repo = "{repo}"\n').config.model[0].name == name
+
+
+def test_a_name_that_is_set_stays_whatever_is_loaded(load):
+    assert (
+        load('[[model]]\nname = "mine"\nhf_repo = "a/b"\n', PIE_MODEL__0__HF_REPO="c/d").config.model[0].name == "mine"
+    )
+
+
 def test_text_keys_keep_text_that_looks_like_a_number(load):
     assert load(MODEL, PIE_MODEL__0__HF_REPO="01234").config.model[0].hf_repo == "01234"
 
@@ -75,7 +88,7 @@ def test_all_errors_are_listed_with_key_value_origin_and_rule(load, tmp_path):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("[[model]]\n", ["model.0.name: missing", "model.0.hf_repo: missing"]),
+        ("[[model]]\n", ["model.0.hf_repo: missing"]),
         ("[server]\nprt = 1\n", ["server.prt ("]),
         ('[[mcp]]\ntransport = "http"\n', ["mcp.0.name: missing"]),
         ("[nonsense]\n", ["nonsense ("]),

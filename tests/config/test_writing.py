@@ -32,6 +32,11 @@ def test_the_first_setting_of_a_model_adds_the_model(text):
     assert (model.hf_repo, model.engine.type) == ("pie-tiny", "dummy")
 
 
+def test_the_first_setting_of_a_model_leaves_its_name_to_what_is_loaded():
+    model = loaded(with_setting("", "model.0.hf_repo", "org/other", "file")).model[0]
+    assert (model.name, model.hf_repo) == ("other", "org/other")
+
+
 def test_a_setting_of_something_else_adds_no_model():
     assert with_setting("", "server.port", "9000", "file") == "[server]\nport = 9000\n"
 

@@ -41,6 +41,14 @@ def find_model(
     return _snapshot(reference, revision, allow_download, progress)
 
 
+def model_identity(reference: str, revision: str | None = None) -> str:
+    """What `find_model` would take for it: the whole path of a directory, or the repo id with its revision."""
+    for directory in (Path(reference).expanduser(), EMBEDDED / reference):
+        if directory.is_dir():
+            return str(directory.resolve())
+    return _at(reference, revision)
+
+
 def _snapshot(repo: str, revision: str | None, allow_download: bool, progress: Callable[[str], None]) -> Path:
     import huggingface_hub
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
