@@ -51,11 +51,12 @@ def list_programs(common: Common) -> None:
     for error in store.damaged():
         print(f"pie: warning: {error.message}: {error.hint}", file=sys.stderr)
     if common.json:
-        print(json.dumps([_row(record) for record in records]))
+        print(json.dumps([_row(record) | {"answers_requests": _answers_requests(store, record)} for record in records]))
     elif common.quiet:
         print("".join(f"{record.identity}\n" for record in records), end="")
     elif records:
-        print(table(("PROGRAM", "KIND", "SIZE", "OWNER", "INSTALLED"), [_cells(record) for record in records]))
+        rows = [_cells(record, answers_requests=_answers_requests(store, record)) for record in records]
+        print(table(("PROGRAM", "KIND", "SIZE", "OWNER", "INSTALLED"), rows))
     else:
         print("no programs are installed: 'pie install PATH' installs one", file=sys.stderr)
 
@@ -126,8 +127,17 @@ def _row(record: Record) -> dict[str, Any]:
     return {"program": record.identity, **fields, "installed_at": _time(record, "%Y-%m-%dT%H:%M:%SZ")}
 
 
-def _cells(record: Record) -> list[str]:
-    return [record.identity, record.kind, size(record.size_bytes), record.owner, _time(record, "%Y-%m-%d %H:%M")]
+def _answers_requests(store: ProgramStore, record: Record) -> bool:
+    """Of a manifest that cannot be read nothing is said."""
+    try:
+        return store.manifest(record).answers_requests
+    except LaunchError:
+        return False
+
+
+def _cells(record: Record, *, answers_requests: bool) -> list[str]:
+    kind = f"{record.kind}, answers requests" if answers_requests else record.kind
+    return [record.identity, kind, size(record.size_bytes), record.owner, _time(record, "%Y-%m-%d %H:%M")]
 
 
 def _time(record: Record, format: str) -> str:
@@ -161,8 +171,10 @@ def _parameter(parameters: Parameters, name: str) -> dict[str, Any]:
 
 def _page(installed: Installed) -> list[str]:
     record = installed.record
+    answers = "answers HTTP requests, on a port it is served on" if installed.manifest.answers_requests else ""
     facts = {
         "kind": f"{record.kind}, {size(record.size_bytes)}",
+        "entry": answers,
         "owner": record.owner,
         "installed": _time(record, "%Y-%m-%d %H:%M UTC"),
         "digest": record.program_hash,

@@ -13,7 +13,7 @@ from pie_mlx import __version__
 from pie_mlx.calls import Host
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.executor import Executor
-from pie_mlx.runtime.manifest import Manifest
+from pie_mlx.runtime.manifest import HANDLER, Manifest
 from pie_mlx.runtime.modules import ModuleSpace
 from pie_mlx.runtime.outcome import Outcome
 from pie_mlx.runtime.parameters import Input, Parameters
@@ -43,7 +43,9 @@ class Entry:
 
 
 def program_entry(program: Program) -> Entry:
-    """Raises LaunchError when this engine cannot offer what the manifest asks for."""
+    """Raises LaunchError for a program that only answers requests, and for what this engine cannot offer it."""
+    if program.manifest.answers_requests:
+        raise _unserved(program)
     check_offers(program.manifest, program.dependencies)
     return Entry(program.identity, program.manifest.parameters, ProgramBody(program), program)
 
@@ -125,9 +127,19 @@ class ProgramBody:
     def _main(self, space: ModuleSpace) -> Callable[..., Any]:
         """Execute the top level; the entry it defines. Raises LaunchError when that cannot be called."""
         runtime = self.program.manifest.runtime
-        main = getattr(space.load_main(), runtime.entry, None)
+        module = space.load_main()
+        main = getattr(module, runtime.entry, None)
+        if main is None and hasattr(module, HANDLER):
+            raise _unserved(self.program)
         _check_main(main, runtime.entry, runtime.call, str(self.program.main_file), space.style)
         return cast("Callable[..., Any]", main)
+
+
+def _unserved(program: Program) -> LaunchError:
+    return LaunchError(
+        f"program '{program.identity}': it answers HTTP requests ('{HANDLER}'), and cannot be run with an input",
+        hint=f"serve it on a port: await client.launch_daemon('{program.identity}', PORT), with a pie_mlx.client",
+    )
 
 
 def _check_main(function: object, name: str, call: str, where: str, style: Style) -> None:

@@ -16,6 +16,9 @@ MANIFEST_LIMIT_BYTES = 64 << 10
 NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_-]*")
 NAME_LIMIT = 64
 
+HANDLER = "handle"
+"""The function that answers HTTP requests, in programs that can be served as daemons."""
+
 _SECTIONS = ("package", "runtime", "parameters", "dependencies")
 _INFORMATIVE_PACKAGE_KEYS = ("license", "keywords", "homepage")
 _INFORMATIVE_RUNTIME_KEYS = ("core", "mcp", "python-runtime")
@@ -50,6 +53,11 @@ class Manifest:
     def identity(self) -> str:
         """`name@version`."""
         return f"{self.name}@{self.version}"
+
+    @property
+    def answers_requests(self) -> bool:
+        """Whether it is served on a port, and cannot be launched with an input."""
+        return self.runtime.entry == HANDLER and self.runtime.call != "http"
 
 
 def parse_manifest(text: str) -> Manifest:

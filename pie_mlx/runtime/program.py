@@ -9,15 +9,13 @@ from pathlib import Path
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.findings import nearest_path
 from pie_mlx.runtime.inline_manifest import inline_manifest
-from pie_mlx.runtime.manifest import NAME_LIMIT, Manifest, RuntimeSettings, examine_manifest, parse_manifest
+from pie_mlx.runtime.manifest import HANDLER, NAME_LIMIT, Manifest, RuntimeSettings, examine_manifest, parse_manifest
 from pie_mlx.runtime.semver import Version
 from pie_mlx.runtime.style import Style, style_of
 from pie_mlx.syntax import PARSING
 
 MANIFEST_FILE = "Pie.toml"
 MAIN_FILE = "main.py"
-HANDLER = "handle"
-"""The function that answers HTTP requests, in programs that can be served as daemons."""
 _SHOWN_PROGRAMS = 6
 
 

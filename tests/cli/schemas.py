@@ -87,7 +87,7 @@ SCHEMAS = {
     "client list": rows(**PROCESS),
     "client ping": row(url=TEXT, milliseconds=NUMBER),
     "client install": row(installed=TEXT),
-    "list": rows(**PROGRAM),
+    "list": rows(**PROGRAM, answers_requests=FLAG),
     "install": row(**PROGRAM),
     "show": row(
         **PROGRAM, description=TEXT, parameters={"type": "array", "items": PARAMETER}, manifest=TEXT, path=TEXT

@@ -202,6 +202,13 @@ def test_run_by_name(pie):
     assert (ended.code, "program 'nobody' is not installed" in ended.err) == (1, True)
 
 
+def test_a_program_that_answers_requests_is_not_run(pie):
+    ended = pie("run", "openai@1.0.0")
+    assert (ended.code, ended.out) == (1, "")
+    assert "program 'openai@1.0.0': it answers HTTP requests" in ended.err
+    assert "launch_daemon" in ended.err
+
+
 def test_run_as_json(pie, player):
     lines = [json.loads(line) for line in pie("run", player, "--json", "--", "--do", "talk").out.splitlines()]
     assert [line["event"] for line in lines][-1] == "return"

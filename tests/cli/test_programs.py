@@ -52,6 +52,15 @@ def test_installed_programs_are_listed(pie, demo):
     assert pie("list", "-q").out == "demo@0.1.0\n"
 
 
+def test_a_program_that_answers_requests_is_listed_as_such(pie, demo):
+    (demo / "main.py").write_text("async def handle(request):\n    return {}\n")
+    (demo / "Pie.toml").write_text((demo / "Pie.toml").read_text() + '[runtime]\nentry = "handle"\n')
+    pie("install", demo)
+    assert "answers requests" in pie("list").out
+    assert parsed("list", pie("list", "--json").out)[0]["answers_requests"] is True
+    assert "answers HTTP requests" in pie("show", "demo").out
+
+
 def test_without_programs_the_list_is_empty(pie):
     assert parsed("list", pie("list", "--json").out) == []
     ended = pie("list")

@@ -19,6 +19,13 @@ async def test_a_program_gets_its_input(tmp_path):
     assert await entry.run({"n": 1}) == 2
 
 
+@pytest.mark.parametrize("runtime", ['entry = "handle"', ""])
+async def test_a_program_that_answers_requests_says_how_it_is_served(tmp_path, runtime):
+    with pytest.raises(LaunchError, match="answers HTTP requests") as refused:
+        await write(tmp_path, "async def handle(request):\n    return {}\n", runtime).run({})
+    assert "launch_daemon('demo@0.1.0', PORT)" in refused.value.hint
+
+
 async def test_a_program_may_take_keywords(tmp_path):
     entry = write(tmp_path, "async def main(n, m=2):\n    return n + m\n", 'call = "kwargs"')
     assert await entry.run({"n": 1}) == 3

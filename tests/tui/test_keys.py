@@ -15,6 +15,7 @@ from pie_mlx.tui import commands, screens
 from pie_mlx.tui.actions import ACTIONS, BY_ID, TABS, bindings, keys_table
 from pie_mlx.tui.app import READ_ONLY, MonitorApp
 from pie_mlx.tui.keymap import Keymap, read_keymap
+from pie_mlx.tui.model.facts import Facts, InstalledProgram
 from pie_mlx.tui.screens.confirm import ConfirmScreen
 from pie_mlx.tui.screens.help import HelpScreen
 from pie_mlx.tui.screens.process import ProcessScreen
@@ -475,6 +476,15 @@ async def test_another_program_brings_another_form():
     async with monitor() as (app, pilot):
         await press(app, pilot, "8", "down")
         assert "Launch chat@0.3.1" in screen_text(app)
+
+
+async def test_what_answers_requests_is_not_offered_for_a_launch():
+    async with monitor() as (app, pilot):
+        programs = (InstalledProgram("openai", "1.0.0", answers_requests=True), InstalledProgram("chat", "1.0.0"))
+        app.inbox.facts(Facts((), programs))
+        await press(app, pilot, "8")
+        assert "chat" in screen_text(app)
+        assert "openai" not in screen_text(app)
 
 
 async def test_a_launch_that_is_refused_says_why():

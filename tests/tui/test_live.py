@@ -96,6 +96,8 @@ async def test_programs_and_connections_are_asked_for(server):
     async with following(server) as (_, inbox):
         await until(lambda: inbox.known.programs)
         program = next(program for program in inbox.known.programs if program.name == "listener")
+        assert not program.answers_requests
+        assert next(program for program in inbox.known.programs if program.name == "openai").answers_requests
         (parameter,) = program.parameters
         assert (parameter.name, parameter.default, parameter.description) == ("greeting", "hello", "What to say")
         assert "ada" in {connection.username for connection in inbox.known.connections}

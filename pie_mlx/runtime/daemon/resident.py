@@ -8,7 +8,7 @@ from pie_mlx.calls import BeginHttpAnswer, Call, Host, ReadHttpRequest, WriteHtt
 from pie_mlx.engine.ports import HttpPort
 from pie_mlx.runtime.daemon.answering import answer_request
 from pie_mlx.runtime.daemon.shared_loop import Body, Report, SharedLoop, SharedRun
-from pie_mlx.runtime.entry import Entry, program_entry
+from pie_mlx.runtime.entry import Entry, check_offers
 from pie_mlx.runtime.modules import ModuleSpace
 from pie_mlx.runtime.program import HANDLER, Program
 
@@ -23,10 +23,10 @@ class Resident:
     """
 
     def __init__(self, program: Program, loop: SharedLoop) -> None:
-        checked = program_entry(program)
+        check_offers(program.manifest, program.dependencies)
         handle = getattr(ModuleSpace(program).load_main(), HANDLER)
         self._loop = loop
-        self._entry = Entry(checked.identity, checked.parameters, partial(answer_request, handle))
+        self._entry = Entry(program.identity, program.manifest.parameters, partial(answer_request, handle))
 
     def entry(self, http: HttpPort) -> Entry:
         """A process that answers `http`."""

@@ -138,6 +138,14 @@ class ProgramStore:
         with self._settled():
             return self._readable()
 
+    def manifest(self, record: Record) -> Manifest:
+        """The manifest of one that is listed. Raises LaunchError when it is gone or damaged."""
+        try:
+            text = (self._root / record.name / record.version / MANIFEST_FILE).read_bytes().decode()
+        except (OSError, UnicodeDecodeError) as error:
+            raise LaunchError(f"program '{record.identity}': {error}", hint="install it again") from None
+        return parse_manifest(text)
+
     def damaged(self) -> list[LaunchError]:
         """What is wrong with versions that cannot be read."""
         with self._settled():

@@ -203,6 +203,7 @@ async def programs(connection: Connection, options: ProgramsOptions) -> dict[str
             entry["parameters"] = installed.manifest.parameters.table()
             entry["manifest"] = installed.manifest_text
             entry["description"] = installed.manifest.description
+            entry["answers_requests"] = installed.manifest.answers_requests
     return {"programs": found}
 
 

@@ -24,12 +24,13 @@ class Parameter(msgspec.Struct, frozen=True):
 
 
 class InstalledProgram(msgspec.Struct, frozen=True):
-    """A program that can be launched by name."""
+    """A program that can be launched by name, unless it answers requests: it is served on a port then."""
 
     name: str
     version: str
     description: str = ""
     parameters: tuple[Parameter, ...] = ()
+    answers_requests: bool = False
 
 
 class Facts(msgspec.Struct, frozen=True):

@@ -48,7 +48,7 @@ class LaunchScreen(MonitorScreen):
 
     def show_body(self, view: View) -> None:
         self.installed.empty = UNKNOWN if view.facts.programs is None else NONE
-        self.installed.show(view.facts.programs or ())
+        self.installed.show([program for program in view.facts.programs or () if not program.answers_requests])
         if self.installed.selected_item != self._program and self.fields.is_attached:
             self.run_worker(self._show_form, exclusive=True)
 

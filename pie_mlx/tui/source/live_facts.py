@@ -40,7 +40,11 @@ async def _program(client: Client, entry: dict[str, Any], known: Facts) -> Insta
     nothing: dict[str, Any] = {}
     told = next((each for each in versions if each.get("version") == version), nothing)
     return InstalledProgram(
-        name, version, str(told.get("description") or ""), manifest_parameters(str(told.get("manifest", "")))
+        name,
+        version,
+        str(told.get("description") or ""),
+        manifest_parameters(str(told.get("manifest", ""))),
+        answers_requests=bool(told.get("answers_requests")),
     )
 
 
