@@ -1,4 +1,4 @@
-THINGS = {"things": ["dog", "cat", "horse"], "max_tokens": 48}
+THINGS = {"things": ["dog", "cat", "horse", "wolf", "lamp", "robot", "fox", "bear"], "max_tokens": 48}
 
 
 def test_the_detector_tells_marked_text_from_plain(play):
