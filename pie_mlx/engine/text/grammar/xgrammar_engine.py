@@ -29,7 +29,7 @@ class XgrammarWalk(Walk):
 
     def fill(self, row: PackedMask) -> bool:
         restricts = bool(self._matcher.fill_next_token_bitmask(row.view(np.int32).reshape(1, -1), 0, False))
-        if restricts and not row.any():
+        if restricts and not np.count_nonzero(row):  # half the time of any()
             raise no_token_fits()
         return restricts
 
