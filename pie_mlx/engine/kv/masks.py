@@ -1,4 +1,4 @@
-"""Run-length masks: canonical forms, AND, the causal cut, and the trimming of pages that nobody sees.
+"""Run-length masks: canonical rows, the causal cut, and the trimming of pages that nobody sees.
 
 A mask is a list of run lengths, alternating, the first one False: [2, 3, 1] is FFTTTF. Canonical masks have no run
 of length 0 except possibly the first. All functions are pure.
@@ -31,25 +31,9 @@ class TrimmedRows(NamedTuple):
     rows: list[list[int]]
 
 
-def canonical(runs: Sequence[int]) -> list[int]:
-    """The minimal runs of the same mask (F13). Raises InvalidArgumentError for a negative run."""
-    return _from_spans(spans(runs), length(runs))
-
-
-def length(runs: Sequence[int]) -> int:
-    """How many slots the mask describes."""
-    return sum(runs)
-
-
 def is_empty(runs: Sequence[int]) -> bool:
     """Whether the mask hides everything."""
     return not any(runs[1::2])
-
-
-def brle_and(a: Sequence[int], b: Sequence[int]) -> list[int]:
-    """Slots visible in both; as long as the shorter one, beyond which everything is hidden (F13)."""
-    size = min(length(a), length(b))
-    return _from_spans(_intersect(spans(a), spans(b)), size)
 
 
 def spans(runs: Sequence[int]) -> list[Span]:
@@ -123,20 +107,6 @@ def _cut(runs: Sequence[int], size: int) -> list[int]:
         return from_bits(to_bits(runs, size))
     clipped = [Span(start, min(end, size)) for start, end in spans(runs) if start < size]
     return _from_spans(clipped, size)
-
-
-def _intersect(a: list[Span], b: list[Span]) -> list[Span]:
-    common: list[Span] = []
-    i = j = 0
-    while i < len(a) and j < len(b):
-        start, end = max(a[i].start, b[j].start), min(a[i].end, b[j].end)
-        if start < end:
-            common.append(Span(start, end))
-        if a[i].end < b[j].end:
-            i += 1
-        else:
-            j += 1
-    return common
 
 
 def _merge(visible: list[Span]) -> list[Span]:
