@@ -12,7 +12,7 @@ from pie_mlx.runtime.inline_manifest import inline_manifest
 from pie_mlx.runtime.manifest import HANDLER, NAME_LIMIT, Manifest, RuntimeSettings, examine_manifest, parse_manifest
 from pie_mlx.runtime.semver import Version
 from pie_mlx.runtime.style import Style, style_of
-from pie_mlx.syntax import PARSING
+from pie_mlx.syntax import parsing
 
 MANIFEST_FILE = "Pie.toml"
 MAIN_FILE = "main.py"
@@ -114,7 +114,7 @@ def module_names(source: str, file: Path) -> set[str]:
 def parse_source(source: str, file: Path) -> ast.Module:
     """Raises LaunchError for a syntax error."""
     try:
-        with PARSING:
+        with parsing():
             return ast.parse(source, str(file))
     except SyntaxError as error:
         raise LaunchError(f"{file}:{error.lineno}: {error.msg}", hint="correct the syntax") from None

@@ -8,7 +8,7 @@ from pathlib import Path
 from traceback import FrameSummary, StackSummary, TracebackException
 
 from pie_mlx.errors import LaunchError, PieError
-from pie_mlx.syntax import PARSING
+from pie_mlx.syntax import parsing
 
 _PACKAGE = str(Path(__file__).parents[1])
 _MACHINERY = (_PACKAGE, *asyncio.__path__, *concurrent.futures.__path__, *importlib.__path__, "<frozen importlib")
@@ -25,7 +25,7 @@ def print_traceback(error: BaseException) -> None:
     found = TracebackException.from_exception(error)
     _shorten(found, error)
     if not isinstance(error, LaunchError) and (found.stack or not isinstance(error, PieError)):
-        with PARSING:  # for the marks under what failed
+        with parsing():  # for the marks under what failed
             lines = list(found.format())
         sys.stderr.write("".join(lines))
 

@@ -14,7 +14,7 @@ from typing import Any, Self, cast
 
 from pie_mlx.runtime.modules import sdk_package
 from pie_mlx.runtime.style import SDK_ALIAS, Style
-from pie_mlx.syntax import PARSING
+from pie_mlx.syntax import parsing
 
 _PLAIN = (bool, bytes, dict, float, int, list, str, tuple, NoneType)
 _SHAPELESS = (object, super, type)
@@ -204,7 +204,7 @@ def _with_subclasses(cls: type) -> Iterator[type]:
 def _assigned(cls: type) -> Iterator[str]:
     """What its methods assign on `self`."""
     try:
-        with PARSING:
+        with parsing():
             tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
     except (OSError, TypeError, SyntaxError):
         return

@@ -25,6 +25,13 @@ class Listener(uvicorn.Server):
         yield
 
     def refuse_more(self) -> None:
-        """Listen no more, and close the sockets; connections stay."""
+        """Listen no more, and close the sockets in the next turn; connections stay.
+
+        Not at once: a connection that has been accepted is attached to its server in the next turn, and left open if
+        that is closed by then.
+        """
+        loop = asyncio.get_running_loop()
         for server in self.servers:
-            server.close()
+            for listening in server.sockets:
+                loop.remove_reader(listening.fileno())
+            loop.call_soon(server.close)

@@ -9,7 +9,7 @@ from typing import Any, cast
 from pie_mlx.calls import ParsedToolCall
 from pie_mlx.engine.text.json_calls import named_call, parse_llama
 from pie_mlx.engine.text.value_kinds import TEXT_ALONE, kinds_of, value_kinds
-from pie_mlx.syntax import PARSING
+from pie_mlx.syntax import parsing
 
 _FUNCTION = re.compile(r"<function=([^>\n]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
 _PARAMETER = re.compile(r"<parameter=([^>\n]+)>(.*?)</parameter>", re.DOTALL)
@@ -109,7 +109,7 @@ def parse_python(body: str, schemas: Schemas) -> list[ParsedToolCall]:
     """A list of Python calls with keyword arguments that are literals."""
     del schemas
     try:
-        with PARSING:
+        with parsing():
             tree = ast.parse(body.strip(), mode="eval").body
         items = tree.elts if isinstance(tree, ast.List | ast.Tuple) else [tree]
         return [_python_call(item) for item in items]
