@@ -115,7 +115,7 @@ async def partly_computed(
             yield look, waiting
         finally:
             batches.compute(100)
-        await first
+        await asyncio.wait([first, waiting])  # a pass of an engine that stops is not computed to its end
 
 
 async def test_a_pass_that_was_computed_in_part_since_the_last_look_is_not_given_up(
