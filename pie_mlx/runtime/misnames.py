@@ -19,8 +19,7 @@ def unbound_names(tree: ast.Module, all_scopes: Sequence[Scope]) -> Iterator[tup
     for scope in all_scopes:
         for node in scope.nodes:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and _is_unbound(node.id, scope):
-                known = set(scope.bound())
-                yield node.lineno, f"'{node.id}' is not defined{nearest(node.id, known)}"
+                yield node.lineno, f"'{node.id}' is not defined{nearest(node.id, scope.bound())}"
 
 
 def _is_unbound(name: str, scope: Scope) -> bool:

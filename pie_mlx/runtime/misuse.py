@@ -25,7 +25,6 @@ from pie_mlx.runtime.style import Style
 _READERS = frozenset({"bool", "bytes", "dict", "float", "int", "len", "list", "print", "repr", "set", "str", "tuple"})
 """Builtins that want a value: others may be given what is awaited later."""
 
-
 _COUNTERPARTS = {"argmax": "greedy", "greedy": "argmax"}
 """What the two APIs call the same thing, where the names are not alike."""
 
@@ -36,7 +35,8 @@ class _Slip(NamedTuple):
 
 
 def misuse_findings(tree: ast.Module, file: Path, style: Style) -> list[str]:
-    """Calls nobody awaits, loops of the wrong kind and attributes that are not there, in the order of lines."""
+    """Calls nobody awaits or that do not fit, loops of the wrong kind, names and attributes that are not there, in the
+    order of lines."""
     found_scopes = scopes(tree, style)
     places = [(node, scope) for scope in found_scopes for node in scope.nodes]
     found = {slip for node, scope in places for slip in _slips(node, scope)}
@@ -68,8 +68,13 @@ def _slips(node: ast.AST, scope: Scope) -> Iterator[_Slip]:
 
 def _is_main(scope: Scope) -> bool:
     """Whether it is what the engine awaits: what other functions return may be awaited by their callers."""
-    owner = scope.owner
-    return isinstance(owner, ast.AsyncFunctionDef) and owner.name == "main" and scope.outer is not None
+    owner, module = scope.owner, scope.outer.owner if scope.outer else None
+    return (
+        isinstance(owner, ast.AsyncFunctionDef)
+        and owner.name == "main"
+        and isinstance(module, ast.Module)
+        and owner in module.body  # no method: the scope around one is not its class
+    )
 
 
 def _read(node: ast.AST, scope: Scope) -> list[ast.expr]:

@@ -307,3 +307,7 @@ def test_what_main_returns_unawaited_is_a_finding():
 def test_a_name_of_the_other_api_is_told_with_what_it_is_here():
     assert findings("Sampler.greedy()")[0].endswith("has no 'greedy': write 'argmax'")
     assert findings("Sampler.argmax()", BLOCKING, "blocking")[0].endswith("has no 'argmax': write 'greedy'")
+
+
+def test_a_method_called_main_may_return_what_its_caller_awaits():
+    assert findings("class A:\n    async def main(self):\n        return generator.collect_text()\nA()") == []

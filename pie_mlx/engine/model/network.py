@@ -19,8 +19,8 @@ class Network(Protocol):
     evaluated. What those layers remember of a context, its `state`, is in no page: a value that can be put back.
     `window` is the smallest number of slots that a layer looks back, None when all see everything. `follows` tells
     whether it takes tokens that are still being drawn. `largest_matrix` counts the entries of a layer's largest matrix.
-    `hidden` [R, hidden_size] is what the head was given of the rows of the last `forward`; None, and the size
-    0, where that cannot be told.
+    `hidden` [R, hidden_size] is what the head was given of the rows of the last `forward`; None, and the size 0, where
+    that cannot be told.
     """
 
     @property
