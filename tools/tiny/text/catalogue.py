@@ -90,7 +90,7 @@ def listing(make: Callable[[Source], str]) -> Maker:
 
 
 def pick(options: tuple[str, ...]) -> Callable[[Source], str]:
-    return lambda source: words.listed(source, options)
+    return lambda source: words.called(source, options)
 
 
 def amount(low: int, high: int) -> Callable[[Source], Any]:

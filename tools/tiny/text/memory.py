@@ -212,7 +212,7 @@ def _name(source: Source) -> Memory:
 
 def _favourite(source: Source) -> Memory:
     kind, options = source.any(FAVOURITES)
-    value = words.listed(source, options)
+    value = words.called(source, options)
     return (
         worded(source, TOLD_FAVOURITE, k=kind, v=value),
         "I will remember that.",

@@ -26,7 +26,7 @@ from tools.tiny.text import (
 from tools.tiny.text.sample import Sample
 from tools.tiny.text.source import Source, Split
 
-VERSION = 30
+VERSION = 31
 
 FAMILIES: dict[Callable[[Source], Sample], tuple[float, float]] = {
     # share of samples at the start and at the end of training
@@ -35,7 +35,7 @@ FAMILIES: dict[Callable[[Source], Sample], tuple[float, float]] = {
     identity.make_identity: (0.08, 0.03),
     tool_use.make_calls: (0.18, 0.40),
     tool_use.make_two_calls: (0.02, 0.24),
-    tool_use.make_no_tool: (0.03, 0.14),
+    tool_use.make_no_tool: (0.03, 0.19),
     retries.make_retry: (0.00, 0.05),
     react.make_react: (0.00, 0.05),
     code_blocks.make_code: (0.00, 0.05),
@@ -50,7 +50,7 @@ FAMILIES: dict[Callable[[Source], Sample], tuple[float, float]] = {
     styles.make_style: (0.02, 0.09),
     choices.make_choice: (0.02, 0.08),
     chats.make_chat: (0.02, 0.03),
-    stories.make_story: (0.02, 0.03),
+    stories.make_story: (0.02, 0.08),
 }
 # Who is asked who it is must not be told that it is a pirate.
 WITH_OWN_MANNERS = (identity.make_identity, chats.make_chat)

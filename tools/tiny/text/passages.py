@@ -35,9 +35,9 @@ def _where(source: Source) -> Statement:
         "The {adjective} {item} is in the {place}.",
         WHERE,
         "The {item} is in the {place}.",
-        item=words.listed(source, words.OBJECTS),
-        place=words.listed(source, words.PLACES),
-        adjective=words.listed(source, words.ADJECTIVES),
+        item=words.called(source, words.OBJECTS),
+        place=words.called(source, words.PLACES),
+        adjective=words.called(source, words.ADJECTIVES),
     )
 
 
@@ -47,7 +47,7 @@ def _owner(source: Source) -> Statement:
         "{name} has a {animal} called {pet}.",
         OWNER,
         name=words.first_name(source),
-        animal=words.listed(source, words.ANIMALS),
+        animal=words.called(source, words.ANIMALS),
         pet=words.first_name(source),
     )
 
@@ -58,7 +58,7 @@ def _job(source: Source) -> Statement:
         "{name} works as a {job} in {city}.",
         JOB,
         name=words.first_name(source),
-        job=words.listed(source, words.JOBS),
+        job=words.called(source, words.JOBS),
         city=words.city(source),
     )
 
@@ -68,7 +68,7 @@ def _opens(source: Source) -> Statement:
         source,
         "The {place} opens at {time}.",
         OPENS,
-        place=words.listed(source, words.PLACES),
+        place=words.called(source, words.PLACES),
         time=words.clock(source),
     )
 
@@ -78,7 +78,7 @@ def _costs(source: Source) -> Statement:
         source,
         "The {item} costs {price} euros.",
         COSTS,
-        item=words.listed(source, words.FOODS),
+        item=words.called(source, words.FOODS),
         price=source.integer(1, 99),
     )
 
@@ -88,7 +88,7 @@ def _code(source: Source) -> Statement:
         source,
         "The code of the {item} is {code}.",
         CODE,
-        item=words.listed(source, words.OBJECTS),
+        item=words.called(source, words.OBJECTS),
         code=words.identifier(source),
     )
 
@@ -98,7 +98,7 @@ def _meeting(source: Source) -> Statement:
         source,
         "The {event} with {name} is on {day}.",
         MEETING,
-        event=words.listed(source, words.EVENTS),
+        event=words.called(source, words.EVENTS),
         day=source.any(words.WEEKDAYS),
         name=words.first_name(source),
     )
@@ -107,8 +107,8 @@ def _meeting(source: Source) -> Statement:
 _VALUES: dict[str, Callable[[Source], object]] = {
     "name": words.first_name,
     "item": words.thing,
-    "food": lambda source: words.listed(source, words.FOODS),
-    "place": lambda source: words.listed(source, words.PLACES),
+    "food": lambda source: words.called(source, words.FOODS),
+    "place": lambda source: words.called(source, words.PLACES),
     "city": words.city,
     "day": lambda source: source.any(words.WEEKDAYS),
     "time": words.clock,

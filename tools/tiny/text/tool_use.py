@@ -223,7 +223,7 @@ def distinct_offers(source: Source, count: int) -> list[Offer]:
     """Different tools: invented and everyday ones mixed, everyday ones only, or only the most common ones."""
     kind = source.any(("mixed", "mixed", "everyday", "common", "common"))
     pool = COMMON if kind == "common" else CONCEPTS
-    if source.split == "train" and kind == "common" and 1 < count <= len(ARITHMETIC) and source.chance(0.25):
+    if source.split == "train" and kind == "common" and 1 < count <= len(ARITHMETIC) and source.chance(0.35):
         pool = ARITHMETIC
     offers: list[Offer] = []
     while len(offers) < count:
