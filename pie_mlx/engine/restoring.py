@@ -28,7 +28,7 @@ class Restorer:
         self.drop(context)
         self._state.foreseen.pop(context.id, None)
         self._state.store.suspend(context.id)
-        context.leaving = context.fresh = False
+        context.fresh = False
         context.suspensions += 1
 
     def drop(self, context: LiveContext) -> None:

@@ -85,7 +85,7 @@ class RunAhead:
 
     def _successor(self, item: Pass, work: Work) -> Work | None:
         """The row that goes on with what `work` draws; None where that cannot be told."""
-        if not item.commits or item.replay or item.context.leaving or item.drafts or not _draws_next(item, work):
+        if not item.commits or item.replay or item.drafts or not _draws_next(item, work):
             return None
         table = self._state.store.table_for(work.context, work.kv_length + 1)
         if table is None:

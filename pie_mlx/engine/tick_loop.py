@@ -8,7 +8,6 @@ from itertools import compress
 from pie_mlx.engine.bank import Bank
 from pie_mlx.engine.course import Courses
 from pie_mlx.engine.drafting import Tick
-from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.model.batch import Batch, Following, Outcome, Work
 from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.page_moves import PageMover
@@ -17,7 +16,7 @@ from pie_mlx.engine.prefill_rate import PREFILL_TOKENS
 from pie_mlx.engine.refusals import patience, refuse_last
 from pie_mlx.engine.restoring import Restorer
 from pie_mlx.engine.run_ahead import Chunks, RunAhead
-from pie_mlx.engine.schedule import Limits, Plan, Policy, Suspension, View, paced
+from pie_mlx.engine.schedule import Limits, Plan, Policy, View, paced
 from pie_mlx.engine.schedule.firing import FiringState, WaitSeconds, is_stalled, when_to_fire
 from pie_mlx.engine.tick_batch import chunk_work, fail_all, reserve_further, take_result
 from pie_mlx.engine.tick_reports import TickReports
@@ -58,7 +57,6 @@ class TickLoop:
         self._patience_seconds = patience_seconds
         self._policy, self._limits, self._emit = policy, limits, emit
         self._mover, self._restorer, self._reports = mover, restorer, reports
-        self._leaving: dict[int, Suspension] = {}
         self._ahead = RunAhead(state, runner, enabled=runs_ahead)
         self._firing = FiringState()
         self._quiet_since = self._runnable_since = self._committed = time.monotonic()
@@ -129,7 +127,7 @@ class TickLoop:
         Where it cannot, the last is refused, once nobody is to be waited for.
         """
         quiet_seconds = now - self._quiet_since
-        if not is_stalled(self._firing, False, 0, quiet_seconds):
+        if not is_stalled(self._firing, quiet_seconds):
             self._wait_seconds = max(self._firing.last_batch_seconds - quiet_seconds, 1e-4)
             return None
         plan = self._policy.plan(self._view(stalled=True))
@@ -155,11 +153,8 @@ class TickLoop:
         """Carry out suspensions, restores and grants, in this order; whether that changed anything."""
         contexts = self._state.contexts
         for suspension in plan.suspensions:
-            if suspension.after_pass:
-                contexts[suspension.context].leaving = True
-                self._leaving[suspension.context] = suspension
-            else:
-                self._suspend(suspension)
+            self._restorer.suspend(contexts[suspension.context])
+            self._reports.suspended(suspension)
         begun = [self._restorer.begin(contexts[context]) for context in plan.restores]
         for context in plan.grants:
             contexts[context].fresh = True
@@ -167,10 +162,6 @@ class TickLoop:
         if not all(begun):
             self._wait_seconds = RETRY_SECONDS
         return bool(plan.suspensions or plan.grants) or any(begun)
-
-    def _suspend(self, suspension: Suspension) -> None:
-        self._restorer.suspend(self._state.contexts[suspension.context])
-        self._reports.suspended(suspension)
 
     # Batches.
 
@@ -182,7 +173,7 @@ class TickLoop:
         if ahead := any(claimed):  # the others wait for the next batch, which will hold everybody
             chunks, works = list(compress(chunks, claimed)), tuple(compress(works, claimed))
         further = self._further_steps(chunks)
-        self.pin(chunks)
+        self.enter(chunks)
         try:
             outcome = await self._outcome(chunks, works, ahead=ahead, further=further)
         except BatchFailedError as error:
@@ -228,10 +219,10 @@ class TickLoop:
         courses = [item.course for item in items if item.course is not None]
         return Courses(courses, lambda: not changed.is_set() and all(item.goes_on for item in items))
 
-    def pin(self, chunks: Chunks) -> None:
-        """The passes are in the batch; their contexts are pinned until its end."""
+    def enter(self, chunks: Chunks) -> None:
+        """The passes are in the batch until its end. Nothing is planned meanwhile: nobody in it is suspended (T24)."""
         for item, _ in chunks:
-            item.context.pinned = item.in_batch = True
+            item.in_batch = True
         self._firing = self._firing.fired(item.context.id for item, _ in chunks)
 
     def commit(self, chunks: Chunks, outcome: Outcome, *, ahead: bool) -> None:
@@ -264,20 +255,11 @@ class TickLoop:
 
     def _after_batch(self, chunks: Chunks, error: BatchFailedError | None = None) -> None:
         for item, _ in chunks:
-            context = item.context
-            context.pinned = item.in_batch = False
+            item.in_batch = False
             if item.replay:
                 self._after_replay(item, error)
             else:
                 self._after_pass(item, error)
-            if context.leaving:
-                self._leave(context)
-
-    def _leave(self, context: LiveContext) -> None:
-        """A context that was marked goes now, unless it was released meanwhile."""
-        suspension = self._leaving.pop(context.id)
-        if context.id in self._state.contexts:
-            self._suspend(suspension)
 
     def _after_replay(self, item: Pass, error: BatchFailedError | None) -> None:
         failure = error or item.failure

@@ -96,8 +96,6 @@ def _context_view(state: TickState, bank: Bank, live: LiveContext, held: Holding
         pages=held.effective.get(number, 0.0),
         private_pages=held.private_pages.get(number, 0),
         shared_runs=held.runs_of.get(number, ()),
-        pinned=live.pinned,
-        leaving=live.leaving,
         fresh=live.fresh and has_work,
         defaulted=bank.is_defaulted(live.account),
         has_work=has_work,

@@ -110,7 +110,7 @@ async def test_a_process_that_is_closed_gives_back_a_half_computed_prompt_that_w
 
         async def suspended() -> bool:
             (context,) = services.processes[host.process_id].contexts.values()
-            if context.pinned:
+            if any(item.in_batch for item in services.ticker._state.passes.values()):
                 return False
             services.ticker._restorer.suspend(context)
             return True

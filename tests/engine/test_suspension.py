@@ -120,6 +120,34 @@ async def test_a_newcomer_takes_no_pages_before_a_pass_whose_context_was_suspend
     assert (spare_pages, granted) == (0, False)
 
 
+async def test_nobody_is_suspended_during_its_pass_and_who_needs_its_pages_gets_them_behind_it() -> None:  # T24
+    with running(total_pages=16) as engine:
+        ticker, store = engine.core.services.ticker, engine.store
+        holder, requester = (Context(engine.model).append(engine.prompt(20, seed)) for seed in range(2))
+        state, number = ticker._state, requester._handle.id
+
+        async def ask_for_all() -> tuple[bool, bool, "asyncio.Task[None]"]:
+            asking = asyncio.create_task(ticker.take(state.contexts[number], 16, lambda: store.reserve(number, 16)))
+            for _ in range(20):
+                await asyncio.sleep(0)
+            return store.is_resident(holder._handle.id), asking.done(), asking
+
+        device_is_free = occupy_device(engine)
+        try:
+            flush = asyncio.create_task(holder.flush())
+            while not any(item.in_batch for item in list(state.passes.values())):  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0)
+            asked = asyncio.run_coroutine_threadsafe(ask_for_all(), engine.core.loop)
+            resident, granted, asking = await asyncio.wrap_future(asked)
+        finally:
+            device_is_free.set()
+        await flush
+        while not asking.done():  # noqa: ASYNC110 - a task of another loop
+            await asyncio.sleep(0)
+        assert (resident, granted) == (True, False)
+        assert (store.is_resident(holder._handle.id), holder.seq_len, store.usage().used) == (False, 20, 16)
+
+
 async def test_a_request_beyond_the_pool_is_refused_at_once() -> None:  # T26
     with running(total_pages=16) as small, pytest.raises(OutOfPagesError):
         Context(small.model).inner().reserve_working_pages(17)

@@ -40,20 +40,14 @@ def first_waiting(view: View, order: Order) -> int | None:
 
 @dataclass(slots=True)
 class _Offer:
-    """Victims tried for one request.
+    """Victims tried for one request, and the `pages` there are once they went.
 
-    `now` pages are there at once, `later` after the passes of pinned ones; `protected` belong to contexts that
-    would yield but for work they run first.
+    `protected` pages belong to contexts that would yield but for work they run first.
     """
 
-    now: int
-    later: int
+    pages: int
     protected: int = 0
     victims: list[ContextView] = field(default_factory=list[ContextView])
-
-    @property
-    def pages(self) -> int:
-        return self.now + self.later
 
 
 class _Allocator:
@@ -108,15 +102,10 @@ class _Allocator:
 
     def _serve(self, context: ContextView, pages: int) -> bool:
         """Grants or restores, from available pages or by suspending others; or settles that `context` waits."""
-        if context.pinned or context.leaving:
-            self._wait_for(context, pages, ReasonKind.PASS_IN_FLIGHT)
-            return True
         if pages <= self.pages.available:
             self._take(context, pages)
             return True
-        if not context.has_work:
-            return False
-        return self._wait_for_coming(context, pages) or self._evict_for(context, pages)
+        return context.has_work and self._evict_for(context, pages)
 
     def _take(self, context: ContextView, pages: int) -> None:
         self.pages.available -= pages
@@ -126,18 +115,6 @@ class _Allocator:
         else:
             self.pages.hold(context)
             self.result.restores.append(context.context)
-
-    def _wait_for_coming(self, context: ContextView, pages: int) -> bool:
-        """Whether pages that come anyway suffice. A due context keeps the available ones for itself (Q6)."""
-        if pages > self.pages.available + self.pages.coming:
-            return False
-        self._claim(context, pages, self.pages.available if self._is_due(context) else 0)
-        return True
-
-    def _claim(self, context: ContextView, pages: int, held: int) -> None:
-        self.pages.coming -= max(0, pages - self.pages.available)
-        self.pages.available -= held
-        self._wait_for(context, pages, ReasonKind.PAGES_COMING)
 
     def _evict_for(self, context: ContextView, pages: int) -> bool:
         """Suspends victims in order until `pages` fit, or nobody when all of them would not suffice (Q4.4)."""
@@ -161,7 +138,7 @@ class _Allocator:
         return True
 
     def _gather(self, requester: ContextView, pages: int) -> _Offer:
-        offer = _Offer(self.pages.available, self.pages.coming)
+        offer = _Offer(self.pages.available)
         due = self._is_due(requester)
         reach = self.victims.all if due else self.victims.reach(lambda victim: self.order.yields(victim, requester))
         if offer.pages + self.victims.most_pages(reach) < pages:
@@ -178,10 +155,8 @@ class _Allocator:
         return offer
 
     def _add(self, offer: _Offer, victim: ContextView) -> None:
-        freed = self.pages.release(victim)
         offer.victims.append(victim)
-        offer.now += freed.now
-        offer.later += freed.later
+        offer.pages += self.pages.release(victim)
 
     def _spare(self, offer: _Offer) -> None:
         """Lets go those victims whose every page another resident keeps."""
@@ -195,11 +170,8 @@ class _Allocator:
         self._spare(offer)
         for victim in offer.victims:
             self._record(victim, self._why(victim, requester, pages), requester.context)
-        self.pages.available, self.pages.coming = offer.now, offer.later
-        if pages <= offer.now:
-            self._take(requester, pages)
-        else:
-            self._claim(requester, pages, offer.now)
+        self.pages.available = offer.pages
+        self._take(requester, pages)
 
     def _why(self, victim: ContextView, requester: ContextView, pages: int) -> Reason:
         if self.order.yields(victim, requester):
@@ -229,12 +201,12 @@ class _Allocator:
         """Suspends a context for its own request (Q4.5); how many pages that frees."""
         reason = self._reason(context, pages, ReasonKind.NO_PAGES, suspended=True)
         self._record(context, reason, context.context)
-        return self.pages.release(context).now
+        return self.pages.release(context)
 
     def _record(self, victim: ContextView, reason: Reason, beneficiary: int) -> None:
         self.result.moved.add(victim.context)
         self.victims.take(victim)
-        self.result.suspensions.append(Suspension(victim.context, beneficiary, reason, after_pass=victim.pinned))
+        self.result.suspensions.append(Suspension(victim.context, beneficiary, reason))
 
     def _wait(self, request: RequestView) -> None:
         self._wait_for(self.contexts[request.context], request.pages, ReasonKind.NO_PAGES)

@@ -68,10 +68,10 @@ def when_to_fire(
     return WaitSeconds(state.last_batch_seconds - oldest_seconds)
 
 
-def is_stalled(state: FiringState, in_flight: bool, runnable_contexts: int, quiet_seconds: float) -> bool:
+def is_stalled(state: FiringState, quiet_seconds: float) -> bool:
     """Whether waiting contexts may stop waiting for programs to run (`View.stalled`).
 
-    `quiet_seconds` have passed since something was last in flight or runnable. One batch time of grace lets programs
+    `quiet_seconds` have passed since something was last runnable. One batch time of grace lets programs
     answer the results of a batch before their pages count as idle.
     """
-    return not in_flight and runnable_contexts == 0 and quiet_seconds >= state.last_batch_seconds
+    return quiet_seconds >= state.last_batch_seconds

@@ -13,15 +13,11 @@ class Chunk(msgspec.Struct, frozen=True):
 
 
 class Suspension(msgspec.Struct, frozen=True):
-    """Take the pages of `context` for `for_context`, which is itself when it has to make way.
-
-    `after_pass`: the context is pinned; only mark it, and suspend it when its pass in the batch is done.
-    """
+    """Take the pages of `context` for `for_context`, which is itself when it has to make way."""
 
     context: int
     for_context: int
     reason: Reason
-    after_pass: bool = False
 
 
 class Wait(msgspec.Struct, frozen=True):
@@ -34,9 +30,9 @@ class Wait(msgspec.Struct, frozen=True):
 class Plan(msgspec.Struct, frozen=True):
     """One tick, to be carried out in this order: suspensions, restores, grants, chunks.
 
-    The pages of `restores` and `grants` are available once the suspensions that are not `after_pass` are done.
-    `chunks` is sorted by context and may name passes of `grants`. A plan without chunks that moved pages calls for
-    another plan at once; it is not a tick.
+    The pages of `restores` and `grants` are available once the suspensions are done. `chunks` is sorted by context and
+    may name passes of `grants`. A plan without chunks that moved pages calls for another plan at once; it is not a
+    tick.
     """
 
     chunks: tuple[Chunk, ...] = ()

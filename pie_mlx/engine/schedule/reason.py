@@ -14,7 +14,6 @@ class ReasonKind(StrEnum):
     NEWER = "newer"
     NO_PAGES = "no_pages"
     PAGES_COMING = "pages_coming"
-    PASS_IN_FLIGHT = "pass_in_flight"
     BATCH_CONTEXTS = "batch_contexts"
     BATCH_TOKENS = "batch_tokens"
 
@@ -52,8 +51,6 @@ class Reason(msgspec.Struct, frozen=True):
                 return f"came after the requester, which needs {self._pages()}"
             case ReasonKind.PAGES_COMING:
                 return f"needs {self._pages()}, which others give back after their next pass"
-            case ReasonKind.PASS_IN_FLIGHT:
-                return f"needs {self._pages()} after its pass"
             case ReasonKind.BATCH_CONTEXTS:
                 return "the batch has no slot left"
             case ReasonKind.BATCH_TOKENS:

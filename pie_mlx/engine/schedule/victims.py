@@ -12,7 +12,7 @@ class Victims:
     """The queue of those that could be suspended. Lives within one call of a policy."""
 
     def __init__(self, view: View, order: Order) -> None:
-        candidates = [item for item in view.contexts if item.resident and not item.leaving and has_pages(item)]
+        candidates = [item for item in view.contexts if item.resident and has_pages(item)]
         self._queue = sorted(candidates, key=order.victim_rank)
         self._gone: set[int] = set()
         self._start = 0

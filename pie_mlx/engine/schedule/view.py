@@ -30,9 +30,8 @@ class ContextView(msgspec.Struct, frozen=True):
     Suspending a context alone gives back `private_pages`; `shared_runs` are the runs it holds with other residents,
     or, of an off-pool context, the runs that need not come back because residents hold them. The last two may be left
     empty while all requests together fit into the available pages, as then nothing is suspended.
-    `arrival` is the sequence number of its oldest outstanding operation. `pinned`: in the batch in flight. `leaving`:
-    was marked for suspension and goes when that batch is done. `fresh`: was restored or granted pages for work it has
-    not run yet (Q3). `defaulted` is its account's flag (M9).
+    `arrival` is the sequence number of its oldest outstanding operation. `fresh`: was restored or granted pages for
+    work it has not run yet (Q3). `defaulted` is its account's flag (M9).
     """
 
     context: int
@@ -44,15 +43,13 @@ class ContextView(msgspec.Struct, frozen=True):
     pages: float = 0.0
     private_pages: int = 0
     shared_runs: tuple[int, ...] = ()
-    pinned: bool = False
-    leaving: bool = False
     fresh: bool = False
     defaulted: bool = False
     has_work: bool = True
 
 
 class PassView(msgspec.Struct, frozen=True):
-    """A pass that could run now: its context is resident, not pinned, and holds the pages for all of it.
+    """A pass that could run now: its context is resident and holds the pages for all of it.
 
     `tokens` >= 1 are still to run; an `atomic` pass (a decode step, a verification window) runs whole.
     """
@@ -76,12 +73,12 @@ class RequestView(msgspec.Struct, frozen=True):
 
 
 class View(msgspec.Struct, frozen=True):
-    """The engine before tick `tick`.
+    """The engine before tick `tick`, while no batch is in flight.
 
     `available_pages` are free, cached and snapshot-only pages (K8). `contexts` holds every live context; those without
     work may be left out while all requests together fit into the available pages, and all of them while nobody requests
     pages and one batch has room for all passes. `passes` and `requests` have at most one entry of each context.
-    `stalled`: nothing is in flight and nothing was runnable for as long as `firing.is_stalled` asks.
+    `stalled`: nothing was runnable for as long as `firing.is_stalled` asks.
     """
 
     tick: int

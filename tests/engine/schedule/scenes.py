@@ -26,8 +26,6 @@ def resident(
     account: int | None = None,
     waited: int = 0,
     shared: tuple[int, ...] = (),
-    pinned: bool = False,
-    leaving: bool = False,
     fresh: bool = False,
     defaulted: bool = False,
 ) -> Actor:
@@ -41,11 +39,9 @@ def resident(
         pages=float(pages),
         private_pages=pages,
         shared_runs=shared,
-        pinned=pinned,
-        leaving=leaving,
         fresh=fresh,
         defaulted=defaulted,
-        has_work=bool(runs or wants or pinned),
+        has_work=bool(runs or wants),
     )
     passes = (PassView(context, runs, atomic),) if runs else ()
     requests = (RequestView(context, wants, 1, True),) if wants else ()

@@ -67,30 +67,6 @@ def test_only_as_many_yield_as_are_needed():  # Q4.4
     assert suspended(MARKET.plan(scene(10, actors))) == [1, 2]
 
 
-def test_a_pinned_victim_goes_after_its_pass_and_the_requester_waits():  # T24
-    actors = [resident(1, 6, bid=0.5, pinned=True), resident(2, 4, bid=1.0, wants=3)]
-    plan = MARKET.plan(scene(10, actors))
-    assert [(item.context, item.after_pass) for item in plan.suspensions] == [(1, True)]
-    assert plan.grants == ()
-    assert plan.waits[0].reason.kind is ReasonKind.PAGES_COMING
-
-
-def test_pages_that_come_anyway_cost_nobody_else_theirs():  # Q4.5
-    actors = [
-        resident(1, 6, bid=0.5, pinned=True, leaving=True),
-        resident(2, 4, bid=0.1),
-        resident(3, 4, bid=1.0, wants=3),
-    ]
-    plan = MARKET.plan(scene(14, actors))
-    assert (suspended(plan), waiting(plan)) == ([], [3])
-
-
-def test_a_context_that_leaves_already_is_not_suspended_again():  # Q4.5
-    actors = [resident(1, 6, bid=0.1, pinned=True, leaving=True), resident(2, 4, bid=0.5), off_pool(3, 10, bid=1.0)]
-    plan = MARKET.plan(scene(10, actors))
-    assert suspended(plan) == [2]
-
-
 def test_nobody_is_patient_with_a_context_that_makes_way_for_another():  # Q3, Q4.5
     actors = [
         resident(1, 1, bid=0.1, fresh=True, runs=1),
@@ -155,16 +131,6 @@ def test_a_due_victim_yields_only_to_one_that_waited_longer():  # Q3
     assert victims(71) == [1]
 
 
-def test_freed_pages_are_held_for_a_due_context_that_waits_for_more():  # Q6
-    actors = [
-        resident(1, 5, bid=1.0, pinned=True, leaving=True),
-        off_pool(2, 8, waited=100),
-        off_pool(3, 2, bid=0.5),
-    ]
-    plan = MARKET.plan(scene(10, actors))
-    assert (plan.restores, waiting(plan)) == ((), [2, 3])
-
-
 def test_contexts_without_work_come_back_last_and_evict_nobody():  # Q6
     actors = [resident(1, 5, bid=0.0), off_pool(2, 5, bid=9.0, has_work=False), off_pool(3, 5, bid=0.0)]
     plan = MARKET.plan(scene(10, actors))
@@ -223,15 +189,11 @@ def test_a_stall_evicts_nobody_while_something_can_run(each_policy: Policy):  # 
     assert suspended(each_policy.plan(scene(10, actors, stalled=True))) == []
 
 
-def test_a_context_that_asks_during_its_pass_waits_for_it(each_policy: Policy):  # Q4.1
-    plan = each_policy.plan(scene(10, [resident(1, 5, wants=2, pinned=True)]))
-    assert plan.waits[0].reason.kind is ReasonKind.PASS_IN_FLIGHT
-
-
 def test_a_context_that_is_suspended_is_not_said_to_wait():  # Q4.1, Q4.4
-    asks_in_its_pass = resident(1, 5, bid=2.0, wants=2, waited=1, pinned=True, defaulted=True)
-    plan = MARKET.plan(scene(9, [asks_in_its_pass, off_pool(2, 6)]))
-    assert (suspended(plan), waiting(plan)) == ([1], [2])
+    asks = resident(1, 5, bid=2.0, wants=2, waited=1, defaulted=True)
+    runs_first = resident(3, 3, fresh=True, runs=1)
+    plan = MARKET.plan(scene(9, [asks, off_pool(2, 6), runs_first]))
+    assert (suspended(plan), plan.restores, waiting(plan)) == ([1], (2,), [])
 
 
 def test_equal_views_give_equal_plans(each_policy: Policy):
@@ -243,17 +205,6 @@ def test_the_window_says_when_a_context_is_due():  # Q2
     actors = [resident(1, 6, bid=9.0, runs=1), off_pool(2, 6, waited=8)]
     assert suspended(MARKET.plan(scene(10, actors, limits=Limits(aging_window_ticks=9)))) == []
     assert suspended(MARKET.plan(scene(10, actors, limits=Limits(aging_window_ticks=8)))) == [1]
-
-
-def test_shared_pages_come_only_after_the_pass_of_a_pinned_holder():  # Q3, T24
-    runs = (SharedRun(7, 6, 2),)
-    actors = [
-        resident(1, 1, bid=0.1, shared=(7,), pinned=True),
-        resident(2, 1, bid=0.2, shared=(7,)),
-        off_pool(3, 7, bid=1.0),
-    ]
-    plan = MARKET.plan(scene(8, actors, shared=runs))
-    assert (suspended(plan), plan.restores, waiting(plan)) == ([1, 2], (), [3])
 
 
 def test_a_context_without_work_is_never_due():  # Q1, Q2

@@ -45,11 +45,10 @@ def scenes(draw: st.DrawFn) -> tuple[Pool, View]:
 
 def _view(draw: st.DrawFn, pool: Pool) -> View:
     contexts = tuple(_context(draw, pool, context) for context in pool.own)
-    pinned = {item.context for item in contexts if item.pinned}
     lacking = {context: draw(st.integers(0, 6)) for context in pool.own}
-    requests = [RequestView(c, lacking[c], 1, True) for c in pool.residents if lacking[c] and c not in pinned]
+    requests = [RequestView(c, lacking[c], 1, True) for c in pool.residents if lacking[c]]
     requests += [RequestView(c, pool.need(c) + lacking[c]) for c in pool.own if c not in pool.residents]
-    busy = {item.context for item in requests} | pinned
+    busy = {item.context for item in requests}
     return View(
         1,
         CAPACITY,
@@ -59,7 +58,7 @@ def _view(draw: st.DrawFn, pool: Pool) -> View:
         tuple(requests),
         tuple(SharedRun(run, pool.run_pages[run], _holders(pool, run)) for run in sorted(pool.held_runs())),
         Limits(aging_window_ticks=4),
-        stalled=not pinned,
+        stalled=True,
     )
 
 
@@ -69,7 +68,6 @@ def _holders(pool: Pool, run: int) -> int:
 
 def _context(draw: st.DrawFn, pool: Pool, context: int) -> ContextView:
     is_resident = context in pool.residents
-    pinned = is_resident and draw(st.booleans()) and draw(st.booleans())
     return ContextView(
         context,
         draw(st.integers(0, 3)),
@@ -80,8 +78,6 @@ def _context(draw: st.DrawFn, pool: Pool, context: int) -> ContextView:
         float(pool.own[context]),
         pool.own[context] if is_resident else 0,
         tuple(run for run in pool.chains[context] if run in pool.held_runs()),
-        pinned=pinned,
-        leaving=pinned and draw(st.booleans()),
         fresh=draw(st.booleans()) and is_resident,
         defaulted=draw(st.booleans()),
     )
@@ -89,12 +85,9 @@ def _context(draw: st.DrawFn, pool: Pool, context: int) -> ContextView:
 
 def carry_out(pool: Pool, view: View, plan: Plan) -> None:
     """Does what the plan says and checks each step."""
-    pinned = {item.context for item in view.contexts if item.pinned}
     wanted = {item.context: item.pages for item in view.requests}
     for suspension in plan.suspensions:
-        assert suspension.after_pass == (suspension.context in pinned)
-        if not suspension.after_pass:
-            pool.residents.remove(suspension.context)
+        pool.residents.remove(suspension.context)
     for context in plan.restores:
         lacking = wanted[context] - (pool.own[context] + _missing_in(view, pool, context))
         assert pool.need(context) + lacking <= pool.available()
@@ -143,5 +136,5 @@ def test_a_stalled_engine_moves_when_anybody_that_waits_can_ever_fit(scene: tupl
     pool, view = scene
     waiting = [item for item in view.requests if item.context not in pool.residents]
     needs = [item.pages + sum(pool.run_pages[run] for run in pool.chains[item.context]) for item in waiting]
-    if view.stalled and not view.passes and waiting and max(needs) <= CAPACITY:
+    if not view.passes and waiting and max(needs) <= CAPACITY:
         assert policy(name).plan(view).moves_pages

@@ -22,7 +22,6 @@ def test_a_suspension_names_bid_price_and_pages():
         (Reason(ReasonKind.NEWER, pages=3, suspended=True), "came after the requester, which needs 3 pages"),
         (Reason(ReasonKind.NO_PAGES, pages=3, available_pages=2), "needs 3 pages, 2 available and nobody has to yield"),
         (Reason(ReasonKind.PAGES_COMING, pages=3), "needs 3 pages, which others give back after their next pass"),
-        (Reason(ReasonKind.PASS_IN_FLIGHT, pages=3), "needs 3 pages after its pass"),
         (Reason(ReasonKind.BATCH_CONTEXTS), "the batch has no slot left"),
         (Reason(ReasonKind.BATCH_TOKENS), "the batch has no room for its tokens"),
     ],
