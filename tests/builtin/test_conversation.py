@@ -1,5 +1,6 @@
 """Messages are written into a context in an order that the model understands."""
 
+import msgspec
 import pytest
 
 from pie_mlx.runtime.embedding import Engine
@@ -21,14 +22,14 @@ def result(call, text, **fields):
 @pytest.fixture
 def written(openai_module):
     """What the model reads of messages; the Refusal of those it is not given."""
-    fields, conversation, refusals = (openai_module(name) for name in ("fields", "conversation", "refusals"))
+    fields, conversation, refusals, terms = map(openai_module, ("fields", "conversation", "refusals", "terms"))
 
     async def write(*messages):
-        read = fields.msgspec.convert(messages, list[fields.Message])
+        read = msgspec.convert(messages, list[fields.Message])
 
         async def main(input):
             context = Context(Model.load(runtime.models()[0]))
-            conversation.write_messages(context, read, [])
+            conversation.write_messages(context, read, [], terms.CHAT)
             return context.model.tokenizer().decode(context.buffer())
 
         async with Engine(dummy=True, total_pages=16) as engine:

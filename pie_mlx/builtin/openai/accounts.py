@@ -12,6 +12,10 @@ class Account:
         self.choices = []
         self.cached_tokens = 0
 
+    def costs(self):
+        """What answers tell."""
+        return {"usage": self.usage(), "timings": self.timings()}
+
     def usage(self):
         completion = sum(choice.counts.tokens for choice in self.choices)
         reasoning = sum(choice.counts.reasoning_tokens for choice in self.choices)

@@ -1,24 +1,13 @@
 """/v1/chat/completions."""
 
-import asyncio
-import json
-import uuid
-
-from accounts import Account
-from choices import Choice, drawing_of, merged
-from constraints import rules_of
-from conversation import write_messages
-from fields import ChatRequest, PlainText, read_fields
-from inferlet import Context
-from prompts import checked_length, copies, load_model
-from readings import Vocabulary
+from bodies import read_fields
+from completion_form import CompletionForm
+from fields import ChatRequest
 from refusals import Refusal
+from replies import begin_replies
 from sending import answer as send
-from sending import head
-from speech import Speech
-from stops import StopTexts
-
-SHORT_BYTES = 4096
+from sending import identifier
+from terms import CHAT
 
 
 async def answer(body):
@@ -26,47 +15,21 @@ async def answer(body):
     request = read_fields(body, ChatRequest)
     if request.top_logprobs and not request.logprobs:
         raise Refusal(400, "top_logprobs: set logprobs as well", param="top_logprobs")
-    if len(body) > SHORT_BYTES or request.tools or request.response_format != PlainText():
-        # Long prompts and grammars take time, in which other requests on this loop should not stand still.
-        rules, context, account = await asyncio.to_thread(_prepare, request)
-    else:
-        rules, context, account = _prepare(request)
-    contexts = await copies(context, request.n, account)
-    account.choices = [_choice(request, rules, copy, index) for index, copy in enumerate(contexts)]
-    pieces = merged([choice.pieces() for choice in account.choices])
-    return await send(account, pieces, request, ChatForm(request, context.model))
-
-
-def _prepare(request):
-    model = load_model(request.model)
-    rules = rules_of(request, model)
-    context = Context(model)
-    write_messages(context, request.messages, rules.schemas)
-    return rules, context, Account(checked_length(context, "messages"))
-
-
-def _choice(request, rules, context, index):
-    limit = request.max_completion_tokens or request.max_tokens
     if request.max_tokens and request.max_completion_tokens:
         raise Refusal(400, "max_tokens and max_completion_tokens: give one of them", param="max_tokens")
-    top = request.top_logprobs if request.logprobs else None
-    drawing = drawing_of(request, index, limit, top=top, one_call=not request.parallel_tool_calls)
-    speech = Speech(context.model, [json.dumps(schema) for schema in rules.schemas])
-    vocabulary = Vocabulary(context.model) if request.logprobs else None
-    return Choice(context, drawing, speech, StopTexts(request.stop_texts), rules, vocabulary, index)
+    model, account, pieces = await begin_replies(request, len(body), CHAT)
+    return await send(account, pieces, ChatForm(request, model), stream=request.stream)
 
 
-class ChatForm:
+class ChatForm(CompletionForm):
     """What the parts of a chat look like to the client."""
 
     def __init__(self, request, model):
-        self._request = request
-        self._chunk = head("chatcmpl", "chat.completion.chunk", model)
+        super().__init__(request, model, "chatcmpl", "chat.completion", "chat.completion.chunk")
         self._counts = [0] * request.n
 
-    def whole(self, pieces):
-        choices = [_whole([p for p in pieces if p.index == i], i, self._request) for i in range(self._request.n)]
-        return {**self._chunk, "object": "chat.completion", "choices": choices}
+    def choices(self, pieces):
+        return [_whole([p for p in pieces if p.index == i], i, self._request) for i in range(self._request.n)]
 
     def opening(self):
         for index in range(self._request.n):
@@ -82,21 +45,13 @@ class ChatForm:
         found = [*thought, *said]
         return [*found, self._one(piece.index, {}, finish=piece.finish)] if piece.finish else found
 
-    def closing(self, account):
-        return self._with_usage({**self._chunk, "choices": []}, account)
-
     def _one(self, index, delta, readings=(), finish=None):
-        choice = {"index": index, "delta": delta, "logprobs": _logprobs(readings), "finish_reason": finish}
-        usage = {"usage": None} if self._request.includes_usage else {}
-        return {**self._chunk, "choices": [choice], **usage}
+        return self.chunk({"index": index, "delta": delta, "logprobs": _logprobs(readings), "finish_reason": finish})
 
     def _call(self, index, call):
         number = self._counts[index]
         self._counts[index] += 1
         return {"index": number, **_tool_call(call)}
-
-    def _with_usage(self, chunk, account):
-        return {**chunk, "usage": account.usage(), "timings": account.timings()}
 
 
 def _whole(pieces, index, request):
@@ -119,5 +74,4 @@ def _logprobs(readings):
 
 def _tool_call(call):
     name, arguments = call
-    identifier = f"call_{uuid.uuid4().hex[:24]}"
-    return {"id": identifier, "type": "function", "function": {"name": name, "arguments": arguments}}
+    return {"id": identifier("call"), "type": "function", "function": {"name": name, "arguments": arguments}}

@@ -201,7 +201,7 @@ class Choice:
                     raise
             else:
                 return constraint
-        raise Refusal(500, "tools[].function.strict: the model began a call in a way that cannot be followed")
+        raise Refusal(500, "a strict tool: the model began its call in a way that cannot be followed")
 
 
 async def merged(streams: list[AsyncIterator[Piece]]) -> AsyncIterator[Piece]:

@@ -1,18 +1,18 @@
 """/v1/completions: text goes on, without a chat template."""
 
 import codecs
-from dataclasses import dataclass, field
 
 from accounts import Account
+from bodies import read_fields
 from choices import Choice, drawing_of, merged
+from completion_form import CompletionForm
 from constraints import Rules
-from fields import CompletionRequest, read_fields
+from fields import CompletionRequest
 from inferlet import Context
 from prompts import checked_length, copies, load_model
 from readings import Vocabulary
 from refusals import Refusal
 from sending import answer as send
-from sending import head
 from speech import Said
 from stops import StopTexts
 
@@ -29,7 +29,7 @@ async def answer(body):
     contexts = [copy for prompt in prompts for copy in await copies(prompt, request.n, account)]
     account.choices = [_choice(request, context, index) for index, context in enumerate(contexts)]
     pieces = merged([choice.pieces() for choice in account.choices])
-    return await send(account, pieces, request, TextForm(request, model, echoes))
+    return await send(account, pieces, TextForm(request, model, echoes), stream=request.stream)
 
 
 def _prompts(prompt, model):
@@ -67,31 +67,19 @@ class PlainSpeech:
         return Said(self._decoder.decode(b"", final=True))
 
 
-@dataclass
-class TextForm:
-    """What the parts of a text look like to the client."""
+class TextForm(CompletionForm):
+    """What the parts of a text look like to the client. `echoes` are what the choices begin with."""
 
-    request: CompletionRequest
-    model: object
-    echoes: list[str]
-    _head: dict = None
-    _lengths: list[int] = field(default_factory=list)
+    def __init__(self, request, model, echoes):
+        super().__init__(request, model, "cmpl", "text_completion", "text_completion")
+        self._echoes = echoes
+        self._lengths = [len(echo) for echo in echoes]
 
-    def __post_init__(self):
-        self._head = head("cmpl", "text_completion", self.model)
-        self._lengths = [len(echo) for echo in self.echoes]
-
-    def whole(self, pieces):
-        choices = []
-        for index, echo in enumerate(self.echoes):
-            own = [piece for piece in pieces if piece.index == index]
-            text = echo + "".join(piece.text for piece in own)
-            readings = [entry for piece in own for entry in piece.readings]
-            choices.append(self._one(index, text, readings, own[-1].finish))
-        return {**self._head, "choices": choices}
+    def choices(self, pieces):
+        return [self._whole([p for p in pieces if p.index == i], i, echo) for i, echo in enumerate(self._echoes)]
 
     def opening(self):
-        return [self._chunk(index, echo) for index, echo in enumerate(self.echoes) if echo]
+        return [self._chunk(index, echo) for index, echo in enumerate(self._echoes) if echo]
 
     def chunks(self, piece):
         """The chunks of one part; none for an empty one."""
@@ -99,18 +87,19 @@ class TextForm:
             return []
         return [self._chunk(piece.index, piece.text, piece.readings, piece.finish)]
 
-    def closing(self, account):
-        return {**self._head, "choices": [], "usage": account.usage(), "timings": account.timings()}
+    def _whole(self, pieces, index, echo):
+        text = echo + "".join(piece.text for piece in pieces)
+        readings = [entry for piece in pieces for entry in piece.readings]
+        return self._one(index, text, readings, pieces[-1].finish)
 
     def _chunk(self, index, text, readings=(), finish=None):
-        usage = {"usage": None} if self.request.includes_usage else {}
-        return {**self._head, "choices": [self._one(index, text, readings, finish)], **usage}
+        return self.chunk(self._one(index, text, readings, finish))
 
     def _one(self, index, text, readings, finish):
         return {"index": index, "text": text, "logprobs": self._logprobs(index, readings), "finish_reason": finish}
 
     def _logprobs(self, index, readings):
-        if self.request.logprobs is None:
+        if self._request.logprobs is None:
             return None
         offsets = []
         for entry in readings:

@@ -21,7 +21,7 @@ class Rules:
     make_call: object = None
 
 
-def rules_of(request, model):
+def rules_of(request, model, terms):
     """Raises Refusal for what cannot be enforced, and the engine's GrammarError."""
     choice = request.tool_choice or ("auto" if request.tools else "none")
     if choice != "none" and not request.tools:
@@ -31,18 +31,18 @@ def rules_of(request, model):
     if choice not in ("none", "auto"):
         return Rules(schemas, _calls(model, _chosen(choice, schemas), "tool_choice"))
     if format is not None and choice == "auto":
-        return Rules(schemas, _format_or_calls(model, format, schemas))
+        return Rules(schemas, _format_or_calls(model, format, schemas, terms.format))
     strict = choice == "auto" and any(tool.function.strict for tool in request.tools)
-    return Rules(schemas, format, _calls(model, schemas, "tools[].function.strict") if strict else None)
+    return Rules(schemas, format, _calls(model, schemas, terms.strict) if strict else None)
 
 
-def _format_or_calls(model, format, schemas):
+def _format_or_calls(model, format, schemas, param):
     """A reply is held from its first token on, so that calls have to be held as well."""
     if model.info.formats.channels:
         # Behind an analysis there may come a call, which is no part of what comes before an answer.
-        text = "response_format: not together with tools on this model, unless tool_choice is none"
-        raise Refusal(400, text, param="response_format")
-    calls = _calls(model, schemas, "response_format")
+        text = f"{param}: not together with tools on this model, unless tool_choice is none"
+        raise Refusal(400, text, param=param)
+    calls = _calls(model, schemas, param)
     return lambda: Either([format().matcher, calls().matcher])
 
 

@@ -6,14 +6,14 @@ from fields import Assistant, Developer, System, Tool, User
 from refusals import Refusal
 
 
-def write_messages(context, messages, schemas):
+def write_messages(context, messages, schemas, terms):
     """Everything up to the point where the model speaks. Raises Refusal, and the engine's TemplateError."""
     if schemas:
         context.equip_tools(schemas)
     names = {}
     for are_results, run in groupby(enumerate(messages), lambda placed: isinstance(placed[1], Tool)):
         if are_results:
-            _write_results(context, list(run), names)
+            _write_results(context, list(run), names, terms)
             continue
         for _, message in run:
             _write(context, message)
@@ -40,20 +40,20 @@ def _add_calls(names, message):
         names[call.id] = call.function.name
 
 
-def _write_results(context, run, names):
+def _write_results(context, run, names, terms):
     """Write results that follow one another in the order of their calls: many templates tell the model no ids."""
     for place, result in run:
-        _check(result, names, f"messages[{place}]")
+        _check(result, names, terms.message(place), terms)
     order = {call: place for place, call in enumerate(names)}
     for _, result in sorted(run, key=lambda placed: order[placed[1].tool_call_id]):
         context.answer_tool(names[result.tool_call_id], plain_text(result.content))
 
 
-def _check(result, names, path):
+def _check(result, names, path, terms):
     call = result.tool_call_id
     if call not in names:
         text = f"no message before this one makes the tool call '{call}': give the id of the call it answers"
-        raise Refusal(400, text, param=f"{path}.tool_call_id")
+        raise Refusal(400, text, param=f"{path}.{terms.call}")
     if result.name not in (None, names[call]):
         text = f"the tool call '{call}' is one of '{names[call]}', not of '{result.name}': leave the name out"
         raise Refusal(400, text, param=f"{path}.name")

@@ -1,57 +1,50 @@
 """Answers: one object, or a stream of server-sent events."""
 
-import functools
-import time
 import uuid
 from contextlib import aclosing
 
 import msgspec
-from inferlet import runtime
-from refusals import error_object
 
 STREAM_HEADERS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
 _encode = msgspec.json.Encoder().encode
-_version = functools.cache(runtime.version)
 
 
-def head(prefix, kind, model):
-    """What every object of one answer begins with."""
-    return {
-        "id": f"{prefix}-{uuid.uuid4().hex}",
-        "object": kind,
-        "created": int(time.time()),
-        "model": model.name,
-        "system_fingerprint": f"pie-{_version()}",
-    }
+def identifier(prefix):
+    """Of a part of an answer."""
+    return f"{prefix}_{uuid.uuid4().hex[:24]}"
 
 
-def event(value):
-    return b"data: " + _encode(value) + b"\n\n"
-
-
-async def answer(account, pieces, request, form):
-    """`form` says what parts look like: `whole(pieces)`, `opening()` and `chunks(piece)`.
+async def answer(account, pieces, form, *, stream):
+    """`form` says what parts look like: `whole(pieces, account)`; in a stream `opening()`, `chunks(piece)`, and
+    `closing(account)` or `failed(error)`, and the `END` of it.
 
     The first part is awaited before the answer begins, so that what fails until then fails with a status.
     """
     first = await anext(pieces)
-    if request.stream:
-        return {"headers": STREAM_HEADERS, "body": _stream(account, first, pieces, request, form)}
+    if stream:
+        return {"headers": STREAM_HEADERS, "body": _stream(account, first, pieces, form)}
     rest = [piece async for piece in pieces]
-    body = {**form.whole([first, *rest]), "usage": account.usage(), "timings": account.timings()}
-    return {"headers": {"content-type": "application/json"}, "body": _encode(body)}
+    return {"headers": {"content-type": "application/json"}, "body": _encode(form.whole([first, *rest], account))}
 
 
-async def _stream(account, first, pieces, request, form):
+async def _stream(account, first, pieces, form):
     async with aclosing(pieces):
-        opening = b"".join(event(chunk) for chunk in form.opening())
-        yield opening + b"".join(event(chunk) for chunk in form.chunks(first))
+        yield _events([*form.opening(), *form.chunks(first)])
         try:
             async for piece in pieces:
                 if chunks := form.chunks(piece):
-                    yield b"".join(event(chunk) for chunk in chunks)
+                    yield _events(chunks)
         except Exception as error:
-            yield event({"error": error_object(error)})
+            yield _events(form.failed(error))
             return
-    closing = event(form.closing(account)) if request.includes_usage else b""
-    yield closing + b"data: [DONE]\n\n"
+    yield _events(form.closing(account)) + form.END
+
+
+def _events(values):
+    return b"".join(map(_event, values))
+
+
+def _event(value):
+    """An event is named after its type, if it has one."""
+    name = b"event: %b\n" % value["type"].encode() if "type" in value else b""
+    return name + b"data: " + _encode(value) + b"\n\n"

@@ -1,0 +1,84 @@
+"""Bodies of requests, read strictly: what is not supported is refused, whatever else the body says."""
+
+import re
+from typing import Any, ClassVar
+
+import msgspec
+from refusals import Refusal
+
+LABELS = {"metadata", "prompt_cache_key", "safety_identifier", "user"}
+"""Fields that only name the caller, or are for the records of whoever stores answers, which is nobody here."""
+
+_HIGH, _LOW = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_HALF = re.compile(rb"%b(?!%b)|(?<!%b)%b" % (_HIGH, _LOW, _HIGH, _LOW))
+"""What a client writes that cuts a text inside of an emoji; msgspec says of it that the input was truncated."""
+_PLACED = re.compile(r"(.*?)(?: - at `\$\.?([^`]*)`)?", re.DOTALL)
+_UNKNOWN = re.compile(r"unknown field `(.*)`$", re.DOTALL)
+_MISSING = re.compile(r"missing required field `(.*)`$")
+
+
+class Strict(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Refuses what it does not know."""
+
+
+class Body(Strict):
+    """A whole body, and what is said to those who send something else.
+
+    `NEUTRAL` are fields that are not supported, with the values that ask for nothing. `INSTEAD` says what to do about
+    unknown fields, which otherwise are to be left out, and `ADVICE` about wrong values, by patterns of their places.
+    """
+
+    NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {}
+    INSTEAD: ClassVar[dict[str, str]] = {}
+    ADVICE: ClassVar[dict[str, str]] = {}
+
+    @classmethod
+    def prepared(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """The fields in the form they are read in."""
+        return given
+
+
+def read_fields(body: bytes, kind: type[Body]) -> Any:
+    """The body as `kind`. Raises Refusal that names the field."""
+    given = {name: value for name, value in _decoded(body).items() if value is not None}
+    known = set(kind.__struct_fields__)
+    for name in given.keys() & LABELS - known:
+        del given[name]
+    for name in given.keys() & kind.NEUTRAL.keys() - known:
+        if given.pop(name) not in kind.NEUTRAL[name]:
+            raise _unsupported(name, kind)
+    try:
+        return msgspec.convert(kind.prepared(given), kind)
+    except msgspec.ValidationError as error:
+        raise _refused(str(error), kind) from None
+
+
+def _decoded(body: bytes) -> dict[str, Any]:
+    try:
+        found: Any = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        why = "a \\u escape is half of a surrogate pair" if _HALF.search(body) else error
+        raise Refusal(400, f"the body is not JSON: {why}") from None
+    if not isinstance(found, dict):
+        raise Refusal(400, "the body is no JSON object")
+    return found
+
+
+def _unsupported(name: str, kind: type[Body]) -> Refusal:
+    advice = kind.INSTEAD.get(name, "leave it out")
+    return Refusal(400, f"'{name}' is not supported: {advice}", param=name, code="unsupported_parameter")
+
+
+def _refused(text: str, kind: type[Body]) -> Refusal:
+    """msgspec says `... - at `$.messages[0].content`` or `... unknown field `x``, and x may be anything."""
+    found = _PLACED.fullmatch(text)
+    problem, path = (found[1], found[2] or "") if found else (text, "")
+    unknown = _UNKNOWN.search(problem)
+    if unknown:
+        return _unsupported(f"{path}.{unknown[1]}" if path else unknown[1], kind)
+    advice = next((advice for place, advice in kind.ADVICE.items() if re.fullmatch(place, path)), None)
+    if advice is not None:
+        return Refusal(400, f"{problem} - at `{path}`: {advice}", param=path, code="invalid_value")
+    missing = _MISSING.search(problem)
+    param = ".".join(part for part in (path, missing[1] if missing else "") if part)
+    return Refusal(400, f"invalid body: {text.replace('$.', '')}", param=param or None, code="invalid_value")

@@ -1,0 +1,43 @@
+"""What is common to the forms of both completions."""
+
+import functools
+import time
+import uuid
+
+from inferlet import runtime
+from refusals import error_object
+
+_version = functools.cache(runtime.version)
+
+
+class CompletionForm:
+    """Answers are `kind` objects with choices, streams are `chunk_kind` objects; their ids begin with `prefix`.
+
+    A form says what `choices(pieces)` of a whole answer look like, and what its `chunks` do.
+    """
+
+    END = b"data: [DONE]\n\n"
+
+    def __init__(self, request, model, prefix, kind, chunk_kind):
+        self._request, self._kind = request, kind
+        self._head = {
+            "id": f"{prefix}-{uuid.uuid4().hex}",
+            "object": chunk_kind,
+            "created": int(time.time()),
+            "model": model.name,
+            "system_fingerprint": f"pie-{_version()}",
+        }
+
+    def whole(self, pieces, account):
+        return {**self._head, "object": self._kind, "choices": self.choices(pieces), **account.costs()}
+
+    def closing(self, account):
+        return [{**self._head, "choices": [], **account.costs()}] if self._request.includes_usage else []
+
+    def failed(self, error):
+        return [{"error": error_object(error)}]
+
+    def chunk(self, choice):
+        """A chunk of one choice."""
+        usage = {"usage": None} if self._request.includes_usage else {}
+        return {**self._head, "choices": [choice], **usage}

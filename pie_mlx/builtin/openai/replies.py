@@ -1,0 +1,49 @@
+"""Replies to a chat, begun."""
+
+import asyncio
+import json
+
+from accounts import Account
+from choices import Choice, drawing_of, merged
+from constraints import rules_of
+from conversation import write_messages
+from fields import PlainText
+from inferlet import Context
+from prompts import checked_length, copies, load_model
+from readings import Vocabulary
+from speech import Speech
+from stops import StopTexts
+
+SHORT_BYTES = 4096
+
+
+async def begin_replies(request, size, terms):
+    """The model, the account and the parts of the replies to a ChatRequest of `size` bytes.
+
+    Raises Refusal in the words of `terms`, and the engine's errors.
+    """
+    if size > SHORT_BYTES or request.tools or request.response_format != PlainText():
+        # Long prompts and grammars take time, in which other requests on this loop should not stand still.
+        rules, context, account = await asyncio.to_thread(_prepare, request, terms)
+    else:
+        rules, context, account = _prepare(request, terms)
+    contexts = await copies(context, request.n, account)
+    account.choices = [_choice(request, rules, copy, index) for index, copy in enumerate(contexts)]
+    return context.model, account, merged([choice.pieces() for choice in account.choices])
+
+
+def _prepare(request, terms):
+    model = load_model(request.model)
+    rules = rules_of(request, model, terms)
+    context = Context(model)
+    write_messages(context, request.messages, rules.schemas, terms)
+    return rules, context, Account(checked_length(context, terms.messages))
+
+
+def _choice(request, rules, context, index):
+    limit = request.max_completion_tokens or request.max_tokens
+    top = request.top_logprobs if request.logprobs else None
+    drawing = drawing_of(request, index, limit, top=top, one_call=not request.parallel_tool_calls)
+    speech = Speech(context.model, [json.dumps(schema) for schema in rules.schemas])
+    vocabulary = Vocabulary(context.model) if request.logprobs else None
+    return Choice(context, drawing, speech, StopTexts(request.stop_texts), rules, vocabulary, index)
