@@ -7,11 +7,16 @@ import time
 
 import chat_endpoint
 import completions_endpoint
+import responses_endpoint
 from inferlet import runtime
 from prompts import load_model
 from refusals import Refusal, answered
 
-POSTS = {"/v1/chat/completions": chat_endpoint.answer, "/v1/completions": completions_endpoint.answer}
+POSTS = {
+    "/v1/chat/completions": chat_endpoint.answer,
+    "/v1/completions": completions_endpoint.answer,
+    "/v1/responses": responses_endpoint.answer,
+}
 STARTED = int(time.time())
 
 
@@ -28,6 +33,8 @@ async def _answer(request):
     if path == "/v1/models" or path.startswith("/v1/models/"):
         _expect(method, "GET", path)
         return {"body": _models(path.removeprefix("/v1/models").lstrip("/"))}
+    if path.startswith("/v1/responses/"):
+        raise Refusal(404, f"{path}: nothing is kept: take what POST /v1/responses answers")
     if path not in POSTS:
         raise Refusal(404, f"unknown path {path}: there are /v1/models, {', '.join(POSTS)}")
     _expect(method, "POST", path)

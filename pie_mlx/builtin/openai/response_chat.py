@@ -1,0 +1,86 @@
+"""A request for a response, as one for a chat."""
+
+from conversation import plain_text
+from fields import (
+    Assistant,
+    CalledFunction,
+    ChatRequest,
+    Developer,
+    DrawnBody,
+    Function,
+    NamedChoice,
+    NamedFunction,
+    OfferedTool,
+    Schema,
+    SchemaFormat,
+    System,
+    Tool,
+    ToolCall,
+    User,
+)
+from response_fields import FlatSchemaFormat, FunctionCall, FunctionCallOutput, Message, NamedTool
+from terms import Terms
+
+ROLES = {"assistant": Assistant, "developer": Developer, "system": System, "user": User}
+
+
+def chat_of(request):
+    """The chat, and what a response calls the parts of it."""
+    turns = _turns(request)
+    drawn = {name: getattr(request, name) for name in DrawnBody.__struct_fields__}
+    chat = ChatRequest(
+        **drawn,
+        messages=[message for _, message in turns],
+        max_completion_tokens=request.max_output_tokens,
+        tools=[_tool(tool) for tool in request.tools],
+        tool_choice=_choice(request.tool_choice),
+        parallel_tool_calls=request.parallel_tool_calls,
+        response_format=_format(request.text.format),
+        logprobs=bool(request.include),
+        top_logprobs=request.top_logprobs,
+    )
+    return chat, Terms("input", "text.format", "tools[].strict", "call_id", [place for place, _ in turns])
+
+
+def _turns(request):
+    """Messages, each with the place of the item that it begins with."""
+    turns = [(0, System(content=request.instructions))] if request.instructions else []
+    if isinstance(request.input, str):
+        return [*turns, (0, User(content=request.input))]
+    for place, item in enumerate(request.input):
+        match item:
+            case Message(role=role, content=content):
+                turns.append((place, ROLES[role](content=plain_text(content))))
+            case FunctionCall():
+                _add_call(turns, place, item)
+            case FunctionCallOutput(call_id=call, output=output, name=name):
+                turns.append((place, Tool(content=plain_text(output), tool_call_id=call, name=name)))
+    return turns
+
+
+def _add_call(turns, place, item):
+    """A call belongs to the turn of the assistant that it follows."""
+    if not turns or not isinstance(turns[-1][1], Assistant):
+        turns.append((place, Assistant()))
+    message = turns[-1][1]
+    call = ToolCall(id=item.call_id, function=CalledFunction(name=item.name, arguments=item.arguments))
+    message.tool_calls = [*(message.tool_calls or []), call]
+
+
+def _tool(tool):
+    function = Function(name=tool.name, description=tool.description, parameters=tool.parameters, strict=tool.strict)
+    return OfferedTool(type="function", function=function)
+
+
+def _choice(choice):
+    if isinstance(choice, NamedTool):
+        return NamedChoice(type="function", function=NamedFunction(name=choice.name))
+    # The one that a chat has as well where nothing is said, with tools and without.
+    return None if choice == "auto" else choice
+
+
+def _format(format):
+    if not isinstance(format, FlatSchemaFormat):
+        return format
+    schema = Schema(name=format.name, schema=format.schema, description=format.description, strict=format.strict)
+    return SchemaFormat(json_schema=schema)

@@ -1,0 +1,96 @@
+"""What a response looks like to the client, whole or as a stream of events."""
+
+import time
+
+import msgspec
+from refusals import refusal_of
+from response_output import Output
+from sending import identifier
+
+CODES = {400: "invalid_prompt", 429: "rate_limit_exceeded"}
+"""What clients know of reasons why a response failed, by the status it would have had; others are server_error."""
+
+
+class ResponseForm:
+    """Events are numbered in the order of their coming."""
+
+    END = b""
+
+    def __init__(self, request, model):
+        self._head = {
+            "id": identifier("resp"),
+            "object": "response",
+            "created_at": int(time.time()),
+            "model": model.name,
+            **_settings(request),
+        }
+        self._output = Output()
+        self._count = 0
+        self._finish = None
+
+    def whole(self, pieces, account):
+        for piece in pieces:
+            self.chunks(piece)
+        return self._finished(account)
+
+    def opening(self):
+        begun = self._response("in_progress")
+        return self._numbered({"type": f"response.{what}", "response": begun} for what in ("created", "in_progress"))
+
+    def chunks(self, piece):
+        self._finish = piece.finish
+        return self._numbered(self._output.take(piece))
+
+    def closing(self, account):
+        response = self._finished(account)
+        return self._numbered([{"type": f"response.{response['status']}", "response": response}])
+
+    def failed(self, error):
+        refusal = refusal_of(error)
+        told = {"code": CODES.get(refusal.status, "server_error"), "message": str(refusal)}
+        ending = self._numbered(self._output.close("incomplete"))
+        return ending + self._numbered([{"type": "response.failed", "response": self._response("failed", error=told)}])
+
+    def _finished(self, account):
+        costs = account.costs()
+        cut = {"incomplete_details": {"reason": "max_output_tokens"}} if self._finish == "length" else {}
+        told = {**cut, "usage": _usage(costs["usage"]), "timings": costs["timings"]}
+        return self._response("incomplete" if cut else "completed", **told)
+
+    def _response(self, status, **told):
+        unknown = {"error": None, "incomplete_details": None, "usage": None}
+        return {**self._head, "status": status, "output": self._output.data(), **unknown, **told}
+
+    def _numbered(self, events):
+        found = [{**event, "sequence_number": self._count + place} for place, event in enumerate(events)]
+        self._count += len(found)
+        return found
+
+
+def _settings(request):
+    """The request, as a response repeats it."""
+    given = ("max_output_tokens", "metadata", "parallel_tool_calls", "temperature", "top_logprobs", "top_p")
+    return {
+        **{name: getattr(request, name) for name in given},
+        "instructions": request.instructions or None,
+        "text": msgspec.to_builtins(request.text),
+        "tool_choice": msgspec.to_builtins(request.tool_choice),
+        "tools": msgspec.to_builtins(request.tools),
+        "background": False,
+        "previous_response_id": None,
+        "reasoning": {"effort": None, "summary": None},
+        "store": False,
+        "truncation": "disabled",
+    }
+
+
+def _usage(usage):
+    """As a response calls it."""
+    return {
+        "input_tokens": usage["prompt_tokens"],
+        # Types of clients want to hear of what is written to a cache, which is nobody's cost here.
+        "input_tokens_details": {**usage["prompt_tokens_details"], "cache_write_tokens": 0},
+        "output_tokens": usage["completion_tokens"],
+        "output_tokens_details": usage["completion_tokens_details"],
+        "total_tokens": usage["total_tokens"],
+    }
