@@ -49,8 +49,9 @@ def http_app(service: Service) -> ASGIApp:
 
     async def upgrade(request: Request) -> Response:
         del request
-        help = "this is the websocket of a pie engine: use 'pie', pie_mlx.client or pie-client; OpenAI's is at /v1\n"
-        return PlainTextResponse(help, 426, headers={"upgrade": "websocket"})
+        help = "this is the websocket of a pie engine: use 'pie', pie_mlx.client or pie-client"
+        openai = "OpenAI's interface is at /v1: chat/completions, responses, completions, models"
+        return PlainTextResponse(f"{help}; {openai}\n", 426, headers={"upgrade": "websocket"})
 
     async def nothing(request: Request, error: Exception) -> Response:
         del request, error
