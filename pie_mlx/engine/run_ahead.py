@@ -1,11 +1,12 @@
 """Computes what streams will ask for next, while their programs still look at what they got."""
 
+import dataclasses
 from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from pie_mlx.calls import Sampler
-from pie_mlx.engine.model.batch import Outcome, Work, last_drawn
+from pie_mlx.engine.model.batch import Outcome, RowRead, Work, last_drawn
 from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.passes import Pass
 from pie_mlx.engine.tick_state import TickState
@@ -20,11 +21,11 @@ UNKNOWN = (0,)
 class RunAhead:
     """The batch after the one that runs, made of the streams that will most likely just go on.
 
-    It is built while its predecessor is computed, on tokens that are not drawn yet, and begins right behind it. Rows
-    whose program goes on with the token it drew are read as it wants, whatever sampler, mask or probe it asks for. All
-    others are dropped: what they wrote lies in slots beyond what their context holds, which are overwritten before
-    anybody reads them, because everything that touches pages runs on one thread in order. It lives until the next
-    batch is decided on.
+    It is built while its predecessor is computed, on tokens that are not drawn yet, and begins right behind it, with
+    the draws and probes of before. Rows whose program goes on with the token it drew are read as it wants, whatever
+    sampler, mask or probe it asks for. All others are dropped: what they wrote lies in slots beyond what their context
+    holds, which are overwritten before anybody reads them, because everything that touches pages runs on one thread in
+    order. It lives until the next batch is decided on.
     """
 
     def __init__(self, state: TickState, runner: Runner, *, enabled: bool) -> None:
@@ -98,6 +99,7 @@ class RunAhead:
             slots=[table[page] * self._state.store.page_size + offset],
             block_table=table,
             kv_length=work.kv_length + 1,
+            reads=_next_reads(work),
             adapters=None if work.adapters is None else [work.adapters[-1]],
         )
 
@@ -107,6 +109,18 @@ def _draws_next(item: Pass, work: Work) -> bool:
     drawn = [(read.index, read.read.draws) for read in work.reads if isinstance(read.read, Sampler)]
     drawing = sum(isinstance(read.read, Sampler) for read in item.reads)
     return drawing == 1 and drawn == [(len(work.tokens) - 1, 1)]
+
+
+def _next_reads(work: Work) -> tuple[RowRead, ...]:
+    """What the next pass reads if its program changes nothing; empty where that depends on what is drawn now."""
+    last = len(work.tokens) - 1
+    if any(read.index != last or read.mask is not None for read in work.reads):
+        return ()
+    return tuple(_next_read(read) for read in work.reads)
+
+
+def _next_read(read: RowRead) -> RowRead:
+    return dataclasses.replace(read, index=0, counter=read.counter + isinstance(read.read, Sampler))
 
 
 def _is_same(row: Work, work: Work) -> bool:

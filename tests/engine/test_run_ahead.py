@@ -1,7 +1,7 @@
 """Run-ahead: the tokens are the same, and nothing is left of what nobody asked for."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pie_mlx.engine.model.ahead import Ahead
+from pie_mlx.engine.model.batch import Work
+from pie_mlx.engine.model.reading import Reading
 from pie_mlx.events import TickCompleted
 from pie_mlx.sdk import (
     Adapter,
@@ -128,6 +131,25 @@ async def test_a_stream_is_computed_before_it_is_asked_for(ahead: Running) -> No
     await in_context(ahead, live(ahead, ahead.prompt(20), [Act("generate", 40)]))
     # Not where the host has to copy something side by side first.
     assert batches(ahead, first).count(True) >= 35
+
+
+@pytest.mark.parametrize(
+    "act", [Act("generate", 20), Act("generate", 20, WARM), Act("probe", 20)], ids=["greedy", "top_p", "probe"]
+)
+async def test_what_a_stream_reads_is_computed_with_its_step(
+    ahead: Running, monkeypatch: pytest.MonkeyPatch, act: Act
+) -> None:
+    foreseen, reading = list[bool](), Ahead.reading
+
+    def watched(step: Ahead, works: Sequence[Work]) -> Reading:
+        found = reading(step, works)
+        foreseen.append(found is step.foreseen)
+        return found
+
+    monkeypatch.setattr(Ahead, "reading", watched)
+    await in_context(ahead, live(ahead, ahead.prompt(20), [act]))
+    assert foreseen.count(True) >= 15
+    assert foreseen.count(False) == 0
 
 
 async def test_another_sampler_or_mask_is_read_from_what_was_computed_ahead(ahead: Running) -> None:  # E1, F9

@@ -52,6 +52,13 @@ class Work(msgspec.Struct, frozen=True):
     further_slots: Sequence[int] = ()
 
 
+def is_read_alike(foreseen: Work, work: Work) -> bool:
+    """Whether `work` reads what was foreseen of its context, without any mask."""
+    if work.context != foreseen.context or any(read.mask is not None for read in work.reads):
+        return False
+    return work.reads == foreseen.reads
+
+
 class Following(Protocol):
     """What decides on steps that follow a batch at once. The works draw one token each, at their last input."""
 

@@ -5,11 +5,12 @@ import contextlib
 import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import mlx.core as mx
 
+from pie_mlx.engine.model.ahead import Ahead
 from pie_mlx.engine.model.batch import Batch, Outcome, Work
 from pie_mlx.engine.model.burst import Burst
 from pie_mlx.engine.model.loaded import LoadedModel
@@ -19,17 +20,6 @@ from pie_mlx.errors import BatchFailedError
 from pie_mlx.metal import UnsettledError
 
 T = TypeVar("T")
-
-
-@dataclass(slots=True)
-class Ahead:
-    """A step that runs behind the last one: which of its `logits` [rows, vocabulary] and `hidden` states is whose, and
-    since when."""
-
-    rows: dict[int, int]
-    logits: mx.array
-    hidden: mx.array | None
-    begun: float = field(default_factory=time.perf_counter)
 
 
 class Runner:
@@ -86,8 +76,8 @@ class Runner:
         """Begin a batch, and behind it `successors` as far as that is possible. Raises BatchFailedError.
 
         Successors are works of one token each, the one that their context's work in the batch draws last. What they
-        read is not looked at: their program tells with `go_on`, or never, and what they wrote lies beyond every
-        context's length.
+        read is foreseen, or empty where it cannot be: their program tells with `go_on`, or never, and what they wrote
+        lies beyond every context's length.
         """
         return self.call(lambda: self._run(batch, successors))
 
@@ -140,9 +130,7 @@ class Runner:
         with self._told_as_failed_batch():
             if ahead is None:
                 raise RuntimeError("what ran ahead has failed")
-            reads = [[(ahead.rows[work.context], read) for read in work.reads] for work in works]
-            reading = Reading(ahead.logits.astype(mx.float32), reads, ahead.hidden)
-            return self._read(works, reading, successors, ahead.begun)
+            return self._read(works, ahead.reading(works), successors, ahead.begun)
 
     def _read(self, works: Sequence[Work], reading: Reading, successors: Sequence[Work], begun: float) -> Outcome:
         """Results of a step that is built; its successors run behind it."""
@@ -168,20 +156,20 @@ class Runner:
         drawn = reading.last_tokens([place[work.context] for work in successors])
         try:
             logits = self.model.follow(replace(step, tokens=drawn, logit_rows=list(range(len(successors))))).keep()
+            return Ahead.of(successors, logits, self.model.hidden)
         except (UnsettledError, RuntimeError, ValueError, MemoryError):
             return None  # if it is the model that fails, it will do so again where somebody waits for it
-        return Ahead({work.context: row for row, work in enumerate(successors)}, logits, self.model.hidden)
 
     def _begin(self, ahead: Ahead) -> None:
         if self._ahead is ahead:
             ahead.begun = time.perf_counter()
-            self.model.begin(ahead.logits)
+            self.model.begin(*ahead.outputs)
 
     def _followed(self, works: Sequence[Work], reading: Reading) -> frozenset[int]:
         """Contexts whose row runs ahead on the token that was drawn in the end."""
-        rows = {} if self._ahead is None else self._ahead.rows
-        kept = (work.context for index, work in enumerate(works) if reading.keeps_last(index))
-        return frozenset(context for context in kept if context in rows)
+        ahead = () if self._ahead is None else self._ahead.works
+        kept = {work.context for index, work in enumerate(works) if reading.keeps_last(index)}
+        return frozenset(work.context for work in ahead if work.context in kept)
 
     @contextlib.contextmanager
     def _told_as_failed_batch(self) -> Generator[None]:
@@ -199,7 +187,7 @@ class Runner:
         """`work`, once what runs ahead is computed."""
         if self._ahead is not None and not self.model.pool.ordered:
             try:
-                self.model.settle(self._ahead.logits)
+                self.model.settle(*self._ahead.outputs)
             except (RuntimeError, ValueError, MemoryError):
                 self._ahead = None  # nobody asked for it so far
                 self.model.recover()
