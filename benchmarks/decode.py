@@ -2,8 +2,8 @@
 
     python -m benchmarks.decode [--new-tokens 64] [--repeats 3]
 
-Both sides use the same weights in float32 and the same BLAS; rounds alternate and medians are compared. `pie bench`
-measures more of this kind, with the same code.
+Both sides use the same weights in float32 and the same BLAS; rounds alternate, and the one with the median ratio
+counts. `pie bench` measures more of this kind, with the same code.
 """
 
 import argparse

@@ -6,7 +6,8 @@
 An empty `--clients` or `--agents` leaves that part out.
 
 Both servers use the same weights in float32 and the same BLAS, may use as many of its threads, and keep their defaults,
-mlx-lm's cache of 10 prompts among them. Only one of them is asked at a time; rounds alternate and medians are compared.
+mlx-lm's cache of 10 prompts among them. Only one of them is asked at a time; rounds alternate, and the one
+with the median ratio counts.
 
 A client asks unrelated questions, or goes on with one conversation, as chat clients do: each request carries all that
 was said. The agent loop makes 8 tool calls after a system prompt of about 1,000 tokens: as a program beside the model,
@@ -20,7 +21,6 @@ import contextlib
 import json
 import os
 import socket
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -32,6 +32,7 @@ from typing import Any
 
 from benchmarks.random_llama import write_random_llama
 from pie_mlx import Engine
+from pie_mlx.bench.rounds import median_round
 from pie_mlx.engine.model.blas import use_fast_blas
 from pie_mlx.events import Event, PassCompleted
 from pie_mlx.sdk import Context, Model, Sampler, runtime
@@ -225,7 +226,7 @@ async def alternating(
 
 
 def row(name: str, theirs: Sequence[float], ours: Sequence[float], *, lower: bool = False) -> None:
-    peer, mine = statistics.median(theirs), statistics.median(ours)
+    peer, mine = median_round(zip(theirs, ours, strict=True))
     print(f"{name:44} {peer:12,.2f} {mine:12,.2f} {peer / mine if lower else mine / peer:7.2f}x")
 
 

@@ -3,9 +3,10 @@
     python -m benchmarks.tax [--tokens 64] [--rounds 6] [--models "null model" "9.4M llama" "125M llama"]
 
 One greedy stream by mlx-lm's `generate_step` (the loop inside `stream_generate`) and by an inferlet: with
-`collect_tokens`, which the engine answers as a whole, and step by step; inline and in a worker process. Rounds
-alternate, each with new prompts of equal length. The peer's time is taken off: its median per token, and for collected
-texts its mean in the same round. The null model is the same hash on both sides. Both use the same BLAS.
+`collect_tokens`, which the engine answers as a whole, and step by step; inline and in a worker process. Rounds have new
+prompts of equal length, and the peer runs behind each. Its time there is taken off, as the speed of a host changes: its
+median per token, and for collected texts its mean. The null model is the same hash on both sides. Both use the same
+BLAS.
 """
 
 import argparse
@@ -52,8 +53,11 @@ MODELS: Mapping[str, dict[str, int] | None] = {
         "num_key_value_heads": 12,
     },
 }
-Rounds = list[list[float]]
-"""Seconds per token of each round: of every token, or their mean alone."""
+Seconds = list[float]
+"""Per token of a round: of every token, or their mean alone."""
+
+Round = tuple[Seconds, Seconds]
+"""The inferlet's, and mlx-lm's behind it."""
 
 PROGRAM = """
 import time
@@ -121,8 +125,7 @@ async def compare(name: str, directory: Path, tokens: int, rounds: int) -> list[
     sizes = MODELS[name]
     if sizes is not None:
         write_random_llama(directory, **sizes)
-    theirs: Rounds = []
-    found: dict[tuple[Isolation, str], Rounds] = {cast("Any", pair): [] for pair in TARGETS}
+    found: dict[tuple[Isolation, str], list[Round]] = {cast("Any", pair): [] for pair in TARGETS}
     async with AsyncExitStack() as stack:
         engines = {
             isolation: await stack.enter_async_context(engine(directory, sizes is None, isolation))
@@ -130,11 +133,10 @@ async def compare(name: str, directory: Path, tokens: int, rounds: int) -> list[
         }
         peer = NullPeer(null_model().vocabulary_size) if sizes is None else load_peer(str(directory))[0]
         for index in range(rounds + 1):  # the first round warms up
-            for place, ((isolation, way), seconds) in enumerate(found.items()):
-                given = {"prompt": prompt(64, index * len(found) + place), "tokens": tokens, "way": way}
-                seconds.append(await engines[isolation].run(program, given))
-            theirs.append(peer_seconds(peer, tokens, index))
-    return table(name, theirs[1:], {pair: seconds[1:] for pair, seconds in found.items()})
+            for place, ((isolation, way), done) in enumerate(found.items(), index * len(found)):
+                given = {"prompt": prompt(64, place), "tokens": tokens, "way": way}
+                done.append((await engines[isolation].run(program, given), peer_seconds(peer, tokens, place)))
+    return table(name, {pair: done[1:] for pair, done in found.items()})
 
 
 def engine(directory: Path, null: bool, isolation: Isolation) -> Engine:
@@ -143,21 +145,20 @@ def engine(directory: Path, null: bool, isolation: Isolation) -> Engine:
     return Engine(str(directory), total_pages=1024, isolation=isolation)
 
 
-def table(name: str, theirs: Rounds, found: Mapping[tuple[Isolation, str], Rounds]) -> list[str]:
-    base = median(chain(*theirs))
-    lines = [f"{name}: mlx-lm {base * 1e3:.3f} ms per token"]
-    for pair, rounds in found.items():
-        more = means_over(rounds, theirs) if pair[1] == "collect" else [each - base for each in chain(*rounds)]
-        ordered = sorted(more)
+def table(name: str, found: Mapping[tuple[Isolation, str], Sequence[Round]]) -> list[str]:
+    theirs = chain(*(peer for done in found.values() for _, peer in done))
+    lines = [f"{name}: mlx-lm {median(theirs) * 1e3:.3f} ms per token"]
+    for pair, done in found.items():
+        ordered = sorted(chain(*(more(pair[1], *round) for round in done)))
         p99 = ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]
         told = f"median {median(ordered) * 1e3:7.3f}   p99 {p99 * 1e3:7.3f} ms more   target {TARGETS[pair]:g}"
         lines.append(f"  {pair[1]:8} {pair[0]:8} {told}")
     return lines
 
 
-def means_over(rounds: Rounds, theirs: Rounds) -> list[float]:
-    """By how much the mean of a token is above the peer's in the same round: of a collected text no more is known."""
-    return [fmean(mine) - fmean(peer) for mine, peer in zip(rounds, theirs, strict=True)]
+def more(way: str, mine: Seconds, peer: Seconds) -> Seconds:
+    """By how much tokens took longer than the peer's, or their mean: of a collected text no more is known."""
+    return [fmean(mine) - fmean(peer)] if way == "collect" else [each - median(peer) for each in mine]
 
 
 async def measure(models: Sequence[str], tokens: int, rounds: int) -> None:

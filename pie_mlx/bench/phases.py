@@ -105,7 +105,7 @@ _PARTS: Sequence[tuple[Any, str, str]] = (
     (TickLoop, "plan", PLAN),
     (TickLoop, "chunks", BATCH),
     (TickLoop, "build", BATCH),
-    (TickLoop, "pin", BATCH),
+    (TickLoop, "enter", BATCH),
     (runner, "step_input", BATCH),
     (burst, "step_input", BATCH),
     (Reading, "__init__", SAMPLING),

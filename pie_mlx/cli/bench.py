@@ -17,7 +17,7 @@ CASES = ("decode", "batch-8", "batch-32", "continuations", "equal-prompt", "best
 @click.option("--dtype", type=click.Choice(["float32", "float16", "bfloat16"]), help="Compute in it on both sides.")
 @click.option("--case", "cases", multiple=True, type=click.Choice(CASES), help="Only this; may be repeated.")
 @click.option("--new-tokens", type=Whole(min=4), metavar="N", help="Tokens each stream writes (64).")
-@click.option("--repeats", type=Whole(min=1), metavar="N", help="Rounds, of which the median counts (3).")
+@click.option("--repeats", type=Whole(min=1), metavar="N", help="Rounds, of which that of the median ratio counts (3).")
 @click.option("--pages", type=Whole(min=64), metavar="N", help="Pages of the engine's pool (4096).")
 @click.option("--quick", is_flag=True, help="One short round: to see that it works, not to measure.")
 @click.option("--profile", is_flag=True, help="Also print where the time of a step goes.")

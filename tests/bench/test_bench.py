@@ -11,7 +11,7 @@ from pie_mlx.bench.machine import machine, versions
 from pie_mlx.bench.measure import CASES, Order, measure
 from pie_mlx.bench.phases import PHASES, Profile
 from pie_mlx.bench.report import Report, line, markdown, profile_lines
-from pie_mlx.bench.rounds import alternating
+from pie_mlx.bench.rounds import alternating, median_round
 from pie_mlx.bench.row import Row
 from pie_mlx.cli import bench as verb
 from pie_mlx.cli.benching import Benching
@@ -48,7 +48,7 @@ def test_unlike_things_are_not_compared(peer, why):
         require_alike(OURS, peer)
 
 
-async def test_rounds_take_turns_and_their_medians_count():
+async def test_rounds_take_turns_and_that_of_the_median_ratio_counts():
     turns = []
 
     def peer():
@@ -61,6 +61,10 @@ async def test_rounds_take_turns_and_their_medians_count():
 
     assert await alternating(peer, ours, 3) == (3.0, 4.0)
     assert turns == ["peer", "ours"] * 3
+
+
+def test_what_a_host_slows_down_for_one_round_decides_nothing():
+    assert median_round([(4.0, 2.0), (1.0, 1.0), (1.0, 3.0)]) == (1.0, 1.0)
 
 
 def report():
