@@ -22,10 +22,10 @@ class RunAhead:
     """The batch after the one that runs, made of the streams that will most likely just go on.
 
     It is built while its predecessor is computed, on tokens that are not drawn yet, and begins right behind it, with
-    the draws and probes of before. Rows whose program goes on with the token it drew are read as it wants, whatever
-    sampler, mask or probe it asks for. All others are dropped: what they wrote lies in slots beyond what their context
-    holds, which are overwritten before anybody reads them, because everything that touches pages runs on one thread in
-    order. It lives until the next batch is decided on.
+    the draws and probes of before where that pays. Rows whose program goes on with the token it drew are read as it
+    wants, whatever sampler, mask or probe it asks for. All others are dropped: what they wrote lies in slots beyond
+    what their context holds, which are overwritten before anybody reads them, because everything that touches pages
+    runs on one thread in order. It lives until the next batch is decided on.
     """
 
     def __init__(self, state: TickState, runner: Runner, *, enabled: bool) -> None:
@@ -99,9 +99,20 @@ class RunAhead:
             slots=[table[page] * self._state.store.page_size + offset],
             block_table=table,
             kv_length=work.kv_length + 1,
-            reads=_next_reads(work),
+            reads=self._next_reads(work),
             adapters=None if work.adapters is None else [work.adapters[-1]],
         )
+
+    def _next_reads(self, work: Work) -> tuple[RowRead, ...]:
+        """What the next pass reads if its program changes nothing; empty where it is better drawn when that is sure.
+
+        On a CPU whatever takes time is computed while the step behind it is built, which takes as long.
+        """
+        last = len(work.tokens) - 1
+        if any(read.index != last or read.mask is not None for read in work.reads):
+            return ()
+        at_once = self._runner.model.pool.ordered or all(map(_is_argmax, work.reads))
+        return tuple(map(_next_read, work.reads)) if at_once else ()
 
 
 def _draws_next(item: Pass, work: Work) -> bool:
@@ -111,12 +122,8 @@ def _draws_next(item: Pass, work: Work) -> bool:
     return drawing == 1 and drawn == [(len(work.tokens) - 1, 1)]
 
 
-def _next_reads(work: Work) -> tuple[RowRead, ...]:
-    """What the next pass reads if its program changes nothing; empty where that depends on what is drawn now."""
-    last = len(work.tokens) - 1
-    if any(read.index != last or read.mask is not None for read in work.reads):
-        return ()
-    return tuple(_next_read(read) for read in work.reads)
+def _is_argmax(read: RowRead) -> bool:
+    return isinstance(read.read, Sampler) and read.read.is_argmax
 
 
 def _next_read(read: RowRead) -> RowRead:

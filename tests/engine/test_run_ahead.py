@@ -133,23 +133,37 @@ async def test_a_stream_is_computed_before_it_is_asked_for(ahead: Running) -> No
     assert batches(ahead, first).count(True) >= 35
 
 
-@pytest.mark.parametrize(
-    "act", [Act("generate", 20), Act("generate", 20, WARM), Act("probe", 20)], ids=["greedy", "top_p", "probe"]
-)
-async def test_what_a_stream_reads_is_computed_with_its_step(
-    ahead: Running, monkeypatch: pytest.MonkeyPatch, act: Act
-) -> None:
-    foreseen, reading = list[bool](), Ahead.reading
+@pytest.fixture
+def foreseen(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Of each step that ran ahead, whether it was read as foreseen."""
+    found, reading = list[bool](), Ahead.reading
 
     def watched(step: Ahead, works: Sequence[Work]) -> Reading:
-        found = reading(step, works)
-        foreseen.append(found is step.foreseen)
-        return found
+        read = reading(step, works)
+        found.append(read is step.foreseen)
+        return read
 
     monkeypatch.setattr(Ahead, "reading", watched)
-    await in_context(ahead, live(ahead, ahead.prompt(20), [act]))
+    return found
+
+
+async def test_a_greedy_stream_draws_with_the_step_that_runs_ahead(ahead: Running, foreseen: list[bool]) -> None:
+    await in_context(ahead, live(ahead, ahead.prompt(20), [Act("generate", 20)]))
     assert foreseen.count(True) >= 15
     assert foreseen.count(False) == 0
+
+
+def test_where_a_device_computes_in_order_all_that_is_read_is_foreseen(  # E1, L6
+    monkeypatch: pytest.MonkeyPatch, foreseen: list[bool]
+) -> None:
+    monkeypatch.setenv("PIE_METAL", "emulate")
+    drawn: list[list[int]] = []
+    for runs_ahead in (True, False):
+        with engine_alone(runs_ahead=runs_ahead, total_pages=8) as engine:
+            acts = [Act("generate", 5, WARM), Act("probe", 5, WARM)]
+            drawn.append(finished(in_context(engine, live(engine, engine.prompt(20), acts))))
+    assert drawn[0] == drawn[1]
+    assert (len(foreseen), foreseen.count(False)) == (9, 1)  # all but the first step; the probe was new
 
 
 async def test_another_sampler_or_mask_is_read_from_what_was_computed_ahead(ahead: Running) -> None:  # E1, F9
