@@ -32,7 +32,7 @@ def parse_text(parse: Parse, text: str) -> Any:
     except (ValueError, TypeError, LookupError, msgspec.MsgspecError) as error:
         raise StructuredOutputError(
             f"collect_json: the text does not parse: {error}",
-            hint="raise max_tokens if the text is cut short (finish_reason is 'length')",
+            hint="raise max_tokens if the text is cut short (finish_reason is 'length'), bound too large numbers",
             text=text,
         ) from error
 
@@ -49,7 +49,14 @@ def _plan(schema: object) -> tuple[GrammarSchema, Parse]:
 
 
 def _pydantic(target: Any, describe: Describe, parse: Parse) -> tuple[GrammarSchema, Parse]:
-    return JsonSchema(with_forms(_described(target, lambda: readable_schema(describe)))), parse
+    schema = with_forms(_described(target, lambda: readable_schema(describe)))
+    return JsonSchema(schema), lambda text: parse(_held(text))
+
+
+def _held(text: str) -> str:
+    """The text. Raises ValidationError of msgspec for a number that no float holds, where pydantic reads infinity."""
+    msgspec.json.decode(text)
+    return text
 
 
 def _typed(target: Any) -> tuple[GrammarSchema, Parse]:

@@ -198,9 +198,9 @@ class Generator:
 
         `schema` is JSON text, a dict, a pydantic model class or a type made of those (`list[Model]`), a TypeAdapter, a
         dataclass, a msgspec Struct or another type msgspec knows, and the result is of that type; None is any JSON.
-        `parse` reads the text instead. Raises StructuredOutputError, with `.text`, when the text does not parse, and
-        InvalidTypeError for a type with a part that no schema describes: a datetime without a zone, a dict whose keys
-        are no str.
+        `parse` reads the text instead. Raises StructuredOutputError, with `.text`, when the text does not parse or has
+        a number that no float holds (a grammar allows any exponent where a schema has no bounds), and InvalidTypeError
+        for a type with a part that no schema describes: a datetime without a zone, a dict whose keys are no str.
         """
         constraint, reader = plan_structure(schema, parse)
         waits = bool(self._pending.answer_opening)

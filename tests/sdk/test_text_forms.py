@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,8 +12,8 @@ import msgspec
 import pydantic
 import pytest
 
-from pie_mlx.errors import InvalidTypeError
-from pie_mlx.sdk._structured import plan_structure
+from pie_mlx.errors import InvalidTypeError, StructuredOutputError
+from pie_mlx.sdk._structured import parse_text, plan_structure
 
 Zoned = msgspec.Meta(tz=True)
 DateTime = Annotated[datetime.datetime, Zoned]
@@ -179,3 +180,21 @@ def test_dates_inside_of_types_made_of_models_have_their_forms() -> None:  # G11
     described = schema_of(list[Stay])
     assert "pattern" in described["$defs"]["Stay"]["properties"]["length"]
     assert reader(list[Stay])('[{"length": "P1D"}]') == [Stay(length=datetime.timedelta(days=1))]
+
+
+class Weighed(pydantic.BaseModel):
+    weight: Any
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999"])
+@pytest.mark.parametrize("kind", [None, {}, "{}", Any, dict[str, float], Weighed, pydantic.TypeAdapter(Weighed)])
+def test_a_number_that_no_float_holds_is_an_error_whoever_reads_it(kind: Any, number: str) -> None:  # G11
+    text = f'{{"weight": {number}}}'
+    with pytest.raises(StructuredOutputError, match="Number out of range") as caught:
+        parse_text(reader(kind), text)
+    assert caught.value.text == text
+
+
+@pytest.mark.parametrize("number", ["1e308", "5e-999", "9" * 40])
+def test_numbers_of_any_length_that_can_be_held_are_read(number: str) -> None:  # G11
+    assert parse_text(reader(Weighed), f'{{"weight": {number}}}').weight == json.loads(number)
