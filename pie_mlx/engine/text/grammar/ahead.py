@@ -38,6 +38,10 @@ class MasksAhead:
 def compute_masks(matchers: Sequence[Matcher]) -> None:
     """Have the matchers, all of one vocabulary, know their next masks. What an engine refuses stays unknown: whoever
     asks for it is told why."""
+    if len(matchers) == 1:  # alone it is filled where it is kept, for 20 us less of a processor
+        with suppress(GrammarError):
+            matchers[0].packed_mask()
+        return
     kinds: dict[type[Walk], list[tuple[Matcher, Walk]]] = {}
     for matcher in matchers:
         if (walk := matcher.awaits) is not None:

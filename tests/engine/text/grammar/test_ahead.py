@@ -45,6 +45,17 @@ def test_masks_of_many_are_those_of_each(
     assert [language.allowed(matcher) for matcher in matchers] == alone
 
 
+def test_a_mask_alone_is_filled_where_it_is_kept(
+    language: Language, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (matcher,) = walked(language, ENGINES[engine], "ab")
+    allowed = language.allowed(matcher.fork())
+    monkeypatch.setattr(type(matcher.awaits), "fill_rows", None, raising=False)
+    compute_masks([matcher])
+    assert matcher.awaits is None
+    assert language.allowed(matcher) == allowed
+
+
 def test_masks_of_different_engines_are_computed_together(language: Language, engine: str) -> None:
     matchers = [*walked(language, ENGINES[engine], *TEXTS), *walked(language, ENGINES["llguidance"], *TEXTS)]
     alone = [language.allowed(matcher.fork()) for matcher in matchers]
