@@ -85,13 +85,16 @@ def parse_call(model: Model, text: str, schemas: Iterable[str | dict[str, Any]] 
 
 
 def native_grammar(model: Model, schemas: Iterable[str | dict[str, Any]]) -> Grammar | None:
-    """The model's own format of calls of these tools; None for a model without an enforceable one (D7)."""
+    """The model's own format of calls of these tools; None for a model without an enforceable one (D7).
+
+    Nothing comes before the first call but, where replies are made of messages (gpt-oss), a message of thought.
+    """
     source = GrammarSource("tools", schemas=schema_texts(schemas))
     return None if _compile(model, source) is None else Grammar(source)
 
 
 def native_matcher(model: Model, schemas: Iterable[str | dict[str, Any]]) -> Matcher | None:
-    """A matcher of the model's own format of calls of these tools; None for a model without an enforceable one (D7)."""
+    """A matcher of `native_grammar`; None for a model without an enforceable one (D7)."""
     return _compile(model, GrammarSource("tools", schemas=schema_texts(schemas)))
 
 

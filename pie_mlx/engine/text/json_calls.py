@@ -127,10 +127,13 @@ def parse_kimi(body: str, schemas: Mapping[str, Any]) -> list[ParsedToolCall]:
 
 
 def parse_harmony(body: str, schemas: Mapping[str, Any]) -> list[ParsedToolCall]:
-    """A message to a function: the header names it, the message is the arguments."""
+    """A message to a function, perhaps behind others: the header names it, the message is the arguments."""
     del schemas
     header, _, message = body.partition("<|message|>")
     recipient = _HARMONY.search(header)
+    while not recipient and message:
+        header, _, message = message.partition("<|start|>")[2].partition("<|message|>")
+        recipient = _HARMONY.search(header)
     if not recipient:
         raise ValueError("not a message to a function")
     return [named_call(recipient[1], json.loads(message.removesuffix("<|call|>") or "{}"))]

@@ -13,6 +13,7 @@ ASSISTANTS = ("zq8J0w", "zq8J1w")
 SYSTEM = "zq6H0w"
 TOOL = "zq3E0w"
 ARGUMENT = "zq5G0w"
+THOUGHT = "zq2D0w"
 RESULTS = ("zq4F0w", "zq4F1w")
 
 

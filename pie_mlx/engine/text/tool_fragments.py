@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pie_mlx.engine.text.formats import opens_reasoning
 from pie_mlx.engine.text.fragments import Fragments, Spans, message
-from pie_mlx.engine.text.sentinels import ARGUMENT, RESULTS, USERS, call_id, common_prefix, gaps, without_last
+from pie_mlx.engine.text.sentinels import ARGUMENT, RESULTS, THOUGHT, USERS, call_id, common_prefix, gaps, without_last
 from pie_mlx.engine.text.template import ChatTemplate, Message
 from pie_mlx.errors import TemplateError
 
@@ -67,10 +67,10 @@ def _result(name: str, call_id: str, mark: str) -> Message:
     return {"role": "tool", "name": name, "tool_call_id": call_id, "content": mark}
 
 
-def exchange(template: ChatTemplate, name: str, results: Sequence[str], *, cue: bool = False) -> str:
-    """A question, one call of `name` for each of the results, and these."""
+def exchange(template: ChatTemplate, name: str, results: Sequence[str], *, cue: bool = False, thought: str = "") -> str:
+    """A question, one call of `name` for each of the results, behind a `thought`, and these."""
     calls = [_call(name, _CALL_IDS[i]) for i in range(len(results))]
-    asked = {"role": "assistant", "content": "", "tool_calls": calls}
+    asked = {"role": "assistant", "content": thought, "tool_calls": calls}
     answers = [_result(name, _CALL_IDS[i], result) for i, result in enumerate(results)]
     return template.render([message("user", USERS[0]), asked, *answers], cue=cue, tools=[offered(name)])
 
@@ -112,6 +112,21 @@ def derive_call(template: ChatTemplate, fragments: Fragments, ends: Sequence[str
     if before is None or len(closings) < 2:
         return None
     return CallFragments(opening[: before.start()], _between(template, name), *closings)
+
+
+def derive_thought(template: ChatTemplate, fragments: Fragments, name: str) -> tuple[str, str] | None:
+    """The text around what is thought in a message of its own, from the cue to the call; None for a template that
+    writes none before a call."""
+    try:
+        called = _exchange_gaps(template, name, 1)[0].removeprefix(fragments.user_suffix)
+        text = exchange(template, name, RESULTS[:1], thought=THOUGHT)
+        _, before, after, *_ = gaps(text, (USERS[0], THOUGHT, ARGUMENT))
+    except TemplateError:
+        return None
+    before, cue = before.removeprefix(fragments.user_suffix), fragments.cue
+    if not (before.startswith(cue) and after.endswith(called) and called.startswith(cue)):
+        return None
+    return before.removeprefix(cue), after.removesuffix(called) + cue
 
 
 def _ends_turn(text: str, ends: Sequence[str]) -> bool:

@@ -125,6 +125,13 @@ HARMONY = """
 {%- else %}{{- '<|start|>' + m.role + '<|message|>' + m.content + '<|end|>' }}{% endif %}{% endfor %}
 {%- if add_generation_prompt %}{{- '<|start|>assistant' }}{% endif %}"""
 
+HARMONY_THOUGHTS = HARMONY.replace(
+    "{{- '<|start|>assistant to=' }}",
+    "{%- if m.content %}{{- '<|start|>assistant<|channel|>analysis<|message|>' + m.content + '<|end|>' }}{% endif %}"
+    "{{- '<|start|>assistant to=' }}",
+)
+"""As it is published: what a turn says before it calls is a message of its own."""
+
 SAME_TURN = """{{- bos_token }}
 {%- for m in messages %}
 {%- if m.role == 'tool' %}{{- '<|result>' + m.content + '<result|>' }}

@@ -24,10 +24,11 @@ from pie_mlx.engine.text.grammar.schema import Schema, close_objects, read_schem
 from pie_mlx.engine.text.grammar.tagged_calls import TaggedCalls, json_text
 from pie_mlx.engine.text.grammar.takeable import check_takeable
 from pie_mlx.engine.text.tool_families import BY_STYLE, ToolFamily
-from pie_mlx.engine.text.tool_fragments import CallFragments, derive_call, derive_separator
+from pie_mlx.engine.text.tool_fragments import CallFragments, derive_call, derive_separator, derive_thought
 from pie_mlx.engine.text.writing import tool_schemas
 
 _NO_ARGUMENTS: Schema = {"type": "object", "properties": {}, "additionalProperties": False}
+_ANY_TEXT = r"/(.|\n)*/"
 
 
 class NativeToolGrammars:
@@ -39,7 +40,8 @@ class NativeToolGrammars:
         self._family: ToolFamily | None = BY_STYLE[tools.style] if tools else None
 
     def compile(self, schemas: Sequence[str], engines: Engines) -> Walk | None:
-        """One or more calls of these tools and nothing else; None where that cannot be enforced (D7).
+        """One or more calls of these tools and nothing else, but for a thought before them where replies are made of
+        messages and the template writes one; None where that cannot be enforced (D7).
 
         Raises InvalidArgumentError for bad tool schemas, GrammarError for parts that cannot be enforced.
         """
@@ -98,7 +100,7 @@ class NativeToolGrammars:
         """All tools share the end of the block; a following call may be of any of them."""
         names = list(frames)
         closing, last = (self._literal(text) for text in (frames[names[0]].closing, frames[names[0]].last))
-        lines = [f"start: first {closing} | first following+ {last}".rstrip()]
+        lines = [f"start: {self._thought(names[0])}calls", f"calls: first {closing} | first following+ {last}".rstrip()]
         lines.append("first: " + " | ".join(f"first_{i}" for i in range(len(names))))
         lines.append("following: " + " | ".join(f"following_{i}" for i in range(len(names))))
         for i, name in enumerate(names):
@@ -108,6 +110,13 @@ class NativeToolGrammars:
             lines.append(f"following_{i}: {self._literal(between)} arguments_{i}")
             lines.append(f"arguments_{i}: %json {json_text(arguments[name])}")
         return "\n".join(lines) + "\n"
+
+    def _thought(self, name: str) -> str:
+        """A message that may come before that of the call, in Lark."""
+        if self._chat.fragments is None or not self._chat.formats().channels:
+            return ""
+        found = derive_thought(self._chat.template, self._chat.fragments, name)
+        return f"({self._literal(found[0])} {_ANY_TEXT} {self._literal(found[1])})? " if found else ""
 
     def _literal(self, text: str) -> str:
         """A literal in Lark, its added tokens by number."""

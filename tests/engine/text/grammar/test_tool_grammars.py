@@ -1,6 +1,7 @@
 """Native tool calls as grammars: what the template writes is accepted, anything else is not."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 
@@ -24,14 +25,15 @@ JSON_FORMATS = {
     "ids_last": (tool_templates.IDS_LAST, ()),
     "llama": (tool_templates.LLAMA, ()),
     "harmony": (tool_templates.HARMONY, templates.HARMONY_SPECIAL),
+    "harmony_thoughts": (tool_templates.HARMONY_THOUGHTS, templates.HARMONY_SPECIAL),
 }
-ONE_CALL_ONLY = {"llama", "harmony"}
+ONE_CALL_ONLY = {"llama", "harmony", "harmony_thoughts"}
 
 
 @pytest.fixture(params=JSON_FORMATS)
 def speaker(request: pytest.FixtureRequest, make_tokenizer: Factory) -> tuple[str, Speaker]:
     template, special = JSON_FORMATS[request.param]
-    end = "<|call|>" if request.param == "harmony" else "<|im_end|>"
+    end = "<|call|>" if request.param.startswith("harmony") else "<|im_end|>"
     return request.param, Speaker(make_tokenizer, template, special, end)
 
 
@@ -53,6 +55,33 @@ def test_other_tools_and_other_arguments_are_refused(speaker: tuple[str, Speaker
     for bad in (good.replace("weather", "feather"), good.replace("city", "town"), good[:-1], "Hello", f"x{good}"):
         assert not model.takes(bad, WEATHER, TIME), bad
     assert not model.takes(model.written(("time", {"n": "x"})), WEATHER, TIME)
+
+
+THOUGHT = '<|channel|>analysis<|message|>Where?\n"{<|end|><|start|>assistant'
+
+
+@pytest.fixture
+def messenger(make_tokenizer: Factory) -> Callable[[str], Speaker]:
+    return lambda template: Speaker(make_tokenizer, template, templates.HARMONY_SPECIAL, "<|call|>")
+
+
+def test_a_message_of_thought_may_come_before_the_call(messenger: Callable[[str], Speaker]) -> None:  # D7
+    model = messenger(tool_templates.HARMONY_THOUGHTS)
+    call = model.written(("weather", {"city": "Rome"}))
+    for before in ("", THOUGHT, THOUGHT.replace("Where?", "")):
+        assert model.takes(before + call, WEATHER), before
+        assert model.chat.parse_calls(before + call)[0].name == "weather"
+
+
+@pytest.mark.parametrize("before", [THOUGHT.replace("analysis", "final"), THOUGHT * 2, THOUGHT.replace("?", "<|end|>")])
+def test_no_other_message_comes_before_the_call(messenger: Callable[[str], Speaker], before: str) -> None:  # D7
+    model = messenger(tool_templates.HARMONY_THOUGHTS)
+    assert not model.takes(before + model.written(("weather", {"city": "Rome"})), WEATHER)
+
+
+def test_a_template_without_thoughts_begins_with_the_call(messenger: Callable[[str], Speaker]) -> None:  # D7
+    model = messenger(tool_templates.HARMONY)
+    assert not model.takes(THOUGHT + model.written(("weather", {"city": "Rome"})), WEATHER)
 
 
 def test_what_the_grammar_accepts_parses(speaker: tuple[str, Speaker]) -> None:
