@@ -114,7 +114,11 @@ def cue(model: Model) -> TurnTokens:
 
 
 def seal(model: Model) -> TurnTokens:
-    """The tokens that end the model's turn."""
+    """The tokens that end the model's turn.
+
+    Where a turn that calls a tool ends differently (gpt-oss, Gemma 4) they end one that does not: a Context, to which
+    they are appended, knows what was said and writes the end of a call.
+    """
     return write_turn(model, Turn("seal"), _LATER)
 
 
