@@ -54,11 +54,12 @@ class RenderedTurn(Record, frozen=True):
 
 
 class RenderTurn(Call[RenderedTurn], frozen=True):
-    """Render a turn by the model's own template (D1). Raises TemplateError."""
+    """Render a turn by the model's own template (D1), told the variables of `LoadModel`. Raises TemplateError."""
 
     model: str
     turn: Turn
     state: ChatState = ChatState()
+    template: str = ""
 
 
 class ParseToolCall(Call[list[ParsedToolCall]], frozen=True):

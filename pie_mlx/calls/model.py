@@ -56,7 +56,8 @@ class Formats(Record, frozen=True):
 
 class ModelInfo(Record, frozen=True):
     """A loaded model. `maximum_positions` bounds positions (F4); `vocabulary_size` is the width of a logits row,
-    `hidden_size` that of a hidden state, 0 where none can be read."""
+    `hidden_size` that of a hidden state, 0 where none can be read. `template_variables` may be told to its chat
+    template."""
 
     name: str
     vocabulary_size: int
@@ -64,12 +65,17 @@ class ModelInfo(Record, frozen=True):
     maximum_positions: int
     formats: Formats
     hidden_size: int = 0
+    template_variables: list[str] = []
 
 
 class LoadModel(Call[ModelInfo], frozen=True):
-    """Bind to a loaded model. Raises ModelNotFoundError."""
+    """Bind to a loaded model. `template` has variables for its chat template, the JSON text of an object; "" for none.
+
+    Raises ModelNotFoundError, and InvalidArgumentError for variables that the template does not read.
+    """
 
     name: str
+    template: str = ""
 
 
 class Encode(Call[list[int]], frozen=True):

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -19,9 +20,14 @@ from pie_mlx.cli.talking import is_at_terminal
 @click.option("--system", metavar="TEXT", help="The system message.")
 @click.option("--max-tokens", type=Whole(min=1), metavar="N", help="Longest answer.")
 @click.option("--temperature", type=Number(min=0), metavar="T", help="0 takes the likeliest token each time.")
+@click.option(
+    "--template", multiple=True, metavar="NAME=VALUE", help="Set a variable of its chat template. Repeatable."
+)
 @common_options
 @click.pass_obj
-def command(common: Common, question: tuple[str, ...], model: str | None, **given: Any) -> int:
+def command(
+    common: Common, question: tuple[str, ...], model: str | None, template: tuple[str, ...], **given: Any
+) -> int:
     """Talk to a model until Ctrl-D, or have one QUESTION answered.
 
     It runs on the engine that 'pie serve' has started, or else on one of its own: where none runs, where it serves
@@ -31,7 +37,7 @@ def command(common: Common, question: tuple[str, ...], model: str | None, **give
     \b
     pie chat "Who are you?"
     git diff | pie chat "Write a commit message."
-    pie chat --model mlx-community/Qwen3-0.6B-4bit
+    pie chat --model mlx-community/Qwen3-0.6B-4bit --template enable_thinking=false
     """
     from pie_mlx.cli.running import run_request
     from pie_mlx.runtime.daemon.program import BUILTIN
@@ -39,9 +45,23 @@ def command(common: Common, question: tuple[str, ...], model: str | None, **give
     asked = _question(" ".join(question))
     takes_turns = not asked and sys.stdout.isatty() and not (common.json or common.quiet)
     value = {name: setting for name, setting in given.items() if setting is not None}
-    value |= {"question": asked, "interactive": takes_turns}
+    value |= {"question": asked, "interactive": takes_turns, "template": json.dumps(_variables(template))}
     request = RunRequest(BUILTIN / "chat", model=model, input=json.dumps(value), ours=True, takes_turns=takes_turns)
     return run_request(request, common)
+
+
+def _variables(words: Iterable[str]) -> dict[str, Any]:
+    """Values are JSON where they can be read as such, and text else."""
+    found: dict[str, Any] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise click.UsageError(f"--template {word}: write NAME=VALUE, as in enable_thinking=false")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
+    return found
 
 
 def _question(question: str) -> str:

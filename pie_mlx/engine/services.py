@@ -15,7 +15,7 @@ from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.market import Horizon
 from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.process import Process
-from pie_mlx.engine.text.chat import ChatRenderer
+from pie_mlx.engine.text.chats import Chats
 from pie_mlx.engine.text.grammar import GrammarService
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.engine.ticker import Ticker
@@ -43,7 +43,7 @@ class Services:
     ticker: Ticker
     bank: Bank
     tokenizer: Tokenizer
-    chat: ChatRenderer
+    chats: Chats
     grammars: GrammarService
     adapters: AdapterRegistry
     draft_desk: DraftDesk | None

@@ -21,7 +21,7 @@ from pie_mlx.engine.schedule import Limits, policy
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.engine.spill import Spill, open_spill
-from pie_mlx.engine.text.chat import ChatRenderer
+from pie_mlx.engine.text.chats import Chats
 from pie_mlx.engine.text.grammar import GrammarService, NativeToolGrammars
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.engine.ticker import Ticker
@@ -37,7 +37,8 @@ async def start_services(
     model, draft = await _load_models(settings, runner, progress)
     store = PageStore(pages=model.pool.pages, page_size=settings.page_size, identity=model.identity)
     tokenizer = Tokenizer(model.tokenizer)
-    chat = ChatRenderer(tokenizer, model.eos_token_ids)
+    chats = Chats(tokenizer, model.eos_token_ids)
+    chat = chats.plain
     bank = _open_bank(settings, store.capacity, emit)
     spill = await _open_spill(settings, model, emit)
     emit(EngineStarted(model.name, settings.policy, store.capacity, settings.page_size))
@@ -52,6 +53,7 @@ async def start_services(
             model.maximum_positions,
             chat.formats(),
             model.hidden_size,
+            sorted(chat.template.variables),
         ),
         runner=runner,
         store=store,
@@ -68,7 +70,7 @@ async def start_services(
         ),
         bank=bank,
         tokenizer=tokenizer,
-        chat=chat,
+        chats=chats,
         emit=emit,
         grammars=GrammarService(
             tokenizer,

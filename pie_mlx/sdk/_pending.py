@@ -21,7 +21,7 @@ class PendingBuffer:
             self.release_held()
         if turn.role == "seal":
             turn = replace(turn, name=called_tool(self._model, self._lead))
-        rendered = self._model.host.call(RenderTurn(self._model.name, turn, self._chat))
+        rendered = self._model.host.call(RenderTurn(self._model.name, turn, self._chat, self._model.template))
         self._chat = rendered.state
         self.tokens += rendered.tokens
         if turn.role != "flush":

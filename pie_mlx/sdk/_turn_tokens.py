@@ -15,10 +15,10 @@ class TurnTokens(list[int]):
 
 def write_turn(model: Model, turn: Turn, state: ChatState) -> TurnTokens:
     """The turn after `state`, with all that the template would write later. Raises TemplateError."""
-    rendered = checked_model(model).host.call(RenderTurn(model.name, turn, state))
+    rendered = checked_model(model).host.call(RenderTurn(model.name, turn, state, model.template))
     tokens = rendered.tokens
     if rendered.state.held:
-        tokens = tokens + model.host.call(RenderTurn(model.name, Turn("flush"), rendered.state)).tokens
+        tokens = tokens + model.host.call(RenderTurn(model.name, Turn("flush"), rendered.state, model.template)).tokens
     elif rendered.state.due:
         tokens = tokens + model.host.call(Encode(model.name, rendered.state.due))
     return TurnTokens(tokens, turn)

@@ -1,6 +1,8 @@
 """Models and their tokenizers."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from pie_mlx.calls import (
     Decode,
@@ -45,22 +47,34 @@ class Tokenizer:
 
 
 class Model:
-    """A model the engine has loaded. `info` is what the engine said of it, `host` the engine it lives in."""
+    """A model the engine has loaded. `info` is what the engine said of it, `host` the engine it lives in, `template`
+    the variables of its chat template as JSON text."""
 
-    def __init__(self, info: ModelInfo, host: Link) -> None:
+    def __init__(self, info: ModelInfo, host: Link, template: str = "") -> None:
         self.info = info
         self.host = host
+        self.template = template
 
     @classmethod
-    def load(cls, name: str) -> "Model":
-        """Bind to a loaded model. Raises ModelNotFoundError listing the names there are."""
-        host = current_host()
-        return cls(host.call(LoadModel(checked_text(name, "model name"))), host)
+    def load(cls, name: str, *, template: Mapping[str, Any] | None = None) -> "Model":
+        """Bind to a loaded model. `template` sets variables of its chat template in all that is written for it, such as
+        `{"enable_thinking": False}` or `{"reasoning_effort": "high"}`; `template_variables` names them.
+
+        Raises ModelNotFoundError listing the names there are; InvalidArgumentError for a variable the template does not
+        read, listing those it reads; InvalidTypeError for values that are no JSON.
+        """
+        host, variables = current_host(), _variables(template)
+        return cls(host.call(LoadModel(checked_text(name, "model name"), variables)), host, variables)
 
     @property
     def name(self) -> str:
         """The name it was loaded under."""
         return self.info.name
+
+    @property
+    def template_variables(self) -> list[str]:
+        """What its chat template reads besides the conversation, sorted."""
+        return list(self.info.template_variables)
 
     def tokenizer(self) -> Tokenizer:
         """The model's tokenizer."""
@@ -75,6 +89,16 @@ def checked_model(model: object) -> Model:
     if not isinstance(model, Model):
         raise InvalidTypeError(f"model: got {type(model).__name__}", hint="pass what Model.load(name) answers")
     return model
+
+
+def _variables(template: Mapping[str, Any] | None) -> str:
+    """As JSON text, the same for equal ones."""
+    if not template:
+        return ""
+    try:
+        return json.dumps(dict(template), sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidTypeError(f"template: {error}", hint="pass names with JSON values") from None
 
 
 def _lists(vocabulary: Vocabulary) -> tuple[list[int], list[bytes]]:

@@ -91,3 +91,21 @@ def test_a_question_at_a_terminal_is_answered_and_no_other_asked_for(home):
     with Terminal([sys.executable, "-m", "pie_mlx", *words], PIE_HOME=str(home)) as terminal:
         terminal.read("Nice to meet you, Anna!")
         assert terminal.wait() == 0
+
+
+def test_variables_of_the_chat_template_are_told_to_it(pie):
+    question = ("chat", "What is 12 plus 30? Think before you answer.", "--temperature", 0)
+    assert pie(*question, "--template", "enable_thinking=false").out == "12 + 30 = 42\n"
+    assert pie(*question).out != "12 + 30 = 42\n"
+
+
+def test_a_variable_that_the_template_does_not_read_is_refused(pie):
+    ended = pie("chat", "Hello", "--template", "effort=high")
+    assert ended.code == 1
+    assert "reads no 'effort'" in ended.err
+
+
+def test_a_variable_without_a_value_is_refused(pie):
+    ended = pie("chat", "Hello", "--template", "enable_thinking")
+    assert ended.code == 2
+    assert "NAME=VALUE" in ended.err

@@ -17,6 +17,7 @@ from pie_mlx.errors import (
     GrammarError,
     GrammarRejectedError,
     InvalidArgumentError,
+    InvalidTypeError,
     ModelNotFoundError,
     OutOfPagesError,
     PageBoundsError,
@@ -36,6 +37,7 @@ from pie_mlx.sdk import (
     Regex,
     Sampler,
     brle,
+    chat,
     runtime,
     scheduling,
 )
@@ -441,3 +443,30 @@ async def test_two_texts_at_once_on_one_context_are_refused(run: Run) -> None:  
         assert [type(one) for one in found] == [list, ContextBusyError]
 
     await run(program)
+
+
+async def test_turns_and_formats_are_those_of_the_template_with_its_variables(run: Run) -> None:  # D1
+    async def written(model: Model) -> list[str]:
+        assert model.template_variables == ["enable_thinking"]
+        silent = Model.load(model.name, template={"enable_thinking": False})
+        context = Context(silent).user("Hello").cue()
+        found = [chat.cue(model), chat.cue(silent), context.buffer()]
+        return [model.tokenizer().decode(tokens).rpartition("<|im_start|>")[2] for tokens in found]
+
+    shut = "assistant\n<think>\n\n</think>\n\n"
+    assert await run(written) == ["assistant\n", shut, shut]
+
+
+@pytest.mark.parametrize(
+    ("template", "error"),
+    [({"thinking": True}, InvalidArgumentError), ({"enable_thinking": {1}}, InvalidTypeError)],
+    ids=["unknown", "no JSON"],
+)
+async def test_variables_that_the_template_cannot_be_told_are_refused(
+    run: Run, template: dict[str, Any], error: type[Exception]
+) -> None:
+    async def load(model: Model) -> None:
+        Model.load(model.name, template=template)
+
+    with pytest.raises(error):
+        await run(load)

@@ -1,6 +1,7 @@
 """A conversation. Every turn adds to the same pages, so nothing that was said is computed again."""
 
 import asyncio
+import json
 import re
 
 from inferlet import Context, Model, Sampler, chat, errors, reasoning, runtime, session
@@ -22,7 +23,8 @@ FULL = (errors.ContextLengthError, errors.OutOfPagesError)
 
 async def main(input):
     """Answer `question`, or every message until nobody sends more; the last answer is returned to a program."""
-    talk, said = Talk(Model.load(runtime.models()[0]), input), ""
+    model = Model.load(runtime.models()[0], template=json.loads(input["template"]))
+    talk, said = Talk(model, input), ""
     if input["question"]:
         return await talk.answer(input["question"])
     if input["interactive"]:

@@ -8,6 +8,7 @@ from msgspec import Meta
 Whole = Annotated[int, Meta(ge=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 StopText = Annotated[str, Meta(min_length=1)]
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 
 
 class Text(Strict, tag="text"):
@@ -183,6 +184,8 @@ class ChatRequest(Request, kw_only=True):
     response_format: PlainText | AnyObject | SchemaFormat = PlainText()
     logprobs: bool = False
     top_logprobs: Annotated[int, Meta(ge=0, le=20)] = 0
+    reasoning_effort: Effort | None = None
+    chat_template_kwargs: dict[str, Any] = {}
 
 
 class CompletionRequest(Request, kw_only=True):

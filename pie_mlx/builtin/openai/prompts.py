@@ -4,14 +4,35 @@ from inferlet import Context, Model, runtime
 from refusals import Refusal
 
 
-def load_model(name):
-    """Raises Refusal for one that is not there."""
+def load_model(name, template=None):
+    """A model, told the variables of its chat template. Raises Refusal for one that is not there."""
     try:
-        return Model.load(name)
+        return Model.load(name, template=template)
     except Exception as error:
         if getattr(error, "code", "") == "model_not_found":
             raise Refusal.unknown_model(name, runtime.models()) from None
         raise
+
+
+def load_told(request, terms):
+    """The model of a ChatRequest, told how much to think and what else is for its template. Raises Refusal."""
+    model, told = load_model(request.model), request.chat_template_kwargs
+    if request.reasoning_effort is not None:
+        told = {**_thinking(request.reasoning_effort, model.template_variables, terms.effort), **told}
+    unknown = sorted(told.keys() - set(model.template_variables))
+    if unknown:
+        known = ", ".join(model.template_variables) or "none"
+        text = f"the chat template of {model.name} reads no '{unknown[0]}': it reads {known}"
+        raise Refusal(400, text, param=f"chat_template_kwargs.{unknown[0]}")
+    return load_model(request.model, told) if told else model
+
+
+def _thinking(effort, variables, param):
+    if "reasoning_effort" in variables:
+        return {"reasoning_effort": effort}
+    if "enable_thinking" in variables:
+        return {"enable_thinking": effort != "none"}
+    raise Refusal(400, "the model's chat template cannot be told how much to think: leave it out", param=param)
 
 
 def checked_length(context, param):

@@ -9,7 +9,7 @@ from constraints import rules_of
 from conversation import write_messages
 from fields import PlainText
 from inferlet import Context
-from prompts import checked_length, copies, load_model
+from prompts import checked_length, copies, load_told
 from readings import Vocabulary
 from speech import Speech
 from stops import StopTexts
@@ -33,7 +33,7 @@ async def begin_replies(request, size, terms):
 
 
 def _prepare(request, terms):
-    model = load_model(request.model)
+    model = load_told(request, terms)
     rules = rules_of(request, model, terms)
     context = Context(model)
     write_messages(context, request.messages, rules.schemas, terms)

@@ -38,8 +38,11 @@ def chat_of(request):
         response_format=_format(request.text.format),
         logprobs=bool(request.include),
         top_logprobs=request.top_logprobs,
+        reasoning_effort=request.reasoning.effort,
+        chat_template_kwargs=request.chat_template_kwargs,
     )
-    return chat, Terms("input", "text.format", "tools[].strict", "call_id", [place for place, _ in turns])
+    places = [place for place, _ in turns]
+    return chat, Terms("input", "text.format", "tools[].strict", "call_id", "reasoning.effort", places)
 
 
 def _turns(request):

@@ -4,7 +4,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from bodies import Strict
-from fields import AnyObject, DrawnBody, PlainText, Schema, Whole
+from fields import AnyObject, DrawnBody, Effort, PlainText, Schema, Whole
 from msgspec import Meta
 
 LOGPROBS = "message.output_text.logprobs"
@@ -82,7 +82,9 @@ class TextOptions(Strict, frozen=True):
 
 
 class ReasoningOptions(Strict, frozen=True):
-    """There are none yet: a model thinks as its template has it."""
+    """Summaries are not written: the reasoning itself is told."""
+
+    effort: Effort | None = None
 
 
 class ResponseRequest(DrawnBody, kw_only=True):
@@ -129,6 +131,7 @@ class ResponseRequest(DrawnBody, kw_only=True):
     include: list[Literal["message.output_text.logprobs"]] = []
     top_logprobs: Annotated[int, Meta(ge=0, le=20)] = 0
     store: bool = True
+    chat_template_kwargs: dict[str, Any] = {}
 
     @classmethod
     def prepared(cls, given: dict[str, Any]) -> dict[str, Any]:

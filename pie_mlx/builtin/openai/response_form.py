@@ -78,7 +78,7 @@ def _settings(request):
         "tools": msgspec.to_builtins(request.tools),
         "background": False,
         "previous_response_id": None,
-        "reasoning": {"effort": None, "summary": None},
+        "reasoning": {"effort": request.reasoning.effort, "summary": None},
         "store": False,
         "truncation": "disabled",
     }

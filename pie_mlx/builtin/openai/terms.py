@@ -11,6 +11,7 @@ class Terms:
     format: str
     strict: str
     call: str
+    effort: str
     places: list[int] | None = None
 
     def message(self, place):
@@ -18,4 +19,4 @@ class Terms:
         return f"{self.messages}[{place if self.places is None else self.places[place]}]"
 
 
-CHAT = Terms("messages", "response_format", "tools[].function.strict", "tool_call_id")
+CHAT = Terms("messages", "response_format", "tools[].function.strict", "tool_call_id", "reasoning_effort")

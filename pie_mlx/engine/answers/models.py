@@ -1,5 +1,7 @@
 """Models, tokenizers and chat rendering."""
 
+from msgspec.structs import replace
+
 from pie_mlx import calls
 from pie_mlx.engine.answers.base import answers, looks_up
 from pie_mlx.engine.process import Process
@@ -8,7 +10,7 @@ from pie_mlx.engine.text.tokenizer import LONG
 
 
 def _is_long_turn(call: calls.RenderTurn) -> bool:
-    return sum(map(_characters, (call.turn, *call.state.held, *call.state.turns))) > LONG
+    return bool(call.template) or sum(map(_characters, (call.turn, *call.state.held, *call.state.turns))) > LONG
 
 
 def _characters(turn: calls.Turn) -> int:
@@ -26,10 +28,10 @@ async def describe_runtime(services: Services, process: Process, call: calls.Des
     )
 
 
-@looks_up(calls.LoadModel)
+@looks_up(calls.LoadModel, lambda call: bool(call.template))
 def load_model(services: Services, call: calls.LoadModel) -> calls.ModelInfo:
     services.check_model(call.name)
-    return services.model_info
+    return replace(services.model_info, formats=services.chats.of(call.template).formats())
 
 
 @looks_up(calls.Encode, lambda call: len(call.text) > LONG)
@@ -60,10 +62,10 @@ def read_split_regex(services: Services, call: calls.ReadSplitRegex) -> str:
 @looks_up(calls.RenderTurn, _is_long_turn)
 def render_turn(services: Services, call: calls.RenderTurn) -> calls.RenderedTurn:
     services.check_model(call.model)
-    return services.chat.render(call.turn, call.state)
+    return services.chats.of(call.template).render(call.turn, call.state)
 
 
 @looks_up(calls.ParseToolCall, lambda call: sum(map(len, (call.text, *call.schemas))) > LONG)
 def parse_tool_call(services: Services, call: calls.ParseToolCall) -> list[calls.ParsedToolCall]:
     services.check_model(call.model)
-    return services.chat.parse_calls(call.text, call.schemas)
+    return services.chats.plain.parse_calls(call.text, call.schemas)

@@ -1,7 +1,8 @@
 """Conversations in a model's own words: turns in, tokens out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import msgspec
 
@@ -21,14 +22,15 @@ from pie_mlx.engine.text.writing import Piece, TurnWriter
 from pie_mlx.errors import InvalidArgumentError, TemplateError
 
 
-def load_template(tokenizer: Tokenizer) -> ChatTemplate:
-    """The tokenizer's own chat template; ChatML for one that has none (D1). Raises TemplateError."""
+def load_template(tokenizer: Tokenizer, variables: Mapping[str, Any] | None = None) -> ChatTemplate:
+    """The tokenizer's own chat template, with `variables`; ChatML for one that has none (D1). Raises TemplateError."""
     pretrained = tokenizer.pretrained
     if not getattr(pretrained, "chat_template", None):
         return ChatTemplate.from_text(CHATML, pretrained.special_tokens_map)
     template = ChatTemplate(
         lambda tools: pretrained.get_chat_template(tools=None if tools is None else list(tools)),
         pretrained.special_tokens_map,
+        variables or {},
     )
     adapt(template)
     adapt_calls(template)
@@ -36,15 +38,21 @@ def load_template(tokenizer: Tokenizer) -> ChatTemplate:
 
 
 class ChatRenderer:
-    """Writes conversations for one model. `generation_eos_ids` are the end tokens of its generation config.
+    """Writes conversations for one model. `generation_eos_ids` are the end tokens of its generation config, `variables`
+    what its template is told besides.
 
     `mode` is "fragments", "stateful", or "none" when the template allows neither: then `render` raises TemplateError.
     Immutable after construction.
     """
 
-    def __init__(self, tokenizer: Tokenizer, generation_eos_ids: Iterable[int] = ()) -> None:
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        generation_eos_ids: Iterable[int] = (),
+        variables: Mapping[str, Any] | None = None,
+    ) -> None:
         self.tokenizer = tokenizer
-        self.template = load_template(tokenizer)
+        self.template = load_template(tokenizer, variables)
         self._markers = [tokenizer.added_texts[token] for token in sorted(tokenizer.control_ids)]
         self._markers += [text for token in tokenizer.eos_ids if (text := tokenizer.added_texts.get(token))]
         self.fragments: Fragments | None = None

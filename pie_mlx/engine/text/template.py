@@ -11,6 +11,7 @@ from jinja2.ext import Extension
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from pie_mlx.engine.text.template_variables import variables_in
 from pie_mlx.errors import TemplateError
 
 Message = dict[str, Any]
@@ -90,24 +91,32 @@ class ChatTemplate:
 
     `content_parts`: the template wants lists of parts instead of text, as those of vision models do. `no_tools`: what
     it takes for the absence of tools. `restyle_calls`: a message with tool calls, their arguments as objects, as the
-    template takes it.
+    template takes it. `variables` names what the template reads besides the conversation and `special_tokens`, and
+    may be told in `told`.
     Raises TemplateError at construction for text that is no template.
     """
 
-    def __init__(self, source_for: Callable[[Sequence[Any] | None], str], variables: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        source_for: Callable[[Sequence[Any] | None], str],
+        special_tokens: Mapping[str, Any],
+        told: Mapping[str, Any] | None = None,
+    ) -> None:
         self._environment = _environment()
-        self._variables = dict(variables)
+        self._variables = {**special_tokens, "date_string": TODAY.strftime("%d %b %Y"), **(told or {})}
         self._plain = self._compile(source_for(None))
         self._with_tools = self._compile(source_for([{}]))
         self.source = source_for([{}])
+        read = [variables_in(self._environment, source) for source in {self.source, source_for(None)}]
+        self.variables = frozenset[str]().union(*read) - special_tokens.keys()
         self.content_parts = False
         self.no_tools: Sequence[Any] | None = None
         self.restyle_calls: Callable[[Message], Message] = _unchanged
 
     @staticmethod
-    def from_text(source: str, variables: Mapping[str, Any] | None = None) -> "ChatTemplate":
+    def from_text(source: str, special_tokens: Mapping[str, Any] | None = None) -> "ChatTemplate":
         """One template for everything."""
-        return ChatTemplate(lambda _: source, variables or {})
+        return ChatTemplate(lambda _: source, special_tokens or {})
 
     def render(
         self,
@@ -127,7 +136,6 @@ class ChatTemplate:
                 messages=given,
                 add_generation_prompt=cue,
                 tools=tools or self.no_tools,
-                date_string=TODAY.strftime("%d %b %Y"),
             )
         except Exception as error:  # a template is a program of its own and fails with whatever it likes
             raise TemplateError(

@@ -246,7 +246,7 @@ def test_fields_that_ask_for_nothing_are_accepted(respond):
         ({"background": True}, "background", "set stream"),
         ({"truncation": "auto"}, "truncation", "leave it out"),
         ({"include": ["reasoning.encrypted_content"]}, "include[0]", "leave it out"),
-        ({"reasoning": {"effort": "low"}}, "reasoning.effort", "leave it out"),
+        ({"reasoning": {"summary": "auto"}}, "reasoning.summary", "leave it out"),
         ({"text": {"verbosity": "low"}}, "text.verbosity", "leave it out"),
         ({"tools": [{"type": "web_search"}]}, "tools[0].type", "offer functions"),
         ({"tool_choice": "required"}, "tool_choice", "there are no tools"),
