@@ -25,7 +25,10 @@ def json_text(what: str, value: Any) -> str:
         problem = f"{what}: the {type(value).__name__} has not been awaited"
         raise InvalidTypeError(problem, hint="write 'await' before it")
     try:
-        return msgspec.json.encode(value).decode()
+        encoded = msgspec.json.encode(value)
+        if b"null" in encoded:  # which msgspec writes for NaN and infinity too
+            json.dumps(msgspec.to_builtins(value), allow_nan=False)
+        return encoded.decode()
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise InvalidTypeError(f"{what}: {error}", hint="use a str or values JSON can hold") from error
 
@@ -37,10 +40,14 @@ def spaced_text(what: str, value: Any) -> str:
     InvalidTypeError for what JSON cannot hold, InvalidArgumentError for text that is not Unicode.
     """
     try:
-        text = value if isinstance(value, str) else json.dumps(msgspec.to_builtins(value), ensure_ascii=False)
+        text = value if isinstance(value, str) else _spaced(value)
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise InvalidTypeError(f"{what}: {error}", hint="use a str or values JSON can hold") from error
     return checked_text(text, what)
+
+
+def _spaced(value: Any) -> str:
+    return json.dumps(msgspec.to_builtins(value), ensure_ascii=False, allow_nan=False)
 
 
 def schema_texts(schemas: Iterable[str | dict[str, Any]]) -> list[str]:

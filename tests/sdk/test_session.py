@@ -1,5 +1,6 @@
 """Talking to the client, and reading the market."""
 
+import math
 from typing import Any
 
 import pytest
@@ -22,6 +23,15 @@ def test_text_is_sent_as_it_is_and_the_rest_as_json(host: ToyHost, model: Model)
 def test_what_json_cannot_hold_is_refused(model: Model) -> None:
     with pytest.raises(InvalidTypeError):
         session.send(object())
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_numbers_that_json_has_no_words_for_are_refused(host: ToyHost, ctx: Context, number: float) -> None:
+    with pytest.raises(InvalidTypeError, match=r"session\.send: .*not JSON"):
+        session.send({"a": [1, number]})
+    with pytest.raises(InvalidTypeError, match=r"tool result: .*not JSON"):
+        ctx.answer_tool("f", [number])
+    assert host.sent(calls.SendMessage) == []
 
 
 async def test_what_was_not_awaited_is_refused_with_that_word(model: Model) -> None:
