@@ -1,5 +1,6 @@
 """The `pie` command."""
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -108,8 +109,9 @@ def main() -> None:
     _open_closed_streams()
     end_at_once_when_interrupted()
     code = execute(sys.argv[1:])
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):  # `execute` has told that it cannot be written
+            stream.flush()
     # Not through the interpreter's own end: it waits for threads of programs that never end, and destructors of MLX's
     # threads race with it (seen as an abort after an interrupted load).
     os._exit(code)

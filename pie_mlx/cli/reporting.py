@@ -1,5 +1,6 @@
 """How the command line says that something went wrong."""
 
+import errno
 import json
 import sys
 import traceback
@@ -27,6 +28,12 @@ def report_failure(error: BaseException, common: Common) -> int:
         report(error.message, error.hint, type(error).__name__, common)
     elif isinstance(error, click.ClickException):
         report(error.format_message(), "", type(error).__name__, common)
+    elif isinstance(error, OSError) and (error.filename is not None or error.errno == errno.ENOSPC):
+        # Of the machine and no defect of ours; no file's name comes with what is written to standard output.
+        what = "output" if error.filename is None else error.filename
+        report(
+            f"{what}: {error.strerror}", "check the path, its permissions and the disk", type(error).__name__, common
+        )
     else:
         why = f"{type(error).__name__}: {error}"
         report(f"internal error: {why}", "run it again with --debug and report this", type(error).__name__, common)

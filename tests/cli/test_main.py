@@ -124,6 +124,23 @@ def test_a_defect_of_ours_is_one_line_too(pie, monkeypatch):
     assert "Traceback" not in ended.err
 
 
+def test_a_path_that_cannot_be_is_no_defect_of_ours(pie):
+    name = "a" * 300
+    ended = pie("check", name)
+    assert ended.code == 1
+    assert ended.err == f"pie: {name}: File name too long\n     try: check the path, its permissions and the disk\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux has a disk that is always full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_cannot_be_written_is_told_in_one_line(unbuffered):
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    command = f"{sys.executable} -m pie_mlx version > /dev/full"
+    ended = subprocess.run(command, shell=True, env=environment, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr.splitlines()[0]) == (1, "pie: output: No space left on device")
+    assert "Traceback" not in ended.stderr
+
+
 def test_an_interruption_ends_with_130(pie, monkeypatch):
     def interrupt(*args):
         raise KeyboardInterrupt
