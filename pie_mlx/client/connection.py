@@ -131,7 +131,8 @@ class Connection:
 
 
 async def open_socket(url: str, unix_socket: str | None) -> ClientConnection:
-    """Raises SessionClosedError when nobody answers, AuthError when the server refuses the handshake."""
+    """Raises SessionClosedError when nobody answers, AuthError when the server refuses the handshake, ProtocolError for
+    what is no address."""
     options: dict[str, Any] = {
         "compression": None,
         "max_size": FRAME_LIMIT_BYTES,
@@ -147,7 +148,7 @@ async def open_socket(url: str, unix_socket: str | None) -> ClientConnection:
         status = refused.response.status_code
         reason = (refused.response.body or b"").decode(errors="replace").strip()
         raise AuthError(f"{url}: refused with {status}: {reason}", hint="see the engine's settings") from None
-    except InvalidURI:
+    except (InvalidURI, ValueError):  # of Python: an impossible port or host
         raise ProtocolError(f"{url}: not an address of an engine", hint="write ws://HOST:PORT") from None
     except (OSError, TimeoutError, InvalidHandshake) as error:
         where = unix_socket or url

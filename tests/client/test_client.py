@@ -8,7 +8,15 @@ import pytest
 
 from pie_mlx.client import connect, find_engine
 from pie_mlx.client.frames import ProcessEvent
-from pie_mlx.errors import AuthError, InvalidArgumentError, LaunchError, McpError, ProcessError, SessionClosedError
+from pie_mlx.errors import (
+    AuthError,
+    InvalidArgumentError,
+    LaunchError,
+    McpError,
+    ProcessError,
+    ProtocolError,
+    SessionClosedError,
+)
 from pie_mlx.events import ProcessFailed, ProcessFile, ProcessMessage, ProcessOutput, ProcessReturned
 from tests.server.running import MANIFEST, RunningServer
 from tests.server.test_daemons import ask, free_port
@@ -327,6 +335,13 @@ async def test_a_lost_connection_is_told_to_everybody(tmp_path):
 async def test_nobody_there():
     with pytest.raises(SessionClosedError, match=r"no engine answers at ws://127\.0\.0\.1:1"):
         await connect("ws://127.0.0.1:1")
+
+
+@pytest.mark.parametrize("url", ["ws://h:99999", "ws://h:port", "ws://[", f"ws://{'a' * 64}.example", "127.0.0.1:8080"])
+async def test_what_is_no_address_is_refused_with_the_form_of_one(url):
+    with pytest.raises(ProtocolError, match="not an address of an engine") as refused:
+        await connect(url)
+    assert refused.value.hint == "write ws://HOST:PORT"
 
 
 async def test_a_refused_handshake(server):
