@@ -1,5 +1,8 @@
 """Numbers on the command line, called what people call them."""
 
+import math
+from typing import Any
+
 import click
 
 
@@ -10,6 +13,12 @@ class Whole(click.IntRange):
 
 
 class Number(click.FloatRange):
-    """A number between bounds."""
+    """A finite number between bounds, which NaN would lie in."""
 
     name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number

@@ -33,6 +33,7 @@ def demo(tmp_path):
         (["run", "a.py", "--input", "{}", "--", "--a", "1"], "exclude each other"),
         (["run", "https://x.com/a.py"], "https://x.com/a.py: a URL is not run: download it first"),
         (["run", "a.py", "--timeout", "0"], "--timeout"),
+        (["run", "a.py", "--timeout", "nan"], "nan is not a finite number."),
         (["run", "a.py", "--timeout", "abc"], "'abc' is not a valid number."),
         (["serve", "--port", "abc"], "'abc' is not a valid whole number."),
         (["run", "a.py", "--token-budget", "0"], "--token-budget"),
