@@ -34,7 +34,8 @@ class TooSmall(Canvas):
 
     def paint(self, width: int, height: int) -> list[Line]:
         size = self.app.size  # pyright: ignore[reportUnknownMemberType]
-        return [[Piece(f" {size.width}x{size.height} is too small: the monitor needs 80x24", "warn")]]
+        told = (f" {size.width}x{size.height} is too small:", " the monitor needs 80x24")
+        return [[Piece(line, "warn")] for line in told]  # two lines, which a narrow terminal holds too
 
 
 class MonitorScreen(Screen[None]):
