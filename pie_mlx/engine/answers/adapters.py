@@ -9,7 +9,7 @@ from pie_mlx.engine.model.adapters import AdapterContent, initial_content, read_
 from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.transfers import Download, Upload
-from pie_mlx.errors import AdapterFormatError, InvalidArgumentError
+from pie_mlx.errors import AdapterError, AdapterFormatError, InvalidArgumentError
 
 LARGEST_RANK = 1024
 MOST_TARGETS = 64
@@ -68,6 +68,10 @@ async def read(services: Services, process: Process, call: calls.ReadAdapter) ->
     adapter = services.adapters.find(process.username, call.adapter)
     if call.offset == 0:
         content = await services.adapters.read(adapter)
+        if not content.additions:  # a folder without matrices is one that no load takes
+            raise AdapterError(
+                f"adapter '{adapter.name}': it has no weights to save", hint="load some first, or call zo.initialize()"
+            )
         bank = services.runner.model.adapters
         config, data = await services.runner.call(lambda: write_adapter(content, bank.blocks))
         process.download = Download(call.adapter, config, data)

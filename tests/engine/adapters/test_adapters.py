@@ -108,6 +108,12 @@ async def test_a_new_adapter_changes_nothing(engine: Running) -> None:  # A1
     assert await written(engine, adapter) == await written(engine, None)
 
 
+async def test_an_adapter_without_weights_is_not_saved(engine: Running, tmp_path: Path) -> None:  # A1
+    adapter = Adapter.create(engine.model, "empty")
+    with pytest.raises(AdapterError, match="'empty': it has no weights to save"):
+        adapter.save(tmp_path / "a")
+
+
 async def test_names_are_taken_until_destroyed(engine: Running, folder: Folder) -> None:  # A1
     adapter = loaded(engine, folder(1))
     with pytest.raises(AdapterExistsError, match="style"):

@@ -43,13 +43,13 @@ def read_adapter(config_text: str, data: bytes, targets: Mapping[str, Target], d
 
 
 def write_adapter(content: AdapterContent, layers: int) -> tuple[str, bytes]:
-    """adapter_config.json and adapters.safetensors as mlx-lm reads them, `layers` being the blocks of the model.
+    """adapter_config.json and adapters.safetensors of additions, as mlx-lm reads them; the model has `layers` blocks.
 
     mlx-lm knows one rank and one scale: what differs from the first projection's is in patterns that only we read.
     """
     additions = content.additions
-    first = next(iter(additions.values()), None)
-    rank, scale = (first.rank, first.scale) if first else (1, 1.0)
+    first = next(iter(additions.values()))
+    rank, scale = first.rank, first.scale
     config = {
         "fine_tune_type": "lora",
         "num_layers": layers,
