@@ -24,7 +24,7 @@ class _Stepped:
 
     def current(self) -> Brle:
         if self.mask is None:
-            self.mask = brle.restriction(self.constraint.step(list(self.unseen)))
+            self.mask = brle.restriction(self.constraint.step(list(self.unseen)), f"mask of {self.name}.step")
             self.unseen = []
         return self.mask
 

@@ -15,17 +15,18 @@ NOTHING: Brle = [0]
 """The logit mask that allows nothing; `[]` would allow everything."""
 
 
-def canonical(mask: Iterable[int]) -> Brle:
-    """The same mask in minimal runs. Raises InvalidArgumentError for a negative run, InvalidTypeError for non-ints."""
-    runs = integers(mask, "mask")
+def canonical(mask: Iterable[int], what: str = "mask") -> Brle:
+    """The same mask in minimal runs. Raises InvalidArgumentError for a negative run and InvalidTypeError for non-ints,
+    both of `what`."""
+    runs = integers(mask, what)
     if any(run < 0 for run in runs):
-        raise InvalidArgumentError(f"mask: negative run {min(runs)}", hint="run lengths count tokens")
+        raise InvalidArgumentError(f"{what}: negative run {min(runs)}", hint="run lengths count tokens")
     return _minimal(_runs(runs))
 
 
-def restriction(mask: Sequence[int]) -> Brle:
+def restriction(mask: Sequence[int], what: str = "mask") -> Brle:
     """A logit mask in minimal runs, where only `[]` restricts nothing. Raises as `canonical` does."""
-    runs = canonical(mask)
+    runs = canonical(mask, what)
     return runs or (NOTHING if len(mask) else [])
 
 

@@ -103,6 +103,12 @@ async def test_a_constraint_that_raises_can_be_asked_again(ctx: Context) -> None
     assert (await step.execute()).tokens == encode("h")
 
 
+@pytest.mark.parametrize("mask", [None, "abc", [1.5], [-1, 5]], ids=repr)
+async def test_a_mask_that_is_none_is_told_with_its_constraint(ctx: Context, mask: Any) -> None:
+    with pytest.raises((InvalidTypeError, InvalidArgumentError), match=r"mask of Recorder\.step: "):
+        await text_of(ctx, constrain=[Everything(), Recorder(mask)])
+
+
 async def test_accepted_tokens_reach_the_constraints(ctx: Context) -> None:  # G7
     heard = Recorder()
     generator = ctx.user("hi").generate(ARGMAX, constrain=heard)
