@@ -100,7 +100,7 @@ def _named(name: str, args: dict[str, Any] | str | None) -> str:
 def _object(args: dict[str, Any] | str | None) -> bytes:
     """The bytes of a JSON object. Raises McpError (-32602)."""
     try:
-        text = args if isinstance(args, str) else json_text("MCP arguments", args or {})
+        text = args if isinstance(args, str) else json_text("MCP arguments", {} if args is None else args)
         encoded = text.encode()
         fits = isinstance(msgspec.json.decode(encoded), dict)
     except (InvalidTypeError, UnicodeEncodeError, msgspec.DecodeError, RecursionError) as error:

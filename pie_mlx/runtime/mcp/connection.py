@@ -45,7 +45,8 @@ for _name in ("mcp", "client"):
 class Connection:
     """Open after `open`, until the server ends, breaks the protocol or `close`. Belongs to one loop.
 
-    `on_end` is called with the reason when it ends by itself. `garbage` is the last line that was no JSON-RPC.
+    `on_end` is called with the reason when it ends by itself. `garbage` is the last line that was no JSON-RPC,
+    since the last answer.
     """
 
     def __init__(self, server: McpServer, stderr: StderrTail, on_end: Callable[[str], None]) -> None:
@@ -91,6 +92,7 @@ class Connection:
             result = await self._dispatcher.send_raw_request(method, params, self._options)
         except MCPError as error:
             raise await self._translated(error) from None
+        self.garbage = ""
         text = json.dumps(result, ensure_ascii=False, separators=(",", ":"))
         if len(text.encode()) > ANSWER_LIMIT_BYTES:
             raise mcp_error(

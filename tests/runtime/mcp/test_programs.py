@@ -90,7 +90,7 @@ async def test_arguments_of_the_program_travel_as_they_are(engine: Engine) -> No
     assert await engine.run(main) == [{}, {}, {"n": 12345678901234567890}]
 
 
-@pytest.mark.parametrize("args", ["not json", "[1]", "3", "", {"x": object()}, "\ud800"])
+@pytest.mark.parametrize("args", ["not json", "[1]", "3", "", [], 0, {"x": object()}, "\ud800"])
 async def test_arguments_that_are_no_json_object_are_refused_before_they_are_sent(engine: Engine, args: object) -> None:
     async def main(input):
         mcp.connect("small").call_tool("echo", args)

@@ -112,6 +112,13 @@ async def test_no_answer_in_time_is_an_error(small) -> None:
     await started.call("ping")
 
 
+async def test_what_a_server_printed_before_an_answer_is_no_reason_for_its_silence(small) -> None:
+    started = small("greeting", timeout_seconds=1)
+    await started.call("ping")
+    with pytest.raises(McpError, match=r"did not answer within 1 s$"):
+        await started.call("silence")
+
+
 async def test_a_server_that_does_not_greet_is_an_error(small) -> None:
     with pytest.raises(McpError, match=r"did not answer within 0\.5 s"):
         await small("mute", timeout_seconds=0.5).call("ping")
