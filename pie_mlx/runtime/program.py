@@ -11,7 +11,7 @@ from pie_mlx.runtime.findings import nearest_path
 from pie_mlx.runtime.inline_manifest import inline_manifest
 from pie_mlx.runtime.manifest import HANDLER, NAME_LIMIT, Manifest, RuntimeSettings, examine_manifest, parse_manifest
 from pie_mlx.runtime.semver import Version
-from pie_mlx.runtime.style import Style, style_of
+from pie_mlx.runtime.style import Style, has_main_guard, style_of
 from pie_mlx.syntax import parsing
 
 MANIFEST_FILE = "Pie.toml"
@@ -76,8 +76,9 @@ def check_source(source: str, file: Path, entry: str) -> None:
     names = _bound_names(tree)
     is_script = entry == RuntimeSettings().entry and style_of(tree, entry, names) == "script"
     if not {entry, HANDLER} & names and not is_script:
+        unmet = ", and nothing runs under 'if __name__ == \"__main__\"'" if has_main_guard(tree) else ""
         raise LaunchError(
-            f"{file}: no 'async def {entry}(input)'",
+            f"{file}: no 'async def {entry}(input)'{unmet}",
             hint=f"define it, or 'def {entry}(input)' for the blocking API, or write a script that imports inferlet",
         )
 

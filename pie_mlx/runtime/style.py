@@ -33,14 +33,23 @@ def entry_functions(tree: ast.Module, entry: str) -> list[ast.FunctionDef | ast.
     return [node for node in _outside_definitions(tree) if isinstance(node, _Function) and node.name == entry]
 
 
+def has_main_guard(tree: ast.Module) -> bool:
+    """Whether something stands under `if __name__ == "__main__"`, which never holds: programs are imported."""
+    return any(_is_main_guard(node) for node in tree.body)
+
+
 def _outside_definitions(tree: ast.Module) -> Iterator[ast.AST]:
     """Every node that belongs to the module's own level, definitions included but not what is inside of them."""
     waiting: list[ast.AST] = list(tree.body)
     while waiting:
         node = waiting.pop()
         yield node
-        if not isinstance(node, _DEFINITIONS):
+        if not isinstance(node, _DEFINITIONS) and not _is_main_guard(node):
             waiting.extend(ast.iter_child_nodes(node))
+
+
+def _is_main_guard(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and not node.orelse and ast.unparse(node.test) == "__name__ == '__main__'"
 
 
 def _uses_sdk(tree: ast.Module) -> bool:

@@ -69,6 +69,12 @@ async def test_a_forgotten_or_misspelled_main_is_no_script(program, source):
         find_program(program(source))
 
 
+async def test_a_script_that_waits_to_be_the_main_module_is_refused_with_that_reason(program):
+    source = "from inferlet import session\nif __name__ == '__main__':\n    session.send('hello')\n"
+    with pytest.raises(LaunchError, match="nothing runs under 'if __name__ == \"__main__\"'"):
+        find_program(program(source))
+
+
 async def test_a_plain_main_generates(engine, program):
     messages = []
     process = await engine.launch(program(GENERATING), {"prompt": "Hi"}, on_message=messages.append)
