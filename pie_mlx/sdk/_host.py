@@ -98,6 +98,7 @@ def current_host() -> Link:
     if link is None:
         raise EngineStoppedError(
             "no engine: this code does not run inside an inferlet",
-            hint="run it with `pie run`, `engine.run(main)` or `pie_mlx.run(main)`",
+            hint="run it with `pie run`, `engine.run(main)` or `pie_mlx.run(main)`; "
+            "a program starts threads with asyncio.to_thread, or with contextvars.copy_context().run as their target",
         )
     return link

@@ -1,8 +1,10 @@
 """Finding the engine, and letting go of things safely."""
 
+import contextvars
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,14 @@ ROOT = Path(__file__).parents[2]
 def test_outside_of_an_inferlet_there_is_no_engine() -> None:
     with pytest.raises(EngineStoppedError, match="inferlet"):
         runtime.models()
+
+
+def test_a_thread_of_the_programs_own_is_told_how_to_reach_its_engine(host: ToyHost, model: Model) -> None:
+    with ThreadPoolExecutor() as threads:
+        with pytest.raises(EngineStoppedError) as refused:
+            threads.submit(runtime.models).result()
+        assert "contextvars.copy_context().run" in refused.value.hint
+        assert threads.submit(contextvars.copy_context().run, runtime.models).result() == runtime.models()
 
 
 def test_hosts_nest(host: ToyHost) -> None:
