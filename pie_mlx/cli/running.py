@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import os
 import sys
 from collections.abc import Callable, Coroutine, Generator, Sequence
@@ -223,8 +224,8 @@ class _Launch:
     def _report(self, outcome: Outcome) -> int:
         if not isinstance(outcome, Failed):
             return 0
-        if isinstance(outcome.error, BrokenPipeError):  # of our own output: a program's is in its own process
-            raise outcome.error
+        if isinstance(outcome.error, OSError) and outcome.error.errno in (errno.EPIPE, errno.ENOSPC):
+            raise outcome.error  # of our own output: a program's is in its own process
         return report_failed(f"program '{self.program.identity}'", outcome, self.common)
 
 

@@ -110,7 +110,8 @@ class Process:
 
     def _observer_failed(self, error: Exception) -> None:
         self._deaf = error
-        self.cancel()
+        if not self._reported.done():
+            self.cancel()
 
     def _report(self, outcome: Outcome) -> None:
         with contextlib.suppress(RuntimeError):  # nobody is waiting any more: the launcher's loop has closed
@@ -134,4 +135,4 @@ class Process:
             self._outlet.deliver(ProcessReturned(self.id, outcome.value, outcome.format))
         self._outlet.close()
         self._executor = None  # a result may be kept for long, and a worker's link holds much
-        return outcome
+        return outcome if self._deaf is None else Failed(self._deaf)  # the end itself may not have been taken

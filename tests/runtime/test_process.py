@@ -291,6 +291,17 @@ async def test_an_observer_that_raises_fails_the_launch():
         await Launched(main, observe=observe).process.result()
 
 
+async def test_an_observer_that_cannot_take_the_end_fails_the_launch():
+    def observe(event, data):
+        raise OSError("disk full")
+
+    async def main():
+        return "lost"
+
+    with pytest.raises(OSError, match="disk full"):
+        await Launched(main, observe=observe).process.result()
+
+
 async def test_messages_reach_a_program_in_order():
     received = []
 
