@@ -244,7 +244,7 @@ def test_grammars_run_ahead_and_allow_the_same(ahead: Running, behind: Running) 
             with Context(engine.model) as context:
                 context.append(engine.prompt(20, seed=5))
                 generator = context.generate(
-                    GREEDY, max_tokens=40, stop=[], auto_flush=False, constrain=Regex("[a-z ]{12,60}[0-9]")
+                    GREEDY, max_tokens=40, stop=[], auto_flush=False, constrain=Regex("[a-z ]{40,60}[0-9]")
                 )
                 return await step_by_step(generator)
 
