@@ -58,6 +58,8 @@ class ProgramRun:
     def _outcome(self, runner: asyncio.Runner) -> Outcome:
         try:
             outcome: Outcome = returned(self._result(runner))
+        except SystemExit as end:  # `sys.exit()` is how a script ends early, and a code of 0 no error
+            outcome = Failed(end) if end.code else returned(None)
         except BaseException as error:
             outcome = Failed(error)
         if self._cancelled:

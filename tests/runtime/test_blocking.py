@@ -157,6 +157,21 @@ async def test_an_error_ends_it_with_its_own_lines(engine, program):
     assert outcome.error_type == "ZeroDivisionError"
 
 
+@pytest.mark.parametrize("ending", ["sys.exit()", "sys.exit(0)", "exit()"])
+async def test_a_script_that_exits_without_a_code_has_ended_well(engine, program, ending):  # Y1
+    source = f"import sys\nfrom inferlet import session\nsession.send('said')\n{ending}\nsession.send('never')\n"
+    messages = []
+    process = await engine.launch(program(source), on_message=messages.append)
+    assert await process.result() is None
+    assert messages == ["said"]
+
+
+async def test_a_program_that_exits_with_a_code_has_failed(engine, program):
+    process = await engine.launch(program("import sys\nasync def main(input):\n    sys.exit('no luck')\n"))
+    outcome = await process.outcome()
+    assert (outcome.error_type, str(outcome.error)) == ("SystemExit", "no luck")
+
+
 async def test_a_plain_function_runs_beside_the_caller(engine):
     def main(input):
         model = sync.Model.load(sync.runtime.models()[0])
