@@ -349,7 +349,7 @@ def test_prompts_are_texts_or_tokens_one_or_many(client):
 
 
 def test_logprobs_of_text_are_lists(client):
-    answer = client.completions.create(model=MODEL, prompt="Once", temperature=0, max_tokens=4, logprobs=2)
+    answer = client.completions.create(model=MODEL, prompt="The", temperature=0, max_tokens=4, logprobs=2)
     read = answer.choices[0].logprobs
     assert "".join(read.tokens) == answer.choices[0].text
     for token, top in zip(read.tokens, read.top_logprobs, strict=True):
@@ -357,5 +357,6 @@ def test_logprobs_of_text_are_lists(client):
         assert top[token] == max(top.values())
     assert read.text_offset[0] == 0
     stop = answer.choices[0].text[2:]
-    cut = client.completions.create(model=MODEL, prompt="Once", temperature=0, max_tokens=4, logprobs=2, stop=stop)
+    assert answer.choices[0].text.find(stop) == 2
+    cut = client.completions.create(model=MODEL, prompt="The", temperature=0, max_tokens=4, logprobs=2, stop=stop)
     assert max(cut.choices[0].logprobs.text_offset) < len(cut.choices[0].text) == 2
