@@ -16,6 +16,10 @@ from tests.server.speaking import hang_up
 
 pytestmark = pytest.mark.timeout(60)
 
+FLAGS = {"type": "array", "items": {"type": "boolean"}, "minItems": 1000}
+ENDLESS = {"type": "json_schema", "json_schema": {"name": "flags", "strict": True, "schema": FLAGS}}
+"""A reply that no model ends early."""
+
 
 @pytest.mark.parametrize(
     ("fields", "param"),
@@ -147,7 +151,7 @@ async def test_a_request_that_is_ended_before_it_is_answered_is_told_so_and_not_
     registry = server.server.service.registry
     async with openai.AsyncOpenAI(base_url=f"{server.http}/v1", api_key="any", max_retries=2) as client:
         asking = asyncio.create_task(
-            client.completions.create(model=MODEL, prompt="a", max_tokens=4000, temperature=2, seed=1)
+            client.chat.completions.create(model=MODEL, messages=HELLO, max_tokens=4000, response_format=ENDLESS)
         )
         await asyncio.to_thread(server.wait_for, PassCompleted)
         (record,) = registry.records(ADMIN)
