@@ -6,9 +6,9 @@ import openai
 import pytest
 
 from pie_mlx.runtime.daemon.program import BUILTIN
+from tests.ports import free_port
 from tests.server.running import RunningServer
 from tests.server.speaking import speak
-from tests.server.test_daemons import free_port
 
 pytestmark = pytest.mark.timeout(60)
 

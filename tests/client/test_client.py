@@ -18,8 +18,9 @@ from pie_mlx.errors import (
     SessionClosedError,
 )
 from pie_mlx.events import ProcessFailed, ProcessFile, ProcessMessage, ProcessOutput, ProcessReturned
+from tests.ports import free_port
 from tests.server.running import MANIFEST, RunningServer
-from tests.server.test_daemons import ask, free_port
+from tests.server.test_daemons import ask
 from tests.server.test_published_client import MCP_SERVER, do
 
 pytestmark = pytest.mark.timeout(30)

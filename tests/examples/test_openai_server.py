@@ -1,7 +1,6 @@
 """Served as its page says: an engine that stays, then serve.py."""
 
 import os
-import socket
 import subprocess
 import sys
 
@@ -9,13 +8,9 @@ import openai
 import pytest
 
 from tests.examples.stage import EXAMPLES
+from tests.ports import free_port
 
 QUESTION = [{"role": "user", "content": "What is the capital of Norway?"}]
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return free.getsockname()[1]
 
 
 @pytest.fixture(scope="module")

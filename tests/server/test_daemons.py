@@ -3,11 +3,11 @@
 import asyncio
 import gc
 import json
-import socket
 
 import pytest
 from pie_client import PieClient
 
+from tests.ports import free_port
 from tests.server.running import RunningServer, write_program
 from tests.server.speaking import hang_up, speak
 
@@ -46,11 +46,6 @@ async def handle(request, input):
         case "/odd":
             return {"status": 99}
 """
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return free.getsockname()[1]
 
 
 async def ask(port, path, *, method="GET", body=b"", **headers):
@@ -176,6 +171,7 @@ async def test_a_daemon_is_listed_and_ended_like_a_process(server, port):
         ({"input": "[1]"}, "expected object"),
     ],
 )
+@pytest.mark.usefixtures("port")  # which installs the program
 async def test_what_cannot_be_launched_is_refused(server, fields, reason):
     async with await speak(server, "ada") as ada:
         ok, result = await ada.ask("launch_daemon", **{"port": free_port(), "inferlet": "web", "input": "{}", **fields})

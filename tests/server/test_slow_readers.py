@@ -1,7 +1,6 @@
 """Clients that read too slowly, or not at all: programs wait for a while, then the client is cut off."""
 
 import asyncio
-import socket
 
 import pytest
 
@@ -10,6 +9,7 @@ from pie_mlx.runtime.registry import User
 from pie_mlx.server import ServerSettings
 from pie_mlx.server.event_frames import CHUNK_BYTES, text_pieces
 from pie_mlx.server.outbox import FRAMES_LIMIT, Outbox
+from tests.ports import free_port
 from tests.server.programs import PLAYER
 from tests.server.running import MANIFEST, RunningServer, write_program
 from tests.server.speaking import hang_up, speak
@@ -102,10 +102,10 @@ async def handle(request):
 async def test_who_does_not_read_an_answer_ends_its_process(server, tmp_path):
     program, manifest = write_program(tmp_path, "flood", FLOOD, more='[runtime]\nentry = "handle"\n')
     server.server.service.programs.install(program.read_bytes(), manifest.read_text())
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     async with await speak(server, "ada") as ada:
-        await ada.ask("launch_daemon", port=port, inferlet="flood@0.1.0", input="{}")
+        launched, answer = await ada.ask("launch_daemon", port=port, inferlet="flood@0.1.0", input="{}")
+        assert launched, answer
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1)
         writer.write(f"GET / HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n".encode())
         await reader.readexactly(1)
