@@ -5,12 +5,13 @@ import contextlib
 import os
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 
 import pytest
 from aiohttp import ClientConnectionError, ClientSession, WSMsgType
+
+from tests.ports import free_port
 
 COMMAND = shlex.join([sys.executable, "-m", "pie_mlx", "top", "--demo"])
 SERVE = "import sys; from textual_serve.server import Server; Server(sys.argv[1], port=int(sys.argv[2])).serve()"
@@ -19,8 +20,7 @@ SERVE = "import sys; from textual_serve.server import Server; Server(sys.argv[1]
 @pytest.fixture
 def port(tmp_path):
     """Of a server that serves the demo."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        number = free.getsockname()[1]
+    number = free_port()
     environment = {**os.environ, "PIE_HOME": str(tmp_path)}
     command = [sys.executable, "-c", SERVE, COMMAND, str(number)]
     with (

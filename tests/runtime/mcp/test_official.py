@@ -11,6 +11,7 @@ import pytest
 
 from pie_mlx.errors import McpError
 from pie_mlx.runtime.mcp import McpServer, McpServers
+from tests.ports import free_port
 from tests.runtime.mcp.servers import OFFICIAL, official_server
 
 
@@ -19,8 +20,7 @@ def port(tmp_path_factory: pytest.TempPathFactory):
     """Where a server listens for HTTP."""
     script = tmp_path_factory.mktemp("http") / "official.py"
     script.write_text(OFFICIAL)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        number = free.getsockname()[1]
+    number = free_port()
     running = subprocess.Popen([sys.executable, script, str(number)])
     while running.poll() is None:
         try:
@@ -68,8 +68,7 @@ async def test_everything_a_server_offers_can_be_used(servers: McpServers) -> No
 
 
 async def test_a_server_that_is_not_there_is_an_error() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        number = free.getsockname()[1]
+    number = free_port()
     servers = McpServers([McpServer("gone", "http", url=f"http://127.0.0.1:{number}/mcp")])
     with pytest.raises(McpError, match="cannot be started") as raised:
         await servers.request("gone", "tools/list", "{}")
