@@ -5,7 +5,6 @@ from pie_mlx.engine.kv.image import Image, ImageKeeper, Tail, cut_tail
 from pie_mlx.engine.kv.suspension import Suspender, copies_of
 from pie_mlx.engine.kv.trie import PrefixTrie, chain_of, place_at
 from pie_mlx.engine.kv.values import Mark, PageCopy
-from pie_mlx.engine.kv.working import pages_for
 
 
 def mark(context: Context) -> Mark:
@@ -40,7 +39,7 @@ class Undoer:
             self._leave(context, before)
             return ()
         attached = context.block_table[before.committed : context.committed]
-        replaced = min(len(attached), pages_for(len(before.working), self._page_size))
+        replaced = min(len(attached), before.working_pages)  # also where nothing was written on them yet
         first_spare = context.committed + before.working_pages - replaced
         spare = context.block_table[first_spare:] + self._pool.take(max(0, lacking))
         self._pool.give(spare[replaced:])

@@ -295,3 +295,14 @@ def test_a_foreseen_page_is_a_neighbour_too(store: PageStore):
     store.release(context - 1)
     table = store.table_for(context, 17)
     assert table == [2, 3]
+
+
+def test_a_failed_pass_leaves_reserved_pages_that_it_filled_and_committed():  # E6, P4
+    world = World(pages=6, page_size=2)
+    context = world.create()
+    world.store.reserve(context, 2)
+    world.contexts[context].working_pages = 2
+    before = world.store.counters(context)
+    world.fail(context, [5, 6, 7, 8], suspend=False, publish=True)
+    assert world.store.counters(context) == before
+    world.store.check_integrity()
