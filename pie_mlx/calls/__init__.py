@@ -36,7 +36,7 @@ from pie_mlx.calls.context import (
     SaveSnapshot,
     TruncateTokens,
 )
-from pie_mlx.calls.forward import Forward, ForwardReply, MultiStep, Prospect, Speculation
+from pie_mlx.calls.forward import Forward, ForwardReply, Lookahead, MultiStep, Prospect, Speculation
 from pie_mlx.calls.grammar import (
     AdvanceMatcher,
     CompileGrammar,
@@ -161,6 +161,7 @@ __all__ = [
     "Logprob",
     "LogprobValues",
     "Logprobs",
+    "Lookahead",
     "MarketReading",
     "MatcherState",
     "ModelInfo",

@@ -50,6 +50,14 @@ class MultiStep(Record, frozen=True):
     prospect: Prospect | None = None
 
 
+class Lookahead(Record, frozen=True):
+    """Steps that the engine may take behind a pass before they are asked for: at most `tokens` are drawn in them, and
+    none after one of `stop_tokens`."""
+
+    tokens: int
+    stop_tokens: list[int] = []
+
+
 class Forward(Call["ForwardReply"], frozen=True):
     """One pass over a context: a decode step is one of these.
 
@@ -60,8 +68,9 @@ class Forward(Call["ForwardReply"], frozen=True):
     of variation) renews the automatic bid before the pass (B4). With `speculation`, the one sampler of the pass, at the
     last own input, answers every token that was verified, and matchers are advanced up to the first stop token. With
     `multi_step` it answers the tokens of all passes; fewer than possible when something came up, which the next call is
-    told if it still holds. `adapter` and the noise of `zo_seed` are for `tokens`, not for `pending` (F1, F10); 0 is
-    none.
+    told if it still holds. With `lookahead` the reply may bring tokens of later steps (G14): who uses them sends what
+    those steps would have computed with the next pass, as `pending`, and how many were `taken`; the others never were.
+    `adapter` and the noise of `zo_seed` are for `tokens`, not for `pending` (F1, F10); 0 is none.
     """
 
     context: int
@@ -78,6 +87,8 @@ class Forward(Call["ForwardReply"], frozen=True):
     horizon: tuple[float, float] | None = None
     speculation: Speculation | None = None
     multi_step: MultiStep | None = None
+    lookahead: Lookahead | None = None
+    taken: int = 0
     adapter: int = 0
     zo_seed: int = 0
 
@@ -86,7 +97,8 @@ class ForwardReply(Record, frozen=True):
     """Slot results in slot order, the page counters after the pass, and whether a matcher has terminated.
 
     `attached` of its inputs were not computed: their pages were cached. `drafted` guesses were run behind them. The
-    first `kept` of the tokens that a speculating or multi-step pass drew are in KV.
+    first `kept` of the tokens that a speculating or multi-step pass drew are in KV. `ahead` are those of the steps that
+    follow, of which nothing is in KV yet.
     """
 
     results: list[AnyResult]
@@ -95,3 +107,4 @@ class ForwardReply(Record, frozen=True):
     attached: int = 0
     drafted: int = 0
     kept: int = 0
+    ahead: list[int] = []

@@ -23,7 +23,8 @@ class Course:
     Each is drawn as the pass draws its own, from what was drawn before it, under its `matchers` and the `fixed` mask.
     `named` is how often the context was named when the pass began: a later call comes before what nobody has asked for
     (P3). `walked` are the forks of the matchers that the device moves on. `kept` counts the tokens that are in KV, once
-    the pass is over; `extra_pages` were reserved for them alone.
+    the pass is over; `extra_pages` were reserved for them alone. Of a `tentative` course none is: whether they are
+    wanted is not known yet.
     """
 
     context: LiveContext
@@ -35,11 +36,13 @@ class Course:
     walked: Sequence[Matcher] = ()
     kept: int = 0
     extra_pages: int = 0
+    tentative: bool = False
 
     @staticmethod
-    def of(context: LiveContext, tokens: int, stop_tokens: frozenset[int]) -> "Course":
+    def of(context: LiveContext, tokens: int, stop_tokens: frozenset[int], *, tentative: bool = False) -> "Course":
         """The course of a pass behind which `tokens` more are wanted."""
-        return Course(context, max(0, min(tokens, MOST_STEPS)), stop_tokens, context.named)
+        count = max(0, min(tokens, MOST_STEPS))
+        return Course(context, count, stop_tokens, context.named, tentative=tentative)
 
     @property
     def is_wanted(self) -> bool:
@@ -52,6 +55,8 @@ class Course:
 
     def take(self, last: WorkingToken, results: Sequence[AnyResult]) -> list[WorkingToken]:
         """The tokens that were drawn behind the input `last` and are in KV: all but the last one."""
+        if self.tentative:
+            return []
         (drawn,) = results
         tokens = drawn.tokens[:-1] if isinstance(drawn, SampledTokens) else []
         self.kept = len(tokens)

@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from pie_mlx.engine.drafting import NgramDrafter, Pace
+from pie_mlx.engine.foretold import Foretold
 from pie_mlx.engine.market import Horizon
 from pie_mlx.engine.model.randomness import stream_key
 from pie_mlx.errors import ContextReleasedError, PieError
@@ -17,7 +18,8 @@ class LiveContext:
     P13). `account` is the wallet it draws on. `fresh` from being granted pages until it has run (Q3). `expected` is
     the horizon its bid was computed from, None for a declared bid. `suspensions` counts how often it went from the
     pool. `streaming` while its passes go on where the last one ended, so that the next can be foreseen. `named` counts
-    the calls that named it. `drafter` is there once the engine was asked to speculate, `draft_model_pace` once its
+    the calls that named it. `foretold` is what its program was told of a stream beyond what it asked for, None while
+    there is no stream. `drafter` is there once the engine was asked to speculate, `draft_model_pace` once its
     draft model may. `owed` is an error that ended the later passes of a call, which was answered without it; the next
     call is told. `parent` is the context it was forked from, or 0.
     """
@@ -34,6 +36,7 @@ class LiveContext:
     streaming: bool = True
     released: bool = False
     named: int = 0
+    foretold: Foretold | None = None
     drafter: NgramDrafter | None = None
     draft_model_pace: Pace | None = None
     owed: PieError | None = None

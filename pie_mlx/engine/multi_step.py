@@ -75,6 +75,7 @@ class Steps:
             self._call,
             tokens=tokens,
             pending=[],
+            taken=0,
             slots=[Slot(len(tokens) - 1, self._sampler)],
             speculation=speculation,
             horizon=None if self._plan.prospect is None else self._plan.prospect.after(drawn),

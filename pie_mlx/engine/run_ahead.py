@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from pie_mlx.calls import Sampler
-from pie_mlx.engine.model.batch import Outcome, RowRead, Work, last_drawn
+from pie_mlx.engine.model.batch import Outcome, RowRead, Work, is_argmax, last_drawn
 from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.passes import Pass
 from pie_mlx.engine.tick_state import TickState
@@ -37,10 +37,35 @@ class RunAhead:
         """Whether a step is built on tokens that are still being drawn, so that the device need not wait for it."""
         return self._enabled and self._runner.model.follows and self._runner.model.pool.ordered
 
-    def none(self) -> list[Work]:
-        """No successors: nothing is foreseen of the next batch."""
+    def with_tails(self, chunks: Chunks, works: Sequence[Work]) -> tuple[Work, ...]:
+        """`works`, which steps follow at once, with slots for one that runs ahead behind those; none where it may not,
+        or there are not enough pages."""
+        self._begin()
+        if not self._enabled or not self._runner.model.follows or not all(item.context.streaming for item, _ in chunks):
+            return ()
+        found = [self._with_tail(work) for work in works]
+        return tuple(work for work in found if work is not None) if None not in found else ()
+
+    def _with_tail(self, work: Work) -> Work | None:
+        place = self._place(work.context, work.kv_length + len(work.further_slots))
+        if place is None:
+            return None
+        slot, table = place
+        return replace(work, block_table=table, further_slots=[*work.further_slots, slot])
+
+    def _place(self, context: int, length: int) -> tuple[int, Sequence[int]] | None:
+        """The slot of the token behind `length` others, and the block table then; None where that cannot be told."""
+        store = self._state.store
+        table = store.table_for(context, length + 1)
+        if table is None:
+            return None
+        page, offset = divmod(length, store.page_size)
+        return table[page] * store.page_size + offset, table
+
+    def _begin(self) -> None:
+        """Nothing is foreseen of the next batch so far."""
         self._state.foreseen.clear()
-        return []
+        self._state.store.take_displaced()
 
     def successors(self, chunks: Chunks, works: Sequence[Work]) -> list[Work]:
         """What to run behind `works`, which are about to be given to the runner.
@@ -49,8 +74,7 @@ class RunAhead:
         everybody is worth more than one that is early.
         """
         state = self._state
-        self.none()
-        state.store.take_displaced()
+        self._begin()
         if not self._enabled or state.requests or state.restorations or len(state.passes) > len(works):
             return []
         if not self._runner.model.follows or any(count < item.remaining for item, count in chunks):
@@ -63,6 +87,7 @@ class RunAhead:
     def learn(self, works: Sequence[Work], outcome: Outcome) -> None:
         """The predecessors are computed: which tokens they drew, and whose next one is being computed."""
         foreseen = self._state.foreseen
+        foreseen.update((work.context, work) for work in outcome.tail)
         self._running = outcome.followed
         for work, result in zip(works, outcome.results, strict=True):
             if work.context in foreseen:
@@ -88,15 +113,15 @@ class RunAhead:
         """The row that goes on with what `work` draws; None where that cannot be told."""
         if not item.commits or item.replay or item.drafts or not _draws_next(item, work):
             return None
-        table = self._state.store.table_for(work.context, work.kv_length + 1)
-        if table is None:
+        place = self._place(work.context, work.kv_length)
+        if place is None:
             return None
-        page, offset = divmod(work.kv_length, self._state.store.page_size)
+        slot, table = place
         return Work(
             context=work.context,
             tokens=UNKNOWN,
             positions=[work.positions[-1] + 1],
-            slots=[table[page] * self._state.store.page_size + offset],
+            slots=[slot],
             block_table=table,
             kv_length=work.kv_length + 1,
             reads=self._next_reads(work),
@@ -111,7 +136,7 @@ class RunAhead:
         last = len(work.tokens) - 1
         if any(read.index != last or read.mask is not None for read in work.reads):
             return ()
-        at_once = self._runner.model.pool.ordered or all(map(_is_argmax, work.reads))
+        at_once = self._runner.model.pool.ordered or all(map(is_argmax, work.reads))
         return tuple(map(_next_read, work.reads)) if at_once else ()
 
 
@@ -120,10 +145,6 @@ def _draws_next(item: Pass, work: Work) -> bool:
     drawn = [(read.index, read.read.draws) for read in work.reads if isinstance(read.read, Sampler)]
     drawing = sum(isinstance(read.read, Sampler) for read in item.reads)
     return drawing == 1 and drawn == [(len(work.tokens) - 1, 1)]
-
-
-def _is_argmax(read: RowRead) -> bool:
-    return isinstance(read.read, Sampler) and read.read.is_argmax
 
 
 def _next_read(read: RowRead) -> RowRead:

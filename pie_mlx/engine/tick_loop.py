@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import compress
 
 from pie_mlx.engine.bank import Bank
@@ -172,10 +173,9 @@ class TickLoop:
         claimed = self._ahead.claim(works)
         if ahead := any(claimed):  # the others wait for the next batch, which will hold everybody
             chunks, works = list(compress(chunks, claimed)), tuple(compress(works, claimed))
-        further = self._further_steps(chunks)
         self.enter(chunks)
         try:
-            outcome = await self._outcome(chunks, works, ahead=ahead, further=further)
+            outcome = await self._outcome(chunks, works, ahead=ahead)
         except BatchFailedError as error:
             fail_all([item for item, _ in chunks], error)
             self._after_batch(chunks, error)
@@ -183,16 +183,19 @@ class TickLoop:
         self.commit(chunks, outcome, ahead=ahead)
         self._ahead.learn(works, outcome)
 
-    async def _outcome(self, chunks: Chunks, works: tuple[Work, ...], *, ahead: bool, further: int) -> Outcome:
-        """Compute `works`, or wait for them where that has begun; and run ahead of them."""
-        successors = self._ahead.none() if further else self._ahead.successors(chunks, works)
+    async def _outcome(self, chunks: Chunks, works: tuple[Work, ...], *, ahead: bool) -> Outcome:
+        """Compute `works`, or wait for them where that has begun; and what follows, or runs ahead of their programs."""
+        further, batch, successors = self._further_steps(chunks), Batch(works), list[Work]()
+        if further and reserve_further(self._state.store, chunks, further):
+            works = self.build(chunks, further)
+            tailed = self._ahead.with_tails(chunks, works)
+            batch = Batch(tailed or works, following=self._following(chunks), tail=bool(tailed))
+        else:
+            successors = self._ahead.successors(chunks, works)
         if ahead:
             await self._mover.carry_out_all()
-            return await self._runner.go_on(works, successors)
-        following = None
-        if further and reserve_further(self._state.store, chunks, further):
-            works, following = self.build(chunks, further), self._following(chunks)
-        return await self._runner.run(Batch(works, await self._mover.carry_out(), following), successors)
+            return await self._runner.go_on(batch, successors)
+        return await self._runner.run(replace(batch, copies=await self._mover.carry_out()), successors)
 
     def chunks(self, plan: Plan) -> Chunks:
         """The passes of a plan, each with how many of its inputs run."""

@@ -51,7 +51,7 @@ class Ticker:
     ) -> None:
         self._state = state = TickState(store)
         self._bank = bank
-        self._patience_seconds = patience_seconds
+        self._runs_ahead, self._patience_seconds = runs_ahead, patience_seconds
         self._mover = mover = PageMover(store, runner, spill, emit)
         self._reports = reports = TickReports(emit)
         self._restorer = restorer = Restorer(state, mover, reports)
@@ -110,6 +110,11 @@ class Ticker:
     def plain_seconds(self) -> float | None:
         """What a batch with one token of each of its contexts takes lately; None before the first."""
         return self._state.window_cost.plain_seconds(self._state.batch_contexts)
+
+    @property
+    def step_ahead_seconds(self) -> float | None:
+        """What a step that nobody has asked for yet would take; None where none is to be taken."""
+        return self.plain_seconds if self._runs_ahead else None
 
     def page_usage(self) -> PageUsage:
         """Where the pages are; those that are shared as of lately, as counting them takes long."""

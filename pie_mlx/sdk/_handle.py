@@ -4,7 +4,7 @@ import itertools
 from bisect import bisect
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 
@@ -17,8 +17,10 @@ from pie_mlx.calls import (
     ReleaseContext,
     ReservePages,
     RollbackMatcher,
+    SampledTokens,
 )
 from pie_mlx.errors import ContextReleasedError, EngineStoppedError, PieError
+from pie_mlx.sdk._ahead import DrawnAhead
 from pie_mlx.sdk._bidding import Bidding
 from pie_mlx.sdk.model import Model
 
@@ -66,7 +68,11 @@ class _KnownCounters:
 
     counters: PageCounters
     ticket: int = 0
-    tickets: "itertools.count[int]" = field(default_factory=lambda: itertools.count(1))
+    issued: int = 0
+
+    def next_ticket(self) -> int:
+        self.issued += 1
+        return self.issued
 
     def learn(self, ticket: int, counters: PageCounters) -> None:
         if ticket > self.ticket:
@@ -77,8 +83,9 @@ class ContextHandle:
     """Owns a context of the engine until the last reference to it is gone (P15).
 
     Passes go out through `run`. Tokens drained by `Context.forward()` are *promised*: they count as computed and travel
-    with the next pass, at latest by the next operation (F1). A pass whose await was cancelled is *lost*: whether it ran
-    is found out from the context's length when it is used again (E5).
+    with the next pass, at latest by the next operation (F1). So do those of steps that were drawn ahead (G14). A pass
+    whose await was cancelled is *lost*: whether it ran is found out from the context's length when it is used again
+    (E5).
     """
 
     def __init__(self, model: Model, state: ContextState) -> None:
@@ -90,6 +97,7 @@ class ContextHandle:
         self._promised: list[int] = []
         self._flights: list[Flight] = []
         self._lost: list[Flight] = []
+        self._ahead = DrawnAhead()
         self._released = False
 
     @property
@@ -154,9 +162,12 @@ class ContextHandle:
     async def run(self, request: Forward, give_back: Callable[[], None] = _keep_nothing) -> ForwardReply:
         """Run a pass. When it does not run, `give_back` is called and the promised tokens stay promised (E3, E5)."""
         self.resolve()
+        drawn = self._ahead.take(request)
+        if drawn is not None:
+            return self._foreseen(request, drawn)
         with self._flight(request, give_back) as flight:
             reply = await self.host.submit(flight.message)
-        self._known.learn(flight.ticket, reply.counters)
+        self._learn(flight, reply)
         return reply
 
     def settle(self) -> None:
@@ -166,7 +177,7 @@ class ContextHandle:
             return
         with self._flight(Forward(self.id, horizon=self.bidding.for_raw_pass()), _keep_nothing) as flight:
             reply = self.host.call(flight.message)
-        self._known.learn(flight.ticket, reply.counters)
+        self._learn(flight, reply)
 
     def resolve(self) -> None:
         """Find out which of the lost passes ran: they made the context longer; the others give their input back."""
@@ -188,15 +199,32 @@ class ContextHandle:
             return
         self._released = True
         try:
-            self.host.call(ReleaseContext(self.id))
+            self.host.call(ReleaseContext(self.id, self._ahead.taken))
         except EngineStoppedError:
             return
+
+    def _foreseen(self, request: Forward, drawn: int) -> ForwardReply:
+        """The reply to a pass that the engine has computed already."""
+        self.promise(request.tokens)
+        counters = self._known.counters
+        counters = replace(counters, working_tokens=counters.working_tokens + len(self._promised))
+        return ForwardReply([SampledTokens([drawn])], counters)
+
+    def _learn(self, flight: Flight, reply: ForwardReply) -> None:
+        self._known.learn(flight.ticket, reply.counters)
+        if reply.ahead and flight.ticket == self._known.issued:
+            self._ahead.remember(flight.message, reply)
+
+    def _ticket(self) -> int:
+        """One for a call. What was drawn ahead of something else never was."""
+        self._ahead.clear()
+        return self._known.next_ticket()
 
     def _kv_length(self) -> int:
         return self._known.counters.sequence_length(self.page_size)
 
     def _ask(self, message: Call[PageCounters]) -> PageCounters:
-        ticket = next(self._known.tickets)
+        ticket = self._ticket()
         counters = self.host.call(message)
         self._known.learn(ticket, counters)
         return counters
@@ -204,8 +232,8 @@ class ContextHandle:
     @contextmanager
     def _flight(self, request: Forward, give_back: Callable[[], None]) -> Generator[Flight, None, None]:
         promised, self._promised = self._promised, []
-        message = replace(request, pending=promised + request.pending)
-        flight = Flight(message, promised, give_back, next(self._known.tickets))
+        message = replace(request, pending=promised + request.pending, taken=self._ahead.hand_over())
+        flight = Flight(message, promised, give_back, self._ticket())
         self._flights.append(flight)
         try:
             yield flight
@@ -220,6 +248,7 @@ class ContextHandle:
 
     def _land_back(self, flight: Flight) -> None:
         self._promised[:0] = flight.promised
+        self._ahead.taken += flight.message.taken
         flight.give_back()
 
     def _forget_draw(self, message: Forward) -> None:
@@ -234,6 +263,6 @@ class ContextHandle:
         try:
             if not self._released:
                 self._released = True
-                self.host.drop(ReleaseContext(self.id))
+                self.host.drop(ReleaseContext(self.id, self._ahead.taken))
         except Exception:
             return

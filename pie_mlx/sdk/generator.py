@@ -10,7 +10,7 @@ from pie_mlx.errors import ContextBusyError, EmptyMaskError, InvalidArgumentErro
 from pie_mlx.sdk._acceptance import Cut, cut
 from pie_mlx.sdk._bidding import UNKNOWN_HORIZON, Horizon
 from pie_mlx.sdk._constraints import ConstraintSet
-from pie_mlx.sdk._drafting import NO_LIMIT, Drafting
+from pie_mlx.sdk._drafting import NO_LIMIT, Drafting, NoDrafting
 from pie_mlx.sdk._handle import ContextHandle
 from pie_mlx.sdk._pending import PendingBuffer
 from pie_mlx.sdk._readings import Readings
@@ -239,6 +239,7 @@ class Generator:
             advance_slot=0 if samples and self._constraints.matchers else None,
             speculation=self._speculation() if samples else None,
             multi_step=self._multi_step(most, reads=len(readings.slots)),
+            lookahead=self._lookahead() if most == 1 and len(readings.slots) == 1 else None,
             adapter=adapter_number(self._adapter),
             zo_seed=self._zo_seed,
             horizon=self._handle.bidding.for_step(self._prospect().after(0), rebid=self._rebid_each_step),
@@ -257,13 +258,30 @@ class Generator:
         bidding = self._handle.bidding
         if self._probes or reads != 1 or self._constraints.looks_back or bidding.serves_one_pass:
             return None
-        room = self._handle.model.info.maximum_positions - self._handle.next_slot - len(self._pending.tokens) + 1
-        most = min(most, room, room if self._remaining is None else self._remaining)
+        most = min(most, self._room)
         if most <= 1 or not self._drafting.foreseen:
             return None
-        rebids = self._rebid_each_step and not bidding.idle_depth
         stops = self._stops | self._constraints.end_tokens
-        return calls.MultiStep(most, list(stops), self._prospect() if rebids else None)
+        return calls.MultiStep(most, list(stops), self._prospect() if self._rebids else None)
+
+    def _lookahead(self) -> calls.Lookahead | None:
+        """Steps like this one that may be taken before they are asked for, as far as they can be told."""
+        plain = isinstance(self._drafting, NoDrafting) and self._adapter is None and not self._zo_seed
+        if not plain or self._constraints.matchers or self._constraints.looks_back:
+            return None
+        if self._handle.bidding.serves_one_pass or self._room <= 1:
+            return None
+        return calls.Lookahead(self._room - 1, list(self._stops))
+
+    @property
+    def _room(self) -> int:
+        """How many tokens may be drawn from here on."""
+        room = self._handle.model.info.maximum_positions - self._handle.next_slot - len(self._pending.tokens) + 1
+        return room if self._remaining is None else min(room, self._remaining)
+
+    @property
+    def _rebids(self) -> bool:
+        return self._rebid_each_step and not self._handle.bidding.idle_depth
 
     async def _send(self, request: calls.Forward) -> calls.ForwardReply:
         pending = self._pending

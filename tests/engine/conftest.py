@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from pie_mlx.engine import lookahead
 from tests.engine.running import Running, engine_alone
 
 
@@ -21,3 +22,9 @@ def engine(shared_engine: Running) -> Iterator[Running]:
         yield Running(shared_engine.core, shared_engine.events, host)
     assert shared_engine.used_pages() == before
     shared_engine.check_books()
+
+
+@pytest.fixture
+def one_step_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs that go step by step are not given several steps at once."""
+    monkeypatch.setattr(lookahead, "LONGEST_SECONDS", 0.0)

@@ -18,6 +18,8 @@ from pie_mlx.sdk import Context, Entropy, Generator, Grammar, GrammarConstraint,
 from tests.engine.outcome import Outcome, outcome
 from tests.engine.running import Running, finished, in_context, running
 
+pytestmark = pytest.mark.usefixtures("one_step_at_a_time")
+
 GREEDY = Sampler.argmax()
 
 
@@ -323,6 +325,7 @@ async def test_steps_follow_a_batch_at_once(engine: Running, monkeypatch: pytest
     await collected(engine, engine.prompt(9, 11), {"max_tokens": 66, "stop": []})
     assert [batch.steps for batch in batches(engine, first)] == [33, 33]
     assert [batch.tokens for batch in batches(engine, first)] == [9 + 32, 33]
+    assert [batch.ahead for batch in batches(engine, first)] == [False, True]
 
 
 async def test_pages_others_may_wait_for_are_committed_before_the_text_goes_on(

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +16,6 @@ from pie_mlx.events import TickCompleted
 from pie_mlx.sdk import (
     Adapter,
     Context,
-    Entropy,
-    Generator,
     HiddenState,
     Logits,
     Output,
@@ -28,11 +25,11 @@ from pie_mlx.sdk import (
     Sampler,
 )
 from pie_mlx.sdk.forward import Forward
+from tests.engine.acts import ACTS, GREEDY, WARM, Act, generated, live, lives, step_by_step
 from tests.engine.adapters.folders import random_pairs, write_mlx_lm
 from tests.engine.running import Running, engine_alone, finished, in_context, running
 
-GREEDY = Sampler.argmax()
-WARM = Sampler.top_p(0.9, 0.95, seed=3)
+pytestmark = pytest.mark.usefixtures("one_step_at_a_time")
 
 
 @pytest.fixture(scope="module")
@@ -45,70 +42,6 @@ def ahead() -> Iterator[Running]:
 def behind() -> Iterator[Running]:
     with engine_alone(runs_ahead=False) as started:
         yield started
-
-
-@dataclass(frozen=True)
-class Act:
-    """One thing a program does to its context: `verb` with a number and a sampler."""
-
-    verb: str
-    count: int = 1
-    sampler: Sampler = GREEDY
-
-
-ACTS = st.builds(
-    Act,
-    st.sampled_from(["generate", "generate", "truncate", "fork", "feed", "suspend", "probe", "pause"]),
-    st.integers(1, 20),
-    st.sampled_from([GREEDY, WARM, Sampler.top_k(0.7, 5, seed=9)]),
-)
-
-
-async def generated(context: Context, act: Act) -> list[int]:
-    """Step by step: what is collected goes on by itself."""
-    generator = context.generate(act.sampler, max_tokens=act.count, stop=[], auto_flush=False)
-    if act.verb == "probe":
-        generator.probe_each_step(-1, Entropy())
-    return await step_by_step(generator)
-
-
-async def step_by_step(generator: Generator) -> list[int]:
-    return [token async for step in generator for token in (await step.execute()).tokens]
-
-
-async def live(engine: Running, prompt: list[int], acts: list[Act]) -> list[int]:
-    """A program's life; all tokens it drew."""
-    drawn: list[int] = []
-    with Context(engine.model) as context:
-        context.append(prompt)
-        for act in acts:
-            match act.verb:
-                case "truncate":
-                    await context.flush()
-                    context.truncate(min(act.count, context.inner().working_page_token_count()))
-                    context.append([41])
-                case "fork":
-                    with context.fork() as child:
-                        both = await asyncio.gather(generated(context, act), generated(child, act))
-                        drawn += both[0] + both[1]
-                case "feed":
-                    context.append(engine.prompt(act.count, seed=5))
-                case "suspend":
-                    await context.flush()
-                    context.suspend()
-                    context.append([42])
-                case "pause":
-                    await asyncio.sleep(0)
-                case _:
-                    drawn += await generated(context, act)
-            if not context.buffer:
-                context.append([43])
-    return drawn
-
-
-async def lives(engine: Running, programs: list[list[Act]]) -> list[list[int]]:
-    prompts = [engine.prompt(20 + 13 * number, seed=number) for number in range(len(programs))]
-    return await asyncio.gather(*(live(engine, prompt, acts) for prompt, acts in zip(prompts, programs, strict=True)))
 
 
 @settings(max_examples=12)

@@ -8,10 +8,11 @@ from pie_mlx import calls
 from pie_mlx.engine.answers.base import answers
 from pie_mlx.engine.kv import Fork
 from pie_mlx.engine.live_context import LiveContext
+from pie_mlx.engine.lookahead import check_taken
 from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import InvalidArgumentError, PageBoundsError
-from pie_mlx.events import ContextCreated, ContextForked
+from pie_mlx.events import ContextCreated, ContextForked, PassCompleted
 
 
 def _check_count(what: str, count: int) -> None:
@@ -57,15 +58,26 @@ async def _forked(services: Services, source: LiveContext) -> Fork:
 
 @answers(calls.ReleaseContext)
 async def release(services: Services, process: Process, call: calls.ReleaseContext) -> None:
-    context = process.contexts.pop(call.context, None)
+    context = process.contexts.get(call.context)
     if context is None:
         return
+    if call.taken:
+        _count_taken(services, process, context, call.taken)
+    del process.contexts[call.context]
     try:
         await services.release(process, context)
     except asyncio.CancelledError:
         process.contexts[call.context] = context  # whoever closes the process releases what it still has
         raise
     await services.adapters.sweep()
+
+
+def _count_taken(services: Services, process: Process, context: LiveContext, taken: int) -> None:
+    """Tokens that were drawn ahead and used, and that no pass comes for any more."""
+    check_taken(context, taken)
+    services.bank.charge_tokens(process.account, taken)
+    now, held = services.clock(), services.store.sequence_length(context.id)
+    services.emit(PassCompleted(process.id, context.id, 0, taken, taken, held, now, now, following=taken - 1))
 
 
 @asynccontextmanager

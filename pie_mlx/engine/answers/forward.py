@@ -15,6 +15,7 @@ from pie_mlx.engine.forward_request import ForwardRequest, check_lengths, check_
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.logit_mask import allowed_next, pack_runs
+from pie_mlx.engine.lookahead import check_taken, claim, course_ahead, limit_ahead, room, tell_ahead
 from pie_mlx.engine.market import Horizon, declared_horizon
 from pie_mlx.engine.model.adapters import NO_ADAPTER, AdapterUse
 from pie_mlx.engine.model.batch import PackedMask, RowRead
@@ -43,7 +44,9 @@ async def forward(services: Services, process: Process, call: calls.Forward) -> 
     def run(one: calls.Forward, course: Course | None = None) -> Coroutine[Any, Any, calls.ForwardReply]:
         return run_pass(services, process, context, one, matchers, course)
 
-    return await (run(call) if call.multi_step is None else run_steps(run, context, call, call.multi_step))
+    if call.multi_step is None:
+        return await run(call, course_ahead(context, call))
+    return await run_steps(run, context, call, call.multi_step)
 
 
 async def _adapted_pass(
@@ -72,13 +75,14 @@ async def _pass(
         context.check_live()
         requested_seconds = services.clock()
         await services.ticker.restore(context)
+        check_taken(context, call.taken)
         length = services.store.sequence_length(context.id)
         request = await _request(services, context, call, length, use)
         if call.horizon is not None:
             services.rebid(process, context, declared_horizon(*call.horizon))
         fixed = pack_runs(call.logit_mask, services.model_info.vocabulary_size) if call.logit_mask else None
         mask = allowed_next(matchers, fixed)
-        reads = _reads(context, call.slots, mask)
+        reads = _reads(context, call, mask)
         drafted = None
         if call.speculation is not None:
             row = Row(matchers, mask)
@@ -87,17 +91,20 @@ async def _pass(
             course = None
         if course is not None:
             course.matchers, course.fixed = matchers, fixed
-            course.trim(services.model_info.maximum_positions - length - len(request.inputs))
+            _limit(services, context, call, course, length + len(request.inputs))
         work = _run(services, context, call, request, reads, drafted, course)
         results, computed = await _paid(services, process, len(request.inputs), drafted or course, work)
         attached, further = len(request.inputs) - computed, 0 if course is None else course.kept
-        counts = (length, attached, computed + further, len(reads) + further)
-        _tell(services, process, context, counts, drafted, further, requested_seconds)
+        counts = (length, attached, computed + further, len(reads) + further + call.taken)
+        _tell(services, process, context, counts, drafted, further + call.taken, requested_seconds)
+        context.sampled += call.taken
+        ahead = tell_ahead(context, call, course, results)
         if drafted is not None:
             return _verified(services, context, call, matchers, drafted, results, attached)
         context.sampled += further + sum(isinstance(slot.read, Sampler) for slot in call.slots)
         terminated = _advance(services, call, matchers, results, course)
-        return calls.ForwardReply(results, services.store.counters(context.id), terminated, attached, kept=further)
+        counters = services.store.counters(context.id)
+        return calls.ForwardReply(results, counters, terminated, attached, kept=further, ahead=ahead)
 
 
 async def _request(
@@ -131,6 +138,12 @@ def _may_go_on(services: Services, call: calls.Forward, matchers: Sequence[Match
     return call.reserve and moves and settled and not services.runner.model.recurrent
 
 
+def _limit(services: Services, context: LiveContext, call: calls.Forward, course: Course, length: int) -> None:
+    """Let a course that begins behind `length` tokens go no further than the model reads and than pays."""
+    course.trim(services.model_info.maximum_positions - length)
+    limit_ahead(context, call, course, services.ticker.step_ahead_seconds)
+
+
 async def _paid(
     services: Services, process: Process, tokens: int, more: DraftedPass | Course | None, work: Coroutine[Any, Any, T]
 ) -> T:
@@ -154,11 +167,11 @@ async def _paid(
         services.bank.settle_tokens(process.account, reservation, appended)
 
 
-def _reads(context: LiveContext, slots: Sequence[calls.Slot], mask: PackedMask | None) -> list[RowRead]:
+def _reads(context: LiveContext, call: calls.Forward, mask: PackedMask | None) -> list[RowRead]:
     """Row reads with their random stream: the counter is the tokens drawn so far plus the rank in this pass (L6)."""
     reads: list[RowRead] = []
-    counter = context.sampled
-    for slot in slots:
+    counter = context.sampled + call.taken
+    for slot in call.slots:
         if isinstance(slot.read, Sampler):
             stream = context.stream if slot.read.seed is None else slot.read.seed
             reads.append(RowRead(slot.index, slot.read, stream, counter, mask))
@@ -182,18 +195,21 @@ async def _run(
     Answers the results, without those of drafts, and how many of the inputs were computed.
     """
     with _undone_by_errors(services, context, commits=call.commit):
-        attached, key = await attach(services, context, call, request)
-        inputs = request.inputs[attached:]
+        claimed = claim(services.store, context, request)
+        attached, key = (0, None) if claimed else await attach(services, context, call, request)
+        inputs = request.inputs[claimed + attached :]
         if not inputs:
             return [], 0
         if call.reserve:
             await _reserve(services, context, len(inputs))
-        shifted, window = [_shift(read, request.own_start - attached) for read in reads], None
+        shifted, window = [_shift(read, request.own_start - claimed - attached) for read in reads], None
         if drafted is not None and drafted.count:
             window = drafted.window
             inputs = _with_drafts(services, context, call, drafted, inputs, shifted)
         if course is not None and key is not None:
             course.trim(0)  # others may wait for these pages
+        if course is not None and course.tentative:
+            course.trim(room(services.store, context.id, len(inputs)))
         services.store.next_slots(context.id, len(inputs))  # raises KvCapacityError before anything is computed
         with services.underway.computing(key if call.commit else None, context.id, inputs):
             results = await services.ticker.run(

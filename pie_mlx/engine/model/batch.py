@@ -52,6 +52,11 @@ class Work(msgspec.Struct, frozen=True):
     further_slots: Sequence[int] = ()
 
 
+def is_argmax(read: RowRead) -> bool:
+    """Whether the most likely token is drawn, which takes next to no time."""
+    return isinstance(read.read, Sampler) and read.read.is_argmax
+
+
 def is_read_alike(foreseen: Work, work: Work) -> bool:
     """Whether `work` reads what was foreseen of its context, without any mask."""
     if work.context != foreseen.context or any(read.mask is not None for read in work.reads):
@@ -76,11 +81,13 @@ class Following(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One ragged batch; `copies` are done before anything of it is computed."""
+    """One ragged batch; `copies` are done before anything of it is computed. Of the slots for steps that follow, those
+    of a last step that runs ahead are among them if there is a `tail`."""
 
     works: tuple[Work, ...]
     copies: tuple[PageCopy, ...] = ()
     following: Following | None = None
+    tail: bool = False
 
     @property
     def tokens(self) -> int:
@@ -91,7 +98,7 @@ class Outcome(msgspec.Struct, frozen=True):
     """What became of some works: a result for each, and the seconds it took.
 
     `followed` are the contexts whose next token is being computed already. `steps` counts the batch and those that
-    followed it at once, which took `further_seconds`.
+    followed it at once, which took `further_seconds`; the `tail` runs ahead of those who ask for the next one.
     """
 
     results: "Sequence[WorkResult]"
@@ -99,6 +106,7 @@ class Outcome(msgspec.Struct, frozen=True):
     followed: frozenset[int] = frozenset()
     steps: int = 1
     further_seconds: float = 0.0
+    tail: Sequence[Work] = ()
 
 
 WorkResult = list[AnyResult] | BatchFailedError

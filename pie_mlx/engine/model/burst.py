@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import mlx.core as mx
 
+from pie_mlx.engine.model.ahead import Ahead
 from pie_mlx.engine.model.batch import Following, Outcome, Work, WorkResult
 from pie_mlx.engine.model.following import FollowingSteps
 from pie_mlx.engine.model.loaded import LoadedModel, Tentative
@@ -28,14 +29,18 @@ class Burst:
     """Steps of `works`, the later ones as `following` decides.
 
     While a step is computed, the next one is built on the tokens still being drawn; it is begun once no text has ended.
-    On the thread of `beside` grammars are walked meanwhile, and steps built where that pays.
+    On the thread of `beside` grammars are walked meanwhile, and steps built where that pays. With a `tail`, the step
+    behind the last one is left in `ahead`.
     """
 
-    def __init__(self, model: LoadedModel, beside: Executor, works: Sequence[Work], following: Following) -> None:
+    def __init__(
+        self, model: LoadedModel, beside: Executor, works: Sequence[Work], following: Following, *, tail: bool = False
+    ) -> None:
         self._model, self._beside = model, beside
         self._builder = beside if model.builds_beside(len(works)) else None
-        self._steps = FollowingSteps(works, following)
+        self._steps = FollowingSteps(works, following, tail=tail)
         self._next: Tentative | None = None
+        self.ahead: Ahead | None = None
 
     def run(self, first: Reading, begun: float, may_go_on: Callable[[], bool]) -> Outcome:
         """All that was drawn. Raises what the `first` step does; a later one that fails only ends the burst.
@@ -49,12 +54,21 @@ class Burst:
                 self._steps.add(results)
                 while self._steps.goes_on and may_go_on() and time.perf_counter() < followed + LONGEST_SECONDS:
                     self._steps.add(self._step())
+                self.ahead = self._tail() if may_go_on() else None
         finally:
             self._drop_next()
         if not self._steps.count:
             return Outcome(results, followed - begun)
         further = time.perf_counter() - followed
-        return Outcome(self._steps.results(), followed - begun, steps=self._steps.count, further_seconds=further)
+        tail = () if self.ahead is None else self.ahead.works
+        return Outcome(
+            self._steps.results(),
+            followed - begun,
+            followed=frozenset(work.context for work in tail),
+            steps=self._steps.count,
+            further_seconds=further,
+            tail=tail,
+        )
 
     @contextlib.contextmanager
     def _ended_by_errors(self) -> Generator[None]:
@@ -65,6 +79,14 @@ class Burst:
             pass
         except (RuntimeError, ValueError, MemoryError):
             self._model.recover()
+
+    def _tail(self) -> Ahead | None:
+        """The step that runs ahead, if it is built."""
+        works, built = self._steps.tail(), self._next
+        if not works or built is None:
+            return None
+        self._next = None
+        return Ahead.of(works, built.keep(), self._model.hidden)
 
     def _draw(self, reading: Reading) -> list[WorkResult]:
         self._model.begin_and_build(reading.outputs, lambda: self._build_next(reading), self._builder)

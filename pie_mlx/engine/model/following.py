@@ -2,22 +2,25 @@
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from pie_mlx.calls import SampledTokens
-from pie_mlx.engine.model.batch import Following, PackedMask, RowRead, Work, WorkResult, last_drawn
+from pie_mlx.engine.model.batch import Following, PackedMask, RowRead, Work, WorkResult, is_argmax, last_drawn
 from pie_mlx.errors import BatchFailedError
 
 
 class FollowingSteps:
     """What was drawn so far for `works`, each of which draws one token, at its last input.
 
-    Nothing follows once one of the works has failed, or `following` wants no more, or no slots are left.
+    Nothing follows once one of the works has failed, or `following` wants no more, or no slots are left. With a `tail`
+    the last slots are for a step that runs ahead of those who will ask for it.
     """
 
-    def __init__(self, works: Sequence[Work], following: Following) -> None:
-        self._works, self._following = works, following
-        self._left = min(len(work.further_slots) for work in works)
+    def __init__(self, works: Sequence[Work], following: Following, *, tail: bool) -> None:
+        self._works, self._following, self._tail = works, following, tail
+        self._left = min(len(work.further_slots) for work in works) - tail
         self._tokens: list[list[int]] = [[] for _ in works]
-        self.goes_on = False
+        self._wanted = False
 
     @property
     def count(self) -> int:
@@ -29,13 +32,26 @@ class FollowingSteps:
         """Tokens that each step draws."""
         return len(self._works)
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether another step follows."""
+        return self._wanted and self.count <= self._left
+
+    def tail(self) -> list[Work]:
+        """The step that may run ahead, behind all others; empty where there is none, or none is wanted any more."""
+        if not self._tail or not self._wanted or self.goes_on:
+            return []
+        works = self.works()
+        return [replace(work, reads=self._foreseen(row)) for row, work in enumerate(works)]
+
     def works(self) -> list[Work]:
         """The next step, but for its `reads`."""
         return self._works_behind(self.count, [tokens[-1] for tokens in self._tokens])
 
     def works_behind(self) -> list[Work]:
         """The step behind the one that is being drawn, on tokens not known yet; empty where it can be none."""
-        return [] if self.count >= self._left else self._works_behind(self.count + 1, [0] * self.rows)
+        last = self._left + self._tail
+        return [] if self.count >= last else self._works_behind(self.count + 1, [0] * self.rows)
 
     def reads(self) -> list[list[tuple[int, RowRead]]]:
         """What is drawn in the next step, with the row of its logits. Raises what keeps it from being one."""
@@ -50,13 +66,18 @@ class FollowingSteps:
 
         Raises PieError, with the tokens added, where a grammar does not tell whether more may follow.
         """
-        self.goes_on = False
+        self._wanted = False
         if any(isinstance(result, BatchFailedError) for result in results):
             return
         drawn = [last_drawn(result)[0] for result in results]
         for tokens, token in zip(self._tokens, drawn, strict=True):
             tokens.append(token)
-        self.goes_on = self._following.advance(drawn) and self.count <= self._left
+        self._wanted = self._following.advance(drawn)
+
+    def _foreseen(self, row: int) -> tuple[RowRead, ...]:
+        """What is read of the step that runs ahead, where that is sure and costs nothing."""
+        read = self._works[row].reads[0]
+        return (_next_read(read, self.count, None),) if is_argmax(read) and read.mask is None else ()
 
     def results(self) -> list[WorkResult]:
         """The tokens of all steps."""

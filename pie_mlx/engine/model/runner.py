@@ -81,12 +81,12 @@ class Runner:
         """
         return self.call(lambda: self._run(batch, successors))
 
-    def go_on(self, works: Sequence[Work], successors: Sequence[Work] = ()) -> asyncio.Future[Outcome]:
-        """What `works` read of the rows that run ahead; they are among those last `followed`. Raises BatchFailedError.
+    def go_on(self, batch: Batch, successors: Sequence[Work] = ()) -> asyncio.Future[Outcome]:
+        """What a batch reads of the rows that run ahead; they are among those last `followed`. Raises BatchFailedError.
 
         The other rows are dropped; `successors` as in `run`.
         """
-        return self._submit(lambda: self._go_on(works, successors))
+        return self._submit(lambda: self._go_on(batch, successors))
 
     def close(self) -> None:
         """End the threads once the current batch is done."""
@@ -115,39 +115,42 @@ class Runner:
             self.model.settle()
             return Outcome([[] for _ in batch.works], time.perf_counter() - started)
         reading = Reading(logits.astype(mx.float32), reads, self.model.hidden)
-        if batch.following is not None:
-            burst = Burst(self.model, self._beside, batch.works, batch.following)
-            return burst.run(reading, started, lambda: self._is_idle)
-        return self._read(batch.works, reading, successors, started)
+        return self._read(batch, reading, successors, started)
 
     @property
     def _is_idle(self) -> bool:
         """Whether nothing waits for what runs now."""
         return self._submitted == self._begun + self._given_up
 
-    def _go_on(self, works: Sequence[Work], successors: Sequence[Work]) -> Outcome:
+    def _go_on(self, batch: Batch, successors: Sequence[Work]) -> Outcome:
         ahead, self._ahead = self._ahead, None
         with self._told_as_failed_batch():
             if ahead is None:
                 raise RuntimeError("what ran ahead has failed")
-            return self._read(works, ahead.reading(works), successors, ahead.begun)
+            return self._read(batch, ahead.reading(batch.works), successors, ahead.begun)
 
-    def _read(self, works: Sequence[Work], reading: Reading, successors: Sequence[Work], begun: float) -> Outcome:
-        """Results of a step that is built; its successors run behind it."""
+    def _read(self, batch: Batch, reading: Reading, successors: Sequence[Work], begun: float) -> Outcome:
+        """Results of a step that is built, and of those that follow it at once; its successors run behind it."""
+        works = batch.works
+        if batch.following is not None:
+            burst = Burst(self.model, self._beside, works, batch.following, tail=batch.tail)
+            outcome = burst.run(reading, begun, lambda: self._is_idle)
+            self._run_ahead(burst.ahead)
+            return outcome
         if not successors:
             self.model.settle(*reading.outputs)
             return Outcome(reading.collect(), time.perf_counter() - begun)
         beside = self._beside if self.model.builds_beside(len(successors)) else None
-        self._ahead = ahead = self.model.begin_and_build(
+        ahead = self.model.begin_and_build(
             reading.outputs, lambda: self._build_ahead(works, reading, successors), beside
         )
         if ahead is not None and self.model.pool.ordered:
+            self._ahead = ahead
             self._begin(ahead)
-        results = reading.collect()
-        if ahead is not None and not self.model.pool.ordered:
-            # A job of its own, since it takes as long as the step: MLX's CPU backend holds whoever begins a step until
-            # all but ten operations are done.
-            self._thread.submit(self._begin, ahead)
+            results = reading.collect()
+        else:
+            results = reading.collect()
+            self._run_ahead(ahead)
         return Outcome(results, time.perf_counter() - begun, self._followed(works, reading))
 
     def _build_ahead(self, works: Sequence[Work], reading: Reading, successors: Sequence[Work]) -> Ahead | None:
@@ -159,6 +162,16 @@ class Runner:
             return Ahead.of(successors, logits, self.model.hidden)
         except (UnsettledError, RuntimeError, ValueError, MemoryError):
             return None  # if it is the model that fails, it will do so again where somebody waits for it
+
+    def _run_ahead(self, ahead: Ahead | None) -> None:
+        """Begin a step once this job is over.
+
+        As a job of its own, since it takes as long as the step: MLX's CPU backend holds whoever begins one until all
+        but ten operations are done.
+        """
+        self._ahead = ahead
+        if ahead is not None:
+            self._thread.submit(self._begin, ahead)
 
     def _begin(self, ahead: Ahead) -> None:
         if self._ahead is ahead:
