@@ -18,7 +18,8 @@ MOST_STEPS = 32
 
 @dataclass(slots=True, eq=False)
 class Course:
-    """Up to `count` further tokens of a pass of `context`, none behind one of `stop_tokens`.
+    """Up to `count` further tokens of a pass of `context`, of `wanted` before its text ends, and none behind one of
+    `stop_tokens`.
 
     Each is drawn as the pass draws its own, from what was drawn before it, under its `matchers` and the `fixed` mask.
     `named` is how often the context was named when the pass began: a later call comes before what nobody has asked for
@@ -29,6 +30,7 @@ class Course:
 
     context: LiveContext
     count: int
+    wanted: int
     stop_tokens: frozenset[int]
     named: int
     matchers: Sequence[Matcher] = ()
@@ -42,7 +44,12 @@ class Course:
     def of(context: LiveContext, tokens: int, stop_tokens: frozenset[int], *, tentative: bool = False) -> "Course":
         """The course of a pass behind which `tokens` more are wanted."""
         count = max(0, min(tokens, MOST_STEPS))
-        return Course(context, count, stop_tokens, context.named, tentative=tentative)
+        return Course(context, count, tokens, stop_tokens, context.named, tentative=tentative)
+
+    @property
+    def ends_text(self) -> bool:
+        """Whether nothing is left to draw behind it."""
+        return self.count >= self.wanted
 
     @property
     def is_wanted(self) -> bool:

@@ -13,8 +13,8 @@ from pie_mlx.errors import InvalidArgumentError
 MOST_TOKENS = 16
 """What each pass takes besides its steps is spread over as many by then."""
 
-FEWEST_TOKENS = 8
-"""For fewer, a step that runs ahead of the program is as good: with 5 ms per step it is better by 5 %."""
+FEWEST_TOKENS = 3
+"""For fewer, a step that runs ahead of its program does as well."""
 
 LONGEST_SECONDS = 32e-3
 """How much later the first of these tokens may come for the sake of the others: two frames of a screen."""

@@ -41,7 +41,7 @@ class RunAhead:
         """`works`, which steps follow at once, with slots for one that runs ahead behind those; none where it may not,
         or there are not enough pages."""
         self._begin()
-        if not self._enabled or not self._runner.model.follows or not all(item.context.streaming for item, _ in chunks):
+        if not self._enabled or not self._runner.model.follows or not all(_goes_on(item) for item, _ in chunks):
             return ()
         found = [self._with_tail(work) for work in works]
         return tuple(work for work in found if work is not None) if None not in found else ()
@@ -138,6 +138,11 @@ class RunAhead:
             return ()
         at_once = self._runner.model.pool.ordered or all(map(is_argmax, work.reads))
         return tuple(map(_next_read, work.reads)) if at_once else ()
+
+
+def _goes_on(item: Pass) -> bool:
+    """Whether its program will most likely ask for more than follows the pass at once."""
+    return item.context.streaming and item.course is not None and not item.course.ends_text
 
 
 def _draws_next(item: Pass, work: Work) -> bool:

@@ -326,6 +326,7 @@ async def test_steps_follow_a_batch_at_once(engine: Running, monkeypatch: pytest
     assert [batch.steps for batch in batches(engine, first)] == [33, 33]
     assert [batch.tokens for batch in batches(engine, first)] == [9 + 32, 33]
     assert [batch.ahead for batch in batches(engine, first)] == [False, True]
+    assert not engine.core.services.runner._ahead  # nobody asks for what would come behind the last
 
 
 async def test_pages_others_may_wait_for_are_committed_before_the_text_goes_on(

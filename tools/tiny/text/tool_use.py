@@ -246,7 +246,7 @@ def _renamed(source: Source, offers: list[Offer]) -> list[Offer]:
         if not prefix and not offer.verb and source.chance(0.15):
             # Undescribed, it is known by its parameters, and by what the others are not for.
             named = replace(offer, name=unheard(source), described=source.chance(0.6))
-        elif prefix or source.chance(0.45):
+        elif prefix or source.chance(0.6):
             named = replace(offer, name=renamed(source, offer.name, prefix))
         taken = named.name in LISTED_NAMES or named.name in (other.name for other in found)
         found.append(offer if taken else named)
