@@ -12,6 +12,7 @@ The noise of a seed is a pure function of the seed: the engine makes it again fo
 from collections.abc import Iterable, Sequence
 
 from pie_mlx.calls import InitializeEvolution, UpdateEvolution
+from pie_mlx.errors import InvalidTypeError
 from pie_mlx.sdk._tokens import checked_text, integer, number
 from pie_mlx.sdk.adapter import Adapter, checked_seed
 
@@ -30,8 +31,11 @@ def initialize(
     """Fresh weights, which change nothing yet, and a strategy around them (Z1).
 
     `targets` are names of projections in every block. The best `mu_fraction` of a population are recombined. Raises
-    InvalidArgumentError for numbers out of range and for targets the model does not have.
+    InvalidArgumentError for numbers out of range and for targets the model does not have, and InvalidTypeError for a
+    single name.
     """
+    if isinstance(targets, str):
+        raise InvalidTypeError(f"targets: got the text {targets!r}", hint=f"pass a list: [{targets!r}]")
     state = adapter.model.host.call(
         InitializeEvolution(
             adapter.id,

@@ -121,6 +121,13 @@ def test_a_model_in_a_directory_is_shown(pie, tiny_model_directory, tmp_path):
     assert "problem            holds no config.json" in pie("model", "show", tmp_path).out
 
 
+def test_no_name_is_no_model(pie, monkeypatch, tiny_model_directory):
+    monkeypatch.chdir(tiny_model_directory("llama"))
+    ended = pie("model", "show", "")
+    assert ended.code == 1
+    assert "is not on this disk" in ended.err
+
+
 def test_a_model_is_removed_with_its_files(pie, cache, whole):
     put(cache, "org/model", whole)
     assert parsed("model remove", pie("model", "remove", "-y", "--json", "org/model").out)["freed_bytes"] > 0

@@ -38,8 +38,8 @@ def cached_models() -> list[CachedModel]:
 
 def find_on_disk(name: str) -> CachedModel:
     """A model of the cache or the package, or the one in the directory `name`. Raises ModelNotFoundError."""
-    directory = Path(name).expanduser()
-    return _in_directory(directory, name) if directory.is_dir() else find_cached(name)
+    directory = Path(name).expanduser()  # of an empty name it would be the current one
+    return _in_directory(directory, name) if name and directory.is_dir() else find_cached(name)
 
 
 def find_cached(name: str) -> CachedModel:
@@ -47,7 +47,7 @@ def find_cached(name: str) -> CachedModel:
     for model in (*embedded_models(), *cached_models()):
         if model.name == name:
             return model
-    raise ModelNotFoundError(f"model: {name} is not on this disk", hint="'pie model list' shows what is")
+    raise ModelNotFoundError(f"model: {name or 'an empty name'} is not on this disk", hint="'pie model list' shows what is")
 
 
 def remove_cached(name: str) -> int:

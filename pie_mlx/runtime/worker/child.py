@@ -89,6 +89,7 @@ def _run_program(order: Order) -> object:
 
 
 def _confine(order: Order, host: WorkerHost, listener: Listener) -> None:
+    sys.argv[:] = [order.source.main_file]  # until here those of the fork server
     os.environ.clear()
     os.environ.update(order.environment)
     os.chdir(order.workspace)

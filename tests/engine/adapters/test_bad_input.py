@@ -13,6 +13,7 @@ from pie_mlx.errors import (
     AdapterShapeError,
     BatchFailedError,
     InvalidArgumentError,
+    InvalidTypeError,
     PieError,
 )
 from pie_mlx.sdk import Adapter, Context, Sampler, zo
@@ -174,6 +175,12 @@ async def test_an_initialisation_out_of_range_is_refused(engine: Running, option
         zo.initialize(adapter, **options)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgumentError, match="not initialised"):
         zo.update(adapter, [1.0], [1], 0.1)
+
+
+async def test_a_single_target_is_no_list_of_letters(engine: Running) -> None:
+    adapter = Adapter.create(engine.model, "zo")
+    with pytest.raises(InvalidTypeError, match="targets: got the text 'q_proj'"):
+        zo.initialize(adapter, targets="q_proj")
 
 
 @pytest.mark.parametrize(

@@ -369,6 +369,12 @@ async def test_only_named_variables_are_seen(program, monkeypatch):
     assert seen["MY_SETTING"] == "y"
 
 
+async def test_a_program_was_given_no_arguments_of_a_command_line(program):
+    path = program("import sys\nasync def main(input):\n    return sys.argv\n")
+    async with bounded_engine() as engine:
+        assert await engine.run(path) == [str(path)]
+
+
 async def test_the_working_directory_vanishes(program):
     path = program("""
         import os
