@@ -58,7 +58,7 @@ INTRODUCTION = """# Gallery
 <!-- Written by `python -m tools.gallery`. Change the examples, then run it. -->
 
 Programs to read, run and change, each of about a page. The commands are those of someone in the directory of the
-repository; they run on pie-tiny, a model of three million parameters, whose answers are often wrong. `--model` names a
+repository; they run on pie-tiny, a model of 3.5 million parameters, whose answers are often wrong. `--model` names a
 better one. What comes after `--` are the program's parameters, which its `Pie.toml` describes.
 """
 
