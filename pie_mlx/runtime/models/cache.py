@@ -47,7 +47,9 @@ def find_cached(name: str) -> CachedModel:
     for model in (*embedded_models(), *cached_models()):
         if model.name == name:
             return model
-    raise ModelNotFoundError(f"model: {name or 'an empty name'} is not on this disk", hint="'pie model list' shows what is")
+    raise ModelNotFoundError(
+        f"model: {name or 'an empty name'} is not on this disk", hint="'pie model list' shows what is"
+    )
 
 
 def remove_cached(name: str) -> int:
