@@ -19,7 +19,7 @@ class LiveContext:
     the horizon its bid was computed from, None for a declared bid. `suspensions` counts how often it went from the
     pool. `streaming` while its passes go on where the last one ended, so that the next can be foreseen. `named` counts
     the calls that named it. `foretold` is what its program was told of a stream beyond what it asked for, None while
-    there is no stream. `drafter` is there once the engine was asked to speculate, `draft_model_pace` once its
+    there is no stream, and `untaken` are the tokens of all that it has not taken so far. `drafter` is there once the engine was asked to speculate, `draft_model_pace` once its
     draft model may. `owed` is an error that ended the later passes of a call, which was answered without it; the next
     call is told. `parent` is the context it was forked from, or 0.
     """
@@ -37,6 +37,7 @@ class LiveContext:
     released: bool = False
     named: int = 0
     foretold: Foretold | None = None
+    untaken: int = 0
     drafter: NgramDrafter | None = None
     draft_model_pace: Pace | None = None
     owed: PieError | None = None

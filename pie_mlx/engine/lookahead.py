@@ -21,8 +21,9 @@ LONGEST_SECONDS = 32e-3
 
 
 def check_taken(context: LiveContext, taken: int) -> None:
-    """Raises InvalidArgumentError for a program that took more than it was told."""
-    if not 0 <= taken <= (0 if context.foretold is None else context.foretold.drawn):
+    """Raises InvalidArgumentError for a program that took more than it was told, by its last pass or, where a pass was
+    given up that would have told so, by one before."""
+    if not 0 <= taken <= context.untaken:
         raise InvalidArgumentError(f"forward: {taken} tokens taken ahead", hint="take only what a reply brought")
 
 
@@ -67,12 +68,17 @@ def room(store: PageStore, context: int, inputs: int) -> int:
 
 
 def tell_ahead(context: LiveContext, call: Forward, course: Course | None, results: list[AnyResult]) -> list[int]:
-    """What was drawn ahead, taken out of the results; nothing where another call waits, which comes before it (P3)."""
+    """What was drawn ahead, taken out of the results; nothing where another call waits, which comes before it (P3).
+
+    Counts what was taken before.
+    """
     ahead, rows = list[int](), list[int]()
     if course is not None and course.tentative and isinstance(drawn := results[0], SampledTokens):
         results[0] = SampledTokens(drawn.tokens[:1])
         if course.is_wanted:
             ahead, rows = drawn.tokens[1:], drawn.tokens[:-1]
+    context.sampled += call.taken
+    context.untaken += len(ahead) - call.taken
     if call.lookahead is None:
         context.foretold = None
     else:

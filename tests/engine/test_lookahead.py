@@ -295,6 +295,22 @@ async def test_whoever_takes_more_than_was_told_is_refused(engine: Running) -> N
             engine.host.call(request)
 
 
+async def test_what_was_taken_may_be_told_after_another_pass(
+    engine: Running,
+) -> None:  # E5: the one before was given up
+    with Context(engine.model) as context:
+        await context.append(engine.prompt(20, 14)).flush()
+        number, slots = context._handle.id, [calls.Slot(0, GREEDY)]
+        ahead, token = list[int](), 50
+        while not ahead:
+            request = calls.Forward(number, [token], slots=slots, lookahead=calls.Lookahead(4))
+            ahead = (await engine.host.submit(request)).ahead
+        await engine.host.submit(calls.Forward(number, [51], slots=slots))
+        await engine.host.submit(calls.Forward(number, [52], slots=slots, taken=1))
+        with pytest.raises(InvalidArgumentError):
+            await engine.host.submit(calls.Forward(number, [53], slots=slots, taken=len(ahead)))
+
+
 async def test_without_run_ahead_every_step_is_a_pass() -> None:
     with running(runs_ahead=False) as engine:
         first = len(engine.events)

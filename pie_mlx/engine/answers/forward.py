@@ -97,7 +97,6 @@ async def _pass(
         attached, further = len(request.inputs) - computed, 0 if course is None else course.kept
         counts = (length, attached, computed + further, len(reads) + further + call.taken)
         _tell(services, process, context, counts, drafted, further + call.taken, requested_seconds)
-        context.sampled += call.taken
         ahead = tell_ahead(context, call, course, results)
         if drafted is not None:
             return _verified(services, context, call, matchers, drafted, results, attached)
