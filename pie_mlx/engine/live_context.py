@@ -15,13 +15,13 @@ class LiveContext:
     """`id` is the page store's. `turn` orders the calls that name this context (P3).
 
     `sampled` counts the tokens drawn so far: forks and opened snapshots inherit it, their `stream` is their own (L6,
-    P13). `account` is the wallet it draws on. `fresh` from being granted pages until it has run (Q3). `expected` is
-    the horizon its bid was computed from, None for a declared bid. `suspensions` counts how often it went from the
-    pool. `streaming` while its passes go on where the last one ended, so that the next can be foreseen. `named` counts
-    the calls that named it. `foretold` is what its program was told of a stream beyond what it asked for, None while
-    there is no stream, and `untaken` are the tokens of all that it has not taken so far. `drafter` is there once the engine was asked to speculate, `draft_model_pace` once its
-    draft model may. `owed` is an error that ended the later passes of a call, which was answered without it; the next
-    call is told. `parent` is the context it was forked from, or 0.
+    P13). `account` is the wallet it draws on. `fresh` from being granted pages until it has run (Q3). `expected` is the
+    horizon its bid was computed from, None for a declared bid. `suspensions` counts how often it went from the pool.
+    `streaming` while its passes go on where the last one ended, so that the next can be foreseen. `named` counts the
+    calls that named it. `foretold` is what its program was told of a stream beyond what it asked for, None while there
+    is no stream, and `untaken` are the tokens of all that it has not taken so far. `drafter` is there once the engine
+    was asked to speculate, `draft_model_pace` once its draft model may. `owed` is an error that ended the later passes
+    of a call, which was answered without it; the next call is told. `parent` is the context it was forked from, or 0.
     """
 
     id: int
