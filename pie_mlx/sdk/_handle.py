@@ -162,6 +162,8 @@ class ContextHandle:
     async def run(self, request: Forward, give_back: Callable[[], None] = _keep_nothing) -> ForwardReply:
         """Run a pass. When it does not run, `give_back` is called and the promised tokens stay promised (E3, E5)."""
         self.resolve()
+        if len(self._promised) != self._ahead.taken:  # something else was drained, and comes before the request
+            self._ahead.clear()
         drawn = self._ahead.take(request)
         if drawn is not None:
             return self._foreseen(request, drawn)

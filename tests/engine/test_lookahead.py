@@ -168,6 +168,20 @@ async def test_pages_that_somebody_had_meanwhile_are_computed_again(disturbed: b
     assert np.frombuffer(found, np.float32) == pytest.approx(np.frombuffer(expected, np.float32), abs=1e-3)
 
 
+async def test_what_is_drained_meanwhile_comes_before_the_next_step(engine: Running, alone: Running) -> None:  # F1
+    async def told(on: Running, taken: int) -> list[int]:
+        with Context(on.model) as context:
+            context.append(on.prompt(20, 15))
+            generator = stream(context, 60, Sampler.multinomial(1.5, seed=4))
+            drawn = await steps(generator, taken)
+            context.forward()
+            context.append(drawn[-1:])
+            return drawn + await steps(generator, 5)
+
+    for taken in range(3, 12):
+        assert await in_context(engine, told(engine, taken)) == finished(in_context(alone, told(alone, taken)))
+
+
 async def test_a_program_that_leaves_some_is_given_fewer(engine: Running) -> None:
     """It takes 13 steps of a stream, then goes elsewhere: what was drawn beyond them is not drawn again and again."""
     with Context(engine.model) as context:
