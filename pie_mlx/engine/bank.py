@@ -85,9 +85,9 @@ class Bank:
         """A pass ended having appended `appended` tokens, 0 when it failed."""
         self.wallets[account] = settle_pass(self.wallets[account], reservation, appended)
 
-    def charge_tokens(self, account: int, tokens: int) -> None:
-        """Tokens were used that no pass of their own reserved."""
-        self.wallets[account] = settle_pass(self.wallets[account], Reservation(0, 0), tokens)
+    def is_budgeted(self, account: int) -> bool:
+        """Whether there is an end to the tokens it may use."""
+        return self.wallets[account].remaining is not None
 
     def settle(self, holdings: Sequence[Holding], batch: Sequence[int], made_pages: Mapping[int, int]) -> Settlement:
         """Settle one tick (M5)."""

@@ -249,15 +249,22 @@ async def test_a_budget_pays_for_what_is_taken(engine: Running) -> None:  # M3
             await steps(generator, 1)
 
 
-async def test_what_was_taken_is_paid_when_the_context_is_released(engine: Running) -> None:  # M3, P15
+async def test_two_contexts_spend_no_more_than_their_budget(engine: Running) -> None:  # M3
+    with engine.process(token_budget=120), Context(engine.model) as one, Context(engine.model) as other:
+        texts = [stream(each.append(engine.prompt(9, 20 + seed)), 200) for seed, each in enumerate((one, other))]
+        await steps(texts[0], 20)
+        with pytest.raises(TokenBudgetError):
+            await step_by_step(texts[1])
+        with pytest.raises(TokenBudgetError):
+            await step_by_step(texts[0])
+        assert one.seq_len + other.seq_len == 120
+
+
+async def test_what_was_taken_is_told_when_the_context_is_released(engine: Running) -> None:  # P15
     first = len(engine.events)
-    with engine.process(token_budget=60):
-        with Context(engine.model) as context:
-            context.append(engine.prompt(9, 8))
-            await steps(stream(context, 100), 25)
-        with Context(engine.model) as context, pytest.raises(TokenBudgetError) as caught:
-            await context.append(engine.prompt(60)).flush()
-    assert caught.value.remaining == 60 - 9 - 24
+    with Context(engine.model) as context:
+        context.append(engine.prompt(9, 8))
+        await steps(stream(context, 100), 25)
     assert sum(event.computed_tokens for event in passes(engine, first)) == 9 + 24
 
 

@@ -75,7 +75,6 @@ async def release(services: Services, process: Process, call: calls.ReleaseConte
 def _count_taken(services: Services, process: Process, context: LiveContext, taken: int) -> None:
     """Tokens that were drawn ahead and used, and that no pass comes for any more."""
     check_taken(context, taken)
-    services.bank.charge_tokens(process.account, taken)
     now, held = services.clock(), services.store.sequence_length(context.id)
     services.emit(PassCompleted(process.id, context.id, 0, taken, taken, held, now, now, following=taken - 1))
 

@@ -140,6 +140,8 @@ def _may_go_on(services: Services, call: calls.Forward, matchers: Sequence[Match
 def _limit(services: Services, context: LiveContext, call: calls.Forward, course: Course, length: int) -> None:
     """Let a course that begins behind `length` tokens go no further than the model reads and than pays."""
     course.trim(services.model_info.maximum_positions - length)
+    if course.tentative and services.bank.is_budgeted(context.account):
+        course.trim(0)  # what is drawn ahead is paid when it is taken, and others may have used the tokens up (M3)
     limit_ahead(context, call, course, services.ticker.step_ahead_seconds)
 
 
