@@ -51,7 +51,11 @@ def check_lengths(call: Forward, length: int, model: ModelInfo) -> None:
 
 def check_plans(call: Forward, model: ModelInfo) -> None:
     """Whether what is planned behind the pass may be walked through. Raises InvalidArgumentError, SpeculationError."""
-    for what, stops in (("multi_step", call.multi_step), ("speculation", call.speculation)):
+    for what, stops in (
+        ("multi_step", call.multi_step),
+        ("lookahead", call.lookahead),
+        ("speculation", call.speculation),
+    ):
         if stops is not None and len(stops.stop_tokens) > model.vocabulary_size:
             raise InvalidArgumentError(
                 f"{what}: {len(stops.stop_tokens)} stop tokens, the vocabulary has {model.vocabulary_size}",

@@ -2,19 +2,20 @@
 
 from itertools import takewhile
 
-from pie_mlx.calls import AnyResult, Forward, SampledTokens, Sampler
+from pie_mlx.calls import AnyResult, Forward, SampledTokens
 from pie_mlx.engine.course import Course
 from pie_mlx.engine.foretold import Foretold
 from pie_mlx.engine.forward_request import ForwardRequest
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.live_context import LiveContext
+from pie_mlx.engine.multi_step import next_sampler
 from pie_mlx.errors import InvalidArgumentError
 
 MOST_TOKENS = 16
 """What each pass takes besides its steps is spread over as many by then."""
 
 FEWEST_TOKENS = 3
-"""For fewer, a step that runs ahead of its program does as well."""
+"""For fewer, one step that runs ahead of its program has to do."""
 
 LONGEST_SECONDS = 32e-3
 """How much later the first of these tokens may come for the sake of the others: two frames of a screen."""
@@ -29,17 +30,9 @@ def check_taken(context: LiveContext, taken: int) -> None:
 
 def course_ahead(context: LiveContext, call: Forward) -> Course | None:
     """The steps that may be taken behind a pass before they are asked for; None where a step might be another one."""
-    if call.lookahead is None or call.matchers or call.adapter or call.zo_seed or not _draws_next(call):
+    if call.lookahead is None or call.matchers or call.adapter or call.zo_seed or next_sampler(call) is None:
         return None
     return Course.of(context, call.lookahead.tokens, frozenset(call.lookahead.stop_tokens), tentative=True)
-
-
-def _draws_next(call: Forward) -> bool:
-    """Whether the pass reads nothing but one token, behind its last input."""
-    if len(call.slots) != 1 or call.positions is not None or call.attention_masks is not None:
-        return False
-    (slot,) = call.slots
-    return isinstance(slot.read, Sampler) and slot.read.draws == 1 and slot.index == len(call.tokens) - 1
 
 
 def limit_ahead(context: LiveContext, call: Forward, course: Course, step_seconds: float | None) -> None:

@@ -23,7 +23,13 @@ async def run_steps(run: RunPass, context: LiveContext, call: Forward, plan: Mul
     """
     if not isinstance(plan.tokens, int) or plan.tokens < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidArgumentError(f"multi_step: {plan.tokens} tokens", hint="draw at least one")
-    sampler, named = _sampler(call), context.named
+    sampler, named = next_sampler(call), context.named
+    if sampler is None:
+        raise InvalidArgumentError(
+            "forward: passes follow one another only where each draws one token at its last input, reads nothing else, "
+            "and has no positions, attention masks or drafts of the program",
+            hint="send the passes one by one",
+        )
     stops = frozenset(plan.stop_tokens)
     steps = Steps(call, plan, sampler, await run(call, Course.of(context, plan.tokens - 1, stops)))
     while not steps.is_over and context.named == named and not _is_taken_back():
@@ -98,18 +104,14 @@ class Steps:
         return reply.grammar_terminated or not self._stops.isdisjoint(_drawn(reply))
 
 
-def _sampler(call: Forward) -> Sampler:
-    """The sampler that draws each next token."""
+def next_sampler(call: Forward) -> Sampler | None:
+    """The sampler that draws each next token, if a pass like this one can follow by itself."""
     drafts = None if call.speculation is None else call.speculation.drafts
     if len(call.slots) == 1 and call.positions is None and call.attention_masks is None and drafts is None:
         slot = call.slots[0]
         if isinstance(slot.read, Sampler) and slot.read.draws == 1 and slot.index == len(call.tokens) - 1:
             return slot.read
-    raise InvalidArgumentError(
-        "forward: passes follow one another only where each draws one token at its last input, reads nothing else, and "
-        "has no positions, attention masks or drafts of the program",
-        hint="send the passes one by one",
-    )
+    return None
 
 
 def _drawn(reply: ForwardReply) -> list[int]:

@@ -261,8 +261,9 @@ class Generator:
         most = min(most, self._room)
         if most <= 1 or not self._drafting.foreseen:
             return None
+        rebids = self._rebid_each_step and not bidding.idle_depth
         stops = self._stops | self._constraints.end_tokens
-        return calls.MultiStep(most, list(stops), self._prospect() if self._rebids else None)
+        return calls.MultiStep(most, list(stops), self._prospect() if rebids else None)
 
     def _lookahead(self) -> calls.Lookahead | None:
         """Steps like this one that may be taken before they are asked for, as far as they can be told."""
@@ -278,10 +279,6 @@ class Generator:
         """How many tokens may be drawn from here on."""
         room = self._handle.model.info.maximum_positions - self._handle.next_slot - len(self._pending.tokens) + 1
         return room if self._remaining is None else min(room, self._remaining)
-
-    @property
-    def _rebids(self) -> bool:
-        return self._rebid_each_step and not self._handle.bidding.idle_depth
 
     async def _send(self, request: calls.Forward) -> calls.ForwardReply:
         pending = self._pending
