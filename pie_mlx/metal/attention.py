@@ -30,6 +30,10 @@ SCORES = 1 << 24
 MANY_SCORES = 1 << 13
 """Scores of single tokens whose exponentials take a CPU longer than the additional operations that avoid them."""
 
+IN_PLACE, BLOCK = 1 << 10, 1 << 8
+"""Scores of a head up to which OpenBLAS has kernels that read the keys where they lie, instead of copying them first;
+and keys of more that are multiplied at once, so that those are used."""
+
 
 Source = Callable[[int], tuple[mx.array, mx.array]]
 """Where K and V of a group come from: [rows, kv_heads, keys, head_dim] of a layer."""
@@ -143,7 +147,7 @@ def _attend_group(queries: mx.array, layer: int, group: Group, scale: float, sin
     heads = loaded[0][0].shape[1]
     scaled = _by_kv_head(queries, group, heads) * (scale * LOG2_E)
     scores = [
-        _biased(_product(scaled, keys.swapaxes(-1, -2), part.common).astype(mx.float32), part, group)
+        _biased(_scores(scaled, keys, part.common).astype(mx.float32), part, group)
         for part, (keys, _) in zip(group.parts, loaded, strict=True)
     ]
     sink = None if sinks is None else _sink_logits(sinks, heads, group.tokens)
@@ -201,6 +205,18 @@ def _by_row(out: mx.array, group: Group) -> mx.array:
     if group.tokens == 1:
         return out.flatten(1, 2)
     return mx.unflatten(out, 2, (group.tokens, -1)).swapaxes(1, 2).flatten(2, 3).flatten(0, 1)
+
+
+def _scores(queries: mx.array, keys: mx.array, common: bool) -> mx.array:
+    """Every query times every key, [rows, kv_heads, m, keys]."""
+    few, length = queries.shape[2], keys.shape[2]
+    whole = length - length % BLOCK
+    if common or few * BLOCK > IN_PLACE or few * length <= IN_PLACE or mx.default_device() != mx.cpu:
+        return _product(queries, keys.swapaxes(-1, -2), common)
+    blocks = mx.unflatten(keys[:, :, :whole], 2, (-1, BLOCK)).swapaxes(-1, -2)
+    scores = _product(queries[:, :, None], blocks, common).swapaxes(2, 3).flatten(3, 4)
+    rest = _product(queries, keys[:, :, whole:].swapaxes(-1, -2), common)
+    return mx.concatenate([scores, rest], axis=-1) if whole < length else scores
 
 
 def _product(left: mx.array, right: mx.array, common: bool) -> mx.array:

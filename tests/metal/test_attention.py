@@ -19,11 +19,18 @@ PAGE_SIZE = 4
 SCALE = 0.3
 
 
-@pytest.fixture(autouse=True, scope="module", params=[0, attention.MANY_SCORES], ids=["powers", "exponentials"])
-def many_scores(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Single tokens by powers of two, as in large batches, and by MLX's own attention."""
+@pytest.fixture(
+    autouse=True,
+    scope="module",
+    params=[(0, 1 << 10, 1 << 8), (0, 2 * 4, 4), (attention.MANY_SCORES, 1 << 10, 1 << 8)],
+    ids=["powers", "blocks", "exponentials"],
+)
+def ways(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Single tokens by powers of two, as in large batches, with keys in blocks, as of long ones, and by MLX's own
+    attention."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(attention, "MANY_SCORES", request.param)
+        for name, value in zip(("MANY_SCORES", "IN_PLACE", "BLOCK"), request.param, strict=True):
+            patch.setattr(attention, name, value)
         yield
 
 

@@ -26,6 +26,8 @@ _PATIENCE = "22"
 """Its idle threads spin for 2 to the power of this many cycles, 2 ms: longer than between two products of a pass.
 By default they keep processors from others for 30."""
 _RELA_BYTES, _SYMBOL_BYTES = 24, 24
+_SMALL_KERNELS = {"SkylakeX", "Cooperlake", "SapphireRapids"}
+"""Cores, as OpenBLAS names them, for which it has kernels for small matrices: all that have AVX-512."""
 # Tags of the dynamic section and relocation types of x86-64 and AArch64 (ELF gABI and the two psABIs).
 _STRTAB, _SYMTAB, _RELA, _RELASZ, _PLTRELSZ, _JMPREL = 5, 6, 7, 8, 2, 23
 _SLOT_TYPES = {6, 7, 1025, 1026}
@@ -38,6 +40,11 @@ class Blas:
     name: str
     library: Any = None
     threads: int = 1
+
+    @property
+    def copies_large_matrices(self) -> bool:
+        """Whether it packs a large matrix for every product, but has kernels for small ones that do not."""
+        return self.library is not None and _core(self.library) in _SMALL_KERNELS
 
     def take_threads(self, count: int) -> None:
         """Have further products take so many threads, at most; 0 for all. Only of our own OpenBLAS.
@@ -70,6 +77,12 @@ def blas() -> Blas:
     if find_spec("scipy_openblas32") is None:
         return Blas(f"{_OFF} (install pie-mlx[fast-cpu] for OpenBLAS)")
     return _redirect()
+
+
+def _core(library: Any) -> str:
+    name = library.scipy_openblas_get_corename
+    name.restype = ctypes.c_char_p
+    return cast("bytes", name()).decode()
 
 
 def _interposed() -> str:

@@ -13,6 +13,7 @@ from pie_mlx.engine.model.blas import blas
 from pie_mlx.engine.model.memory import pool_pages
 from pie_mlx.engine.model.network import Network
 from pie_mlx.engine.model.product_threads import ALL, ONE, ProductThreads
+from pie_mlx.engine.model.products import MOST_ROWS
 from pie_mlx.engine.model.states import RecurrentState
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import OutOfPagesError
@@ -211,7 +212,8 @@ class LoadedModel:
             self.product_threads = self._threads.take(rows) if timed else self._threads.better(rows)
 
     def _takes_one_thread(self, rows: int) -> bool:
-        return self._network.largest_matrix <= SMALL_MATRIX and rows <= FEW_ROWS
+        small = self._network.largest_matrix <= SMALL_MATRIX and rows <= FEW_ROWS
+        return small or (self._network.in_blocks and rows <= MOST_ROWS)
 
     def state(self, context: int) -> RecurrentState | None:
         """What recurrent layers remember of a context."""

@@ -18,7 +18,8 @@ class Network(Protocol):
     the running states of recurrent layers once they are evaluated, and `forget` lets go of a step that is never
     evaluated. What those layers remember of a context, its `state`, is in no page: a value that can be put back.
     `window` is the smallest number of slots that a layer looks back, None when all see everything. `follows` tells
-    whether it takes tokens that are still being drawn. `largest_matrix` counts the entries of a layer's largest matrix.
+    whether it takes tokens that are still being drawn. `largest_matrix` counts the entries of a layer's largest matrix,
+    and `in_blocks` tells whether few rows are multiplied with all of them block by block.
     `hidden` [R, hidden_size] is what the head was given of the rows of the last `forward`; None, and the size 0, where
     that cannot be told.
     """
@@ -33,6 +34,8 @@ class Network(Protocol):
     def follows(self) -> bool: ...
     @property
     def largest_matrix(self) -> int: ...
+    @property
+    def in_blocks(self) -> bool: ...
     @property
     def window(self) -> int | None: ...
     @property

@@ -18,6 +18,7 @@ class NullNetwork:
     recurrent = False
     follows = True
     largest_matrix = 0
+    in_blocks = False
     window: int | None = None
     tier = "null"
     hidden_size = 16

@@ -8,9 +8,11 @@ import mlx.core as mx
 from pie_mlx.engine.model import gating, hook, rotation
 from pie_mlx.engine.model.adapters import AdapterBank, Target, find_targets
 from pie_mlx.engine.model.bindings import DenseBinding, PagedBinding
+from pie_mlx.engine.model.blas import blas
 from pie_mlx.engine.model.caches import Binding, paged_caches
 from pie_mlx.engine.model.head import RowSelection, restore, select_before_head
 from pie_mlx.engine.model.modules import Module, make_prompt_cache
+from pie_mlx.engine.model.products import take_blocks
 from pie_mlx.engine.model.rotation import rotating
 from pie_mlx.engine.model.states import RecurrentState, RecurrentStates
 from pie_mlx.engine.model.step import StepInput
@@ -32,6 +34,7 @@ class PagedNetwork:
         if mx.default_device() == mx.cpu:
             rotation.install()
             gating.install()
+        self.in_blocks = blas().copies_large_matrices and take_blocks(model)
         self.model = model
         self._caches = paged_caches(make_prompt_cache(model))
         self.recurrent = bool(self._caches.recurrent)
