@@ -12,8 +12,11 @@ import mlx.core as mx
 
 from pie_mlx.engine.model.modules import EMBEDDING, PLAIN_LINEAR, SWITCH, Module
 
-MOST_ROWS = 4
-"""With eight rows only matrices with very long rows gain."""
+MOST_ROWS = 8
+"""With eight one thread still is as fast as two that copy first, with 16 it is not."""
+
+TOGETHER = 4
+"""Rows that one product has; the others follow while its block is in the cache."""
 
 _MOST_RESULTS, _MOST_FACTORS = 1024, 1_000_000
 """What OpenBLAS leaves to those kernels: entries of the result (measured), and products of two numbers (100³)."""
@@ -34,21 +37,22 @@ def take_blocks(model: Module) -> bool:
 
 
 def blocks(matrix: mx.array) -> mx.array | None:
-    """`matrix` [out, width] as [count, width, columns], without a copy; None where it has no blocks of a fitting size.
-
-    Blocks fit for up to MOST_ROWS rows.
-    """
+    """`matrix` [out, width] as [count, 1, width, columns], without a copy; None where no size of blocks fits."""
     out, width = matrix.shape
-    most = min(_MOST_RESULTS, _MOST_FACTORS // width) // MOST_ROWS
+    most = min(_MOST_RESULTS, _MOST_FACTORS // width) // TOGETHER
     columns = next((size for size in range(min(most, out), 0, -1) if out % size == 0), 0)
     if columns == out or columns < _FEWEST_COLUMNS:
         return None
-    return mx.unflatten(matrix, 0, (-1, columns)).swapaxes(1, 2)
+    return mx.unflatten(matrix, 0, (-1, 1, columns)).swapaxes(2, 3)
 
 
 def multiply(x: mx.array, pile: mx.array) -> mx.array:
     """`x` [..., width] times the matrix whose `blocks` are `pile`; [..., out]."""
-    products = x.flatten(0, -2) @ pile
+    rows = x.flatten(0, -2)
+    count = rows.shape[0]
+    if count > TOGETHER:
+        rows = mx.unflatten(mx.pad(rows, [(0, -count % TOGETHER), (0, 0)]), 0, (-1, TOGETHER))
+    products = (rows @ pile).flatten(1, 2)[:, :count]
     return mx.unflatten(products.swapaxes(0, 1).flatten(1), 0, x.shape[:-1])
 
 

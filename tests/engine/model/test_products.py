@@ -53,7 +53,7 @@ def test_what_has_no_blocks_of_a_fitting_size_is_told(out: int, width: int) -> N
 @pytest.mark.parametrize("bias", [False, True])
 def test_projections_give_the_same_for_any_number_of_rows(bias: bool) -> None:
     model = Model(bias=bias)
-    inputs = [rows_of(count) for count in range(1, 8)]
+    inputs = [rows_of(count) for count in range(1, 2 * MOST_ROWS)]
     before = [(model.projection(x), model.embedding.as_linear(x)) for x in inputs]
     mx.eval(before)
     assert take_blocks(as_module(model))
