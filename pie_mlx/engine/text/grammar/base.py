@@ -216,10 +216,9 @@ class Matcher:
         return self._walk.is_complete and (self._walk.is_exhausted or self._only_stops())
 
     def _first_stop(self, tokens: Sequence[int]) -> int:
-        for place, token in enumerate(tokens):
-            if token in self._ends:
-                return place
-        return len(tokens)
+        if self._ends.isdisjoint(tokens):
+            return len(tokens)
+        return next(place for place, token in enumerate(tokens) if token in self._ends)
 
     def _only_stops(self) -> bool:
         mask = self.packed_mask()

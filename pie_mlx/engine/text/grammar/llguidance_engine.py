@@ -56,15 +56,22 @@ class LlguidanceWalk(Walk):
     @classmethod
     def fill_rows(cls, walks: Sequence[Walk], rows: PackedMask) -> Sequence[bool | None]:
         incomplete = any(cast("LlguidanceWalk", walk)._spellings is not None for walk in walks)
-        if len(walks) < _FEW or _THREADS == 1 or incomplete:
+        if incomplete:
             return super().fill_rows(walks, rows)
-        pairs = [(cast("LlguidanceWalk", walk)._matcher, row) for row, walk in enumerate(walks)]
-        _executor().unsafe_compute_mask_ptr(pairs, rows.ctypes.data, rows.strides[0], len(rows))
-        return [None if matcher.is_error() else True for matcher, _ in pairs]
+        matchers = [cast("LlguidanceWalk", walk)._matcher for walk in walks]
+        address, row_bytes = rows.ctypes.data, rows.strides[0]
+        if len(walks) < _FEW or _THREADS == 1:
+            for place, matcher in enumerate(matchers):
+                matcher.unsafe_compute_mask_ptr(address + place * row_bytes, row_bytes)
+        else:
+            pairs = [(matcher, place) for place, matcher in enumerate(matchers)]
+            _executor().unsafe_compute_mask_ptr(pairs, address, row_bytes, len(rows))
+        return [None if matcher.is_error() else True for matcher in matchers]
 
     def push(self, tokens: Sequence[int]) -> int:
         taken = 0 if self._matcher.is_stopped() else self._matcher.try_consume_tokens(list(tokens))
-        self._check()
+        if taken < len(tokens):
+            self._check()
         return taken
 
     def pop(self, count: int) -> None:
