@@ -148,12 +148,19 @@ class Matcher:
         """Feed tokens up to the first forbidden one; the number taken."""
         if self._stopped or not tokens:
             return 0
-        stop = self._first_stop(tokens)
+        if self._ends.isdisjoint(tokens):
+            taken = self._walk.push(tokens)
+        else:
+            taken = self._accept_with_stop(tokens)
+        self._moved(taken)
+        return taken
+
+    def _accept_with_stop(self, tokens: Sequence[int]) -> int:
+        stop = next(place for place, token in enumerate(tokens) if token in self._ends)
         taken = self._walk.push(tokens[:stop]) if stop else 0
-        if taken == stop < len(tokens) and self._walk.is_complete:
+        if taken == stop and self._walk.is_complete:
             self._stopped = True
             taken += 1
-        self._moved(taken)
         return taken
 
     def rollback(self, count: int) -> None:
@@ -214,11 +221,6 @@ class Matcher:
         if self._stopped:
             return True
         return self._walk.is_complete and (self._walk.is_exhausted or self._only_stops())
-
-    def _first_stop(self, tokens: Sequence[int]) -> int:
-        if self._ends.isdisjoint(tokens):
-            return len(tokens)
-        return next(place for place, token in enumerate(tokens) if token in self._ends)
 
     def _only_stops(self) -> bool:
         mask = self.packed_mask()
