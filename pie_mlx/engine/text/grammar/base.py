@@ -148,10 +148,7 @@ class Matcher:
         """Feed tokens up to the first forbidden one; the number taken."""
         if self._stopped or not tokens:
             return 0
-        if self._ends.isdisjoint(tokens):
-            taken = self._walk.push(tokens)
-        else:
-            taken = self._accept_with_stop(tokens)
+        taken = self._walk.push(tokens) if self._ends.isdisjoint(tokens) else self._accept_with_stop(tokens)
         self._moved(taken)
         return taken
 
