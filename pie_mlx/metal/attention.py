@@ -30,9 +30,11 @@ SCORES = 1 << 24
 MANY_SCORES = 1 << 13
 """Scores of single tokens whose exponentials take a CPU longer than the additional operations that avoid them."""
 
-IN_PLACE, BLOCK = 1 << 10, 1 << 8
-"""Scores of a head up to which OpenBLAS has kernels that read the keys where they lie, instead of copying them first;
-and keys of more that are multiplied at once, so that those are used."""
+IN_PLACE = 1 << 10
+"""Results of a product up to which OpenBLAS, with AVX-512, reads a matrix where it lies instead of copying it first."""
+
+BLOCK = 1 << 8
+"""Keys that are multiplied at once where a head has more scores than that."""
 
 
 Source = Callable[[int], tuple[mx.array, mx.array]]
@@ -210,13 +212,12 @@ def _by_row(out: mx.array, group: Group) -> mx.array:
 def _scores(queries: mx.array, keys: mx.array, common: bool) -> mx.array:
     """Every query times every key, [rows, kv_heads, m, keys]."""
     few, length = queries.shape[2], keys.shape[2]
-    whole = length - length % BLOCK
     if common or few * BLOCK > IN_PLACE or few * length <= IN_PLACE or mx.default_device() != mx.cpu:
         return _product(queries, keys.swapaxes(-1, -2), common)
+    queries, whole = queries.astype(keys.dtype), length - length % BLOCK
     blocks = mx.unflatten(keys[:, :, :whole], 2, (-1, BLOCK)).swapaxes(-1, -2)
-    scores = _product(queries[:, :, None], blocks, common).swapaxes(2, 3).flatten(3, 4)
-    rest = _product(queries, keys[:, :, whole:].swapaxes(-1, -2), common)
-    return mx.concatenate([scores, rest], axis=-1) if whole < length else scores
+    scores = (queries[:, :, None] @ blocks).swapaxes(2, 3).flatten(3, 4)
+    return mx.concatenate([scores, queries @ keys[:, :, whole:].swapaxes(-1, -2)], axis=-1)
 
 
 def _product(left: mx.array, right: mx.array, common: bool) -> mx.array:

@@ -31,10 +31,11 @@ class PagedNetwork:
     def __init__(self, model: Module, architecture: str) -> None:
         require_supported(architecture)
         hook.install()
-        if mx.default_device() == mx.cpu:
+        on_cpu = mx.default_device() == mx.cpu
+        if on_cpu:
             rotation.install()
             gating.install()
-        self.in_blocks = blas().copies_large_matrices and take_blocks(model)
+        self.in_blocks = on_cpu and blas().copies_large_matrices and take_blocks(model)
         self.model = model
         self._caches = paged_caches(make_prompt_cache(model))
         self.recurrent = bool(self._caches.recurrent)

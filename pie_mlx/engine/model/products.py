@@ -13,6 +13,7 @@ from typing import Any, cast
 import mlx.core as mx
 
 from pie_mlx.engine.model.modules import EMBEDDING, PLAIN_LINEAR, SWITCH, Module
+from pie_mlx.metal.attention import IN_PLACE
 
 MOST_ROWS = 8
 """With eight one thread still is as fast as two that copy first, with 16 it is not."""
@@ -20,8 +21,8 @@ MOST_ROWS = 8
 TOGETHER = 4
 """Rows that one product has; the others follow while its block is in the cache."""
 
-_MOST_RESULTS, _MOST_FACTORS = 1024, 1_000_000
-"""What OpenBLAS leaves to those kernels: entries of the result (measured), and products of two numbers (100³)."""
+_MOST_FACTORS = 1_000_000
+"""Products of two numbers that OpenBLAS leaves to those kernels, 100³, besides those of IN_PLACE results (measured)."""
 
 
 def take_blocks(model: Module) -> bool:
@@ -48,7 +49,7 @@ class Blocks:
     def of(matrix: mx.array) -> "Blocks | None":
         """Views of it; None where one block would be all of it."""
         out, width = matrix.shape
-        most = max(1, min(_MOST_RESULTS, _MOST_FACTORS // width) // TOGETHER)
+        most = max(1, min(IN_PLACE, _MOST_FACTORS // width) // TOGETHER)
         if out <= most:
             return None
         columns = next((size for size in range(most, most // 2, -1) if out % size == 0), most)
@@ -102,5 +103,5 @@ def _is_few(x: mx.array, matrix: mx.array) -> bool:
     """Whether there are few rows, and more than a kernel would take with the whole matrix."""
     rows = math.prod(x.shape[:-1])
     results = rows * matrix.shape[0]
-    small = results <= _MOST_RESULTS and results * matrix.shape[1] <= _MOST_FACTORS
+    small = results <= IN_PLACE and results * matrix.shape[1] <= _MOST_FACTORS
     return 0 < rows <= MOST_ROWS and not small and x.dtype == matrix.dtype == mx.float32
