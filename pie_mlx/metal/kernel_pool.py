@@ -68,12 +68,12 @@ class KernelPool(KvPool):
         """The last fence of every layer."""
         return [layer.fence for layer in self.layers]
 
-    def revision(self) -> Callable[[], None]:
-        """Comes back to the fences of now: kernels that are in no chain then never run."""
-        fences = [layer.fence for layer in self.layers]
+    def revision(self, layers: range) -> Callable[[], None]:
+        """Comes back to the fences that `layers` have now: kernels that are in no chain then never run."""
+        fences = [(self.layers[layer], self.layers[layer].fence) for layer in layers]
 
         def restore() -> None:
-            for layer, fence in zip(self.layers, fences, strict=True):
+            for layer, fence in fences:
                 layer.fence = fence
 
         return restore

@@ -23,9 +23,9 @@ class PageMemory:
         """Every array a step may write."""
         return self.pool.arrays() + self.mirrors.arrays()
 
-    def revision(self) -> "Revision":
-        """What the arrays are now, to come back to."""
-        return Revision(self.pool.revision(), [(array, array[...]) for array in self.mirrors.arrays()])
+    def revision(self, layers: range) -> "Revision":
+        """What the arrays of `layers` are now, to come back to."""
+        return Revision(self.pool.revision(layers), [(array, array[...]) for array in self.mirrors.arrays(layers)])
 
     def recover(self) -> None:
         """A step has failed while it was computed: forget what of it waits to be written."""
@@ -34,7 +34,7 @@ class PageMemory:
 
 @dataclass(slots=True)
 class Revision:
-    """The arrays of a memory as they were, while a step that may never be computed is built over them.
+    """Arrays of a memory as they were, while a step that may never be computed is built over them.
 
     Let go of it before that step is evaluated: what is still held cannot be written in place.
     """

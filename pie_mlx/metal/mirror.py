@@ -110,9 +110,10 @@ class Mirrors:
         self._pool, self._limit = pool, limit_bytes
         self._kept: list[Mirror] = []
 
-    def arrays(self) -> list[mx.array]:
-        """Every array of every mirror."""
-        return [array for mirror in self._kept for pair in mirror.layers.values() for array in pair]
+    def arrays(self, layers: range | None = None) -> list[mx.array]:
+        """Every array of every mirror, or those of `layers`."""
+        pairs = (item for mirror in self._kept for item in mirror.layers.items())
+        return [array for layer, pair in pairs if layers is None or layer in layers for array in pair]
 
     def bytes(self) -> int:
         """Bytes the mirrors take."""

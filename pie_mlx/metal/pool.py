@@ -98,10 +98,10 @@ class KvPool:
         """Every array of the pool, K and V by layer; evaluate them at the end of each step, keep none."""
         return [array for pair in zip(self._keys, self._values, strict=True) for array in pair]
 
-    def revision(self) -> Callable[[], None]:
-        """Comes back to what the pool is now. Let go of it before what is built meanwhile is evaluated: arrays that
-        somebody still holds cannot be written in place."""
-        held = [(array, array[...]) for array in self.arrays()]
+    def revision(self, layers: range) -> Callable[[], None]:
+        """Comes back to what `layers` of the pool are now. Let go of it before what is built meanwhile is evaluated:
+        arrays that somebody still holds cannot be written in place."""
+        held = [(array, array[...]) for layer in layers for array in (self._keys[layer], self._values[layer])]
 
         def restore() -> None:
             for array, before in held:

@@ -3,10 +3,12 @@
 import asyncio
 import gc
 import threading
+from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 
 import mlx.core as mx
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -219,14 +221,25 @@ async def test_a_context_released_meanwhile_ends_its_text(engine: Running) -> No
 
 
 def fail_at(engine: Running, monkeypatch: pytest.MonkeyPatch, *failing: int) -> None:
-    """Let the steps of these numbers fail from now on, and no batch end before for the time it takes."""
+    """Let the evaluations of these numbers fail from now on, and no batch end before for the time it takes."""
+
+    def fail(number: int) -> None:
+        if number in failing:
+            raise RuntimeError("out of memory")
+
+    before_evaluations(engine, monkeypatch, fail)
+
+
+def before_evaluations(engine: Running, monkeypatch: pytest.MonkeyPatch, act: Callable[[int], None]) -> None:
+    """Act before what is evaluated from now on: a batch begins with one evaluation, each step behind it takes two, to
+    be computed and to be drawn from. No batch ends before for the time it takes."""
     monkeypatch.setattr("pie_mlx.engine.model.burst.LONGEST_SECONDS", 60.0)
     model = engine.core.services.runner.model
-    begin, steps = model.begin, iter(range(1000))
+    begin, numbers = model.begin, iter(range(1000))
 
     def begun(*outputs: mx.array, **options: Any) -> None:
-        if options.get("pool") != () and next(steps) in failing:  # else it is what was drawn in the step under way
-            raise RuntimeError("out of memory")
+        if outputs[0].ndim < 3:  # else it is the pool, and of a step that will be begun
+            act(next(numbers))
         begin(*outputs, **options)
 
     monkeypatch.setattr(model, "begin", begun)
@@ -235,7 +248,7 @@ def fail_at(engine: Running, monkeypatch: pytest.MonkeyPatch, *failing: int) -> 
 async def test_a_batch_that_fails_midway_is_told_and_leaves_the_text_so_far(
     engine: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # E4
-    fail_at(engine, monkeypatch, 4, 5)  # also when it is tried again
+    fail_at(engine, monkeypatch, 7, 8)  # also when it is tried again
     with Context(engine.model) as context:
         context.append(engine.prompt(9, 6))
         generator = context.generate(GREEDY, max_tokens=10, stop=[], auto_flush=False)
@@ -362,7 +375,7 @@ async def test_a_step_that_fails_once_is_tried_again_and_nothing_is_lost(
     engine: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # E4
     plain = await collected(engine, engine.prompt(9, 12), {"max_tokens": 20, "stop": []})
-    fail_at(engine, monkeypatch, 4)
+    fail_at(engine, monkeypatch, 7)
     assert await collected(engine, engine.prompt(9, 12), {"max_tokens": 20, "stop": []}) == plain
 
 
@@ -370,17 +383,14 @@ def hold_first_following_step(
     engine: Running, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[threading.Event, threading.Event]:
     """Set when the first step follows a batch; and what that step then waits for."""
-    monkeypatch.setattr("pie_mlx.engine.model.burst.LONGEST_SECONDS", 60.0)
-    model = engine.core.services.runner.model
-    begin, steps, went_on, release = model.begin, iter(range(1000)), threading.Event(), threading.Event()
+    went_on, release = threading.Event(), threading.Event()
 
-    def held(*outputs: mx.array, **options: Any) -> None:
-        if next(steps) == 1:
+    def hold(number: int) -> None:
+        if number == 1:
             went_on.set()
             release.wait(10)
-        begin(*outputs, **options)
 
-    monkeypatch.setattr(model, "begin", held)
+    before_evaluations(engine, monkeypatch, hold)
     return went_on, release
 
 
@@ -397,6 +407,22 @@ async def test_whoever_comes_meanwhile_is_in_the_next_batch(
     came.set()
     await asyncio.gather(work, other)
     assert [(batch.contexts, batch.steps) for batch in batches(engine, first)][:2] == [(1, 2), (2, 1)]
+
+
+async def test_what_comes_behind_a_text_that_ended_leaves_the_pool_where_it_is(engine: Running) -> None:
+    runner = engine.core.services.runner
+
+    def addresses() -> list[int]:
+        return [np.asarray(array).__array_interface__["data"][0] for array in runner.model.pool.arrays()]
+
+    before = await runner.call(addresses)
+    with Context(engine.model) as root:
+        root.append(engine.prompt(20, 23))
+        for stop in await root.fork().generate(GREEDY, max_tokens=12, stop=[], auto_flush=False).collect_tokens():
+            with root.fork() as fork:  # a page is copied first
+                await fork.generate(GREEDY, max_tokens=30, stop=[stop], auto_flush=False).collect_tokens()
+            assert not await runner.call(lambda: runner.model.began_early)
+    assert await runner.call(addresses) == before
 
 
 async def test_without_pages_to_spare_it_goes_step_by_step() -> None:  # P4

@@ -227,7 +227,7 @@ def test_a_step_that_fails_fails_those_behind_it_until_the_pool_recovers() -> No
 
 def test_a_step_that_is_dropped_is_never_computed() -> None:
     pool = lazy_pool()
-    restore = PageMemory(pool).revision().restore
+    restore = PageMemory(pool).revision(range(len(pool.shapes))).restore
     pool.write(0, fails_when_computed(), GOOD, SlotWrite([3]))
     restore()
     written(pool, GOOD)

@@ -28,9 +28,9 @@ FEWEST_WALKS = 4
 class Burst:
     """Steps of `works`, the later ones as `following` decides.
 
-    While a step is computed, the next one is built on the tokens still being drawn; it is begun once no text has ended.
-    On the thread of `beside` grammars are walked meanwhile, and steps built where that pays. With a `tail`, the step
-    behind the last one is left in `ahead`.
+    While a step is computed, the next one is built on the tokens still being drawn, and its first layers are begun; the
+    others are once no text has ended. On the thread of `beside` grammars are walked meanwhile, and steps built where
+    that pays. With a `tail`, the step behind the last one is left in `ahead`.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Burst:
             self._drop_next()
             self._model.settle(logits)  # what a grammar forbids at the last moment lies beyond every context's length
             raise
-        self._model.begin(*reading.outputs, pool=())
+        self._model.begin(*reading.outputs)
         return self._collect(reading)
 
     def _begin(self, logits: mx.array) -> Reading:
@@ -124,9 +124,12 @@ class Burst:
         return reading
 
     def _collect(self, reading: Reading) -> list[WorkResult]:
+        if self._next is not None:
+            self._model.begin_early(self._next)
         results = reading.collect()
         if not all(map(reading.keeps_last, range(self._steps.rows))):
             self._drop_next()
+            self._model.settle()  # other layers of the next step may be written already
         return results
 
     def _build_next(self, reading: Reading) -> None:

@@ -32,6 +32,13 @@ MOST_BESIDE = 4
 """Rows up to which the next step is built on another thread where products take all of them: with one row a fifth is
 saved, with eight lost."""
 
+EARLY_LAYERS, FEWEST_LAYERS = 3, 6
+"""Layers of a step that begin before the step before it has ended, and how many a model must have for that.
+
+In a pool that is written in place only while nothing else reads, a layer must not be written before its reads in the
+step before have ended. MLX's CPU backend has at most 120 dispatches in flight, and a layer of a Llama takes as many.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class ModelCard:
@@ -69,7 +76,8 @@ class LoadedModel:
         self._network = network
         self._memory: PageMemory | None = None
         self._threads = ProductThreads()
-        self.product_threads = ALL
+        self.product_threads = self._taken = ALL
+        self.began_early = False
 
     @property
     def adapters(self) -> AdapterBank:
@@ -137,14 +145,32 @@ class LoadedModel:
         blas().take_threads(self.product_threads)
         evaluate(outputs, self._pages.arrays(), self._network.states())
         self._network.settle()
+        self.began_early = False
 
-    def begin(
-        self, *outputs: mx.array, pool: Sequence[mx.array] | None = None, product_threads: int | None = None
-    ) -> None:
-        """Start to evaluate `outputs` and the pool, or what `pool` says of it; products take the threads of the step
-        that was built last, or `product_threads`."""
-        blas().take_threads(self.product_threads if product_threads is None else product_threads)
-        begin_evaluation(outputs, self._pages.arrays() if pool is None else pool)
+    def begin(self, *outputs: mx.array, product_threads: int | None = None) -> None:
+        """Start to evaluate `outputs`, and what they read of the pool; products take the threads of the step that was
+        built last, or `product_threads`."""
+        self._taken = self.product_threads if product_threads is None else product_threads
+        blas().take_threads(self._taken)
+        begin_evaluation(outputs)
+
+    def begin_early(self, step: "Tentative | None" = None) -> None:
+        """Start to evaluate the first layers of the step that was built last, while the one before is computed.
+
+        Does nothing where they could be written while that reads them, or its products take other threads. If the step
+        is dropped, what they wrote stays; settle before anything is built that does not follow on it. `began_early`
+        tells whether that may be the case.
+        """
+        if self._early_layers and self.product_threads == self._taken:
+            if step is not None:
+                step.let_go_early()
+            self.began_early = True
+            self.begin(*self.pool.arrays()[: 2 * self._early_layers][-2:])
+
+    @property
+    def _early_layers(self) -> int:
+        """Layers of a step that may begin while the step before is still computed."""
+        return EARLY_LAYERS if len(self.layers) >= FEWEST_LAYERS and not self.pool.ordered else 0
 
     def builds_beside(self, rows: int) -> bool:
         """Whether a step of so many rows is worth another thread.
@@ -163,7 +189,6 @@ class LoadedModel:
             return build()
         threads = self.product_threads  # they are another step's once that is built
         stream = mx.default_stream(mx.default_device())
-        pool = [array[...] for array in self._pages.arrays()]  # building writes to the arrays themselves
 
         def on_stream() -> T:
             with mx.stream(stream):
@@ -171,7 +196,7 @@ class LoadedModel:
 
         built = beside.submit(on_stream)
         try:
-            self.begin(*outputs, pool=pool, product_threads=threads)
+            self.begin(*outputs, product_threads=threads)
         finally:
             wait([built])
         return built.result()
@@ -181,13 +206,15 @@ class LoadedModel:
 
         Raises UnsettledError where it can be built only later.
         """
-        before = self._pages.revision()
+        early, every = self._early_layers, len(self.layers)
+        before = [self._pages.revision(range(early)), self._pages.revision(range(early, every))]
         self.pool.settled = False
         try:
             self._choose_threads(len(step.positions), timed=False)
             return Tentative(self._network.forward(step, self._pages), before, self._network.forget)
         except Exception:
-            before.restore()
+            for revision in before:
+                revision.restore()
             raise
         finally:
             self.pool.settled = True
@@ -229,16 +256,21 @@ class Tentative:
     """A step that is built, behind one whose outcome may yet forbid it: keep it or drop it."""
 
     _logits: mx.array
-    _before: Revision | None
+    _before: list[Revision]
     _forget: Callable[[], None]
 
     def keep(self) -> mx.array:
         """Its logits. Begin it once the outputs of the step before are evaluated, in an ordered pool at once."""
-        self._before = None
+        self._before.clear()
         return self._logits
 
+    def let_go_early(self) -> None:
+        """Its first layers are begun."""
+        del self._before[:-1]
+
     def drop(self) -> None:
-        """It was never built. Whatever of it were kept would hold the pool, and the next step copy all of it."""
-        if self._before is not None:
-            self._before.restore()
-            self._forget()
+        """It was never built, but for what has begun early. Whatever of it were kept would hold the pool, and the next
+        step copy all of it."""
+        for revision in self._before:
+            revision.restore()
+        self._forget()

@@ -149,6 +149,8 @@ class Runner:
             self._begin(ahead)
             results = reading.collect()
         else:
+            if ahead is not None:
+                self.model.begin_early()
             results = reading.collect()
             self._run_ahead(ahead)
         return Outcome(results, time.perf_counter() - begun, self._followed(works, reading))
@@ -196,11 +198,17 @@ class Runner:
                 cause=str(error),
             ) from error
 
+    @property
+    def _is_unsettled(self) -> bool:
+        """Whether something is computed behind the last job that touches a pool which only one step may."""
+        model = self._model
+        return model is not None and (self._ahead is not None or model.began_early) and not model.pool.ordered
+
     def _settled(self, work: Callable[[], T]) -> T:
         """`work`, once what runs ahead is computed."""
-        if self._ahead is not None and not self.model.pool.ordered:
+        if self._is_unsettled:
             try:
-                self.model.settle(*self._ahead.outputs)
+                self.model.settle(*(() if self._ahead is None else self._ahead.outputs))
             except (RuntimeError, ValueError, MemoryError):
                 self._ahead = None  # nobody asked for it so far
                 self.model.recover()

@@ -1,25 +1,28 @@
 """Steps that follow a batch at once: built on tokens still being drawn, dropped without a trace when not wanted."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import mlx.core as mx
 import numpy as np
 import pytest
 
 from pie_mlx.calls import SampledTokens, Sampler
-from pie_mlx.engine.model import burst
+from pie_mlx.engine.model import burst, sampling
 from pie_mlx.engine.model.batch import PackedMask, RowRead, Work, WorkResult, last_drawn
 from pie_mlx.engine.model.burst import Burst
-from pie_mlx.engine.model.loaded import LoadedModel
+from pie_mlx.engine.model.loaded import FEWEST_LAYERS, LoadedModel
 from pie_mlx.engine.model.loading import load_model
 from pie_mlx.engine.model.ragged import step_input
 from pie_mlx.engine.model.reading import Reading
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import BatchFailedError, EmptyMaskError
 from pie_mlx.metal import PageMemory
+from tests.models import write_tiny_model
 
+GREEDY = Sampler.argmax()
 TABLES = [[0, 1, 2, 3], [9, 4, 7, 12]]
 """Neighbouring pages, which are read where they lie, and scattered ones, which are mirrored."""
 
@@ -40,15 +43,21 @@ class Wanting:
         return [None] * self.rows
 
 
+@pytest.fixture(scope="module", params=[2, FEWEST_LAYERS], ids=["shallow", "deep"])
+def directory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model, whose steps begin behind one another, or while the one before is still computed."""
+    return write_tiny_model(tmp_path_factory.mktemp("model"), "llama", num_hidden_layers=request.param)
+
+
 @pytest.fixture
-def model(tiny_model_directory: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> LoadedModel:
+def model(directory: Path, monkeypatch: pytest.MonkeyPatch) -> LoadedModel:
     monkeypatch.setattr(burst, "LONGEST_SECONDS", 60.0)
-    loaded = load_model(str(tiny_model_directory("llama")), name="tiny")
+    loaded = load_model(str(directory), name="tiny")
     loaded.allocate(pages=16)
     return loaded
 
 
-def work(context: int, tokens: Sequence[int], held: int, further: int = 0) -> Work:
+def work(context: int, tokens: Sequence[int], held: int, further: int = 0, sampler: Sampler = GREEDY) -> Work:
     """`tokens` behind `held` slots of a context, and one draw."""
     slots = [TABLES[context][slot // 16] * 16 + slot % 16 for slot in range(held, held + len(tokens) + further)]
     return Work(
@@ -58,7 +67,7 @@ def work(context: int, tokens: Sequence[int], held: int, further: int = 0) -> Wo
         slots=slots[: len(tokens)],
         block_table=TABLES[context],
         kv_length=held + len(tokens),
-        reads=(RowRead(len(tokens) - 1, Sampler.argmax()),),
+        reads=(RowRead(len(tokens) - 1, sampler, stream=context, counter=held + len(tokens)),),
         further_slots=slots[len(tokens) :],
     )
 
@@ -91,8 +100,14 @@ def one_by_one(model: LoadedModel, works: Sequence[Work], steps: int) -> list[li
         model.settle(*reading.outputs)
         for tokens, result in zip(drawn, reading.collect(), strict=True):
             tokens += last_drawn(result)
-        works = [work(each.context, tokens[-1:], each.kv_length) for each, tokens in zip(works, drawn, strict=True)]
+        works = [_behind(each, tokens[-1:]) for each, tokens in zip(works, drawn, strict=True)]
     return drawn
+
+
+def _behind(before: Work, tokens: Sequence[int]) -> Work:
+    sampler = before.reads[0].read
+    assert isinstance(sampler, Sampler)
+    return work(before.context, tokens, before.kv_length, sampler=sampler)
 
 
 def prompts(further: int = 0) -> list[Work]:
@@ -127,6 +142,37 @@ def test_a_step_that_was_built_and_is_not_wanted_leaves_no_trace(model: LoadedMo
     assert addresses(model) == before
     drawn = joined(drawn, go_on(model, behind(drawn, further=20), 7))
     assert joined(drawn, one_by_one(model, behind(drawn), 8)) == expected
+
+
+def test_a_token_that_is_drawn_again_takes_along_what_was_begun_on_another(
+    model: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:  # L2
+    monkeypatch.setattr(sampling, "CANDIDATES", 2)
+    sampler, before = Sampler.top_p(1.0, 0.9), addresses(model)
+    expected = one_by_one(model, [work(0, range(5, 25), 0, sampler=sampler)], 20)
+    assert go_on(model, [work(0, range(5, 25), 0, 30, sampler=sampler)], 20) == expected
+    assert addresses(model) == before
+
+
+def test_the_first_layers_of_a_step_begin_while_the_one_before_is_computed(
+    model: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluated: list[str] = []
+    begin, collect = model.begin, Reading.collect
+
+    def begun(*outputs: mx.array, **options: Any) -> None:
+        evaluated.append("layers" if outputs[0].ndim > 2 else "step")
+        begin(*outputs, **options)
+
+    def collected(reading: Reading) -> list[WorkResult]:
+        evaluated.append("tokens")
+        return collect(reading)
+
+    monkeypatch.setattr(model, "begin", begun)
+    monkeypatch.setattr(Reading, "collect", collected)
+    go_on(model, [work(0, range(5, 25), 0, 12)], 2)
+    early = ["layers"] if len(model.layers) == FEWEST_LAYERS else []
+    assert evaluated == ["step", *early, "tokens", "step", "step", *early, "tokens"]
 
 
 def test_steps_at_once_leave_the_pool_where_it_is(model: LoadedModel) -> None:

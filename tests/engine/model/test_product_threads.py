@@ -101,9 +101,9 @@ def test_a_long_prompt_takes_all_also_where_a_small_step_follows(
     begun_with: list[int] = []
     begin = loaded.begin_evaluation
 
-    def noted(outputs: Sequence[mx.array], pool: Sequence[mx.array]) -> None:
+    def noted(outputs: Sequence[mx.array]) -> None:
         begun_with.append(blas.taken[-1])
-        begin(outputs, pool)
+        begin(outputs)
 
     monkeypatch.setattr(loaded, "begin_evaluation", noted)
     run(tiny_model_directory("llama"), range(5, 105), goes_on=True)

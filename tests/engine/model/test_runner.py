@@ -32,7 +32,13 @@ async def test_a_failed_batch_leaves_nothing_to_be_written_later() -> None:  # E
         raise RuntimeError("no memory")
 
     runner = Runner()
-    model = SimpleNamespace(forward=forward, recover=lambda: recovered.append(True), rest=int, trimmed_page_size=None)
+    model = SimpleNamespace(
+        forward=forward,
+        recover=lambda: recovered.append(True),
+        rest=int,
+        trimmed_page_size=None,
+        began_early=False,
+    )
     await runner.load(lambda: cast("LoadedModel", model))
     with pytest.raises(BatchFailedError, match="no memory"):
         await runner.run(Batch((Work(1, [5], [0], [0], [0], 1),)))
