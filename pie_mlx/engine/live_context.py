@@ -17,6 +17,7 @@ class LiveContext:
     `sampled` counts the tokens drawn so far: forks and opened snapshots inherit it, their `stream` is their own (L6,
     P13). `account` is the wallet it draws on. `fresh` from being granted pages until it has run (Q3). `expected` is the
     horizon its bid was computed from, None for a declared bid. `suspensions` counts how often it went from the pool.
+    `rests` once its text has ended, or it was forked, behind its last pass: no batch waits for it to come back (Q9).
     `streaming` while its passes go on where the last one ended, so that the next can be foreseen. `named` counts the
     calls that named it. `foretold` is what its program was told of a stream beyond what it asked for, None while there
     is no stream, and `untaken` are the tokens of all that it has not taken so far. `drafter` is there once the engine
@@ -33,6 +34,7 @@ class LiveContext:
     waiting_ticks: int = 0
     fresh: bool = False
     suspensions: int = 0
+    rests: bool = False
     streaming: bool = True
     released: bool = False
     named: int = 0

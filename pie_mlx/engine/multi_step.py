@@ -42,6 +42,7 @@ async def run_steps(run: RunPass, context: LiveContext, call: Forward, plan: Mul
             break
         except PieError:
             break
+    context.rests = steps.is_over
     return steps.reply()
 
 

@@ -119,8 +119,10 @@ class TickLoop:
         return answer.seconds if isinstance(answer, WaitSeconds) else 0.0
 
     def _may_return(self, context: int) -> bool:
-        state = self._state
-        return context in state.contexts and context not in state.requests and state.store.is_resident(context)
+        state, found = self._state, self._state.contexts.get(context)
+        if found is None or found.rests:
+            return False
+        return context not in state.requests and state.store.is_resident(context)
 
     def _stalled_plan(self, now: float) -> Plan | None:
         """Nothing moves: after one batch time of grace the first that waits gets its way (Q2).

@@ -193,6 +193,7 @@ class Ticker:
         pass completes (E5).
         """
         self._check_whole()
+        context.rests = False
         passes = self._state.passes
         done = Completion(passes)
         waiting = done.waiting = passes[context.id] = Pass(

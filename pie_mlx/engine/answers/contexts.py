@@ -35,6 +35,7 @@ async def fork(services: Services, process: Process, call: calls.ForkContext) ->
         source.check_live()
         made = await _forked(services, source)
         services.ticker.copy(made.copies)
+        source.rests = True
         child = services.adopt(process, made.context, sampled=source.sampled)
         child.parent = source.id
         services.runner.model.set_state(child.id, services.runner.model.state(source.id))

@@ -1,6 +1,7 @@
 """A batch with the steps that follow it at once."""
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Executor, wait
@@ -40,6 +41,7 @@ class Burst:
         self._builder = beside if model.builds_beside(len(works)) else None
         self._steps = FollowingSteps(works, following, tail=tail)
         self._next: Tentative | None = None
+        self._ends_at = math.inf
         self.ahead: Ahead | None = None
 
     def run(self, first: Reading, begun: float, may_go_on: Callable[[], bool]) -> Outcome:
@@ -50,9 +52,10 @@ class Burst:
         try:
             results = self._draw(first)
             followed = time.perf_counter()
+            self._ends_at = followed + LONGEST_SECONDS
             with self._ended_by_errors():
                 self._steps.add(results)
-                while self._steps.goes_on and may_go_on() and time.perf_counter() < followed + LONGEST_SECONDS:
+                while self._steps.goes_on and may_go_on() and time.perf_counter() < self._ends_at:
                     self._steps.add(self._step())
                 self.ahead = self._tail() if may_go_on() else None
         finally:
@@ -124,7 +127,7 @@ class Burst:
         return reading
 
     def _collect(self, reading: Reading) -> list[WorkResult]:
-        if self._next is not None:
+        if self._next is not None and time.perf_counter() < self._ends_at:
             self._model.begin_early(self._next)
         results = reading.collect()
         if not all(map(reading.keeps_last, range(self._steps.rows))):

@@ -2,7 +2,8 @@
 
 The rule counts: it waits until as many contexts are runnable as at its high-water mark, which falls by one per batch.
 After 32 programs have ended, one that is left would wait in 31 batches for as long as each takes. Here the contexts of
-the last two batches are awaited by name, and only while they live.
+the last two batches are awaited by name, and only while they live and their programs may go on with them at once: not
+those that were forked since, nor those whose text has ended.
 """
 
 from collections.abc import Callable, Iterable, Sequence

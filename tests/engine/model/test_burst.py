@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import mlx.core as mx
@@ -173,6 +174,19 @@ def test_the_first_layers_of_a_step_begin_while_the_one_before_is_computed(
     go_on(model, [work(0, range(5, 25), 0, 12)], 2)
     early = ["layers"] if len(model.layers) == FEWEST_LAYERS else []
     assert evaluated == ["step", *early, "tokens", "step", "step", *early, "tokens"]
+
+
+def test_no_layers_begin_early_for_a_step_that_will_not_follow(
+    model: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = iter([0.0, 0.0, 0.0])  # the first step ends, is followed, and another is begun
+    monkeypatch.setattr(burst, "LONGEST_SECONDS", 0.5)
+    monkeypatch.setattr(burst, "time", SimpleNamespace(perf_counter=lambda: next(seconds, 1.0)))
+    begun: list[int] = []
+    begin_early = model.begin_early
+    monkeypatch.setattr(model, "begin_early", lambda step: begun.append(1) or begin_early(step))
+    go_on(model, [work(0, range(5, 25), 0, 12)], 2, wanted=9)
+    assert begun == [1]
 
 
 def test_steps_at_once_leave_the_pool_where_it_is(model: LoadedModel) -> None:
