@@ -165,7 +165,8 @@ class LoadedModel:
             if step is not None:
                 step.let_go_early()
             self.began_early = True
-            self.begin(*self.pool.arrays()[: 2 * self._early_layers][-2:])
+            last = 2 * self._early_layers
+            self.begin(*self.pool.arrays()[last - 2 : last])
 
     @property
     def _early_layers(self) -> int:
