@@ -18,7 +18,7 @@ from pie_mlx.engine.model.reading import Reading
 from pie_mlx.errors import PieError
 from pie_mlx.metal import UnsettledError
 
-LONGEST_SECONDS = 0.25
+LONGEST_SECONDS = 0.5
 """Time after which no further step follows a batch at once: whoever watches hears of batches, not of steps. Between two
 batches of 32 streams 11 to 20 ms pass."""
 
