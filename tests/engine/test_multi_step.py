@@ -8,7 +8,6 @@ from itertools import accumulate
 from typing import Any
 
 import mlx.core as mx
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +16,7 @@ from pie_mlx import calls
 from pie_mlx.errors import BatchFailedError, ContextReleasedError, InvalidArgumentError, TokenBudgetError
 from pie_mlx.events import Event, PassCompleted, TickCompleted
 from pie_mlx.sdk import Context, Entropy, Generator, Grammar, GrammarConstraint, Regex, Sampler
+from tests.addresses import addresses
 from tests.engine.outcome import Outcome, outcome
 from tests.engine.running import Running, finished, in_context, running
 
@@ -411,18 +411,14 @@ async def test_whoever_comes_meanwhile_is_in_the_next_batch(
 
 async def test_what_comes_behind_a_text_that_ended_leaves_the_pool_where_it_is(engine: Running) -> None:
     runner = engine.core.services.runner
-
-    def addresses() -> list[int]:
-        return [np.asarray(array).__array_interface__["data"][0] for array in runner.model.pool.arrays()]
-
-    before = await runner.call(addresses)
+    before = await runner.call(lambda: addresses(runner.model.pool.arrays()))
     with Context(engine.model) as root:
         root.append(engine.prompt(20, 23))
         for stop in await root.fork().generate(GREEDY, max_tokens=12, stop=[], auto_flush=False).collect_tokens():
             with root.fork() as fork:  # a page is copied first
                 await fork.generate(GREEDY, max_tokens=30, stop=[stop], auto_flush=False).collect_tokens()
             assert not await runner.call(lambda: runner.model.began_early)
-    assert await runner.call(addresses) == before
+    assert await runner.call(lambda: addresses(runner.model.pool.arrays())) == before
 
 
 async def test_without_pages_to_spare_it_goes_step_by_step() -> None:  # P4

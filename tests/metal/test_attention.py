@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pie_mlx.metal import AttentionPlan, KvPool, LayerShape, PageMemory, attend, attention
 from pie_mlx.metal.mirror import Mirrors
 from pie_mlx.metal.visibility import expanded
+from tests.addresses import addresses
 
 HEADS, KV_HEADS, KEY_DIM, VALUE_DIM = 4, 2, 8, 6
 PAGE_SIZE = 4
@@ -219,14 +220,10 @@ def test_decoding_moves_no_array() -> None:
     sequences = [Tokens() for _ in range(3)]
     world.step([(sequence, 6) for sequence in sequences])
     world.step([(sequence, 1) for sequence in sequences])
-    before = addresses(world)
+    before = addresses(world.memory.arrays())
     for _ in range(20):
         world.step([(sequence, 1) for sequence in sequences])
-    assert addresses(world) == before
-
-
-def addresses(world: World) -> list[int]:
-    return [np.asarray(array).__array_interface__["data"][0] for array in world.memory.arrays()]
+    assert addresses(world.memory.arrays()) == before
 
 
 @settings(max_examples=40)
@@ -244,10 +241,10 @@ def test_rows_come_back_without_moving_an_array() -> None:
     staying, coming = [Tokens() for _ in range(4)], Tokens()
     world.step([(sequence, 6) for sequence in [*staying, coming]])
     world.step([(sequence, 1) for sequence in [*staying, coming]])
-    before = addresses(world)
+    before = addresses(world.memory.arrays())
     world.step([(sequence, 1) for sequence in staying])
     assert_close(world.step([(sequence, 1) for sequence in [*staying, coming]]))
-    assert addresses(world) == before
+    assert addresses(world.memory.arrays()) == before
 
 
 def test_a_seat_keeps_nothing_of_who_sat_there() -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pie_mlx.errors import OutOfPagesError
 from pie_mlx.metal import KvPool, LayerShape, SlotWrite, pages_for_budget
 from pie_mlx.metal.storage import HeadMajor, SlotMajor, Storage
+from tests.addresses import addresses
 
 SHAPES = [LayerShape(2, 8, 4), LayerShape(1, 4, 4)]
 PAGES, PAGE_SIZE = 6, 4
@@ -74,7 +75,7 @@ def test_pages_come_back_from_the_host(storage: Storage, dtype: mx.Dtype) -> Non
 
 def test_writes_leave_every_array_where_it_is() -> None:
     pool = filled_pool(HeadMajor())
-    before = addresses(pool)
+    before = addresses(pool.arrays())
     for step in range(20):
         rows = mx.ones((2, 2, 8)) * step
         for layer, shape in enumerate(SHAPES):
@@ -83,12 +84,7 @@ def test_writes_leave_every_array_where_it_is() -> None:
             mx.eval([mx.sum(array) for array in pool.gather(layer, mx.array([[0, 3]], dtype=mx.int32))])
         mx.eval(pool.arrays())
     pool.copy_pages([(0, 1, 4), (1, 2, 3)])
-    assert addresses(pool) == before
-
-
-def addresses(pool: KvPool) -> list[int]:
-    """Where the arrays are in memory."""
-    return [np.asarray(array).__array_interface__["data"][0] for array in pool.arrays()]
+    assert addresses(pool.arrays()) == before
 
 
 def test_a_budget_below_one_page_is_refused_with_the_numbers() -> None:

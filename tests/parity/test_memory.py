@@ -4,11 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import mlx.core as mx
-import numpy as np
 import pytest
 
 from benchmarks.driving import Driver, Work
 from pie_mlx.engine.model.loading import load_model
+from tests.addresses import addresses
 
 POOL_PAGES = 4096
 
@@ -20,20 +20,15 @@ def driver(tiny_model_directory: Callable[[str], Path]) -> Driver:
     return Driver(model)
 
 
-def addresses(driver: Driver) -> list[int]:
-    arrays = driver.model.pool.arrays()
-    return [np.asarray(array).__array_interface__["data"][0] for array in arrays]
-
-
 def test_no_step_moves_the_pool(driver: Driver) -> None:
-    before = addresses(driver)
+    before = addresses(driver.model.pool.arrays())
     contexts = [driver.context() for _ in range(5)]
     driver.run([Work(context, range(3, 40)) for context in contexts])
     contexts.append(driver.fork(contexts[0]))
     for step in range(40):
         chunk = [Work(driver.context(), range(1, 20))] if step % 8 == 0 else []
         driver.run([*(Work(context, [step]) for context in contexts), *chunk])
-        assert addresses(driver) == before
+        assert addresses(driver.model.pool.arrays()) == before
 
 
 def test_a_step_takes_less_memory_than_one_array_of_the_pool(driver: Driver) -> None:

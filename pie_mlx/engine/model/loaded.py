@@ -62,7 +62,7 @@ class LoadedModel:
     """A network with its card and its pool. All but `state` and `set_state` belongs to the MLX thread.
 
     `forward` mutates the pool and builds lazily; nothing of a step is kept until `settle` returns. `product_threads` is
-    what the step that was built last takes.
+    what the step that was built last takes. `began_early` from when a step began early until all is settled.
     """
 
     def __init__(self, card: ModelCard, network: Network) -> None:
@@ -76,7 +76,7 @@ class LoadedModel:
         self._network = network
         self._memory: PageMemory | None = None
         self._threads = ProductThreads()
-        self.product_threads = self._taken = ALL
+        self.product_threads = self._begun_threads = ALL
         self.began_early = False
 
     @property
@@ -149,19 +149,22 @@ class LoadedModel:
 
     def begin(self, *outputs: mx.array, product_threads: int | None = None) -> None:
         """Start to evaluate `outputs`, and what they read of the pool; products take the threads of the step that was
-        built last, or `product_threads`."""
-        self._taken = self.product_threads if product_threads is None else product_threads
-        blas().take_threads(self._taken)
+        built last, or `product_threads`.
+
+        The pool itself is no output: MLX holds those until all is evaluated, so that a step that begins early would
+        copy it.
+        """
+        self._begun_threads = self.product_threads if product_threads is None else product_threads
+        blas().take_threads(self._begun_threads)
         begin_evaluation(outputs)
 
     def begin_early(self, step: "Tentative | None" = None) -> None:
         """Start to evaluate the first layers of the step that was built last, while the one before is computed.
 
         Does nothing where they could be written while that reads them, or its products take other threads. If the step
-        is dropped, what they wrote stays; settle before anything is built that does not follow on it. `began_early`
-        tells whether that may be the case.
+        is dropped, what they wrote stays; settle before anything is built that does not follow on it.
         """
-        if self._early_layers and self.product_threads == self._taken:
+        if self._early_layers and self.product_threads == self._begun_threads:
             if step is not None:
                 step.let_go_early()
             self.began_early = True

@@ -59,8 +59,8 @@ def when_to_fire(
 ) -> FireNow | WaitSeconds:
     """Whether to run the `runnable` contexts, one at least, or to wait for others of the last two batches.
 
-    `may_return` says of a context whether its program alone decides when it comes back. `oldest_seconds` have passed
-    since the oldest became runnable.
+    `may_return` says of a context whether its program alone decides when it comes back, and may do so at once.
+    `oldest_seconds` have passed since the oldest became runnable.
     """
     if len(runnable) >= max_batch_contexts or oldest_seconds >= state.last_batch_seconds:
         return FireNow()

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import mlx.core as mx
-import numpy as np
 import pytest
 
 from pie_mlx.calls import SampledTokens, Sampler
@@ -21,6 +20,7 @@ from pie_mlx.engine.model.reading import Reading
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import BatchFailedError, EmptyMaskError
 from pie_mlx.metal import PageMemory
+from tests.addresses import addresses
 from tests.models import write_tiny_model
 
 GREEDY = Sampler.argmax()
@@ -101,11 +101,12 @@ def one_by_one(model: LoadedModel, works: Sequence[Work], steps: int) -> list[li
         model.settle(*reading.outputs)
         for tokens, result in zip(drawn, reading.collect(), strict=True):
             tokens += last_drawn(result)
-        works = [_behind(each, tokens[-1:]) for each, tokens in zip(works, drawn, strict=True)]
+        works = [followed(each, tokens[-1:]) for each, tokens in zip(works, drawn, strict=True)]
     return drawn
 
 
-def _behind(before: Work, tokens: Sequence[int]) -> Work:
+def followed(before: Work, tokens: Sequence[int]) -> Work:
+    """`tokens` behind another work, with the same draw."""
     sampler = before.reads[0].read
     assert isinstance(sampler, Sampler)
     return work(before.context, tokens, before.kv_length, sampler=sampler)
@@ -125,11 +126,6 @@ def joined(first: Sequence[list[int]], second: Sequence[list[int]]) -> list[list
     return [left + right for left, right in zip(first, second, strict=True)]
 
 
-def addresses(model: LoadedModel) -> list[int]:
-    """Where the pool is in memory."""
-    return [np.asarray(array).__array_interface__["data"][0] for array in model.pool.arrays()]
-
-
 def test_steps_at_once_draw_what_single_steps_draw(model: LoadedModel) -> None:  # G11
     expected = one_by_one(model, prompts(), 20)
     assert go_on(model, prompts(further=30), 20) == expected
@@ -138,9 +134,9 @@ def test_steps_at_once_draw_what_single_steps_draw(model: LoadedModel) -> None: 
 @pytest.mark.parametrize("stuck", [False, True])
 def test_a_step_that_was_built_and_is_not_wanted_leaves_no_trace(model: LoadedModel, stuck: bool) -> None:  # E1, G13
     expected = one_by_one(model, prompts(), 20)
-    before = addresses(model)
+    before = addresses(model.pool.arrays())
     drawn = go_on(model, prompts(further=30), 5, stuck=stuck)
-    assert addresses(model) == before
+    assert addresses(model.pool.arrays()) == before
     drawn = joined(drawn, go_on(model, behind(drawn, further=20), 7))
     assert joined(drawn, one_by_one(model, behind(drawn), 8)) == expected
 
@@ -149,10 +145,10 @@ def test_a_token_that_is_drawn_again_takes_along_what_was_begun_on_another(
     model: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # L2
     monkeypatch.setattr(sampling, "CANDIDATES", 2)
-    sampler, before = Sampler.top_p(1.0, 0.9), addresses(model)
+    sampler, before = Sampler.top_p(1.0, 0.9), addresses(model.pool.arrays())
     expected = one_by_one(model, [work(0, range(5, 25), 0, sampler=sampler)], 20)
     assert go_on(model, [work(0, range(5, 25), 0, 30, sampler=sampler)], 20) == expected
-    assert addresses(model) == before
+    assert addresses(model.pool.arrays()) == before
 
 
 def test_the_first_layers_of_a_step_begin_while_the_one_before_is_computed(
@@ -190,17 +186,17 @@ def test_no_layers_begin_early_for_a_step_that_will_not_follow(
 
 
 def test_steps_at_once_leave_the_pool_where_it_is(model: LoadedModel) -> None:
-    before = addresses(model)
+    before = addresses(model.pool.arrays())
     for steps in (1, 9, 4):
         go_on(model, prompts(further=12), steps)
-        assert addresses(model) == before
+        assert addresses(model.pool.arrays()) == before
 
 
 def test_a_step_behind_one_that_was_not_wanted_writes_the_pool_in_place(model: LoadedModel) -> None:
-    before = addresses(model)
+    before = addresses(model.pool.arrays())
     ((*_, last),) = go_on(model, [work(0, range(5, 25), 0, 30)], 5)
     one_by_one(model, [work(0, [last], 24)], 1)
-    assert addresses(model) == before
+    assert addresses(model.pool.arrays()) == before
 
 
 def test_the_next_step_is_built_while_one_is_computed(model: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
