@@ -9,7 +9,9 @@ CREATE_REMINDER = Concept(
     phrases("""create_reminder | remind | set_reminder | add_reminder | reminder | remind_me | createReminder |
 new_reminder | reminder_add | make_reminder | save_reminder | remember_task | reminder_set | reminder_create |
 remindMe | setReminder | addReminder | remind_user | schedule_reminder | remind_at | todo_reminder |
-put_reminder | remind_later | task_reminder | reminder_new | plan_reminder | nudge_me"""),
+put_reminder | remind_later | task_reminder | reminder_new | plan_reminder | nudge_me | poke_me | reminderSet |
+memo_alert | recall_task | task_alert | nudge_user | addTodoReminder | later_note | memory_helper | prompt_later |
+setTaskReminder | timed_memo"""),
     phrases("""Create a reminder. | Set a reminder | Reminds the user. | Add a reminder at a time |
 Sets a reminder. | Remember a task. | Creates a reminder. | Reminder | Remind somebody of a task. |
 Reminds you of something at a time | Reminder for a task. | Set up a reminder | Saves a reminder with a time. |
@@ -34,7 +36,18 @@ I'd like a reminder to {0} at {1}. | Schedule a reminder: {0}, at {1} |
 It is important that I {0} at {1}. Remind me. | Could I get a reminder at {1} to {0}? |
 Would you remind me to {0} when it is {1}? | Reminder for {1}: {0} | Remind me of this at {1}: {0} |
 Please add a reminder. At {1}, {0}. | Help me not to forget to {0} at {1}. | I have to remember to {0} at {1}. |
-Set up a reminder so that I {0} at {1}. | Save a reminder: {0}, {1} | Let me know at {1} that I have to {0}."""),
+Set up a reminder so that I {0} at {1}. | Save a reminder: {0}, {1} | Let me know at {1} that I have to {0}. |
+Nudge me about this at {1}: {0} | Once it is {1}, remind me to {0}. | Around {1} you should remind me to {0}. |
+I tend to forget things. {1}: {0} | When the clock shows {1}, remind me to {0}. | Please poke me at {1}: {0} |
+I will forget to {0} unless you remind me at {1}. | I have to {0} later, at {1}. Set a reminder. |
+Have a reminder pop up at {1}: {0} | Let a reminder come at {1}: {0} | Schedule a reminder: {0}, {1} |
+A nudge at {1}, please: {0} | Remind me of something at {1}: {0} | Reminder please. What: {0}. When: {1}. |
+To be reminded at {1}: {0} | Tell me later, at {1}, to {0}. | It slips my mind to {0}. Remind me at {1}. |
+Give me a heads-up at {1}: {0} | Could I be reminded at {1} to {0}? | I would hate to forget this at {1}: {0} |
+Keep me on track. {1}, {0} | Shout at me at {1}: {0} | Hey, at {1} I need to {0}. Please remind me. |
+Save a reminder for {1}: {0} | Record a reminder, {1}: {0} | Help me think of it at {1}: {0} |
+Would you nudge me at {1} to {0}? | A reminder for today, {1}: {0} | Notify me at {1}: {0} |
+Alert me at {1} that I must {0}."""),
     (Outcome(("status", "state", "saved"), lambda s: s.any(("set", "ok", "saved", "created")), "{}"),),
     "The reminder to {0} at {1} is {o}.",
 )
@@ -43,7 +56,8 @@ SET_ALARM = Concept(
     phrases("""set_alarm | alarm | wake_me | create_alarm | add_alarm | alarm_clock | setAlarm | new_alarm |
 alarm_set | make_alarm | wake_up | wakeup_alarm | alarm_at | alarm_create | createAlarm | morning_alarm |
 alarm_new | wakeMe | wake_user | schedule_alarm | start_alarm | alarm_time | wake_me_up | alarm_add |
-set_wake_up | clock_alarm | ring_at"""),
+set_wake_up | clock_alarm | ring_at | wakeup_call | bell_alarm | rouse_user | alarmSetter | wake_time |
+bedtime_alarm | buzzer_at | program_alarm | wakeMeUp | clock_ring | sleep_alarm | enable_alarm"""),
     phrases("""Set an alarm. | Alarm clock | Sets an alarm at a time. | Wake the user | Create an alarm. |
 Wakes you up. | Set an alarm clock | Sets the alarm clock. | Wakes the user at a time. |
 Wake somebody at a time | Alarm. | Creates an alarm. | Rings at a time. | Makes the alarm clock ring. |
@@ -66,7 +80,16 @@ When should I get up? At {0}. Set the alarm. | My day starts at {0}. Wake me the
 I want the alarm at {0} tomorrow. | Tomorrow I get up at {0}. Set an alarm. |
 Would you make sure I wake up at {0}? | Get me out of bed at {0}. | I have to be out of bed at {0}. |
 Let me sleep until {0}. | I want to sleep until {0}, then wake me. |
-Can you create an alarm for {0}? | Create the alarm: {0} | New alarm for {0}, please. | I need a new alarm at {0}."""),
+Can you create an alarm for {0}? | Create the alarm: {0} | New alarm for {0}, please. | I need a new alarm at {0}. |
+Ring me awake at {0}. | I have an early flight, so wake me at {0}. | Please let the alarm go off at {0}. |
+Alarm goes off at {0}, please. | Have my alarm ring at {0}. | Rise and shine at {0}. |
+Could you rouse me at {0}? | Tomorrow I rise at {0}. Set the alarm. | Put my alarm clock on {0}. |
+Make sure I am awake at {0}. | Schedule a wake-up at {0}. | A wake-up call at {0}, please. |
+I am a heavy sleeper. Alarm for {0}. | Beep at {0} to wake me. | My bus leaves early. Alarm at {0}. |
+Turn on an alarm for {0}. | Activate the alarm for {0}. | Let me sleep until {0}, then wake me. |
+I am going to bed. Alarm at {0}, please. | School starts early: wake me up at {0}. | Program the alarm: {0} |
+My alarm for tomorrow is {0}. | Arrange an alarm for {0}. | Wake-up time: {0} | No snoozing, wake me at {0}. |
+I oversleep a lot. Wake me at {0}, please."""),
     (Outcome(("status", "state", "alarm"), lambda s: s.any(("set", "ok", "on", "active")), "{}"),),
     "The alarm at {0} is {o}.",
 )
@@ -75,7 +98,9 @@ SET_TIMER = Concept(
     phrases("""set_timer | timer | start_timer | countdown | egg_timer | startTimer | set_timer_minutes |
 new_timer | timer_start | kitchen_timer | run_timer | setTimer | create_timer | timer_set | startCountdown |
 start_countdown | count_down | minute_timer | timer_minutes | add_timer | timer_new | begin_timer |
-cooking_timer | oven_timer | minutes_timer | time_down | newTimer"""),
+cooking_timer | oven_timer | minutes_timer | time_down | newTimer | countdown_timer | cook_timer | timerSet |
+run_countdown | interval_timer | minuteTimer | timer_begin | count_minutes | clock_down | beep_after |
+launch_timer"""),
     phrases("""Start a timer. | Countdown timer | Starts a timer. | Timer in minutes | Sets a timer. |
 A kitchen timer. | Set a timer. | Starts a countdown. | Timer | Countdown in minutes. |
 Runs a timer for some minutes. | Start a countdown | Timer for the kitchen. | Counts down the minutes. |
@@ -108,7 +133,17 @@ Run a {0} minute timer. | Would you time {0} minutes for me? | Time {0} minutes.
 I'd like a {0} minute timer. | How about a timer for {0} minutes? | Timer on, {0} minutes. |
 Give me {0} minutes, then ring. | The timer should run for {0} minutes. | Set a kitchen timer for {0} minutes. |
 Wait for {0} minutes, then ring. | The bread bakes for {0} minutes. Start a timer. |
-Bake it for {0} minutes. Set the timer. | I have to wait {0} minutes. Start the timer."""),
+Bake it for {0} minutes. Set the timer. | I have to wait {0} minutes. Start the timer. |
+The eggs take {0} minutes. Start a timer. | Beep after {0} minutes. | {0} minutes from now, let it ring. |
+A countdown of {0} minutes, please. | Let the clock count {0} minutes. | Give me a timer with {0} minutes. |
+Kitchen timer: {0} minutes | Begin a countdown of {0} minutes. | I take a nap of {0} minutes. Timer, please. |
+The cake stays in for {0} minutes, so start the timer. | Stopwatch down from {0} minutes. |
+The laundry needs {0} minutes. Set the timer. | Run a timer for {0} minutes. |
+Put the kitchen timer on {0} minutes. | Set the countdown to {0} minutes. | Please count {0} minutes down. |
+In {0} minutes, tell me that time is up. | I study for {0} minutes now. Start counting. |
+I have {0} minutes. Let the timer run. | Sound a bell in {0} minutes. | Minutes on the timer: {0} |
+Timer please, {0} min. | {0} minute countdown, go. | Break of {0} minutes. Start the timer. |
+The rice boils for {0} minutes. Timer! | Measure {0} minutes on the clock. | Make the timer {0} minutes long."""),
     (Outcome(("status", "state", "timer"), lambda s: s.any(("running", "ok", "started", "set")), "{}"),),
     "The timer of {0} minutes is {o}.",
 )
@@ -118,7 +153,8 @@ CREATE_EVENT = Concept(
 calendar_add | event | plan_event | save_event | addEvent | schedule_event | event_create | calendar_entry |
 new_appointment | add_appointment | calendar_event | make_event | put_in_calendar | add_calendar_event |
 event_add | scheduleEvent | create_appointment | plan_meeting | add_to_calendar | calendarAdd | enter_event |
-save_date"""),
+save_date | block_calendar | agenda_add | diary_entry | insert_event | book_slot | plan_appointment | fix_date |
+register_event | newAppointment | calendar_write | put_appointment"""),
     phrases("""Add a calendar event. | Calendar | Creates an event. | Schedule something |
 Put it in the calendar. | New calendar entry. | Create a calendar event. | Adds an event to the calendar. |
 Plan an event | Puts an event in the calendar. | Event planner. | Calendar entry | Makes an appointment. |
@@ -159,7 +195,20 @@ For {1} at {2}, plan a {0}. | {1} at {2}: {0}. Put it in the calendar. |
 Would you plan the {0} for {1} at {2}? | Let's have a {0} on {1} at {2}. | Let's plan the {0} on {1} at {2}. |
 Save the date: {0}, {1} at {2} | Enter the {0} in my calendar, {1} at {2}. | Event on {1} at {2}: {0} |
 Can you book a {0} on {1} at {2}? | I'd like to book a {0} for {1} at {2}. | Note in the calendar: {0}, {1} at {2} |
-Please note a {0} on {1} at {2} in my calendar."""),
+Please note a {0} on {1} at {2} in my calendar. | Block {1} at {2} for the {0}. |
+Reserve {1}, {2} in my calendar: {0} | Our {0} moved to {1}, {2}. Put it in. | Mark {1} {2} as {0}. |
+Pencil in the {0}: {1}, {2} | Calendar entry please: {0}, {1}, {2} | Put {0} on the calendar. {1}, {2}. |
+{1} {2}: {0}. Into the calendar, please. | Keep {1} at {2} free for the {0}. |
+There will be a {0} on {1} at {2}. Enter it in my calendar. | Fix the {0} for {1} at {2}. |
+Organise a {0} on {1}, {2}. | The date of the {0} is {1}, {2}. Add it. | Hold a {0} on {1} at {2}. |
+I have a {0} this {1}, at {2}. Save it. | Book the {0} into my calendar for {1} at {2}. |
+Make room on {1} at {2} for the {0}. | On my schedule: {0} at {2} on {1}. | Diary: {0} on {1}, {2} |
+Set up the {0}. Day: {1}. Time: {2}. | We meet for the {0} on {1} at {2}. Note the appointment. |
+Next {1} at {2} there is a {0}. Put it in my planner. | Write the {0} into the agenda, {1} {2}. |
+My agenda needs the {0}: {1} at {2} | Plan {1}, {2}: {0} | Slot the {0} in on {1} at {2}. |
+Announce the {0} in the calendar, {1}, {2}. | The {0} starts on {1} at {2}. Block that. |
+Day {1}, time {2}, event {0}. | Let the calendar show the {0} on {1} at {2}. |
+I accept the {0} on {1}, {2}. Add it to the calendar."""),
     (Outcome(("status", "state", "event"), lambda s: s.any(("created", "ok", "saved", "booked")), "{}"),),
     "The {0} on {1} at {2} is {o}.",
 )
@@ -167,7 +216,10 @@ Please note a {0} on {1} at {2} in my calendar."""),
 BOOK_TABLE = Concept(
     phrases("""book_table | reserve_table | table | table_booking | bookTable | restaurant |
 restaurant_booking | reservation | make_reservation | book_restaurant | reserve_seats | table_reservation |
-reserveTable | reserve | dinner_table | get_table | book_dinner | restaurant_table | find_table | table_for"""),
+reserveTable | reserve | dinner_table | get_table | book_dinner | restaurant_table | find_table | table_for |
+dine_out | dinner_booking | restaurant_book | tableBooking | eat_out | get_table_for | hold_table |
+party_booking | bistro_reservation | reserve_dinner | seat_reservation | booking_restaurant |
+make_table_reservation"""),
     phrases("""Book a table. | Restaurant booking | Reserves a table in a restaurant. |
 Books a table for some people. | Table reservation | Reserve a table at a time | Makes a reservation. |
 Get a table in the restaurant. | Reserves seats at a table. | A table for dinner. | Books a restaurant table. |
@@ -193,7 +245,20 @@ Restaurant table for {0} guests at {1}. | Table at {1}, {0} people. | Table rese
 Do they have a table for {0} at {1}? | Is a table for {0} people free at {1}? |
 Are there seats for {0} guests at {1}? | Reserve {0} seats in the restaurant at {1}. |
 Book {0} seats at a table for {1}. | Would you get us a table? {0} people, {1}. |
-Let's eat out at {1}. Book a table for {0}."""),
+Let's eat out at {1}. Book a table for {0}. | We want to eat out at {1}, {0} of us. | Seat {0} of us at {1}. |
+There are {0} hungry people. Restaurant at {1}? | A place to dine for {0}, {1}. |
+Supper for {0} at {1}: reserve it. | Restaurant booking: {0} persons, {1} |
+Could you get us in at {1}? We are {0}. | Ask the restaurant for a table, {0} persons, {1}. |
+Our party of {0} eats at {1}. Reserve. | Party of {0}, {1}, restaurant. |
+We come for lunch at {1} with {0} people. Get us a table. | Hold a table for {0} people at {1}. |
+Secure a table at {1} for {0} guests. | {0} seats at the restaurant, {1}, please. |
+We will be {0} at {1}. Please reserve seats in the restaurant. | A table for {0} guests, {1} sharp. |
+A reservation at {1}, we are {0}. | Phone the restaurant: {0} people, {1} |
+I invite {0} people to dinner at {1}. Find us a table. | The restaurant should expect {0} of us at {1}. |
+Let us dine at {1}, {0} persons. | Brunch at {1} for {0}, book it please. | Arrange dinner for {0} at {1}. |
+Please save a table, {0} people, at {1}. | Fix a table for {1}, {0} people. |
+My family of {0} wants to eat at {1}. Table, please. | At {1} we are {0} for dinner. Reserve a table. |
+Set up a table reservation: {1}, {0} guests | Table request: {0} at {1}."""),
     (
         Outcome(("status", "state", "booking"), lambda s: s.any(("booked", "confirmed", "ok", "reserved")), "{}"),
         Outcome(("table", "number", "table_number"), amount(1, 60), "table {}"),
@@ -204,7 +269,8 @@ Let's eat out at {1}. Book a table for {0}."""),
 CALL_TAXI = Concept(
     phrases("""call_taxi | taxi | order_taxi | book_taxi | callTaxi | cab | call_cab | get_taxi | taxi_booking |
 taxi_order | get_cab | ride | book_ride | request_ride | order_ride | orderCab | taxi_ride | find_taxi |
-request_taxi | cab_booking"""),
+request_taxi | cab_booking | hail_taxi | taxiCall | rideRequest | cab_order | driver_request | request_car |
+taxi_pickup | hire_cab | getRide | call_driver | transport_me | reserve_cab | lift_request"""),
     phrases("""Call a taxi. | Taxi | Orders a taxi to a place. | Books a taxi. | Book a cab |
 Gets a cab to a place. | Taxi service | Order a ride. | Sends a taxi at a time. | Ride to a place. |
 Taxi to a place at a time. | Calls a cab. | Order a taxi | Requests a ride. | A taxi takes you to a place. |
@@ -227,7 +293,18 @@ Taxi at {1}, to the {0}. | Send a taxi at {1}. It should go to the {0}. | Send m
 The taxi should come at {1} and go to the {0}. | The taxi to the {0} must come at {1}. |
 Would you book a ride to the {0} at {1}? | Would you get a taxi for {1}? I go to the {0}. |
 Have a taxi take me to the {0} at {1}. | Let a cab bring me to the {0} at {1}. |
-Is there a taxi to the {0} at {1}?"""),
+Is there a taxi to the {0} at {1}? | Pick me up at {1}. I go to the {0}. | A driver at {1} to the {0}, please. |
+I want to be driven to the {0} at {1}. | Send a car at {1}, destination {0}. | Drive me to the {0} at {1}. |
+A lift to the {0} at {1}, please. | My train is gone. A taxi to the {0}, {1}. | Hail a cab to the {0} for {1}. |
+Arrange a taxi to the {0} at {1}. | Destination {0}, pick-up {1}. |
+At {1} I need to get to the {0}. Send a taxi. | Can a cab bring me to the {0} at {1}? |
+Reserve a cab: {1}, to the {0} | Cab for {1}, going to the {0}. | Pick-up at {1} for the {0}. |
+I will ride to the {0} at {1}. Call a car. | From here to the {0} at {1}: taxi please. |
+It rains. Taxi to the {0} at {1}. | Could a taxi be here at {1}? I go to the {0}. | Ride request: {0}, {1} |
+Order a car to the {0} for {1}. | Tell the taxi company: {1}, to the {0}. |
+We leave for the {0} at {1}. Call a cab. | The taxi for the {0} is needed at {1}. |
+I don't want to walk to the {0}. Cab at {1}. | Have a cab ready at {1} to go to the {0}. |
+Get us a cab to the {0}, {1}. | {1}: cab to the {0}"""),
     (
         Outcome(("status", "state", "taxi"), lambda s: s.any(("booked", "ok", "ordered", "coming")), "{}"),
         Outcome(("price", "fare", "cost"), amount(5, 90), "price {}"),

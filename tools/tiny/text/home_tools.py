@@ -9,7 +9,9 @@ SET_TEMPERATURE = Concept(
 change_temperature | heat_room | room_temperature | temperature_set | setTemperature | set_heating |
 setThermostat | adjust_temperature | adjust_heating | thermostat_set | heating_set | change_heating |
 room_heating | climate_control | set_climate | temp_set | heater | set_heater | room_temp | heating_control |
-setHeating"""),
+setHeating | regulate_temperature | warm_room | thermostatSet | climate_set | radiator_set | heating_target |
+degrees_set | tempControl | dial_temperature | heat_to | room_thermostat | temperature_target | airconSet |
+warmth_control"""),
     phrases("""Set the temperature of a room. | Thermostat | Controls the heating. | Heat a room |
 Room temperature. | Sets the thermostat. | Set the thermostat | Sets the temperature in a room. |
 Set the heating of a room. | Changes the temperature. | Heating | Room temperature control. |
@@ -46,7 +48,17 @@ Would you bring the temperature of the {0} to {1}? | Let's have {1} degrees in t
 Could we have {1} degrees in the {0}? | In the {0} I want {1} degrees. | For the {0}, set {1} degrees. |
 Thermostat to {1} in the {0}. | My {0} should be at {1} degrees. |
 Warm up the {0} to {1} degrees. | Cool down the {0} to {1} degrees. | Can you warm the {0} to {1} degrees? |
-Could you cool the {0} to {1} degrees?"""),
+Could you cool the {0} to {1} degrees? | Get the heating of the {0} up to {1}. |
+Turn the {0} down to {1} degrees. | Raise the {0} to {1} degrees. | Lower the {0} to {1} degrees. |
+The {0} feels cold. {1} degrees, please. | Let the radiator in the {0} go to {1} degrees. |
+Radiator in the {0}: {1} | Regulate the {0} to {1} degrees. | Aim for {1} degrees in the {0}. |
+Guests are coming. The {0} needs {1} degrees. | Air conditioning in the {0} to {1}. |
+Run the heater in the {0} until it has {1} degrees. | {1} degrees Celsius in the {0}, please. |
+Have the {0} warmed to {1} degrees. | Would you heat up the {0}? {1} degrees. |
+I am cold in the {0}. Go to {1} degrees. | The thermostat of the {0} belongs at {1}. |
+Dial the {0} to {1} degrees. | Warmth in the {0}: {1} degrees | The {0} at {1} degrees would be pleasant. |
+Make it cosy in the {0}, {1} degrees. | Program {1} degrees for the {0}. | {0}, {1} celsius. |
+The heater of the {0} goes to {1}. | Let it be {1} degrees warm in the {0}. | Ease the {0} to {1} degrees."""),
     (Outcome(("status", "state", "heating"), lambda s: s.any(("set", "ok", "on", "done")), "{}"),),
     "The {0} is {o} at {1} degrees.",
 )
@@ -55,7 +67,9 @@ SET_LIGHT = Concept(
     phrases("""set_light | light | lights | switch_light | toggle_light | lamp | setLight | control_lights |
 turn_light | light_switch | change_light | room_light | lights_set | switchLight | lightSwitch | set_lights |
 turn_lights | toggle_lights | lamp_switch | switch_lamp | lighting | light_control | control_light | set_lamp |
-smart_light | light_power | toggleLight | room_lights | lights_switch"""),
+smart_light | light_power | toggleLight | room_lights | lights_switch | illuminate | lamp_power | bulb_switch |
+setBulb | room_lamp | light_toggle | lights_power | lampState | ceiling_light | switch_bulb | lighting_set |
+brighten_room | light_on_off | power_light"""),
     phrases("""Switch a light. | Light switch | Turns a light on or off. | Controls the lights | Lights. |
 Switch lights in a room. | Turn a light on or off. | Switches the lights. | Light |
 Switch the light in a room. | Switch a lamp on or off | Turns the lamp in a room on or off. |
@@ -86,7 +100,16 @@ Would you turn the {0} lamp {1}? | Put {1} the light in the {0}. | Have the ligh
 Set the lights in the {0} to {1}. | In the {0}, turn the light {1}. | In the {0}: lights {1} |
 For the {0}: light {1} | Flip the {0} light {1}. | Flip the light switch in the {0} to {1}. |
 Light switch in the {0}: {1} | Lamp {1} in the {0}, please. | Light in the {0}: {1} | Get the {0} lights {1}. |
-Could I have the {0} light {1}? | Keep the light in the {0} {1}."""),
+Could I have the {0} light {1}? | Keep the light in the {0} {1}. | It is dark in the {0}. Lights {1}. |
+Lamps {1} in the {0}. | I want the lamps of the {0} {1}. | Illumination in the {0}: {1} |
+Put the lamp of the {0} {1}. | The {0} lighting should be {1}. | Click the light {1} in the {0}. |
+Someone is in the {0}. Lights {1}. | Make the lamp of the {0} go {1}. | The ceiling light in the {0} goes {1}. |
+{1} with the light in the {0}. | {1} with the lamps in the {0}, please. | Get the lights {1} in the {0}. |
+I leave the {0} now, so lights {1}. | Toggle the {0} lamp: {1} | Smart bulb {0}: {1} |
+Light switch of the {0}: {1} | Room {0}, lights {1}. | All lamps in the {0} {1}, please. |
+Should the {0} light be {1}? Yes, do it. | State of the {0} light: {1} | Power for the {0} lamp: {1} |
+The lights, {0}: {1} | Control the light in the {0}: {1} | Please see that the {0} light is {1}. |
+Would you put the {0} light {1}? | We want the {0} lamps {1}."""),
     (Outcome(("status", "state", "light"), lambda s: s.any(("done", "ok", "changed")), "{}"),),
     "The {0} light is {1}: {o}.",
 )
@@ -95,7 +118,8 @@ PLAY_MUSIC = Concept(
     phrases("""play_music | play | play_song | music | player | start_music | playMusic | music_play |
 start_song | play_track | song | music_player | playSong | music_start | startMusic | listen | play_audio |
 play_title | play_tune | tune_player | song_play | audio_player | play_media | stream_music | stream_song |
-start_playback | track_play | put_on_music"""),
+start_playback | track_play | put_on_music | jukebox | songPlay | audio_start | spin_record | music_stream |
+listen_to | media_play | launch_song | queue_song | sound_play | hear_song"""),
     phrases("""Play music. | Music player | Plays a song. | Play a song by name | Starts the music. |
 Plays something. | Play a song | Plays music by its title. | Music | Start a song. | Plays a track. |
 Song player | Puts on a song. | Listen to music | Listen to a song by its title. | Streams a song. |
@@ -121,7 +145,12 @@ I am in the mood for {0}. Play it. | I love the song {0}. Put it on. | My favour
 Let's listen to {0}. | Let's hear the track {0}. | Listen to {0}. | Now play: {0} | Next track: {0} |
 Next, play the song {0}. | Would you play the track {0}? | Time for some music. Play {0}. |
 We want to dance. Play {0}. | The track {0}, please. | Some music, please: {0} | {0} is a nice song. Play it. |
-How about the song {0}?"""),
+How about the song {0}? | I am in the mood for {0}. | On the speakers: {0} | Spin the record {0}. | Blast {0}. |
+Stream {0}. | My favourite tune is {0}. Start it. | Background music: {0} | Let me listen to {0}. |
+Hit play on {0}. | Press play: {0} | Cue {0}. | Queue up {0}. | Run the song {0}. | Tune: {0} |
+The DJ should put on {0}. | For the party, play {0}. | Turn on {0}, I want to hear music. |
+Open the music app with {0}. | Some tunes, please: {0} | Fill the house with {0}. | Let's have the tune {0}. |
+Sound system: {0} | Continue with the song {0}. | Jukebox: {0} | Choose the track {0}. | My ears want {0}."""),
     (Outcome(("status", "state", "player"), lambda s: s.any(("playing", "ok", "started")), "{}"),),
     "{0} is {o}.",
 )
@@ -130,7 +159,9 @@ SET_VOLUME = Concept(
     phrases("""set_volume | volume | change_volume | sound | set_sound | loudness | set_loudness | volume_set |
 setVolume | sound_level | volume_level | change_sound | adjust_volume | volume_control | audio_volume |
 speaker_volume | sound_volume | set_audio | set_speaker | loudness_set | control_volume | setSound |
-music_volume | change_loudness | update_volume | volume_change | volumeSet"""),
+music_volume | change_loudness | update_volume | volume_change | volumeSet | audioVolume | sound_level_set |
+knob_turn | mixer_set | volume_dial | audio_gain | speakerVolume | regulate_sound | tune_volume | level_audio |
+volume_to | sound_adjust"""),
     phrases("""Set the volume. | Volume control | Changes the volume. | Make it louder or quieter |
 Sound level. | Controls the sound. | Set the volume | Sets the sound level. | Change the volume. |
 Adjusts the volume. | Volume | Sets how loud it is. | Sound volume. | Turns the volume up or down. |
@@ -159,7 +190,15 @@ I want the sound level at {0}. | I want the speaker at volume {0}. | The sound s
 The speaker should play at {0} percent. | The loudness should be {0}. | My music should play at volume {0}. |
 New volume: {0} | New sound level: {0} | Speaker volume to {0}, please. | Loudness {0}, please. |
 Volume at {0} percent, please. | Would you put the volume to {0}? | Let's have the volume at {0}. |
-Let the speaker play at {0} percent. | How about volume {0}? | {0} percent volume, please."""),
+Let the speaker play at {0} percent. | How about volume {0}? | {0} percent volume, please. |
+Too quiet. Make it {0}. | Too loud. Go down to {0}. | Louder, up to {0}. | Softer, down to {0}. |
+The neighbours complain. Volume {0}. | Speaker at {0}, please. | Speakers to {0} percent. |
+I can't hear it. Volume {0}. | Raise the sound to {0}. | Lower the sound to {0}. | Crank it to {0}. |
+Turn the noise down to {0}. | Volume knob to {0}. | Sound at {0}, please. | Let the loudspeaker be at {0}. |
+Make the speakers play at {0}. | The audio should be at {0}. | {0} percent loud, please. | Loudness to {0}. |
+How loud? {0}. | Reduce or raise the volume to {0}. | Bring the sound to {0}. | Have the volume at {0} percent. |
+My radio should be at loudness {0}. | Fix the loudness at {0}. | The TV is at the wrong volume. Make it {0}. |
+Adapt the loudness: {0} | Speaker volume should equal {0}. | Mixer to {0}. | Please regulate the sound: {0}"""),
     (Outcome(("status", "state", "volume"), lambda s: s.any(("set", "ok", "done")), "{}"),),
     "The volume is {o}: {0}.",
 )
@@ -167,7 +206,9 @@ Let the speaker play at {0} percent. | How about volume {0}? | {0} percent volum
 LOCK_DOOR = Concept(
     phrases("""lock_door | door_lock | lockDoor | set_lock | smart_lock | lock | door | control_lock |
 lock_control | door_control | toggle_lock | set_door | lock_or_unlock | secure_door | setDoorLock |
-unlock_door | lock_switch | change_lock | front_door | door_state"""),
+unlock_door | lock_switch | change_lock | front_door | door_state | bolt_door | doorBolt | entrance_lock |
+turn_key | lock_entrance | gate_lock | doorSecurity | key_control | secure_entrance | latch_door | door_guard |
+set_bolt | lockGate | entry_lock"""),
     phrases("""Lock or unlock a door. | Door lock | Locks or unlocks a door. | Controls the lock of a door. |
 Smart lock | Lock control | Set the lock of a door. | Sets whether a door is locked. |
 Locks a door or opens the lock. | Door control. | Lock a door | Controls a door. |
@@ -189,7 +230,16 @@ Let's {1} the {0} door. | Help me {1} the {0} door. | It is time to {1} the {0} 
 Do not forget to {1} the {0} door. | Make sure to {1} the door of the {0}. |
 Take care of the {0} door: {1} it. | Door to the {0}: {1} | {0} door: {1} | {0} door {1} |
 For the {0} door: {1} | Someone should {1} the {0} door. | You can {1} the {0} door now. |
-Use the lock of the {0} door: {1} it. | Be so kind and {1} the door to the {0}."""),
+Use the lock of the {0} door: {1} it. | Be so kind and {1} the door to the {0}. | Door of the {0}: {1} |
+The {0} entrance, {1} it. | I am leaving. Please {1} the {0} door. | Somebody waits. You may {1} the {0} door. |
+{1} up the door of the {0}. | Please {1} the entrance of the {0}. |
+Can the {0} door be checked? I want you to {1} it. | It is late, so {1} the {0} door. |
+Have the door to the {0} react: {1} | Use the bolt of the {0} door: {1} | See to the {0} door and {1} it. |
+Turn the key of the {0} door: {1} | Go to the {0} door, {1} it. | Safety first: {1} the door of the {0}. |
+{1} the gate to the {0}. | {0} gate: {1} it, please. | My hands are full. Please {1} the {0} door. |
+Would you please {1} the {0} entrance? | The key is gone. Please {1} the door of the {0}. |
+Visitors come, so {1} the {0} door or gate. | {1} {0} entrance | One wish for the door of the {0}: {1} |
+Remote control: {1} the {0} door. | Do me a favour and {1} the {0} door."""),
     (Outcome(("status", "state", "door"), lambda s: s.any(("done", "ok", "changed")), "{}"),),
     "The {0} door: {o}.",
 )
@@ -197,7 +247,9 @@ Use the lock of the {0} door: {1} it. | Be so kind and {1} the door to the {0}."
 VACUUM_ROOM = Concept(
     phrases("""vacuum_room | vacuum | start_vacuum | robot_vacuum | vacuumRoom | clean_room | clean_floor |
 cleaner | vacuum_cleaner | run_vacuum | start_cleaning | hoover | vacuum_start | robot_cleaner |
-cleaning_robot | send_robot | floor_cleaner | startVacuum | hoover_room | vacuum_floor"""),
+cleaning_robot | send_robot | floor_cleaner | startVacuum | hoover_room | vacuum_floor | cleanFloor |
+robot_sweep | dust_off | carpet_clean | floor_robot | send_cleaner | roomVacuum | sweepFloor | tidy_floor |
+cleaning_job | hooverRobot | remove_dust | suck_dust"""),
     phrases("""Vacuum a room. | Robot vacuum | Cleans the floor of a room. | Starts the vacuum cleaner. |
 Vacuum cleaner | Cleaning robot | Vacuums a room. | Sends the robot to clean a room. | Clean a room |
 Cleans a room with the robot. | Cleans the floor. | Hoover a room. | Start the vacuum robot |
@@ -217,7 +269,15 @@ There is dirt on the floor of the {0}. | I want the {0} floor clean. | I want th
 I need a clean floor in the {0}. | I need the robot in the {0}. | I'd like the robot to clean the {0}. |
 Would you hoover the floor of the {0}? | Would you start the robot in the {0}? | It is time to vacuum the {0}. |
 Guests are coming. Vacuum the {0}. | Vacuum cleaner to the {0}, please. | Robot: clean the {0}. |
-Next room to vacuum: the {0}."""),
+Next room to vacuum: the {0}. | Crumbs everywhere in the {0}. Clean it. | The {0} is dusty. Let the robot run. |
+Hoover the {0} floor. | The carpet in the {0} needs cleaning. | Clean the carpet of the {0}. |
+The cat lost hair in the {0}. Vacuum there. | Send the cleaner to the {0}. | Get rid of the dust in the {0}. |
+Suck up the dirt in the {0}. | We have guests, so vacuum the {0}. | Floor cleaning: {0} |
+Next room to vacuum: {0} | Make the {0} floor clean. | Do the floor of the {0}. |
+Run the cleaning robot in the {0}. | Have the {0} swept. | Have the {0} hoovered. |
+It is messy in the {0}. Start cleaning. | The {0} could do with a vacuum. |
+Please go over the {0} with the vacuum. | Launch the robot cleaner: {0} | Vacuuming needed in the {0}. |
+Can the robot do the {0}? | Pick up the dust in the {0}. | I want a clean floor in the {0}."""),
     (
         Outcome(("status", "state", "robot"), lambda s: s.any(("started", "running", "ok", "cleaning")), "{}"),
         Outcome(("minutes", "left", "duration"), amount(5, 90), "{} minutes left"),

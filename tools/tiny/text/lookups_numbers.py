@@ -65,8 +65,8 @@ Calculate the product of {0} and {1}. | I need the product of {0} and {1}. | Tel
 {0} and {1}, what is the product? | What's {0} times {1}? | Work out {0} times {1}. | Compute {0} times {1}. |
 Calculate {0} times {1}. | Tell me what {0} times {1} is. | Do you know what {0} times {1} is? |
 {0} times {1} equals what? | {0} times {1} makes? | what does {0} times {1} make | Take {0} times {1}. |
-Take {1} times {0}. | How much is {0} * {1}? | What does {0} * {1} equal? | Work out {0} * {1}. | Find {0} * {1}. |
-Do {0} * {1}. | What is {0} x {1}? | How much is {0} x {1}? | Calculate {0} x {1}. |
+Take {0} multiplied by {1}. | How much is {0} * {1}? | What does {0} * {1} equal? | Work out {0} * {1}. |
+Find {0} * {1}. | Do {0} * {1}. | What is {0} x {1}? | How much is {0} x {1}? | Calculate {0} x {1}. |
 How much is {0} multiplied by {1}? | Give me {0} multiplied by {1}. | Compute {0} multiplied by {1}. |
 What do we get for {0} multiplied with {1}? | The numbers {0} and {1}, multiplied. |
 A field is {0} metres by {1} metres. What is its area? | A room is {0} by {1} metres. How big is its area? |

@@ -123,8 +123,8 @@ def _edged(source: Source, template: str) -> str:
 
 
 def loosened(source: Source, template: str) -> str:
-    """The template or a variant of it with the same fields; draws from the training split only."""
-    if source.split == "heldout" or source.chance(0.3):
+    """The template, or where the sample is varied mostly a variant of it with the same fields."""
+    if not source.varied or source.chance(0.3):
         return template
     if source.chance(0.4):
         template = otherwise(source, template)

@@ -13,7 +13,7 @@ Statement = tuple[str, str, str]
 
 
 def _stated(source: Source, text: str, questions: tuple[str, ...], answer: str = "", **values: object) -> Statement:
-    if source.split == "train" and source.chance(0.2):
+    if source.varied and source.chance(0.2):
         asked = _by_key(source, list(map(str, values.values())))
     else:
         asked = worded(source, questions, **values)
@@ -180,7 +180,7 @@ MISSING = "The text does not say."
 
 
 def _statement(source: Source) -> Statement:
-    return source.any(STATEMENTS if source.split == "heldout" else TRAINED_STATEMENTS)(source)
+    return source.any(TRAINED_STATEMENTS if source.varied else STATEMENTS)(source)
 
 
 def passage(source: Source, count: int) -> list[Statement]:

@@ -124,7 +124,7 @@ def make_retry(source: Source) -> Sample:
     tools = schemas(source, offers)
     if kind is _reported:
         return Sample("error reported", tuple(turns), Check("contains", values), tools)
-    if source.split == "train" and source.chance(0.7):
+    if source.varied and source.chance(0.7):
         return Sample("error retried", tuple(turns), Check("contains", values), tools)
     function = turns[-3]["tool_calls"][0]["function"]
     check = Check("calls", [(function["name"], function["arguments"])])

@@ -11,6 +11,8 @@ Split = Literal["train", "heldout"]
 
 HELDOUT_PART = 8
 SMALLEST_SPLIT_LIST = 6
+# The rest of what is trained on is worded as held-out samples are.
+VARIED_PART = 0.5
 
 
 def is_heldout(key: str) -> bool:
@@ -42,7 +44,8 @@ def phrases(text: str) -> tuple[str, ...]:
 class Source:
     """Random choices for one sample: templates, words and numbers of one split.
 
-    `used` collects every choice from a split list, so that the two splits can be checked to be disjoint.
+    `used` collects every choice from a split list, so that the two splits can be checked to be disjoint. `varied` says
+    whether wordings are changed and tasks made harder than they are held out.
     """
 
     _parts: dict[tuple[int, Split], tuple[Sequence[str], list[str]]] = {}  # noqa: RUF012 (a cache shared on purpose)
@@ -50,6 +53,7 @@ class Source:
     def __init__(self, seed: str, split: Split) -> None:
         self.random = random.Random(seed)
         self.split: Split = split
+        self.varied = split == "train" and self.chance(VARIED_PART)
         self.used: set[str] = set()
 
     def _part(self, items: Sequence[str]) -> list[str]:

@@ -88,7 +88,7 @@ def make_offer(source: Source, invented: float = 0.5, pool: tuple[Concept, ...] 
     if source.chance(invented):
         return _offer(source, *synthesise(source))
     concept = source.any(pool)
-    if pool is COMMON and source.split == "train" and source.chance(0.5):
+    if pool is COMMON and source.varied and source.chance(0.5):
         return _plain_offer(concept)
     return _offer(source, concept)
 
@@ -101,7 +101,7 @@ def _sibling(source: Source, offer: Offer) -> Offer:
 
 def _sibling_of_some(source: Source, offers: list[Offer], part: float) -> Offer | None:
     """A sibling of one of the invented ones, in this part of what is trained on."""
-    if source.split == "heldout" or not source.chance(part):
+    if not source.varied or not source.chance(part):
         return None
     invented = [offer for offer in offers if offer.verb]
     return _sibling(source, source.any(invented)) if invented else None
@@ -223,7 +223,7 @@ def distinct_offers(source: Source, count: int) -> list[Offer]:
     """Different tools: invented and everyday ones mixed, everyday ones only, or only the most common ones."""
     kind = source.any(("mixed", "mixed", "everyday", "common", "common"))
     pool = COMMON if kind == "common" else CONCEPTS
-    if source.split == "train" and kind == "common" and 1 < count <= len(ARITHMETIC) and source.chance(0.35):
+    if source.varied and kind == "common" and 1 < count <= len(ARITHMETIC) and source.chance(0.35):
         pool = ARITHMETIC
     offers: list[Offer] = []
     while len(offers) < count:
@@ -239,14 +239,15 @@ def _renamed(source: Source, offers: list[Offer]) -> list[Offer]:
 
     Of few names per tool, an unseen one (`getLocalTime`) was taken for one that begins alike (`getTime`, `getSum`).
     """
-    prefix = shared_prefix(source) if source.chance(0.2) else ""
+    prefix = shared_prefix(source) if source.varied and source.chance(0.2) else ""
+    often = 1.0 if source.varied else 0.5
     found: list[Offer] = []
     for offer in offers:
         named = offer
-        if not prefix and not offer.verb and source.chance(0.15):
+        if not prefix and not offer.verb and source.chance(0.15 * often):
             # Undescribed, it is known by its parameters, and by what the others are not for.
             named = replace(offer, name=unheard(source), described=source.chance(0.6))
-        elif prefix or source.chance(0.6):
+        elif prefix or source.chance(0.6 * often):
             named = replace(offer, name=renamed(source, offer.name, prefix))
         taken = named.name in LISTED_NAMES or named.name in (other.name for other in found)
         found.append(offer if taken else named)
@@ -285,7 +286,7 @@ def make_calls(source: Source) -> Sample:
 
 def _joint(source: Source) -> str:
     """What stands between two wishes; words never seen there must not become part of one."""
-    if source.split == "train" and source.chance(0.3):
+    if source.varied and source.chance(0.3):
         said = words.phrase(source) if source.chance(0.5) else words.made_up(source)
         return source.any((" ", " ", "\n")) + said.capitalize() + source.any((": ", ": ", ", ", " "))
     return source.one(JOINTS)

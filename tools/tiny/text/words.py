@@ -317,7 +317,7 @@ def phrase(source: Source) -> str:
     With few made-up words that stood alone, a phrase of unseen words was copied up to its first or second one. Some
     begin as questions do: `Will the`, whose tokens no other word has, was never part of an answer.
     """
-    longest, strange = (7, 0.5) if source.split == "train" else (4, MADE_UP_PART / 2)
+    longest, strange = (7 if source.varied else 4), (0.5 if source.split == "train" else MADE_UP_PART / 2)
     chosen = source.some(COMMON, source.integer(1, longest))
     said = [made_up(source) if source.chance(strange) else word for word in chosen]
     if source.split == "train" and source.chance(0.1):
