@@ -8,7 +8,9 @@ from tools.tiny.text.source import phrases
 ADD = Concept(
     phrases("""add | sum | plus | add_numbers | sum_two | addition | calc_add | addNumbers | add_two | get_sum |
 calculate_sum | add_values | sumNumbers | adder | compute_sum | sum_numbers | sum_values | add_values_together |
-getSum | addition_tool | add_up | plus_numbers | calculateSum | find_sum | add_integers | sum_of_two"""),
+getSum | addition_tool | add_up | plus_numbers | calculateSum | find_sum | add_integers | sum_of_two | sum_up |
+total_of | accumulate | combine_values | addPair | tally | increase_by | sum_pair | compute_total | addend_tool |
+join_numbers | plusOperator"""),
     phrases("""Add two numbers. | The sum of two numbers | Adds a and b. | Returns a + b | Addition |
 Sum two numbers. | Adds two numbers. | Adds one number to another. | Returns the sum of a and b. |
 The sum of a and b | Gives the sum of two values. | Add a and b together. | Sums up two numbers. | Calculates a sum. |
@@ -34,7 +36,11 @@ What do {0} and {1} add up to? | {0} and {1} in total? | What is the total of {0
 Tell me the total of {0} and {1}. | I paid {0} and then {1}. What is the total? |
 One bill is {0}, the other is {1}. What is the total? | I have {0} and get {1} more. How much do I have? |
 There were {0} and now {1} more. How many together? | I ran {0} km and then {1} km. How much is that together? |
-Put {0} and {1} together. | The numbers {0} and {1}, added."""),
+Put {0} and {1} together. | The numbers {0} and {1}, added. | {0} and another {1}: how much? |
+Pile {1} on top of {0}. | {0} euros plus {1} euros makes what? | Count {0} and {1} up. |
+Combine {0} with {1} into a sum. | Join {0} and {1} by adding. | Raise {0} by {1}. | {0} increased by {1}? |
+What is {0} increased by {1}? | The numbers to add are {0} and {1}. |
+Two parts, {0} and {1}. How big is the whole?"""),
     (Outcome(("sum", *RESULT), amount(0, 1999), "{}"),),
     "{0} + {1} is {o}.",
 )
@@ -43,7 +49,8 @@ MULTIPLY = Concept(
     phrases("""multiply | times | product | mul | multiply_numbers | calc_multiply | multiplication | get_product |
 multiply_two | multiplyNumbers | mult | calculate_product | multiplier | multiply_values | product_of |
 compute_product | multiply_by | find_product | getProduct | times_table | multiply_tool | calculateProduct |
-product_of_two | multiply_integers | mul_numbers | times_numbers"""),
+product_of_two | multiply_integers | mul_numbers | times_numbers | timesTable | factor_product | compute_times |
+repeated_sum | area_of | scale_number | times_operator | multiplying | by_factor | mult_numbers"""),
     phrases("""Multiply two numbers. | The product of two numbers | Multiplies a and b. | Returns a * b |
 Multiplication | Product of two numbers. | Multiplies two numbers. | Returns the product of a and b. |
 The product of a and b | Multiply a by b. | Calculates a product. | Computes a * b. |
@@ -70,7 +77,10 @@ Find {0} * {1}. | Do {0} * {1}. | What is {0} x {1}? | How much is {0} x {1}? | 
 How much is {0} multiplied by {1}? | Give me {0} multiplied by {1}. | Compute {0} multiplied by {1}. |
 What do we get for {0} multiplied with {1}? | The numbers {0} and {1}, multiplied. |
 A field is {0} metres by {1} metres. What is its area? | A room is {0} by {1} metres. How big is its area? |
-The area of a table of {0} by {1}? | A wall is {0} metres wide and {1} metres high. How big is its area?"""),
+The area of a table of {0} by {1}? | A wall is {0} metres wide and {1} metres high. How big is its area? |
+{0} boxes with {1} each. How many in all? | Each costs {0}. I buy {1}. What do I pay? | Scale {0} by {1}. |
+{0} by {1}, multiplied. | Area of {0} by {1}? | The factors are {0} and {1}. Multiply. |
+Multiplication: {0}, {1} | {0} packs of {1} are how many?"""),
     (Outcome(("product", *RESULT), amount(0, 9999), "{}"),),
     "{0} * {1} is {o}.",
 )
@@ -79,7 +89,9 @@ SUBTRACT = Concept(
     phrases("""subtract | minus | difference | sub | subtract_numbers | calc_subtract | subtract_two |
 get_difference | subtractNumbers | take_away | calculate_difference | subtract_values | find_difference |
 compute_difference | getDifference | subtraction | deduct | minus_numbers | subtract_from | difference_of |
-sub_numbers | subtract_tool | calculateDifference | subtract_integers | takeAway"""),
+sub_numbers | subtract_tool | calculateDifference | subtract_integers | takeAway | reduce_by | decrease_by |
+remainder_of | gap_between | subtraction_tool | take_off | minusOperator | compute_minus | leftover |
+difference_tool | subtractPair | lower_by | withdraw_number"""),
     phrases("""Subtract two numbers. | The difference of two numbers | Subtracts b from a. | Returns a - b |
 Subtraction | Difference of two numbers. | Subtracts one number from another. | Returns the difference of a and b. |
 The difference of a and b | Subtract b from a. | Calculates a difference. | Computes a - b. | Takes b away from a. |
@@ -109,7 +121,11 @@ What is {0} reduced by {1}? | Reduce {0} by {1}. | How much is left of {0} after
 What is left of {0} without {1}? | I had {0} and spent {1}. How much is left? |
 There were {0} and {1} are gone. How many are left? | I have {0} and give away {1}. What remains? |
 If {1} of {0} are gone, what remains? | If I reduce {0} by {1}, what is left? | How many more is {0} than {1}? |
-I spent {1} of my {0}. What is left?"""),
+I spent {1} of my {0}. What is left? | {0} lowered by {1} is what? | I had {0} and gave away {1}. What remains? |
+Remove {1} from {0}. | {0} drops by {1}. What is it then? | Deduct {1} from {0}. |
+What remains of {0} without {1}? | Cut {0} by {1}. | From {0}, {1} is gone. How much is there? |
+{0} euros, {1} spent. What do I still have? | Decrease {0} by {1}. | Gap between {0} and {1}? |
+Lower {0} by {1}. | Withdraw {1} from {0}."""),
     (Outcome(("difference", *RESULT), amount(-99, 999), "{}"),),
     "{0} - {1} is {o}.",
 )
@@ -118,7 +134,9 @@ CALCULATE = Concept(
     phrases("""calculate | calculator | evaluate | eval_expression | math | compute | solve | calc | run_math |
 do_math | math_eval | calculate_expression | evaluateMath | evaluate_expression | calculator_tool |
 compute_expression | do_calculation | run_calculation | calculateExpression | arithmetic | solve_math | eval_math |
-math_tool | work_out | calculate_result | simple_calculator | mathEval"""),
+math_tool | work_out | calculate_result | simple_calculator | mathEval | crunch_numbers | formula_eval | reckon |
+run_formula | math_engine | resolve_expression | calcEngine | number_cruncher | expression_tool | mathSolver |
+compute_formula | press_equals | abacus | sheet_formula"""),
     phrases("""Evaluate an expression. | A calculator | Computes an arithmetic expression. | Evaluates math. |
 Calculator. | Does arithmetic. | Evaluates an expression. | Calculates an expression. | Evaluate a formula. |
 Computes the value of a formula. | Returns the result of a calculation. | Does a calculation. |
@@ -149,7 +167,10 @@ Run {0} through the calculator. | Evaluate the expression {0}. | Evaluate this e
 Compute the expression {0}. | What is the expression {0} equal to? | Solve this: {0} | Solve {0} for me. |
 A sum for you: {0} | Here is a sum: {0} | Do this sum: {0} | Do the sum {0}. | Some math: {0} | A bit of math: {0} |
 Math: {0} | My homework says {0}. What is the result? | I have to compute {0}. | Help me to compute {0}. |
-{0}, please. | What number does {0} make?"""),
+{0}, please. | What number does {0} make? | Crunch this: {0} | Type {0} into your calculator. |
+Put this through the calculator: {0} | Formula: {0} | Resolve {0}. | The calculator should do {0}. |
+My homework says {0}. | Enter {0} and press equals. | Find the result: {0} | Run the numbers: {0} |
+Sheet says {0}. Result? | Reckon {0}. | Arithmetic: {0} | Process this expression: {0}"""),
     (Outcome(RESULT, amount(-99, 9999), "{}"),),
     "{0} = {o}.",
 )
@@ -158,7 +179,9 @@ CURRENCY = Concept(
     phrases("""convert_currency | exchange | currency | convert_money | fx_convert | convertCurrency | change_money |
 currency_convert | exchange_money | money_exchange | currency_exchange | convert | currency_converter |
 get_exchange_rate | exchangeMoney | money_converter | convert_amount | fx | currencyConvert | swap_currency |
-convert_cash | currency_change | moneyConvert | currency_calculator"""),
+convert_cash | currency_change | moneyConvert | currency_calculator | exchangeRate | forex | fx_rate |
+trade_currency | bank_exchange | exchange_office | cash_convert | rate_converter | moneySwap |
+currency_exchange_tool | express_in"""),
     phrases("""Convert money. | Currency conversion | Converts an amount between currencies. | Exchange money |
 Currency converter. | Change one currency to another. | Converts money. |
 Exchange money from one currency to another. | Converts money into another currency. | Currency exchange |
@@ -193,7 +216,11 @@ Turn my {0} {1} into {2}. | Swap {0} {1} for {2}. | I want to swap {0} {1} for {
 It costs {0} {1}. What is that in {2}? | I paid {0} {1}. How much is that in {2}? |
 I earn {0} {1}. How many {2} is that? | The hotel costs {0} {1}. How much is that in {2}? |
 I have {0} {1} and want {2}. How much do I get? | I have {0} {1} left. Change it to {2}. |
-My bill is {0} {1}. What is it in {2}? | Calculate {0} {1} in {2}."""),
+My bill is {0} {1}. What is it in {2}? | Calculate {0} {1} in {2}. | Swap {0} {1} into {2}. |
+Trade {0} {1} for {2}. | I hold {0} {1}. Give me that in {2}. | {0} {1} at the bank in {2}? |
+At the exchange office I hand over {0} {1} and want {2}. | My wallet has {0} {1}. In {2}? |
+Exchange office: {0} {1} to {2} | Express {0} {1} in {2}. | A bill of {0} {1}: what is it in {2}? |
+{0} {1} buys how many {2}? | The price is {0} {1}. Say it in {2}. | From {1} to {2}: {0}"""),
     (Outcome(("converted", "amount", *RESULT), price, "{}"),),
     "{0} {1} are {o} {2}.",
 )

@@ -9,7 +9,9 @@ CONTACT = Concept(
     phrases("""find_contact | get_phone | phone_book | contact | lookup_phone | phone_number | getPhone | phone |
 get_number | find_number | get_contact | contact_lookup | phone_lookup | find_phone_number | get_phone_number |
 lookup_contact | phoneLookup | search_contacts | find_phone | contacts | contact_number | address_book |
-show_contact | getPhoneNumber | telephone | telephone_number | phonebook | person_phone"""),
+show_contact | getPhoneNumber | telephone | telephone_number | phonebook | person_phone | digits_of |
+addressbook_search | contact_card | number_search | mobile_of | cell_number | person_number | reach_info |
+open_contact | dial_lookup | who_is_number | contactSearch | person_entry"""),
     phrases("""Get a phone number. | Phone book | Finds the number of a person. | Contact data | Phone numbers. |
 Looks up a contact. | Returns a phone number. | Finds a phone number. | Get the phone number of a person. |
 Telephone book | Looks up a phone number. | Phone number of a contact | Find a contact by name. | Contacts |
@@ -44,7 +46,10 @@ I need a number for {0}. | I am looking for {0}'s phone number. | I would like t
 Can I have {0}'s number? | Can you give me {0}'s phone number? | Could you find {0}'s number for me? |
 Give me {0}'s telephone number. | Show me {0}'s phone number. | Tell me {0}'s number. | Get me {0}'s number. |
 Get the contact of {0}. | Show me the contact {0}. | The phone number of {0}, please. |
-The telephone number of {0}?"""),
+The telephone number of {0}? | On which number can I call {0}? | I want to ring {0}. Number? |
+Dialing {0}: what number? | Get hold of {0} for me: the number. | Digits of {0}, please. |
+My address book has {0}. Show the entry. | Mobile of {0}? | To phone {0}, which digits do I need? |
+Pull the contact {0}. | Open the contact of {0}. | Is {0} in my contacts? What number?"""),
     (Outcome(("phone", "number", "tel", "mobile"), lambda s: str(s.integer(100000, 999999)), "{}"),),
     "The number of {0} is {o}.",
 )
@@ -53,7 +58,9 @@ USER = Concept(
     phrases("""get_user | user_info | find_user | user | lookup_user | get_profile | getUser | show_user |
 user_lookup | user_profile | read_user | user_data | profile | get_user_by_id | fetch_user | userInfo | user_by_id |
 load_user | get_user_profile | getUserById | view_user | user_details | find_user_by_id | load_profile |
-show_profile | user_record | get_user_info | userProfile"""),
+show_profile | user_record | get_user_info | userProfile | retrieve_account | account_details | member_lookup |
+userFetch | inspect_user | user_database | fetch_member | user_table | account_view | load_account |
+customer_by_id | memberData | query_user | user_profile_get | accountLoader"""),
     phrases("""Get a user. | User data | Returns a user's profile. | Find a user | Users. | Looks up a user. |
 Returns a user. | Get a user by id. | Returns the profile of a user. | User profile | Finds a user by id. |
 Shows the data of a user. | Loads a user. | User lookup by id. | Gives the name and city of a user. | User |
@@ -86,7 +93,11 @@ I want to see the profile of user {0}. | I want to see user {0}. | I need the da
 I need the profile of user number {0}. | I need to know who user {0} is. | I need the name of user {0}. |
 I am looking for user {0}. | A user with id {0} wrote to us. Who is it? | User {0} has a problem. Who is it? |
 User id {0}. | user {0} | user {0} profile | user id {0} who is it | User {0}: who is it? | User number {0}, please. |
-The profile of user {0}, please. | The user with id {0}, please. | Check user {0}."""),
+The profile of user {0}, please. | The user with id {0}, please. | Check user {0}. |
+Account with id {0}: details | Pull user {0}. | Retrieve user {0}. | Database entry of user {0}, please. |
+Who hides behind user id {0}? | Customer number {0}: load the account | Fetch account {0}. | Bring up user {0}. |
+Query the user table for id {0}. | The member with id {0}, please. | View the account of user {0}. |
+Support case: user {0}. Load the data."""),
     (
         Outcome(("name", "user", "full_name"), words.full_name, "{}"),
         Outcome(("city", "town", "place"), words.city, "{}"),
@@ -98,7 +109,8 @@ BIRTHDAY = Concept(
     phrases("""get_birthday | birthday | birthday_of | find_birthday | birthday_lookup | getBirthday | birth_date |
 date_of_birth | lookup_birthday | show_birthday | birthdays | get_birth_date | check_birthday | birthDate |
 when_born | get_date_of_birth | find_birth_date | contact_birthday | birthday_info | person_birthday | birthdayOf |
-fetch_birthday | birth_day | read_birthday | birthday_date"""),
+fetch_birthday | birth_day | read_birthday | birthday_date | dob_lookup | anniversary_person | birth_record |
+age_date | celebrate_date | personBirth | birth_info | party_date | dob | birthdays_list"""),
     phrases("""Get the birthday of a person. | Birthdays | Returns somebody's birthday. | Date of birth |
 Looks up a birthday. | Finds the birthday of a contact. | When somebody was born | Birthday list |
 Gives the date of birth of a person. | The birthday of a person | Birthday lookup | Shows a birthday. |
@@ -129,7 +141,12 @@ Which date of birth does {0} have? | What is the birth date of {0}? | What is th
 Is {0}'s birthday soon? | Is it {0}'s birthday soon? | Did I miss {0}'s birthday? When is it? | {0} birthday |
 {0}'s birthday, please. | {0}'s birthday? | birthday {0} | {0}: date of birth? | {0} was born when? |
 The birthday of {0}, please. | The date of birth of {0}, please. | Date of birth of {0}? |
-In which month is the birthday of {0}? | Which month was {0} born in?"""),
+In which month is the birthday of {0}? | Which month was {0} born in? | When do we bring a cake for {0}? |
+When is the party for the birth date of {0}? | Date of birth: {0} | {0} grows a year older on which day? |
+Birth date of {0}, please. | I buy a present for {0}. On which date is the birthday? |
+When should I congratulate {0}? | Congratulate {0} on which day? | Birth year and day of {0}? |
+{0} came into the world when? | When did {0} come into the world? | The special day of {0}: birthday, please. |
+Cake for {0}: on what date?"""),
     (
         Outcome(
             ("birthday", "date", "born", "date_of_birth"),

@@ -10,7 +10,9 @@ WEATHER = Concept(
 weather_now | get_current_weather | weather_in_city | local_weather | city_weather | get_forecast | weather_report |
 show_weather | weatherLookup | get_weather_now | weather_info | weather_today | weather_check | find_weather |
 weather_by_city | read_weather | todays_weather | getCurrentWeather | weather_for_city | weather_service |
-lookup_weather | weather_data | weather_forecast | get_weather_report | cityWeather"""),
+lookup_weather | weather_data | weather_forecast | get_weather_report | cityWeather | sky_report | meteo |
+climate_now | outside_conditions | forecastService | sky_state | weather_conditions | temperature_outside |
+meteo_data | local_forecast | skyInfo | is_it_raining | storm_check | outdoor_weather"""),
     phrases("""Get the weather of a city. | The weather in a city | Current weather for a place |
 Returns the weather now. | Look up the weather. | Weather of a city. | Get the current weather in a given city |
 Shows the weather in a city. | Gives the current weather for a city. | Tells what the weather is like in a place. |
@@ -57,7 +59,10 @@ I fly to {0} today. What is the weather like there? | My sister lives in {0}. Ho
 We want to go for a walk in {0}. Will it rain? | We have a picnic in {0}. Will the weather be good? |
 Can we eat outside in {0} today, or is it too cold? | Is it a nice day in {0}? | Current weather for {0}. |
 Today's weather in {0}? | Do you know how the weather is in {0}? | whats the weather like today in {0} |
-Is the weather good enough for a walk in {0}? | Is it colder than zero in {0}? | Are the skies clear over {0}?"""),
+Is the weather good enough for a walk in {0}? | Is it colder than zero in {0}? | Are the skies clear over {0}? |
+Clouds over {0}? | Do people in {0} need a jacket? | Storm in {0}? | Are there clouds in {0}? |
+The sky above {0}? | What is the sky doing in {0}? | Is it frosty in {0}? | Temperature outside in {0}? |
+How many degrees outside in {0}? | Conditions in {0}: weather | Rain or sun in {0}?"""),
     (
         Outcome(DEGREES, amount(-15, 40), "{} degrees"),
         Outcome(SKY, pick(words.SKIES), "{}"),
@@ -71,7 +76,9 @@ LOCAL_TIME = Concept(
     phrases("""get_time | current_time | time_in | clock | local_time | getTime | world_clock | fetch_time |
 get_local_time | time_lookup | what_time | time | get_clock | show_time | timeIn | time_now | get_time_in_city |
 city_time | find_time | check_time | time_in_city | get_current_time | getLocalTime | time_in_place | time_of_city |
-read_clock | timezone_time | localTime | time_service | tell_time | get_time_for_city"""),
+read_clock | timezone_time | localTime | time_service | tell_time | get_time_for_city | hour_in | clock_in |
+time_zone_now | local_hour | watch_time | timezoneClock | hour_lookup | city_hour | now_in | there_time |
+clock_city"""),
     phrases("""Get the time in a city. | The local time of a city | Current time in a place |
 Returns the local time. | Look up the time. | Tells the time. | Get the current local time |
 Shows the time in a city. | Gives the current time of a place. | Tells what time it is in a city. | World clock |
@@ -107,7 +114,11 @@ Are they still awake in {0}? What time is it there? | I need to know how late it
 Tell me how late it is in {0}. | Tell me the local time in {0}. | Show me the clock of {0}. |
 What time of day is it in {0}? | What time do people in {0} have now? | The clock in {0}, please. |
 Is it after midnight in {0}? | Is it almost midnight in {0}? | Is it too early to phone {0} now? |
-what does the clock say in {0} now"""),
+what does the clock say in {0} now | The clocks in {0} say what? | Hour in {0}? |
+Is it already night in {0}? Give me the time. | My colleague sits in {0}. What time does she have? |
+Zone time of {0}, please. | Time zone of {0}: the hour now? | Should I phone {0} now? What time is it there? |
+The hour over there in {0}? | Watch in {0} shows what? | How late is it over in {0}? |
+People in {0} have what time now? | O'clock in {0}?"""),
     (Outcome(("time", "local_time", "now", "clock", "current_time"), words.clock, "{}"),),
     "It is {o} in {0}.",
 )
@@ -117,7 +128,8 @@ CAPITAL = Concept(
 get_capital_city | capital_city | capital_lookup | show_capital | getCapital | which_capital | capital_finder |
 capital_by_country | capitals | fetch_capital | find_capital_city | lookup_capital_city | capitalOf |
 get_country_capital | capital_for_country | countryCapital | name_capital | read_capital | capital_info |
-capital_of_country"""),
+capital_of_country | main_city | government_seat | atlas_capital | nation_capital | country_main_city |
+geography_capital | head_city | capitalFinder | land_capital | get_seat | country_seat"""),
     phrases("""Get the capital of a country. | Capitals | Returns a capital. | Capital city | Looks up capitals. |
 The capital of a country. | Returns the capital of a country. | Finds the capital of a country. |
 Capital of a country | Country capitals | Gives the capital city of a country. | Look up a country's capital. |
@@ -151,7 +163,12 @@ Find the capital city of {0}. | Find out the capital of {0}. | Find out which ci
 Get the capital of {0}. | Get the capital city of {0}. | Get {0}'s capital. | Give me {0}'s capital. |
 Give me the capital city of {0}. | Look up {0}'s capital. | Look up the capital city of {0}. |
 Look up which city is the capital of {0}. | Show me the capital of {0}. | Show me the capital city of {0}. |
-What do they call the capital of {0}? | What do you call the capital city of {0}?"""),
+What do they call the capital of {0}? | What do you call the capital city of {0}? | Seat of government of {0}? |
+{0} is governed from which city? | Main city of {0}, the capital, please. |
+The parliament of {0} is in which city? | Geography homework: capital of {0} |
+In which capital does the government of {0} sit? | Country {0}, capital? |
+What does the atlas give as capital of {0}? | Atlas: capital of {0} | The capital belonging to {0}? |
+Ministers of {0} work in which capital? | {0} and its capital: look it up. | Fill in the capital: {0}"""),
     (Outcome(("capital", "city", *RESULT), words.city, "{}"),),
     "The capital of {0} is {o}.",
 )
@@ -160,7 +177,9 @@ TRAFFIC = Concept(
     phrases("""get_traffic | traffic | traffic_info | check_traffic | traffic_report | traffic_jams | getTraffic |
 traffic_in_city | find_traffic | traffic_now | show_traffic | road_traffic | traffic_lookup | fetch_traffic |
 traffic_status | road_conditions | trafficInfo | city_traffic | traffic_service | current_traffic | traffic_state |
-get_traffic_info | read_traffic | look_up_traffic"""),
+get_traffic_info | read_traffic | look_up_traffic | congestion | street_queues | jam_report | car_delays |
+congestion_level | drive_conditions | street_state | trafficFlow | flow_of_cars | road_load | driving_delays |
+queue_report | roadStatus"""),
     phrases("""Get the traffic in a city. | Traffic report | Returns the traffic on the roads. | Traffic jams |
 Looks up the traffic. | How full the roads are | Current traffic in a city | Shows the traffic in a place. |
 Gives the state of the roads. | Traffic information | Checks the traffic. | Tells whether there is a traffic jam. |
@@ -198,7 +217,10 @@ Let me know how the traffic is in {0}. | Find out how the traffic is in {0}. | I
 I want to know the traffic in {0}. | In {0}, how is the traffic? | In {0}, are the roads busy? | {0} traffic |
 {0} traffic now | traffic {0} | traffic report {0} | {0}: any jams? | The traffic in {0}, please. |
 Traffic report for {0}, please. | Current traffic in {0}? | Are the cars in {0} moving at all? |
-Are the streets clear in {0}? | Can I avoid the jams in {0}?"""),
+Are the streets clear in {0}? | Can I avoid the jams in {0}? | Queues on the streets of {0}? |
+Can I drive through {0} quickly? | Congestion in {0}? | Cars stuck in {0}? | Do cars move in {0}? |
+Rush hour in {0}? | The streets of {0}: crowded? | I drive to {0}. How are the roads? |
+Street situation in {0}: cars | Delays for cars in {0}? | Roads of {0} free? | Driving in {0}: jams or free?"""),
     (
         Outcome(
             ("traffic", "level", "state", "status"),
@@ -214,7 +236,9 @@ SUNSET = Concept(
     phrases("""get_sunset | sunset | sunset_time | sunset_in_city | find_sunset | sunset_lookup | getSunset |
 when_sunset | check_sunset | fetch_sunset | sunset_today | city_sunset | sundown | sunset_at | show_sunset |
 time_of_sunset | sunset_for_city | sunsetTime | get_sunset_time | lookup_sunset | read_sunset | sunset_info |
-get_sundown | local_sunset | calculate_sunset"""),
+get_sundown | local_sunset | calculate_sunset | dusk_time | nightfall | daylight_end | sundownTime | last_light |
+sun_gone | evening_light | dark_from | get_dusk | sunInfo | night_begins | daylightEnd | sun_down | twilight |
+dusk_lookup | end_of_day_light"""),
     phrases("""Get the sunset in a city. | Sunset | Returns the time of the sunset. | When the sun sets |
 Looks up the sunset. | Sunset times | The sunset of a place | Tells when the sun goes down. |
 Gives the sunset of today. | Sundown | When it gets dark in a city | Time of the sunset in a town. |
@@ -249,7 +273,10 @@ Could you find out when the sun sets in {0}? | I want to see the sunset in {0}. 
 I want to watch the sun go down in {0}. When is it? | I want to take a photo of the sunset in {0}. When is it? |
 I must be home in {0} before dark. When is sunset? | I walk through {0} this evening. When does it get dark? |
 We sit on the beach in {0}. When does the sun go down? | I need the time of the sunset in {0}. |
-I need to know when it gets dark in {0}. | I would like to know when the sun sets in {0}."""),
+I need to know when it gets dark in {0}. | I would like to know when the sun sets in {0}. | Dusk in {0}? |
+Dusk in {0}, what time? | When is the sun gone in {0}? | Evening light in {0} until when? | Nightfall in {0}? |
+When does daylight end in {0}? | The sun leaves {0} at what hour? | Last light in {0}? |
+Sundown hour for {0}, please. | When do we lose the sun in {0}? | At what time does night fall in {0}?"""),
     (Outcome(("sunset", "time", "sets_at", "dark_at"), lambda s: f"{s.integer(15, 22)}:{s.integer(0, 59):02d}", "{}"),),
     "The sun sets in {0} at {o}.",
 )
@@ -259,7 +286,8 @@ POPULATION = Concept(
 inhabitants | population_lookup | count_inhabitants | lookup_population | population_count | how_many_people |
 check_population | get_inhabitants | cityPopulation | number_of_people | fetch_population | city_size |
 show_population | population_in_city | read_population | people_in_city | get_city_population | populationOf |
-census"""),
+census | head_count | residents_of | citizens_count | people_count | census_figure | resident_number |
+inhabitantsNumber | demographics | city_residents | populationData | citizen_number"""),
     phrases("""Get the population of a city. | Population | Returns the number of inhabitants. |
 How many people live in a city | Looks up the population. | Inhabitants of a city | City population |
 Counts the inhabitants of a city. | Gives the population of a town. | Number of people in a city |
@@ -299,7 +327,11 @@ I write about {0}. What is its population? | I move to {0}. How many people live
 I have never been to {0}. How many people live there? | My aunt lives in {0}. How many inhabitants does it have? |
 For my homework: the population of {0}? | For school: how many people live in {0}? |
 Do more than a million people live in {0}? | Does {0} have many inhabitants? | Does {0} have a large population? |
-Is the population of {0} large?"""),
+Is the population of {0} large? | How big is {0} by inhabitants? | Citizens of {0}: count |
+How many citizens has {0}? | Head count of {0}? | Census figure for {0}, please. |
+How crowded is {0}? Number of residents? | Residents in {0}? | Number of residents of {0}? |
+People living in {0}: number? | Count the people of {0}. | {0} is home to how many? | Census: {0} |
+Statistics: residents of {0}"""),
     (Outcome(("population", "inhabitants", "people", "count"), amount(1000, 999999), "{}"),),
     "{0} has {o} inhabitants.",
 )

@@ -9,7 +9,9 @@ STOCK_PRICE = Concept(
     phrases("""stock_price | get_stock | quote | share_price | get_stock_price | ticker | stockPrice | get_quote |
 share | get_share_price | stock_quote | stock_lookup | check_share | stock_ticker | share_quote | get_share |
 price_of_share | check_stock_price | fetch_stock_price | getStockPrice | share_value | market_price |
-find_share_price | ticker_price | stock_market | lookup_share | read_ticker | getQuote"""),
+find_share_price | ticker_price | stock_market | lookup_share | read_ticker | getQuote | equity_quote |
+bourse_price | market_value | trade_price | sharesLookup | wall_street | last_trade | equityPrice |
+exchange_quote | tickerQuote | investor_price"""),
     phrases("""Get a stock price. | Price of a share | Returns the price of a stock. | Stock quote | Share prices. |
 Looks up a stock. | Returns the price of a share. | Gets the current price of a stock. | Current share price |
 Quote of a share | Shows what a share is worth. | Stock market prices | Price of a stock by its symbol |
@@ -50,7 +52,10 @@ Are {0} shares up today? | Is the {0} stock up? | Check the ticker {0}. | Ticker
 Show the ticker of {0}. | What does the ticker say for {0}? | Ticker: {0} | Look up the ticker {0}. |
 Show the {0} share price. | Market price of {0}? | What is the market price of {0}? |
 Check the market price of the {0} share. | Has the {0} share gone up? | Did the {0} shares go down? |
-Is the {0} share going up or down?"""),
+Is the {0} share going up or down? | One share of {0} costs what? | Shares of {0}: price now? |
+Market price of the share {0}? | Bourse price of {0}? | {0} on the stock exchange? | How does {0} trade? |
+Trading price of {0}? | Last trade of {0}? | The ticker {0} stands at? | How high is the share {0}? |
+Equity price: {0}"""),
     (Outcome(("price", "last", "value", "close", "usd"), price, "{}"),),
     "{0} is at {o}.",
 )
@@ -59,7 +64,9 @@ ORDER = Concept(
     phrases("""get_order | order_status | track_order | order | track | find_order | orderStatus | order_info |
 get_order_status | check_order | show_order | lookup_order | trackOrder | get_order_info | fetch_order |
 order_lookup | order_tracking | getOrder | order_state | order_details | where_is_order | find_order_status |
-check_order_status | getOrderStatus | view_order | order_progress | track_my_order | read_order"""),
+check_order_status | getOrderStatus | view_order | order_progress | track_my_order | read_order | shipment_state |
+delivery_state | follow_order | package_state | purchase_status | orderProgress | pull_order | inspect_order |
+shipment_tracking | parcel_for_order | openOrder | delivery_progress | orderState | order_retrieve"""),
     phrases("""Get the status of an order. | Order tracking | Tracks an order. | Where is an order | Order status. |
 Looks up an order. | Gets the status of an order. | Returns the status of an order. | Track an order. |
 Tracks orders | Finds an order. | Shows the state of an order. | Look up an order by its number. |
@@ -94,7 +101,10 @@ My order {0} is late. Where is it? | My order {0} did not arrive. | My order num
 My parcel has not come. The order is {0}. | Where is the parcel of order {0}? | Where is my parcel? Order {0}. |
 When does the parcel of order {0} arrive? | Look up my order {0}. | Look up order number {0}. | Check on order {0}. |
 Check my order {0}. | Check order number {0}. | Find my order {0}. | Show me my order {0}. | Open order {0}. |
-I need to know about order {0}. | Information on order {0}, please. | About my order {0}: when does it come?"""),
+I need to know about order {0}. | Information on order {0}, please. | About my order {0}: when does it come? |
+How far along is order {0}? | Shipment {0}: where? | Has {0} been shipped? That is my order. |
+Delivery state of order {0}? | Package for order {0}, where is it? | Follow order {0}. | Inspect order {0}. |
+Pull order {0}. | When do I get order {0}? | Order {0} is late. Look it up. | Retrieve the order {0}."""),
     (
         Outcome(
             ("status", "state", "order"),
@@ -110,7 +120,9 @@ PRICE = Concept(
     phrases("""get_price | price | price_of | product_price | cost | lookup_price | getPrice | find_price |
 check_price | get_product_price | item_price | price_lookup | show_price | get_item_price | find_product_price |
 fetch_price | productPrice | price_check | price_for_item | what_it_costs | lookup_product_price | product_cost |
-get_cost | itemPrice | price_info | read_price | ask_price | price_of_product"""),
+get_cost | itemPrice | price_info | read_price | ask_price | price_of_product | price_tag | charge_for |
+how_expensive | retail_price | costOf | tag_price | euros_for | shop_price | amount_to_pay | priceFinder |
+quote_item | item_charge | priceCheck | expense_of_item"""),
     phrases("""Get the price of a product. | Product prices | Returns the price. | What something costs | Prices. |
 Looks up a price. | Returns the price of a product. | Gets the price of an item. | Gives the price of an article. |
 Price of a product | Price lookup | Looks up what a product costs. | Tells how much something costs. |
@@ -145,7 +157,11 @@ Check the cost of a {0}. | How many euros is the {0}? | How many euros do I pay 
 How many euros does a {0} cost? | For how many euros do you sell the {0}? | For what price do you sell the {0}? |
 I like the {0}. What does it cost? | I like the {0}. How much is it? |
 I would like to buy the {0}. What is the price? | I need a new {0}. What does it cost? |
-I broke my {0}. How much is a new one? | Can I afford the {0}? What does it cost?"""),
+I broke my {0}. How much is a new one? | Can I afford the {0}? What does it cost? |
+Is the {0} dear? Price, please. | What do they charge for the {0}? | The shop asks how much for the {0}? |
+I might buy the {0}. What would I pay? | Price tag of the {0}? | Charge for one {0}? |
+The tag on the {0} says what? | Quote me the {0}. | Amount to pay for a {0}? | Retail price of the {0}? |
+What is the {0} going for? | How dear is a {0}?"""),
     (Outcome(("price", "cost", "amount", "eur", "value"), price, "{}"),),
     "The {0} costs {o}.",
 )
@@ -154,7 +170,10 @@ STOCK = Concept(
     phrases("""check_stock | stock | inventory | in_stock | get_inventory | warehouse | checkStock | get_stock_level |
 stock_level | count_stock | stock_count | find_stock | item_stock | get_stock_count | inventory_check |
 checkInventory | product_stock | items_in_stock | stock_check | warehouse_stock | get_stock_of_item |
-check_availability | inventory_count | read_inventory | stockLevel | is_in_stock | count_inventory"""),
+check_availability | inventory_count | read_inventory | stockLevel | is_in_stock | count_inventory | shelf_check |
+remaining_units | storage_count | availability | depot_count | units_left | stockroom | in_storage |
+supply_check | availableUnits | shelf_count | how_many_left | stocked | depotInventory | item_available |
+storageLevel"""),
     phrases("""Check the stock of a product. | Inventory | How many are in stock. | Stock level | Counts a product. |
 Warehouse stock. | Checks the stock of a product. | Returns how many items are in stock. | Stock of a product |
 Inventory check | Tells whether a product is in stock. | Counts the items in the warehouse. |
@@ -191,7 +210,9 @@ Is the {0} still available? | Is a {0} available? | How many {0}s are available?
 Is the {0} sold out? | Are the {0}s sold out? | Are we out of {0}s? | Did we run out of {0}s? |
 A customer wants a {0}. Do we have one? | A customer asks for a {0}. Is it in stock? |
 I would like a {0}. Is one in stock? | I need ten {0}s. Are there enough? | Have we sold all the {0}s? |
-Is the {0} sold out already? | Will we run out of {0}s soon?"""),
+Is the {0} sold out already? | Will we run out of {0}s soon? | Is any {0} left? | Shelf check: {0} |
+Did we run out of the {0}? | Storage: {0} | Can a customer still get the {0}? How many are there? |
+Supply of the {0}? | Availability of the {0}, please. | Depot: how many of the {0}? | Count the {0} in the depot."""),
     (Outcome(("count", "stock", "quantity", "left", "units"), amount(0, 500), "{}"),),
     "There are {o} in stock: {0}.",
 )
@@ -200,7 +221,9 @@ OPENING_HOURS = Concept(
     phrases("""get_opening_hours | opening_hours | open_hours | find_opening_hours | openingHours | shop_hours |
 check_opening_hours | business_hours | opening_times | when_open | get_hours | getOpeningHours | store_hours |
 is_open | hours_of_shop | lookup_hours | opening_time | show_opening_hours | fetch_hours | opening_hours_lookup |
-read_hours | get_opening_times | shopHours | place_hours"""),
+read_hours | get_opening_times | shopHours | place_hours | closing_time | when_closed |
+openTimes | business_times | door_times | shop_times | hours_of | opens_at | open_until | hoursLookup |
+shutting_time | venue_hours | place_times | openingInfo"""),
     phrases("""Get the opening hours of a place. | Opening hours | Returns when a place is open. |
 Opening times of shops | Looks up opening hours. | When a shop opens and closes | Business hours |
 Shows the opening hours of a shop. | Tells when a place opens and closes. | Finds the opening times of a place. |
@@ -239,7 +262,12 @@ Do you know the opening hours of the {0}? | Can you tell me when the {0} closes?
 I have to go to the {0}. When does it open? | I want to go to the {0}. Is it open? |
 I need to go to the {0} after work. Is it still open? | I need the opening hours of the {0}. |
 The {0} is closed. When does it open? | I want to know when the {0} is open. |
-I would like to visit the {0}. When is it open?"""),
+I would like to visit the {0}. When is it open? | Is the {0} closed on Sundays? Show the hours. |
+Till when can I visit the {0}? | Doors of the {0} open at what time? |
+Can I still go to the {0}? When does it shut? | Visiting hours of the {0}? | Hours of business: {0} |
+At which hour does the {0} start its day? | The {0} lets people in when? |
+The sign at the {0} gives which hours? | Opening time, {0}? | Closing time of the {0}? |
+Until what hour is the {0} open?"""),
     (
         Outcome(
             ("hours", "open", "opening_hours", "times"),
@@ -254,7 +282,9 @@ CALORIES = Concept(
     phrases("""get_calories | calories | calorie_lookup | count_calories | calories_in | nutrition | getCalories |
 food_calories | calorie_count | find_calories | nutrition_facts | get_nutrition | check_calories | calories_of |
 kcal | calorieCount | food_energy | lookup_calories | nutrition_lookup | show_calories | calorie_counter |
-calories_of_food | read_calories | nutrition_info | fetch_calories"""),
+calories_of_food | read_calories | nutrition_info | fetch_calories | kcal_of | energy_in | diet_info |
+caloriesOf | kilocalories | nutrient_lookup | portion_energy | kcalLookup | nutrition_value | energy_content |
+food_facts | diet_calories | eatEnergy | calorie_table"""),
     phrases("""Get the calories of a food. | Calorie counter | Returns the calories. | Nutrition facts |
 Looks up calories. | How many calories a food has | Nutrition of a food | Counts calories. |
 Gives the energy of a food. | Calories | Tells how many calories are in a dish. | Calorie lookup by food. |
@@ -290,7 +320,11 @@ I am on a diet. How many calories does {0} have? | I count calories. What about 
 I want to know the calories of {0}. | I need the calories of {0} for my diet. |
 I would like to know how many calories {0} has. | We have {0} for dinner. How many calories is that? |
 For my diet: calories of {0}? | Does {0} fit my diet? How many calories is it? |
-What does the calorie table say for {0}? | Is there a lot of energy in {0}?"""),
+What does the calorie table say for {0}? | Is there a lot of energy in {0}? |
+Is {0} fattening? How many calories? | Energy in {0}? | Food energy of {0}? | How much energy does {0} give? |
+Kilocalories in {0}? | I am on a diet. Calories of {0}? | Diet question: calories in {0}? |
+Does {0} make fat? Give the calories. | A portion of {0} has how many calories? | Nutrition facts: {0} |
+Nutrition of {0}, please. | kcal {0} | How rich is {0} in calories?"""),
     (Outcome(("calories", "kcal", "energy", "count"), amount(5, 900), "{} calories"),),
     "{0} has {o}.",
 )

@@ -9,7 +9,9 @@ SEARCH = Concept(
     phrases("""search | web_search | search_web | find | lookup | google | query_web | internet_search | searchWeb |
 search_internet | web_lookup | find_pages | search_engine | webSearch | do_search | query | find_web |
 search_the_web | online_search | searchInternet | google_search | web_query | internet_lookup | search_online |
-find_online | look_up | searchTool | search_pages | web_find | run_search"""),
+find_online | look_up | searchTool | search_pages | web_find | run_search | browse_web | research_topic |
+surf_web | hunt_web | scan_internet | get_links | explore_online | article_search | browser_search |
+collect_pages | linkFinder | dig_up | web_research | crawl_search | topicSearch | net_search"""),
     phrases("""Search the web. | Web search | Searches the internet. | Find pages about something |
 Search for a text. | Looks something up. | Searches the web. | Search the internet. | Searches the web for a text. |
 Internet search | Web search engine | Search for pages on the web. | Finds web pages. | Returns search results. |
@@ -41,7 +43,12 @@ Are there results for {0} on the web? | Show me pages about {0}. | Show me what 
 Show me search results for {0}. | I am looking for {0}. Search the web. | I am looking for pages about {0}. |
 I need a page about {0}. | I need to find {0} online. | I write a report and need pages on {0}. |
 I know nothing about {0}. Search the web. | My search is {0}. | Search query: {0} | Search term: {0} |
-About {0}: search the web. | Let me read something about {0} from the web."""),
+About {0}: search the web. | Let me read something about {0} from the web. | Browse the web for {0}. |
+Dig up something on {0}. | Research {0}. | Research on {0}, please. | Hunt the web for {0}. |
+Web pages on {0}, please. | Check the internet for {0}. | Scan the web for {0}. |
+Open the search engine with {0}. | Give me links about {0}. | Articles about {0}, from the web. |
+My browser should look for {0}. | Explore {0} online. | Collect pages about {0}. |
+News and pages on {0}: search. | The web knows {0}. Look."""),
     (Outcome(("title", "top", "first", "page", "hit"), words.phrase, "{}"),),
     "I found: {o}.",
 )
@@ -51,7 +58,8 @@ TRANSLATE = Concept(
 get_translation | translate_phrase | language_translate | make_translation | translate_sentence |
 translate_to_language | text_translate | translateTo | translator_tool | get_translated_text | translate_word |
 translate_into | do_translation | language_translator | translateSentence | run_translation | translation_tool |
-convert_language"""),
+convert_language | interpret | render_language | switch_language | say_in | interpreterTool | into_language |
+lang_convert | language_change | phrase_translation | foreign_text | reword_in | speak_language | localise_text"""),
     phrases("""Translate a text. | Translator | Translates text to a language. | Turn text into another language |
 Translation. | Says it in another language. | Translates a text. | Translates a text into another language. |
 Translate text from one language to another. | Translates words and sentences. | Language translator |
@@ -85,7 +93,10 @@ Tell me what {0} is in {1}. | What would {0} be in {1}? | In {1}, what is {0}? |
 {0} in the {1} language, please. | Turn {0} into {1}. | Can you turn this into {1}? {0} |
 I learn {1}. How do you say {0}? | I am learning {1}. What is {0}? | My friend speaks only {1}. How do I say {0}? |
 My guest speaks {1}. Translate {0} for him. | I do not speak {1}. Translate {0} for me. | Let me have {0} in {1}. |
-From English into {1}: {0}"""),
+From English into {1}: {0} | How would a speaker of {1} say this: {0} | Render in {1}: {0} |
+{1} version of this: {0} | Make a {1} version: {0} | My friend only reads {1}. Translate: {0} |
+I learn {1}. How do I say {0}? | Give it to me in {1}: {0} | Interpret for me. Language {1}, text {0}. |
+The {1} wording of {0}, please. | Turn this sentence into {1}: {0} | Change the language to {1}: {0}"""),
     (Outcome(("translation", "text", *RESULT), words.syllables, "{}"),),
     "In {1} it is: {o}.",
 )
@@ -94,7 +105,8 @@ READ_FILE = Concept(
     phrases("""read_file | open_file | cat | file_read | load_file | get_file | readFile | file_open | show_file |
 view_file | file_contents | get_text | read_text | file_reader | read_file_contents | get_file_text | getFile |
 load_text | open_document | readFileText | file_text | show_file_contents | fetch_file | file_view | read_document |
-file_load | file_show"""),
+file_load | file_show | view_document | peek_file | text_of_file | pull_file | fetch_document | read_disk |
+extract_text | document_reader | contents_of | openDocument | screen_file"""),
     phrases("""Read a file. | File contents | Returns the text of a file. | Open a file | Reads text. |
 Loads a file. | Reads a file. | Reads the contents of a file. | Returns the contents of a file. | Show a file |
 Shows a file. | Opens a file and returns its text. | Open and read a file. | File reader | Gives the text of a file. |
@@ -131,7 +143,9 @@ Give me the text of {0}. | Give me the contents of {0}. | Get the file {0}. | Ge
 I need the file {0}. | I need the text in {0}. | Load the file {0}. | Load {0} and show it to me. |
 Load the text of {0}. | Print {0}. | Print the contents of {0}. | The file {0}, please. |
 The contents of {0}, please. | There is a file {0}. What does it say? | Somebody sent me {0}. What is in it? |
-I saved my text in {0}. Open it. | cat {0} | Display {0}."""),
+I saved my text in {0}. Open it. | cat {0} | Display {0}. | Fetch the text in {0}. | Pull up {0}. |
+Let me view {0}. | Peek into {0}. | Display the document {0}. | Bring {0} on the screen. | Unfold {0} for me. |
+From the disk, read {0}. | Extract the text of {0}. | I lost track of {0}. What does it contain?"""),
     (Outcome(("text", "content", "data", "contents"), words.phrase, "{}"),),
     "The file {0} says: {o}",
 )
@@ -140,7 +154,9 @@ DEFINE = Concept(
     phrases("""define_word | dictionary | define | word_meaning | get_definition | definition | lookup_word |
 dictionary_lookup | getDefinition | meaning | find_meaning | explain_word | word_definition | defineWord |
 meaning_of | get_meaning | word_lookup | find_definition | lexicon | show_definition | check_dictionary |
-wordMeaning | definition_of | dictionary_entry | read_dictionary"""),
+wordMeaning | definition_of | dictionary_entry | read_dictionary | lexicon_entry | vocabulary | glossary_entry |
+word_sense | dictionaryEntry | describe_word | wordbook | understand_word | vocabLookup | sense_of |
+term_definition | thesaurus"""),
     phrases("""Get the definition of a word. | Dictionary | Returns the meaning of a word. | Word meanings |
 Defines a word. | Looks up a word in the dictionary. | The definition of a word | Gives the meaning of a word. |
 Explains a word. | Dictionary lookup | What a word means | Definitions | Find the meaning of a word. |
@@ -170,7 +186,12 @@ Check the dictionary for {0}. | Check the word {0} in the dictionary. | Find {0}
 Open the dictionary at {0}. | Is {0} in the dictionary? | Dictionary: {0} | Look up the word {0}. |
 Look up the meaning of {0}. | Look up the definition of {0}. | Explain the term {0}. | Explain the meaning of {0}. |
 Can you explain the word {0}? | What is meant by {0}? | What do people mean by {0}? | What does the term {0} mean? |
-What is the meaning of the term {0}? | what does {0} mean, check the dictionary"""),
+What is the meaning of the term {0}? | what does {0} mean, check the dictionary |
+I never heard the word {0}. Explain. | Explain the expression {0}. | Vocabulary: {0} |
+Look in the dictionary under {0}. | Lexicon entry for {0}, please. | The sense of the word {0}? |
+Describe the word {0}. | A pupil asks about the word {0}. | Clarify the word {0}. |
+What would a dictionary say for {0}? | The book uses the word {0}. What is it? | Unknown word: {0} |
+Help me understand the word {0}. | Give the definition: {0}"""),
     (Outcome(("definition", "meaning", "sense", "text"), words.phrase, "{}"),),
     "{0} means: {o}.",
 )

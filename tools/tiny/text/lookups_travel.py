@@ -9,7 +9,8 @@ DISTANCE = Concept(
 route_length | city_distance | getDistance | route | distance_lookup | trip_length | drive_distance |
 calculate_distance | find_distance | distance_km | distanceBetween | compute_distance | city_to_city |
 get_route_length | kilometres | km_between | distance_tool | check_distance | distance_from_to | howFar |
-lookup_distance | travel_distance"""),
+lookup_distance | travel_distance | road_length | miles_between | way_length | routeDistance | gap_km |
+travel_length | measure_way | distanceKm | apart_by"""),
     phrases("""Distance between two cities. | Route length | Returns the distance. | How far it is | Distances. |
 Measures a route. | Returns the distance between two cities. | The distance between two places |
 Distance in kilometres | Tells how far two cities are apart. | Gives the distance from one city to another. |
@@ -58,7 +59,11 @@ Is the road from {0} to {1} long? | Is it a long way from {0} to {1}? | Is it a 
 Is {1} far from {0}? | Is {0} far away from {1}? | Are {0} and {1} far apart? | Is {0} close to {1}? How far is it? |
 I go by bike from {0} to {1}. How far is it? | I live in {0} and work in {1}. How far is that? |
 I am in {0} and want to go to {1}. How far is it? | We drive from {0} to {1}. How many kilometres is it? |
-My car goes from {0} to {1}. How many km is that?"""),
+My car goes from {0} to {1}. How many km is that? | Length of the way from {0} to {1}? | Kilometres, {0} to {1}? |
+I drive from {0} to {1}. How many kilometres? | How many miles from {0} to {1}? | Miles between {0} and {1}? |
+Apart by how much: {0} and {1}? | How near is {0} to {1}? | Length of a trip from {0} to {1} in km. |
+My bike tour goes from {0} to {1}. How far is that? | By road, {0} to {1}: how far? |
+The way {0} - {1}, in kilometres. | Gap in km between the cities {0} and {1}?"""),
     (Outcome(("km", "distance_km", "distance", "kilometres"), amount(10, 9999), "{} km"),),
     "From {0} to {1} it is {o}.",
 )
@@ -67,7 +72,8 @@ TRAIN = Concept(
     phrases("""next_train | train | get_train | train_times | find_train | trains | trainSchedule | train_schedule |
 train_lookup | get_train_times | getTrain | search_trains | train_connection | rail_times | railway | show_trains |
 check_train | train_timetable | timetable | fetch_trains | train_departures | train_search | nextTrain | rail_lookup |
-train_info"""),
+train_info | railway_times | departure_board | commute_train | trainDeparture | express_times | platform_info |
+rail_schedule | train_link | railQuery | station_departures | rail_departures | railSearch"""),
     phrases("""Find the next train between two cities. | Train times | Returns the next train. | Railway timetable |
 Looks up trains. | When the next train leaves | Train connections | Finds a train from one city to another. |
 Shows when a train leaves. | Timetable of the trains | Gives the departure of the next train. | Rail timetable |
@@ -113,7 +119,12 @@ I am in {0} and need a train to {1}. | I missed my train from {0} to {1}. When i
 My train from {0} to {1} is gone. When is the next? | Are there trains from {0} to {1}? |
 Are there any trains from {0} to {1} today? | Can I go from {0} to {1} by train? |
 Can I get from {0} to {1} by rail? | Does a train go from {0} to {1}? | Does any train go to {1} from {0}? |
-Do you have a train from {0} to {1}? | Do you know when the train from {0} to {1} leaves?"""),
+Do you have a train from {0} to {1}? | Do you know when the train from {0} to {1} leaves? |
+Railway from {0} to {1}: next departure? | Rail link {0} to {1}? |
+When do I have to be at the platform in {0} for {1}? | By rail from {0} to {1}, when? |
+Platform {0}, heading for {1}. When? | Express from {0} to {1}: when? | Railway timetable: {0}, {1} |
+Departure board: from {0} to {1} | Commuting from {0} to {1}. Train times? |
+Is there a rail connection from {0} to {1}? | Soonest train, {0} to {1}. | First train out of {0} towards {1}?"""),
     (
         Outcome(("departure", "leaves", "time", "next"), words.clock, "train at {}"),
         Outcome(("platform", "track"), amount(1, 24), "platform {}"),
