@@ -16,7 +16,7 @@ from pie_mlx.sdk import Context, Sampler
 from tests.engine.running import Running
 
 Short = Annotated[str, pydantic.Field(max_length=6)]
-Few = Annotated[list[int], msgspec.Meta(max_length=2)]
+Few = Annotated[list[Annotated[int, msgspec.Meta(ge=0, le=99)]], msgspec.Meta(max_length=2)]
 
 
 class Colour(Enum):
