@@ -19,6 +19,7 @@ from tools.tiny.text.passages import make_passage
 from tools.tiny.text.source import Source, Split, is_heldout, part_of
 from tools.tiny.text.styles import make_style
 from tools.tiny.text.synonyms import misspelt, otherwise
+from tools.tiny.text.tool_names import renamed
 from tools.tiny.text.tool_use import distinct_offers, schema
 from tools.tiny.text.words import CITIES, COMMON, NAMES, fragments, little_word, made_up
 
@@ -157,6 +158,18 @@ def test_a_tool_whose_name_says_nothing_is_described() -> None:
     described = [schema(source, offer, wrapped=False, described=0.0) for offer in offers]
     assert len(offers) > 40
     assert all("description" in tool for tool in described)
+
+
+def names_like(name: str) -> set[str]:
+    return {renamed(Source(f"{seed}", "train"), name, "").lower() for seed in range(200)}
+
+
+def test_a_first_word_that_says_little_gives_way_to_many_others() -> None:
+    assert len([name for name in names_like("get_sum") if name.endswith("_sum") and "get" not in name]) > 10
+
+
+def test_a_first_word_that_says_much_stays() -> None:
+    assert all("flip" in name for name in names_like("flip_coin"))
 
 
 def test_pieces_tokenise_as_the_whole_text(samples: list[Sample], tokenizer: Tokenizer) -> None:

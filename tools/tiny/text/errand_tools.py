@@ -130,7 +130,10 @@ SEND_MONEY = Concept(
     phrases("""send_money | transfer_money | pay | transfer | payment | sendMoney | pay_person | bank_transfer |
 make_payment | transferMoney | send_payment | money_transfer | pay_money | wire_money | give_money | pay_to |
 new_payment | send_euros | make_transfer | pay_contact | sendPayment | settle_debt | remit | money_wire |
-transfer_funds | euroTransfer | payout | fund_transfer | payment_send"""),
+transfer_funds | euroTransfer | payout | fund_transfer | payment_send | wire_transfer | send_funds |
+transferFunds | repay_person | reimburse | remit_money | p2p_payment | sendCash | credit_account | issue_payment |
+outgoing_transfer | submitPayment | pay_friend | execute_transfer | transfer_cash | pay_recipient | payPayee |
+hand_over_money | deposit_to"""),
     phrases("""Send money. | Payment | Transfers money to a person. | Pays somebody. | Bank transfer |
 Sends euros to a contact. | Make a payment to a person | Transfer money. | Pay a person. |
 Pays an amount to somebody. | Money transfer. | Sends a payment. | Makes a bank transfer. |
@@ -163,7 +166,16 @@ A bank transfer to {1}, {0} euros, please. | Shift {0} euros to the account of {
 Send cash to {1}: {0} euros | {1} needs {0} euros. Transfer it now. | Rent is due: {0} euros to {1} |
 For the concert ticket, {0} euros to {1}. | Split the bill: {0} euros to {1} | Deposit {0} euros with {1}. |
 Credit {1} with {0} euros. | Will you pay {1} the {0} euros? | Money to {1}, {0} euros. |
-Here is what {1} gets: {0} euros | A sum of {0} euros should go to {1}."""),
+Here is what {1} gets: {0} euros | A sum of {0} euros should go to {1}. | {1} must be paid {0} euros. |
+Deposit {0} euros in the bank account of {1}. | Reimburse {1} with {0} euros. |
+{1} is waiting for {0} euros from me. Pay up. | Settle up with {1}, {0} euros. |
+Initiate a transfer: {0} euros, recipient {1}. | Gift {1} {0} euros from my account. | Slip {1} {0} euros. |
+{0} euros out of my account to {1}, please. | {1} should receive {0} euros from my account. | pay {1} {0} |
+Execute a bank transfer. Amount {0} euros, payee {1}. | {1} is owed {0} euros by me. Settle it. |
+Can we get {0} euros across to {1}? | Repay {1} {0} euros. | Please have my bank pay {0} euros to {1}. |
+wire {1} {0} | yo, shoot {0} euros over to {1} | Recipient {1}, sum {0} euros. Transfer it. |
+Would you reimburse {1}? The sum is {0} euros. | Payee: {1}. Amount: {0} euros. |
+Would you mind paying {1} the {0} euros?"""),
     (Outcome(("status", "state", "payment"), lambda s: s.any(("sent", "ok", "paid", "queued")), "{}"),),
     "{0} euros to {1}: {o}.",
 )
@@ -173,7 +185,9 @@ LOG_EXPENSE = Concept(
 spending | log_spending | record_expense | addExpense | expense_log | expense_add | track_spending |
 new_expense | money_spent | budget_log | add_spending | spent | expense_tracker | budget_add | expense_record |
 note_spending | ledger_add | cost_entry | spendingLog | enter_cost | bookkeeping_add | receipt_add |
-expenseEntry | track_money | budget_entry"""),
+expenseEntry | track_money | budget_entry | note_cost | enter_expense | expenditure | log_purchase |
+recordSpending | add_cost | trackCost | save_cost | write_expense | post_expense | create_expense |
+register_purchase | cost_log | spending_tracker | store_receipt"""),
     phrases("""Log an expense. | Expenses | Adds an expense to the list. | Tracks what you spend. |
 Record an expense | Expense tracker | Saves what was paid for something. | Tracks spending. |
 Logs what you spent. | Log your spending | Record of money spent. | Adds to your spending. | Saves an expense. |
@@ -208,7 +222,18 @@ Just paid {0} for {1}, track it. | Money out: {0} euros, {1} | Expenses grow: {0
 Note that {1} cost {0} euros. | Our budget shrinks by {0} euros because of {1}. |
 An outlay of {0} euros for {1}. | {1} took {0} euros of my money. Log that. | Keep the books: {0} for {1} |
 Today I paid {0} euros for {1}. Write it down as spending. | Tally {0} euros for {1}. |
-Another expense: {1}, {0} euros | New cost in the budget: {0} euros, {1}"""),
+Another expense: {1}, {0} euros | New cost in the budget: {0} euros, {1} |
+My bill for {1} came to {0} euros. Log the cost. | Expense tracker: {0} euros, {1}. |
+Insert {0} into the household ledger for {1}. | Can you note down an expense, {0} for {1}? |
+Since I track spending, add {0} euros, bought {1}. | I was charged {0} for {1}. Register the expense. |
+Include {0} in my expense report for {1}. | logging {0} euros for {1} | This week we spent {0} on {1}. |
+Can you write {0} euros for {1} into my budget? | {0} was what I paid for {1}. |
+The total for {1} was {0}. Put it in the budget. | I've bought {1} for {0} euros. Note the expense. |
+Document a purchase: {1}, price {0}. | Note an expense of {0} euros for {1}. |
+I had to pay {0} for {1}. Write it in my budget. | Receipt total {0}, bought {1}. |
+{0} out of my pocket for {1}. Book it. | Charge {0} to my budget for {1}. |
+At the store, {0} euros left my wallet for {1}. | Keep track of {0} euros I spent on {1}. |
+So that my budget stays right, record {0} for {1}."""),
     (
         Outcome(("status", "state", "expense"), lambda s: s.any(("saved", "ok", "logged", "added")), "{}"),
         Outcome(("total", "sum", "spent_so_far", "month"), amount(10, 999), "total {}"),
@@ -273,7 +298,10 @@ passwordGenerator | password_generator | random_password | makePassword | gen_pa
 password_maker | safe_password | password_new | strong_password | invent_password | generatePassword |
 password_create | pick_password | secret_generator | secret_maker | passwordCreate | pass_generator |
 login_secret | random_secret | passphrase_make | credential_maker | suggest_password | password_builder |
-makeSecret | secure_key | compose_password | generate_passphrase | pw_gen"""),
+makeSecret | secure_key | compose_password | generate_passphrase | pw_gen | pwgen | gen_passphrase |
+secure_password | build_password | passwd | pw_maker | craft_password | produce_password | passwordBuilder |
+login_password | fresh_password | secret_key_gen | propose_password | create_secret | get_passphrase | newSecret |
+password_suggestion | pwd_generator | random_credentials"""),
     phrases("""Make a password. | Password generator | Creates a random password. | New password |
 Generates a safe password. | Invents a password. | Makes a strong password of some length. |
 Generate a password | Creates a password. | Random password. | Password with a number of characters. |
@@ -317,7 +345,16 @@ Wifi password of {0} characters, please. | Randomise a password of {0} character
 Make the new password {0} characters long. | Lock my account with a password of {0} characters. |
 A hard password, {0} characters. | I want a code word of {0} characters for my login. |
 Time for a new login secret, {0} characters. | Generate login credentials: password, {0} characters |
-Compose a password: {0} characters"""),
+Compose a password: {0} characters | The login requires a {0} character password. | pwd length {0} |
+I wish to have a secure password, {0} characters. | yo make me a {0} char pw | gen password len {0} |
+Using {0} characters, compose a password. | Whip up a {0} character password. | secure password {0} |
+Suggest a secure password, {0} characters long. |
+Because I'm registering somewhere, I need a {0} character password. |
+Choose a secure password for me, {0} characters. | Write me a password that is {0} characters long. |
+Assemble a password from {0} random characters. | Password generator: {0} characters |
+Supply a random login password, {0} chars. | Construct an uncrackable password using {0} characters. |
+Can I get a secure password of {0} characters? | To be safe online, I want a {0} character password. |
+As I open a new account, suggest a password, length {0}. | Replace my old password by one with {0} characters."""),
     (Outcome(("password", "secret", "value", "result"), words.syllables, "{}"),),
     "Your new password is {o}.",
 )
@@ -326,7 +363,9 @@ FLIP_COIN = Concept(
     phrases("""flip_coin | coin | coin_flip | toss_coin | flipCoin | flip | toss | coin_toss | throw_coin |
 flip_a_coin | heads_or_tails | tossCoin | coinFlip | coin_throw | toss_a_coin | get_coin | coin_side |
 coinToss | flip_one | heads_tails | penny_flip | coin_decider | toss_penny | spin_coin | coinFlipper |
-head_or_tail | random_side | flip_penny | choose_side | two_sided_toss"""),
+head_or_tail | random_side | flip_penny | choose_side | two_sided_toss | headsOrTails | fifty_fifty |
+coin_decision | perform_toss | simulate_coin | tossUp | binary_chance | chuck_coin | do_coin_flip | coin_call |
+heads_or_tails_game | launch_coin | coinDecider | flip_quarter | virtual_coin | run_coin_toss | pick_side"""),
     phrases("""Flip a coin. | Heads or tails | Tosses a coin. | Coin flip | Flips a coin. |
 Throws a coin: heads or tails. | Toss a coin | Coin toss. | Returns heads or tails. | Gives heads or tails. |
 Shows one side of a coin. | Throw a coin | Flips a coin for you. | Which side the coin shows. |
@@ -353,7 +392,12 @@ Call it in the air: flip! | Chuck a coin. | Make a coin toss for the match. | Le
 Leave it to a coin. | Coin toss for the kick-off, please. | Try a coin: heads or tails? |
 Would you throw a coin? | A penny decides. Flip it. | Head or tail? Flip and tell me. | Have a coin flipped. |
 Up goes the coin. What is it? | The coin decides who pays. | Show me the result of a coin flip. |
-Settle our bet: flip a coin"""),
+Settle our bet: flip a coin | Can we flip a coin on it? | Launch a coin into the air. | How does the coin land? |
+Heads we win, tails we lose. Toss it. | My head is undecided, so flip a coin. | Call the coin toss. |
+heads / tails | Give me a coin toss. | Give us heads or tails. | Head or tail? | Show me how the coin lands. |
+Toss up a coin for us. | Since both choices seem fine, toss a coin. | Coin flip to see who starts. |
+Pick heads or tails at random. | Flip a penny. | How about a coin toss? | Will it be heads or tails? |
+Flip it: heads or tails? | flip coin asap | gimme heads or tails | There are two options. Let the coin choose."""),
     (Outcome(("side", "coin", "result", "flip", "shows"), lambda s: s.any(("heads", "tails")), "{}"),),
     "The coin shows {o}.",
 )

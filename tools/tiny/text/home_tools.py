@@ -11,7 +11,9 @@ setThermostat | adjust_temperature | adjust_heating | thermostat_set | heating_s
 room_heating | climate_control | set_climate | temp_set | heater | set_heater | room_temp | heating_control |
 setHeating | regulate_temperature | warm_room | thermostatSet | climate_set | radiator_set | heating_target |
 degrees_set | tempControl | dial_temperature | heat_to | room_thermostat | temperature_target | airconSet |
-warmth_control"""),
+warmth_control | climate | thermostat_control | set_degrees | target_temperature | setTargetTemp | hvac |
+hvac_set | radiator_control | set_radiator | heatingTarget | roomClimate | update_thermostat | set_heat_level |
+zone_temperature | air_conditioning | set_ac"""),
     phrases("""Set the temperature of a room. | Thermostat | Controls the heating. | Heat a room |
 Room temperature. | Sets the thermostat. | Set the thermostat | Sets the temperature in a room. |
 Set the heating of a room. | Changes the temperature. | Heating | Room temperature control. |
@@ -58,7 +60,21 @@ Have the {0} warmed to {1} degrees. | Would you heat up the {0}? {1} degrees. |
 I am cold in the {0}. Go to {1} degrees. | The thermostat of the {0} belongs at {1}. |
 Dial the {0} to {1} degrees. | Warmth in the {0}: {1} degrees | The {0} at {1} degrees would be pleasant. |
 Make it cosy in the {0}, {1} degrees. | Program {1} degrees for the {0}. | {0}, {1} celsius. |
-The heater of the {0} goes to {1}. | Let it be {1} degrees warm in the {0}. | Ease the {0} to {1} degrees."""),
+The heater of the {0} goes to {1}. | Let it be {1} degrees warm in the {0}. | Ease the {0} to {1} degrees. |
+Give me {1} degrees in the {0}. | Push the heating of the {0} to {1} degrees. |
+Please adapt the {0} thermostat: {1} degrees. | Increase the temperature of the {0} to {1} degrees. |
+It is freezing in the {0}. Crank the heating up to {1}. | Let the {0} warm up to {1}. |
+Turn the radiator in the {0} to {1} degrees. | Get it up to {1} degrees in the {0}. |
+Raise the {0} to {1} degrees, please. | Heat up the {0} until it reaches {1} degrees. |
+Might we have the {0} a bit different, say {1} degrees? | I'm shivering in the {0}. Heating to {1}, please. |
+Switch the heater in the {0} to {1} degrees. | The heater of the {0} belongs at {1} degrees. |
+{1} degrees is what I want for the {0}. | Temperature wish for the {0}: {1} degrees celsius |
+Dial the {0} thermostat to {1}. | Air conditioning in the {0} to {1} degrees. |
+Thermostat order: {0}, {1} degrees. | {0}: warm to {1} degrees | Target temperature for the {0} is {1}. |
+Program the {0} heating for {1} degrees. | {1} degrees would be perfect in the {0}. |
+Guests will sit in the {0}, so have it at {1} degrees. | As for the {0}, {1} degrees would be nice. |
+{0} thermostat {1} | Room: {0}, temperature: {1} | Fix the temperature of the {0} at {1}. |
+Ensure a temperature of {1} in the {0}. | Winter is here, so the {0} should get {1} degrees."""),
     (Outcome(("status", "state", "heating"), lambda s: s.any(("set", "ok", "on", "done")), "{}"),),
     "The {0} is {o} at {1} degrees.",
 )
@@ -69,7 +85,9 @@ turn_light | light_switch | change_light | room_light | lights_set | switchLight
 turn_lights | toggle_lights | lamp_switch | switch_lamp | lighting | light_control | control_light | set_lamp |
 smart_light | light_power | toggleLight | room_lights | lights_switch | illuminate | lamp_power | bulb_switch |
 setBulb | room_lamp | light_toggle | lights_power | lampState | ceiling_light | switch_bulb | lighting_set |
-brighten_room | light_on_off | power_light"""),
+brighten_room | light_on_off | power_light | set_light_state | lamp_control | set_bulb | bulbPower |
+setLampState | flip_light | flip_switch | update_light | set_lighting | lightState | operate_light |
+luminaire_switch | lampOnOff | illumination"""),
     phrases("""Switch a light. | Light switch | Turns a light on or off. | Controls the lights | Lights. |
 Switch lights in a room. | Turn a light on or off. | Switches the lights. | Light |
 Switch the light in a room. | Switch a lamp on or off | Turns the lamp in a room on or off. |
@@ -109,7 +127,17 @@ I leave the {0} now, so lights {1}. | Toggle the {0} lamp: {1} | Smart bulb {0}:
 Light switch of the {0}: {1} | Room {0}, lights {1}. | All lamps in the {0} {1}, please. |
 Should the {0} light be {1}? Yes, do it. | State of the {0} light: {1} | Power for the {0} lamp: {1} |
 The lights, {0}: {1} | Control the light in the {0}: {1} | Please see that the {0} light is {1}. |
-Would you put the {0} light {1}? | We want the {0} lamps {1}."""),
+Would you put the {0} light {1}? | We want the {0} lamps {1}. | Move the {0} light switch to {1}. |
+We need the lamps in the {0} {1}. | The lamp of the {0} has to go {1}. | {0} lightbulb -> {1} |
+Toggle the {0} lamp to {1}. | My wish for the {0} is lights {1}. | About the {0} light: turn it {1}. |
+Please have the {0} lamp turned {1}. | That lamp in the {0}, turn it {1}. | Flick {1} the lamp in the {0}. |
+See that the light in the {0} is {1}. | {0}: all bulbs {1} | Press the light switch in the {0} so it says {1}. |
+For my eyes, have the {0} light {1}. | I am leaving. The {0} light goes {1}. | Snap the lights {1} in the {0}. |
+Will you get the light {1} in the {0}? | As for the {0} lamp, switch it {1}. |
+Check that the {0} lamp is {1}, and if not, switch it. | The bulb in the {0}: {1} |
+The {0} lights, can you switch them {1}? | {1}, that is how the {0} lights should be. |
+The light in the {0}, I want it {1}. | Might I ask you to turn the {0} light {1}? | Smart bulb in the {0}: {1} |
+New state for the {0} light: {1}"""),
     (Outcome(("status", "state", "light"), lambda s: s.any(("done", "ok", "changed")), "{}"),),
     "The {0} light is {1}: {o}.",
 )
@@ -119,7 +147,9 @@ PLAY_MUSIC = Concept(
 start_song | play_track | song | music_player | playSong | music_start | startMusic | listen | play_audio |
 play_title | play_tune | tune_player | song_play | audio_player | play_media | stream_music | stream_song |
 start_playback | track_play | put_on_music | jukebox | songPlay | audio_start | spin_record | music_stream |
-listen_to | media_play | launch_song | queue_song | sound_play | hear_song"""),
+listen_to | media_play | launch_song | queue_song | sound_play | hear_song | playback | begin_playback |
+track_player | stereo | audioJukebox | launch_track | audio_play | songPlayer | spotify_play | put_song_on |
+sound_system_play | request_song | dj | musicRequest | play_record"""),
     phrases("""Play music. | Music player | Plays a song. | Play a song by name | Starts the music. |
 Plays something. | Play a song | Plays music by its title. | Music | Start a song. | Plays a track. |
 Song player | Puts on a song. | Listen to music | Listen to a song by its title. | Streams a song. |
@@ -150,7 +180,15 @@ Stream {0}. | My favourite tune is {0}. Start it. | Background music: {0} | Let 
 Hit play on {0}. | Press play: {0} | Cue {0}. | Queue up {0}. | Run the song {0}. | Tune: {0} |
 The DJ should put on {0}. | For the party, play {0}. | Turn on {0}, I want to hear music. |
 Open the music app with {0}. | Some tunes, please: {0} | Fill the house with {0}. | Let's have the tune {0}. |
-Sound system: {0} | Continue with the song {0}. | Jukebox: {0} | Choose the track {0}. | My ears want {0}."""),
+Sound system: {0} | Continue with the song {0}. | Jukebox: {0} | Choose the track {0}. | My ears want {0}. |
+Cue the track {0}. | Hit play: {0} | Choose this track for me: {0} | My request for the player: {0} |
+Begin playback of {0}. | Do you have the song {0}? Then play it. | The party starts, so the first song is {0}. |
+Music time: {0} | Throw on the tune {0}. | My music wish is {0}. | tune in my ears: {0} | hey, play the tune {0} |
+Stream the song {0}. | For the dinner, some music: {0} | {0}: play this song. | Might I hear the tune {0}? |
+May I listen to {0}? | {0}. Let me hear that song. | I'm dying to hear the song {0}. |
+Press play on the song {0}. | Is it possible to hear the song {0}? | Let the music begin: {0} |
+It has been ages since I heard {0}. Play it for me. | Get some music going: {0} | It's so quiet here. Play {0}. |
+May we have some music, namely {0}? | Entertain us with the song {0}."""),
     (Outcome(("status", "state", "player"), lambda s: s.any(("playing", "ok", "started")), "{}"),),
     "{0} is {o}.",
 )
@@ -161,7 +199,9 @@ setVolume | sound_level | volume_level | change_sound | adjust_volume | volume_c
 speaker_volume | sound_volume | set_audio | set_speaker | loudness_set | control_volume | setSound |
 music_volume | change_loudness | update_volume | volume_change | volumeSet | audioVolume | sound_level_set |
 knob_turn | mixer_set | volume_dial | audio_gain | speakerVolume | regulate_sound | tune_volume | level_audio |
-volume_to | sound_adjust"""),
+volume_to | sound_adjust | loudness_control | vol | set_vol | set_loudspeaker | raise_or_lower_sound |
+sound_slider | volumeSlider | noise_level | output_volume | set_gain | mixer_level | setSoundLevel |
+device_volume | apply_volume | speaker_sound | volumePercent"""),
     phrases("""Set the volume. | Volume control | Changes the volume. | Make it louder or quieter |
 Sound level. | Controls the sound. | Set the volume | Sets the sound level. | Change the volume. |
 Adjusts the volume. | Volume | Sets how loud it is. | Sound volume. | Turns the volume up or down. |
@@ -198,7 +238,18 @@ Turn the noise down to {0}. | Volume knob to {0}. | Sound at {0}, please. | Let 
 Make the speakers play at {0}. | The audio should be at {0}. | {0} percent loud, please. | Loudness to {0}. |
 How loud? {0}. | Reduce or raise the volume to {0}. | Bring the sound to {0}. | Have the volume at {0} percent. |
 My radio should be at loudness {0}. | Fix the loudness at {0}. | The TV is at the wrong volume. Make it {0}. |
-Adapt the loudness: {0} | Speaker volume should equal {0}. | Mixer to {0}. | Please regulate the sound: {0}"""),
+Adapt the loudness: {0} | Speaker volume should equal {0}. | Mixer to {0}. | Please regulate the sound: {0} |
+Turn the volume knob to {0}. | Volume level {0} would be just right for us. | TV sound to {0} percent. |
+Switch the volume over to {0}. | Let us hear it at volume {0}. | {0} is loud enough, set it to that. |
+Get the volume up or down to {0}. | I can't hear a thing. Volume up to {0}. |
+Pump the music to {0} percent volume. | The TV should be at volume {0}. | Leave the loudness at {0} percent. |
+May I have the speaker at {0} percent? | Dial in volume {0}, will you? | Move the volume slider to {0}. |
+Music volume {0}, please. | Limit the sound to {0} percent. | Audio volume {0} percent. |
+Crank the volume to {0}. | Would you mind a volume of {0}? | Let it play with a loudness of {0}. |
+Give the speakers {0} percent volume. | audio level {0} | The noise level of the speaker should drop to {0}. |
+Keep the sound at {0} percent. | {0} for the volume, thanks. | Hold the volume at {0}. | vol {0} |
+Fix the volume at {0} for now. | Volume setting: {0} | The neighbours complain. Sound down to {0}. |
+Is a sound level of {0} possible? | My ears hurt. Make it volume {0}."""),
     (Outcome(("status", "state", "volume"), lambda s: s.any(("set", "ok", "done")), "{}"),),
     "The volume is {o}: {0}.",
 )
@@ -208,7 +259,9 @@ LOCK_DOOR = Concept(
 lock_control | door_control | toggle_lock | set_door | lock_or_unlock | secure_door | setDoorLock |
 unlock_door | lock_switch | change_lock | front_door | door_state | bolt_door | doorBolt | entrance_lock |
 turn_key | lock_entrance | gate_lock | doorSecurity | key_control | secure_entrance | latch_door | door_guard |
-set_bolt | lockGate | entry_lock"""),
+set_bolt | lockGate | entry_lock | deadbolt | set_deadbolt | latch | door_latch | doorState | lockState |
+set_lock_state | operate_lock | door_bolt | smart_door | entry_control | update_lock | door_security |
+doorLockSwitch | access_door | apply_lock | lock_toggle | remote_lock | house_lock"""),
     phrases("""Lock or unlock a door. | Door lock | Locks or unlocks a door. | Controls the lock of a door. |
 Smart lock | Lock control | Set the lock of a door. | Sets whether a door is locked. |
 Locks a door or opens the lock. | Door control. | Lock a door | Controls a door. |
@@ -239,7 +292,18 @@ Turn the key of the {0} door: {1} | Go to the {0} door, {1} it. | Safety first: 
 {1} the gate to the {0}. | {0} gate: {1} it, please. | My hands are full. Please {1} the {0} door. |
 Would you please {1} the {0} entrance? | The key is gone. Please {1} the door of the {0}. |
 Visitors come, so {1} the {0} door or gate. | {1} {0} entrance | One wish for the door of the {0}: {1} |
-Remote control: {1} the {0} door. | Do me a favour and {1} the {0} door."""),
+Remote control: {1} the {0} door. | Do me a favour and {1} the {0} door. |
+How about you {1} the door to the {0}? | As for the door to the {0}, {1} it. | {1} the entry to the {0}. |
+My wife wants the {0} door changed, so {1} it. | Let the door to the {0} {1}. | Quickly {1} the door of the {0}! |
+About the {0} door: please {1} it. | Are you able to {1} the door of the {0}? |
+It would help me if you {1} the {0} door. | Just {1} the door of the {0}, please. | Door {0}, action {1} |
+Have the {0} door {1} itself. | My hands are full, could you {1} the {0} door? |
+Would you mind? I want you to {1} the {0} door. | Make the {0} door {1}. | Kindly {1} the {0} door. |
+I left without the key for the {0} door. {1} it. | That door to the {0}, {1} it. |
+{1} the {0} entrance door, please. | Action for the {0} door: {1} | {1} this door: {0} |
+What I want is to {1} the door to the {0}. | You may {1} the {0} door. | Hey, {1} the {0} door, will you? |
+I'd be glad if you could {1} the {0} door. | Turn the bolt of the {0} door to {1}. |
+Remember the {0} door and {1} it. | {1} the door lock of the {0}."""),
     (Outcome(("status", "state", "door"), lambda s: s.any(("done", "ok", "changed")), "{}"),),
     "The {0} door: {o}.",
 )
@@ -249,7 +313,9 @@ VACUUM_ROOM = Concept(
 cleaner | vacuum_cleaner | run_vacuum | start_cleaning | hoover | vacuum_start | robot_cleaner |
 cleaning_robot | send_robot | floor_cleaner | startVacuum | hoover_room | vacuum_floor | cleanFloor |
 robot_sweep | dust_off | carpet_clean | floor_robot | send_cleaner | roomVacuum | sweepFloor | tidy_floor |
-cleaning_job | hooverRobot | remove_dust | suck_dust"""),
+cleaning_job | hooverRobot | remove_dust | suck_dust | sweep | run_roomba | dust_room | start_robot |
+dispatch_vacuum | vacuumZone | clean_area | floorCleaning | hoover_floor | launch_cleaner | vacuum_job |
+cleanZone | carpet_cleaner | robovac | start_hoover | send_vacuum | house_cleaning"""),
     phrases("""Vacuum a room. | Robot vacuum | Cleans the floor of a room. | Starts the vacuum cleaner. |
 Vacuum cleaner | Cleaning robot | Vacuums a room. | Sends the robot to clean a room. | Clean a room |
 Cleans a room with the robot. | Cleans the floor. | Hoover a room. | Start the vacuum robot |
@@ -277,7 +343,19 @@ Next room to vacuum: {0} | Make the {0} floor clean. | Do the floor of the {0}. 
 Run the cleaning robot in the {0}. | Have the {0} swept. | Have the {0} hoovered. |
 It is messy in the {0}. Start cleaning. | The {0} could do with a vacuum. |
 Please go over the {0} with the vacuum. | Launch the robot cleaner: {0} | Vacuuming needed in the {0}. |
-Can the robot do the {0}? | Pick up the dust in the {0}. | I want a clean floor in the {0}."""),
+Can the robot do the {0}? | Pick up the dust in the {0}. | I want a clean floor in the {0}. |
+Dispatch the vacuum robot to the {0}. | The kids ate biscuits in the {0}. Vacuum there. |
+I have an allergy, so vacuum the dust in the {0}. | Put the robot to work in the {0}. |
+Could the vacuum do a round in the {0}? | Get the {0} vacuumed before dinner. |
+The rug in the {0} is full of dust. | Sweep the {0} with the robot. |
+We had a party in the {0}. The floor needs cleaning. | Go over the {0} with the vacuum cleaner. |
+Give the {0} a quick vacuum. | Might the robot do the {0}? | hey, the {0} is filthy, hoover it |
+The {0} deserves a thorough vacuuming. | quick hoover in {0} | Turn on the vacuum cleaner for the {0}. |
+robot to {0} | The hoover should start in the {0}. | Vacuum the carpet of the {0}. |
+Activate the robot hoover in the {0}. | vacuuming, {0} | Get rid of the dust on the {0} floor. |
+The {0} has not been vacuumed for a week. Do it. | Do the vacuuming in the {0}. |
+Sweep the floor of the {0}, please. | vacuum duty: {0} | Order the robot to vacuum the {0}. |
+Can the robot go through the {0}? | Get the robot going in the {0}. | Let the little robot sweep the {0}."""),
     (
         Outcome(("status", "state", "robot"), lambda s: s.any(("started", "running", "ok", "cleaning")), "{}"),
         Outcome(("minutes", "left", "duration"), amount(5, 90), "{} minutes left"),

@@ -26,14 +26,14 @@ from tools.tiny.text import (
 from tools.tiny.text.sample import Sample
 from tools.tiny.text.source import Source, Split
 
-VERSION = 35
+VERSION = 36
 
 FAMILIES: dict[Callable[[Source], Sample], tuple[float, float]] = {
     # share of samples at the start and at the end of training
     copying.make_copying: (0.20, 0.05),
     copying.make_keyed: (0.14, 0.04),
     identity.make_identity: (0.08, 0.03),
-    tool_use.make_calls: (0.18, 0.40),
+    tool_use.make_calls: (0.18, 0.48),
     tool_use.make_two_calls: (0.02, 0.24),
     tool_use.make_no_tool: (0.03, 0.19),
     retries.make_retry: (0.00, 0.05),

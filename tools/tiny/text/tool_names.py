@@ -13,6 +13,8 @@ SUFFIXES = (
     *("tool", "api", "v2", "service", "function", "now", "action", "helper", "info", "data", "by_name", "for_user"),
     *("handler", "endpoint", "query", "request", "lookup", "command", "fn", "skill", "plugin", "op", "entry", "2"),
 )
+# Say so little that any other may stand in their place.
+EXCHANGEABLE = frozenset(PREFIXES) | {"lookup", "look", "read", "show", "check", "set", "add", "create", "send", "put"}
 
 
 def shared_prefix(source: Source) -> str:
@@ -21,10 +23,15 @@ def shared_prefix(source: Source) -> str:
 
 
 def renamed(source: Source, name: str, prefix: str) -> str:
-    """The name behind the prefix, if there is one, else with a prefix or suffix of its own; its case may change."""
+    """The name behind the prefix, if there is one, else with a prefix or suffix of its own; its case may change.
+
+    Where its first word says little, another may take its place: `find_sum` was called for `get_sum`.
+    """
     parts = re.findall(r"[A-Z]?[a-z]+|[0-9]+|[A-Z]+", name)
     if prefix:
         parts = [prefix, *parts]
+    elif len(parts) > 1 and parts[0].lower() in EXCHANGEABLE and source.chance(0.6):
+        parts = [source.any(PREFIXES), *parts[1:]]
     elif source.chance(0.5):
         parts = [source.any(PREFIXES), *parts]
     else:

@@ -29,6 +29,9 @@ ANSWERED_ANYWAY = (
 LISTED_NAMES = frozenset(name for concept in CONCEPTS for name in concept.names)
 NOTHING = "I have no tool for that."
 FEW_TOOLS = 4
+# How many tools a call is chosen from: trained more often from many, since those are learned last.
+HELDOUT_COUNTS = (1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 6)
+TRAINED_COUNTS = (1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6)
 # Tools that can serve the same wish: never one offered beside another, or missing where another is offered.
 SIMILAR = (
     frozenset({"calculate", "add", "multiply", "subtract"}),
@@ -264,7 +267,7 @@ def exchange(source: Source, wish: Request, thinks: bool = False) -> tuple[list[
 
 def make_calls(source: Source) -> Sample:
     """One to five wishes; the last one ends in its call or in the answer after the result."""
-    offers = distinct_offers(source, source.any((1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, 6)))
+    offers = distinct_offers(source, source.any(TRAINED_COUNTS if source.split == "train" else HELDOUT_COUNTS))
     thinks = source.chance(0.07)
     turns = [system(source.one(THINK))] if thinks else opening(source)
     values: list[str] = []
