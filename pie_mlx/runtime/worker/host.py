@@ -1,6 +1,7 @@
 """The worker's end of the link: the engine as a program in a process of its own sees it."""
 
 import asyncio
+import contextlib
 import itertools
 import os
 import select
@@ -238,7 +239,8 @@ class WorkerHost:
 
     def _await_bytes(self) -> None:
         self._wait_for(select.POLLIN)
-        self._receive()
+        with contextlib.suppress(BlockingIOError):  # a finalizer that struck in between has read them
+            self._receive()
 
     def _receive(self) -> None:
         if not self._frames.receive(self._socket):

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, Self, overload
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from pie_mlx.calls import Sampler
 from pie_mlx.errors import InvalidArgumentError
@@ -18,30 +18,47 @@ from pie_mlx.sdk.sync._priming import flush_except_last, kept_on_error
 from pie_mlx.sdk.sync.decoder import Decoder
 from pie_mlx.sdk.sync.stream import EventStream, TokenStream
 
-_labels: WeakKeyDictionary[Link, set[str]] = WeakKeyDictionary()
+
+class _Labels:
+    """Those of one program's contexts, as long as they live."""
+
+    def __init__(self) -> None:
+        self._taken: WeakValueDictionary[str, Context] = WeakValueDictionary()
+        self._numbers = itertools.count(1)
+
+    def check(self, label: str | None) -> None:
+        """Raises InvalidArgumentError for a label another context has, InvalidTypeError for no text."""
+        if label is not None and checked_text(label, "context name") in self._taken:
+            raise InvalidArgumentError(
+                f"context name {label!r}: it is taken", hint="give each context a name of its own"
+            )
+
+    def claim(self, label: str | None, context: "Context") -> str:
+        """The label, or one that no other context has. Raises what `check` does."""
+        self.check(label)
+        made_up = (name for n in self._numbers if (name := f"context-{n}") not in self._taken)
+        chosen = label if label is not None else next(made_up)
+        self._taken[chosen] = context
+        return chosen
+
+    def free(self, context: "Context") -> None:
+        if self._taken.get(context.name) is context:
+            del self._taken[context.name]
 
 
-def _check(host: Link, label: str | None) -> None:
-    """Raises InvalidArgumentError for a label another context of this program has, InvalidTypeError for no text."""
-    if label is not None and checked_text(label, "context name") in _labels.get(host, ()):
-        raise InvalidArgumentError(f"context name {label!r}: it is taken", hint="give each context a name of its own")
+_labels: WeakKeyDictionary[Link, _Labels] = WeakKeyDictionary()
 
 
-def _claim(host: Link, label: str | None) -> str:
-    """A label no other context of this program has. Raises what `_check` does."""
-    _check(host, label)
-    taken = _labels.setdefault(host, set())
-    numbers = itertools.count(len(taken) + 1)
-    chosen = label if label is not None else next(name for n in numbers if (name := f"context-{n}") not in taken)
-    taken.add(chosen)
-    return chosen
+def _labels_of(model: Model) -> _Labels:
+    return _labels.setdefault(model.host, _Labels())
 
 
 class Context:
-    """A sequence of KV pages and a buffer of tokens that have no KV yet. `name` is a label, unique in this program."""
+    """A sequence of KV pages and a buffer of tokens that have no KV yet. `name` is a label that no other context of
+    this program has until this one is released or dropped."""
 
     def __init__(self, model: Model, name: str | None = None) -> None:
-        _check(checked_model(model).host, name)  # before there is a context that would be dropped
+        _labels_of(checked_model(model)).check(name)  # before there is a context that would be dropped
         self._bind(AsyncContext(model), name)
 
     @classmethod
@@ -61,7 +78,7 @@ class Context:
 
     def fork(self, name: str | None = None) -> "Context":
         """A copy that shares every committed page."""
-        _check(self.model.host, name)
+        _labels_of(self.model).check(name)
         return self._made(self._context.fork(), name)
 
     def save(self, name: str, *, persist: bool | None = None) -> None:
@@ -73,8 +90,9 @@ class Context:
         return self._context.snapshot()
 
     def release(self) -> None:
-        """Give back all pages now."""
+        """Give back all pages and the name now."""
         self._context.release()
+        _labels_of(self.model).free(self)
 
     def __enter__(self) -> Self:
         return self
@@ -227,7 +245,7 @@ class Context:
         return f"Context({self.name!r})"
 
     def _bind(self, context: AsyncContext, name: str | None) -> None:
-        self.name = _claim(context.model.host, name)
+        self.name = _labels_of(context.model).claim(name, self)
         self._context = context
 
     @classmethod

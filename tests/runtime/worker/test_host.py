@@ -202,3 +202,17 @@ def test_a_finalizer_does_not_wait_for_an_answer_while_a_frame_is_half_sent(othe
     other.host._socket = StruckSocket(other.theirs, strike)
     other.host.post(calls.ReleaseMatcher(1))
     assert other.take() == Request(NOBODY_WAITS, calls.ReleaseMatcher(1))
+
+
+def test_a_finalizer_that_strikes_before_a_call_reads_may_read_its_answer(other, monkeypatch):
+    wait_for = other.host._wait_for
+
+    def wait_and_be_struck(events):
+        ready = wait_for(events)
+        other.host._readable()
+        return ready
+
+    monkeypatch.setattr(other.host, "_wait_for", wait_and_be_struck)
+    result = in_thread(lambda: other.host.call(calls.DescribeRuntime()))
+    other.say(pack_answer(other.take().number, INFO))
+    assert result() == INFO

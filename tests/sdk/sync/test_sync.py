@@ -182,13 +182,22 @@ def test_a_name_that_is_refused_makes_no_context(host: ToyHost, model: Model) ->
     assert host.sent(calls.ForkContext) == []
 
 
+def test_a_label_is_free_again_when_its_context_is_released_or_dropped(model: Model) -> None:  # Y1
+    with Context(model, name="a"):
+        pass
+    dropped = Context(model, name="a")
+    del dropped
+    again = Context(model, name="a")
+    again.release()
+    kept = Context(model, name="a")
+    again.release()
+    with pytest.raises(InvalidArgumentError, match="it is taken"):
+        kept.fork("a")
+
+
 def test_a_label_that_is_made_up_is_not_one_that_was_given(model: Model) -> None:  # Y1
-    assert [Context(model, name).name for name in ("context-2", None, "context-4", None)] == [
-        "context-2",
-        "context-3",
-        "context-4",
-        "context-5",
-    ]
+    contexts = [Context(model, name) for name in ("context-2", None, "context-4", None)]
+    assert [context.name for context in contexts] == ["context-2", "context-1", "context-4", "context-3"]
 
 
 def test_contexts_are_released_on_leaving_with(host: ToyHost, model: Model) -> None:
