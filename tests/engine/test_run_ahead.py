@@ -25,7 +25,7 @@ from pie_mlx.sdk import (
     Sampler,
 )
 from pie_mlx.sdk.forward import Forward
-from tests.engine.acts import ACTS, GREEDY, WARM, Act, generated, live, lives, step_by_step
+from tests.engine.acts import ACTS, FROM_FIVE, GREEDY, WARM, Act, generated, live, lives, step_by_step
 from tests.engine.adapters.folders import random_pairs, write_mlx_lm
 from tests.engine.running import Running, engine_alone, finished, in_context, running
 
@@ -93,7 +93,7 @@ def test_where_a_device_computes_in_order_all_that_is_read_is_foreseen(  # E1, L
     drawn: list[list[int]] = []
     for runs_ahead in (True, False):
         with engine_alone(runs_ahead=runs_ahead, total_pages=8) as engine:
-            acts = [Act("generate", 5, WARM), Act("probe", 5, WARM)]
+            acts = [Act("generate", 5, FROM_FIVE), Act("probe", 5, FROM_FIVE)]
             drawn.append(finished(in_context(engine, live(engine, engine.prompt(20), acts))))
     assert drawn[0] == drawn[1]
     assert (len(foreseen), foreseen.count(False)) == (9, 1)  # all but the first step; the probe was new
@@ -113,7 +113,7 @@ async def changing_samplers(engine: Running) -> list[int]:
         context.append(engine.prompt(20, seed=3))
         await context.flush()
         drawn = [49]
-        samplers = [GREEDY, WARM, *[Sampler.top_k(0.7, 5, seed=9)] * 6, GREEDY, GREEDY]
+        samplers = [GREEDY, WARM, *[FROM_FIVE] * 6, GREEDY, GREEDY]
         for step, sampler in enumerate(samplers):
             forward = context.forward().input(drawn[-1:])
             if step >= 8:

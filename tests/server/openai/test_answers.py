@@ -357,6 +357,7 @@ def test_logprobs_of_text_are_lists(client):
         assert top[token] == max(top.values())
     assert read.text_offset[0] == 0
     stop = answer.choices[0].text[2:]
-    assert answer.choices[0].text.find(stop) == 2
+    stopped_at = answer.choices[0].text.find(stop)
+    assert stopped_at > 0
     cut = client.completions.create(model=MODEL, prompt="The", temperature=0, max_tokens=4, logprobs=2, stop=stop)
-    assert max(cut.choices[0].logprobs.text_offset) < len(cut.choices[0].text) == 2
+    assert max(cut.choices[0].logprobs.text_offset) < len(cut.choices[0].text) == stopped_at
