@@ -22,7 +22,6 @@ from pie_mlx.sdk import (
     Probe,
     ProbeHandle,
     Regex,
-    Sampler,
 )
 from pie_mlx.sdk.forward import Forward
 from tests.engine.acts import ACTS, FROM_FIVE, GREEDY, WARM, Act, generated, live, lives, step_by_step
