@@ -144,8 +144,7 @@ class Soak:
             process.cancel()
         await self._see_off(list(self._crowd))
         # Warm workers that were killed are replaced after the next launch.
-        last = await self._engine.launch(self._programs[0], {"number": 0}, capture_output=True)
-        await last.outcome()
+        await self._engine.run(self._programs[0], {"number": 0})
 
     async def _disturb(self) -> None:
         """One random thing."""

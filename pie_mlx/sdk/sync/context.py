@@ -1,56 +1,18 @@
 """Contexts whose operations wait until they are done."""
 
-import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, Self, overload
-from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from pie_mlx.calls import Sampler
-from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.sdk._host import Link
-from pie_mlx.sdk._tokens import checked_text
 from pie_mlx.sdk.context import Context as AsyncContext
 from pie_mlx.sdk.generator import Constraints
 from pie_mlx.sdk.model import Model, checked_model
 from pie_mlx.sdk.raw import RawContext
 from pie_mlx.sdk.sync._blocking import wait
+from pie_mlx.sdk.sync._labels import labels_of
 from pie_mlx.sdk.sync._priming import flush_except_last, kept_on_error
 from pie_mlx.sdk.sync.decoder import Decoder
 from pie_mlx.sdk.sync.stream import EventStream, TokenStream
-
-
-class _Labels:
-    """Those of one program's contexts, as long as they live."""
-
-    def __init__(self) -> None:
-        self._taken: WeakValueDictionary[str, Context] = WeakValueDictionary()
-        self._numbers = itertools.count(1)
-
-    def check(self, label: str | None) -> None:
-        """Raises InvalidArgumentError for a label another context has, InvalidTypeError for no text."""
-        if label is not None and checked_text(label, "context name") in self._taken:
-            raise InvalidArgumentError(
-                f"context name {label!r}: it is taken", hint="give each context a name of its own"
-            )
-
-    def claim(self, label: str | None, context: "Context") -> str:
-        """The label, or one that no other context has. Raises what `check` does."""
-        self.check(label)
-        made_up = (name for n in self._numbers if (name := f"context-{n}") not in self._taken)
-        chosen = label if label is not None else next(made_up)
-        self._taken[chosen] = context
-        return chosen
-
-    def free(self, context: "Context") -> None:
-        if self._taken.get(context.name) is context:
-            del self._taken[context.name]
-
-
-_labels: WeakKeyDictionary[Link, _Labels] = WeakKeyDictionary()
-
-
-def _labels_of(model: Model) -> _Labels:
-    return _labels.setdefault(model.host, _Labels())
 
 
 class Context:
@@ -58,7 +20,7 @@ class Context:
     this program has until this one is released or dropped."""
 
     def __init__(self, model: Model, name: str | None = None) -> None:
-        _labels_of(checked_model(model)).check(name)  # before there is a context that would be dropped
+        labels_of(checked_model(model).host).check(name)  # before there is a context that would be dropped
         self._bind(AsyncContext(model), name)
 
     @classmethod
@@ -78,7 +40,7 @@ class Context:
 
     def fork(self, name: str | None = None) -> "Context":
         """A copy that shares every committed page."""
-        _labels_of(self.model).check(name)
+        labels_of(self.model.host).check(name)
         return self._made(self._context.fork(), name)
 
     def save(self, name: str, *, persist: bool | None = None) -> None:
@@ -92,7 +54,7 @@ class Context:
     def release(self) -> None:
         """Give back all pages and the name now."""
         self._context.release()
-        _labels_of(self.model).free(self)
+        labels_of(self.model.host).free(self.name, self)
 
     def __enter__(self) -> Self:
         return self
@@ -245,7 +207,7 @@ class Context:
         return f"Context({self.name!r})"
 
     def _bind(self, context: AsyncContext, name: str | None) -> None:
-        self.name = _labels_of(context.model).claim(name, self)
+        self.name = labels_of(context.model.host).claim(name, self)
         self._context = context
 
     @classmethod

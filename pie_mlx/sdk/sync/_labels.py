@@ -1,0 +1,44 @@
+"""What contexts are called, each by a label of its own."""
+
+import itertools
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.sdk._host import Link
+from pie_mlx.sdk._tokens import checked_text
+
+
+class Labels:
+    """Those of one program's contexts, as long as they live."""
+
+    def __init__(self) -> None:
+        self._owners: WeakValueDictionary[str, object] = WeakValueDictionary()
+        self._made_up = (f"context-{number}" for number in itertools.count(1))
+
+    def check(self, label: str | None) -> None:
+        """Raises InvalidArgumentError for a label another context has, InvalidTypeError for no text."""
+        if label is not None and checked_text(label, "context name") in self._owners:
+            raise InvalidArgumentError(
+                f"context name {label!r}: it is taken", hint="give each context a name of its own"
+            )
+
+    def claim(self, label: str | None, owner: object) -> str:
+        """The label, or one that no other context has. Raises what `check` does."""
+        self.check(label)
+        if label is None:
+            label = next(made_up for made_up in self._made_up if made_up not in self._owners)
+        self._owners[label] = owner
+        return label
+
+    def free(self, label: str, owner: object) -> None:
+        """Let another context have the label, if it is still the owner's."""
+        if self._owners.get(label) is owner:
+            del self._owners[label]
+
+
+_labels: WeakKeyDictionary[Link, Labels] = WeakKeyDictionary()
+
+
+def labels_of(host: Link) -> Labels:
+    """The labels of the program behind `host`."""
+    return _labels.setdefault(host, Labels())
