@@ -21,6 +21,7 @@ from pie_mlx.engine.schedule import Limits, policy
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.engine.spill import Spill, open_spill
+from pie_mlx.engine.text.chat import ChatRenderer
 from pie_mlx.engine.text.chats import Chats
 from pie_mlx.engine.text.grammar import GrammarService, NativeToolGrammars
 from pie_mlx.engine.text.tokenizer import Tokenizer
@@ -38,7 +39,6 @@ async def start_services(
     store = PageStore(pages=model.pool.pages, page_size=settings.page_size, identity=model.identity)
     tokenizer = Tokenizer(model.tokenizer)
     chats = Chats(tokenizer, model.eos_token_ids)
-    chat = chats.plain
     bank = _open_bank(settings, store.capacity, emit)
     spill = await _open_spill(settings, model, emit)
     emit(EngineStarted(model.name, settings.policy, store.capacity, settings.page_size))
@@ -46,15 +46,7 @@ async def start_services(
         version=pie_mlx.__version__,
         instance_id=str(uuid.uuid4()),
         seed=seed,
-        model_info=ModelInfo(
-            model.name,
-            model.vocabulary_size,
-            settings.page_size,
-            model.maximum_positions,
-            chat.formats(),
-            model.hidden_size,
-            sorted(chat.template.variables),
-        ),
+        model_info=_model_info(settings, model, chats.plain),
         runner=runner,
         store=store,
         ticker=Ticker(
@@ -72,18 +64,36 @@ async def start_services(
         tokenizer=tokenizer,
         chats=chats,
         emit=emit,
-        grammars=GrammarService(
-            tokenizer,
-            model.vocabulary_size,
-            chat.stop_tokens,
-            NativeToolGrammars(chat),
-            marks=tokenizer.control_ids if chat.formats().channels else (),
-            notify=lambda mask_seconds: emit(GrammarMoved(mask_seconds)),
-        ),
+        grammars=_grammar_service(model, tokenizer, chats.plain, emit),
         adapters=AdapterRegistry(runner, store, limit=settings.max_adapters, emit=emit),
         archive=_open_archive(settings, model.name, model.config, tokenizer),
         persists=settings.persist_snapshots,
         draft_desk=None if draft is None else DraftDesk(runner, draft, vocabulary_size=model.vocabulary_size),
+    )
+
+
+def _model_info(settings: EngineSettings, model: LoadedModel, chat: ChatRenderer) -> ModelInfo:
+    return ModelInfo(
+        model.name,
+        model.vocabulary_size,
+        settings.page_size,
+        model.maximum_positions,
+        chat.formats(),
+        model.hidden_size,
+        sorted(chat.template.variables),
+    )
+
+
+def _grammar_service(
+    model: LoadedModel, tokenizer: Tokenizer, chat: ChatRenderer, emit: Callable[[Event], None]
+) -> GrammarService:
+    return GrammarService(
+        tokenizer,
+        model.vocabulary_size,
+        chat.stop_tokens,
+        NativeToolGrammars(chat),
+        marks=tokenizer.control_ids if chat.formats().channels else (),
+        notify=lambda mask_seconds: emit(GrammarMoved(mask_seconds)),
     )
 
 
