@@ -2,15 +2,8 @@
 
 from tools.tiny.text.calendar_tools import BOOK_TABLE, CALL_TAXI, CREATE_EVENT, CREATE_REMINDER, SET_ALARM, SET_TIMER
 from tools.tiny.text.catalogue import Concept
-from tools.tiny.text.errand_tools import (
-    BOOK_FLIGHT,
-    FLIP_COIN,
-    LOG_EXPENSE,
-    MAKE_PASSWORD,
-    ORDER_FOOD,
-    ROLL_DICE,
-    SEND_MONEY,
-)
+from tools.tiny.text.chance_tools import FLIP_COIN, MAKE_PASSWORD, ROLL_DICE
+from tools.tiny.text.errand_tools import BOOK_FLIGHT, LOG_EXPENSE, ORDER_FOOD, SEND_MONEY
 from tools.tiny.text.home_tools import LOCK_DOOR, PLAY_MUSIC, SET_LIGHT, SET_TEMPERATURE, SET_VOLUME, VACUUM_ROOM
 from tools.tiny.text.message_tools import ADD_TAGS, PRINT_FILE, SAVE_CONTACT, SAVE_NOTE, SEND_EMAIL, SEND_MESSAGE
 

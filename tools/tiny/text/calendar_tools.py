@@ -31,14 +31,14 @@ Put in a reminder for {1} to {0}. | Create a reminder at {1}: {0} | New reminder
 Give me a nudge at {1} to {0}. | Nudge me at {1} to {0}. | Ping me at {1} to {0}. | Make sure I {0} at {1}. |
 I always forget to {0}. Remind me at {1}. | I might forget to {0} at {1}. Please remind me. |
 Don't let me forget: {0} at {1} | At {1} I have to {0}, so remind me. | My task at {1}: {0}. Remind me of it. |
-When it is {1}, remind me to {0}. | When the clock says {1}, tell me to {0}. |
-I'd like a reminder to {0} at {1}. | Schedule a reminder: {0}, at {1} |
-It is important that I {0} at {1}. Remind me. | Could I get a reminder at {1} to {0}? |
-Would you remind me to {0} when it is {1}? | Reminder for {1}: {0} | Remind me of this at {1}: {0} |
-Please add a reminder. At {1}, {0}. | Help me not to forget to {0} at {1}. | I have to remember to {0} at {1}. |
-Set up a reminder so that I {0} at {1}. | Save a reminder: {0}, {1} | Let me know at {1} that I have to {0}. |
-Nudge me about this at {1}: {0} | Once it is {1}, remind me to {0}. | Around {1} you should remind me to {0}. |
-I tend to forget things. {1}: {0} | When the clock shows {1}, remind me to {0}. | Please poke me at {1}: {0} |
+When it is {1}, remind me to {0}. | When the clock says {1}, tell me to {0}. | I'd like a reminder to {0} at {1}. |
+Schedule a reminder: {0}, at {1} | It is important that I {0} at {1}. Remind me. |
+Could I get a reminder at {1} to {0}? | Would you remind me to {0} when it is {1}? | Reminder for {1}: {0} |
+Remind me of this at {1}: {0} | Please add a reminder. At {1}, {0}. | Help me not to forget to {0} at {1}. |
+I have to remember to {0} at {1}. | Set up a reminder so that I {0} at {1}. | Save a reminder: {0}, {1} |
+Let me know at {1} that I have to {0}. | Nudge me about this at {1}: {0} | Once it is {1}, remind me to {0}. |
+Around {1} you should remind me to {0}. | I tend to forget things. {1}: {0} |
+When the clock shows {1}, remind me to {0}. | Please poke me at {1}: {0} |
 I will forget to {0} unless you remind me at {1}. | I have to {0} later, at {1}. Set a reminder. |
 Have a reminder pop up at {1}: {0} | Let a reminder come at {1}: {0} | Schedule a reminder: {0}, {1} |
 A nudge at {1}, please: {0} | Remind me of something at {1}: {0} | Reminder please. What: {0}. When: {1}. |
@@ -47,7 +47,21 @@ Give me a heads-up at {1}: {0} | Could I be reminded at {1} to {0}? | I would ha
 Keep me on track. {1}, {0} | Shout at me at {1}: {0} | Hey, at {1} I need to {0}. Please remind me. |
 Save a reminder for {1}: {0} | Record a reminder, {1}: {0} | Help me think of it at {1}: {0} |
 Would you nudge me at {1} to {0}? | A reminder for today, {1}: {0} | Notify me at {1}: {0} |
-Alert me at {1} that I must {0}."""),
+Alert me at {1} that I must {0}. | Make sure that I {0} at {1}. | Make sure I do not forget to {0} at {1}. |
+Make sure I remember to {0} at {1}. | Please make sure that I {0} at {1}. | Be sure that I {0} at {1}. |
+See to it that I {0} at {1}. | See that I {0} at {1}. | Ensure that I {0} at {1}. | Ensure I {0} at {1}. |
+Take care that I {0} at {1}. | Check that I {0} at {1}. | I have to make sure I {0} at {1}. |
+It matters that I {0} at {1}. | I really have to {0} at {1}. Remind me. | Will you remind me to {0} when it is {1}? |
+Can you remind me to {0} when it is {1}? | Could you remind me to {0} when the clock shows {1}? |
+Remind me to {0} when it is {1}. | Remind me to {0} once it is {1}. | Remind me to {0} as soon as it is {1}. |
+Would you remind me to {0} once it is {1}? | Please remind me to {0} when we have {1}. |
+Tell me to {0} when it is {1}. | Nudge me to {0} when it is {1}. | Would you tell me at {1} to {0}? |
+Would you remind me at {1} that I should {0}? | Would you remind me to {0}? It should come at {1}. |
+Would you set a reminder to {0} for {1}? | I forget to {0} every time. Remind me at {1}. |
+I keep forgetting to {0}. {1}, please. | My plan is to {0} at {1}. Remind me. | I promised to {0} at {1}. Remind me. |
+I have promised to {0}. Remind me at {1}. | I plan to {0} at {1}, so remind me. | remind me to {0} at {1} |
+remind me to {0} {1} | reminder {1} {0} | reminder to {0} at {1} | reminder at {1} to {0} | {0} at {1}, remind me |
+{0} at {1}. Remind me. | {1}, remind me, {0} | At {1} sharp, remind me to {0}."""),
     (Outcome(("status", "state", "saved"), lambda s: s.any(("set", "ok", "saved", "created")), "{}"),),
     "The reminder to {0} at {1} is {o}.",
 )
@@ -170,31 +184,29 @@ Creates an entry in the calendar."""),
         DAY,
         TIME,
     ),
-    phrases("""Schedule a {0} on {1} at {2}. | Add a {0} on {1} at {2}. |
-Put a {0} in my calendar on {1} at {2}. | I have a {0} on {1} at {2}. | Plan a {0} for {1} at {2}. |
-Create an event: {0}, {1}, {2} | Book a {0} on {1} at {2}. | On {1} at {2} there is a {0}. Note it. |
-Make a {0} on {1} at {2}. | New event: {0} on {1} at {2} | The {0} is on {1} at {2}. Save it. |
-Set up a {0} on {1} at {2}. | Enter a {0} on {1} at {2}. | Calendar: {0}, {1}, {2} |
-I want a {0} on {1} at {2}. | Arrange a {0} for {1} at {2}. | We have a {0} on {1} at {2}. |
-Can you schedule a {0} on {1} at {2}? | Could you put a {0} in the calendar on {1} at {2}? |
-{0} {1} {2} in my calendar | add {0} on {1} at {2} | calendar {0} {1} {2} | Schedule the {0} for {1}, {2}. |
-Put the {0} in the calendar: {1}, {2} | Put down a {0} for {1} at {2}. |
-Add the {0} to my calendar for {1} at {2}. | Add an event on {1} at {2}: {0} |
+    phrases("""Schedule a {0} on {1} at {2}. | Add a {0} on {1} at {2}. | Put a {0} in my calendar on {1} at {2}. |
+I have a {0} on {1} at {2}. | Plan a {0} for {1} at {2}. | Create an event: {0}, {1}, {2} |
+Book a {0} on {1} at {2}. | On {1} at {2} there is a {0}. Note it. | Make a {0} on {1} at {2}. |
+New event: {0} on {1} at {2} | The {0} is on {1} at {2}. Save it. | Set up a {0} on {1} at {2}. |
+Enter a {0} on {1} at {2}. | Calendar: {0}, {1}, {2} | I want a {0} on {1} at {2}. | Arrange a {0} for {1} at {2}. |
+We have a {0} on {1} at {2}. | Can you schedule a {0} on {1} at {2}? |
+Could you put a {0} in the calendar on {1} at {2}? | {0} {1} {2} in my calendar | add {0} on {1} at {2} |
+calendar {0} {1} {2} | Schedule the {0} for {1}, {2}. | Put the {0} in the calendar: {1}, {2} |
+Put down a {0} for {1} at {2}. | Add the {0} to my calendar for {1} at {2}. | Add an event on {1} at {2}: {0} |
 Add to the calendar: {0} on {1}, {2} | Calendar entry: {0} on {1} at {2} |
 Create a calendar event for the {0} on {1} at {2}. | Create a {0} for {1} at {2}. |
-Make a calendar entry for the {0}, {1} at {2}. | Make an appointment: {0}, {1}, {2} |
-I need a {0} on {1} at {2}. | I need a calendar entry for a {0} on {1} at {2}. |
-I'd like to plan a {0} on {1} at {2}. | I'd like to have a {0} on {1} at {2}. |
-There will be a {0} on {1} at {2}. Put it in the calendar. |
+Make a calendar entry for the {0}, {1} at {2}. | Make an appointment: {0}, {1}, {2} | I need a {0} on {1} at {2}. |
+I need a calendar entry for a {0} on {1} at {2}. | I'd like to plan a {0} on {1} at {2}. |
+I'd like to have a {0} on {1} at {2}. | There will be a {0} on {1} at {2}. Put it in the calendar. |
 There is a {0} on {1} at {2}. Add it to my calendar. | My {0} is on {1} at {2}. Enter it. |
 Our {0} takes place on {1} at {2}. Save the date. | The {0} will be on {1} at {2}. Schedule it. |
 The {0} starts on {1} at {2}. Put it in my calendar. | We are planning a {0} for {1} at {2}. |
 We need to schedule a {0} on {1} at {2}. | On {1} at {2}, schedule a {0}. | On {1} I have a {0} at {2}. |
 On {1} we have a {0}. It starts at {2}. Add it. | At {2} on {1} there is a {0}. Save it. |
-For {1} at {2}, plan a {0}. | {1} at {2}: {0}. Put it in the calendar. |
-Would you plan the {0} for {1} at {2}? | Let's have a {0} on {1} at {2}. | Let's plan the {0} on {1} at {2}. |
-Save the date: {0}, {1} at {2} | Enter the {0} in my calendar, {1} at {2}. | Event on {1} at {2}: {0} |
-Can you book a {0} on {1} at {2}? | I'd like to book a {0} for {1} at {2}. | Note in the calendar: {0}, {1} at {2} |
+For {1} at {2}, plan a {0}. | {1} at {2}: {0}. Put it in the calendar. | Would you plan the {0} for {1} at {2}? |
+Let's have a {0} on {1} at {2}. | Let's plan the {0} on {1} at {2}. | Save the date: {0}, {1} at {2} |
+Enter the {0} in my calendar, {1} at {2}. | Event on {1} at {2}: {0} | Can you book a {0} on {1} at {2}? |
+I'd like to book a {0} for {1} at {2}. | Note in the calendar: {0}, {1} at {2} |
 Please note a {0} on {1} at {2} in my calendar. | Block {1} at {2} for the {0}. |
 Reserve {1}, {2} in my calendar: {0} | Our {0} moved to {1}, {2}. Put it in. | Mark {1} {2} as {0}. |
 Pencil in the {0}: {1}, {2} | Calendar entry please: {0}, {1}, {2} | Put {0} on the calendar. {1}, {2}. |
@@ -208,7 +220,12 @@ Next {1} at {2} there is a {0}. Put it in my planner. | Write the {0} into the a
 My agenda needs the {0}: {1} at {2} | Plan {1}, {2}: {0} | Slot the {0} in on {1} at {2}. |
 Announce the {0} in the calendar, {1}, {2}. | The {0} starts on {1} at {2}. Block that. |
 Day {1}, time {2}, event {0}. | Let the calendar show the {0} on {1} at {2}. |
-I accept the {0} on {1}, {2}. Add it to the calendar."""),
+I accept the {0} on {1}, {2}. Add it to the calendar. | Save this date: {0}, {1} at {2} |
+Save the time: {0}, {1} at {2} | Save the {0}: {1} at {2} | Save my date: {0} on {1} at {2} |
+Save a date for the {0}: {1} at {2} | Note the date: {0}, {1} at {2} | Mark the date: {0}, {1} at {2} |
+Mark the day: {0} on {1} at {2} | Keep the date: {0}, {1}, {2} | Block the date: {0}, {1} at {2} |
+Enter the date: {0}, {1} at {2} | Date to save: {0}, {1} at {2} | A date to keep: {0}, {1} at {2} |
+Here is a date: {0}, {1} at {2}"""),
     (Outcome(("status", "state", "event"), lambda s: s.any(("created", "ok", "saved", "booked")), "{}"),),
     "The {0} on {1} at {2} is {o}.",
 )
@@ -276,9 +293,9 @@ Gets a cab to a place. | Taxi service | Order a ride. | Sends a taxi at a time. 
 Taxi to a place at a time. | Calls a cab. | Order a taxi | Requests a ride. | A taxi takes you to a place. |
 Cab booking."""),
     (Field(("to", "destination", "place", "target", "where", "goal"), "string", text(pick(words.PLACES))), TIME),
-    phrases("""Call a taxi to the {0} at {1}. | Order a taxi to the {0} for {1}. |
-Book a taxi to the {0} at {1}. | Call me a cab to the {0} at {1}. | Get me a taxi to the {0} at {1}. |
-Get a cab to the {0} for {1}. | Can you call a taxi to the {0} for {1}? | Can I get a taxi to the {0} at {1}? |
+    phrases("""Call a taxi to the {0} at {1}. | Order a taxi to the {0} for {1}. | Book a taxi to the {0} at {1}. |
+Call me a cab to the {0} at {1}. | Get me a taxi to the {0} at {1}. | Get a cab to the {0} for {1}. |
+Can you call a taxi to the {0} for {1}? | Can I get a taxi to the {0} at {1}? |
 Could you order a cab to the {0} at {1}? | Could I have a taxi at {1} to the {0}? | taxi to {0} {1} |
 taxi {1} to the {0} | cab to the {0} at {1} | I need a taxi to the {0} at {1}. |
 I need a cab at {1}. It goes to the {0}. | I need a ride to the {0} at {1}. | I want a taxi at {1} to the {0}. |
@@ -292,19 +309,30 @@ A cab to the {0} for {1}, please. | A ride to the {0} at {1}, please. | Taxi to 
 Taxi at {1}, to the {0}. | Send a taxi at {1}. It should go to the {0}. | Send me a cab for the {0} at {1}. |
 The taxi should come at {1} and go to the {0}. | The taxi to the {0} must come at {1}. |
 Would you book a ride to the {0} at {1}? | Would you get a taxi for {1}? I go to the {0}. |
-Have a taxi take me to the {0} at {1}. | Let a cab bring me to the {0} at {1}. |
-Is there a taxi to the {0} at {1}? | Pick me up at {1}. I go to the {0}. | A driver at {1} to the {0}, please. |
-I want to be driven to the {0} at {1}. | Send a car at {1}, destination {0}. | Drive me to the {0} at {1}. |
-A lift to the {0} at {1}, please. | My train is gone. A taxi to the {0}, {1}. | Hail a cab to the {0} for {1}. |
-Arrange a taxi to the {0} at {1}. | Destination {0}, pick-up {1}. |
-At {1} I need to get to the {0}. Send a taxi. | Can a cab bring me to the {0} at {1}? |
-Reserve a cab: {1}, to the {0} | Cab for {1}, going to the {0}. | Pick-up at {1} for the {0}. |
-I will ride to the {0} at {1}. Call a car. | From here to the {0} at {1}: taxi please. |
+Have a taxi take me to the {0} at {1}. | Let a cab bring me to the {0} at {1}. | Is there a taxi to the {0} at {1}? |
+Pick me up at {1}. I go to the {0}. | A driver at {1} to the {0}, please. | I want to be driven to the {0} at {1}. |
+Send a car at {1}, destination {0}. | Drive me to the {0} at {1}. | A lift to the {0} at {1}, please. |
+My train is gone. A taxi to the {0}, {1}. | Hail a cab to the {0} for {1}. | Arrange a taxi to the {0} at {1}. |
+Destination {0}, pick-up {1}. | At {1} I need to get to the {0}. Send a taxi. |
+Can a cab bring me to the {0} at {1}? | Reserve a cab: {1}, to the {0} | Cab for {1}, going to the {0}. |
+Pick-up at {1} for the {0}. | I will ride to the {0} at {1}. Call a car. | From here to the {0} at {1}: taxi please. |
 It rains. Taxi to the {0} at {1}. | Could a taxi be here at {1}? I go to the {0}. | Ride request: {0}, {1} |
-Order a car to the {0} for {1}. | Tell the taxi company: {1}, to the {0}. |
-We leave for the {0} at {1}. Call a cab. | The taxi for the {0} is needed at {1}. |
-I don't want to walk to the {0}. Cab at {1}. | Have a cab ready at {1} to go to the {0}. |
-Get us a cab to the {0}, {1}. | {1}: cab to the {0}"""),
+Order a car to the {0} for {1}. | Tell the taxi company: {1}, to the {0}. | We leave for the {0} at {1}. Call a cab. |
+The taxi for the {0} is needed at {1}. | I don't want to walk to the {0}. Cab at {1}. |
+Have a cab ready at {1} to go to the {0}. | Get us a cab to the {0}, {1}. | {1}: cab to the {0} |
+We leave for the {0} by taxi at {1}. Book it. | We drive to the {0} by cab at {1}. Book it. |
+We go by taxi to the {0}. Book it for {1}. | We go to the {0} at {1}. Call a taxi. |
+We take a taxi to the {0} at {1}. Book it. | I go to the {0} by taxi at {1}. Order it. |
+I go to the {0} at {1}. Get me a cab. | I take a taxi to the {0} at {1}. Call it. |
+I leave for the {0} at {1}. Order a taxi. | I ride to the {0} by cab at {1}. |
+Can you call a cab to the {0} for {1}? | Can you order a taxi to the {0} for {1}? |
+Can you get us a taxi to the {0} at {1}? | Can you book a cab to the {0} for {1}? |
+Can you send a taxi to the {0} at {1}? | Could you call a taxi to the {0} for {1}? |
+Could you call me a cab to the {0} at {1}? | Will you call a taxi to the {0} for {1}? |
+Please call a taxi to the {0} for {1}. | Please call us a cab to the {0}, {1}. |
+Call us a taxi to the {0}. It should come at {1}. | They go to the {0} by taxi at {1}. Book it. |
+My parents go to the {0} by taxi at {1}. Order it. | By taxi to the {0}, {1}. Book it. | cab {0} {1} | taxi {0} {1} |
+taxi {1} {0}"""),
     (
         Outcome(("status", "state", "taxi"), lambda s: s.any(("booked", "ok", "ordered", "coming")), "{}"),
         Outcome(("price", "fare", "cost"), amount(5, 90), "price {}"),

@@ -1,8 +1,8 @@
-"""Everyday tools of errands and play: travel, shopping, money, dice, coins and passwords."""
+"""Everyday tools of errands: travel, shopping, money."""
 
 from tools.tiny.text import words
 from tools.tiny.text.catalogue import Concept, Field, Outcome, amount, decimal, number, text
-from tools.tiny.text.lookup_fields import COUNT, FOOD, PERSON, RESULT
+from tools.tiny.text.lookup_fields import COUNT, FOOD, PERSON
 from tools.tiny.text.source import phrases
 
 BOOK_FLIGHT = Concept(
@@ -34,39 +34,36 @@ Get a flight. | Flights between two cities on a date. | Air travel. | Looks up a
     ),
     phrases("""Find a flight from {0} to {1} on {2}. | Book a flight from {0} to {1} on {2}. |
 I want to fly from {0} to {1} on {2}. | Flights from {0} to {1}, {2} | On {2} I fly from {0} to {1}. |
-Fly me from {0} to {1} on {2}. | I need a flight to {1} from {0} on {2}. |
-Is there a flight from {0} to {1} on {2}? | I have to fly from {0} to {1} on {2}. |
-Search flights from {0} to {1} on {2}. | Flight: {0} to {1}, {2} | Get me from {0} to {1} by plane on {2}. |
-A flight from {0} to {1} on {2}, please. | Show flights from {0} to {1} for {2}. |
-On {2} I travel from {0} to {1} by plane. | What flights go from {0} to {1} on {2}? |
-Can you find a flight from {0} to {1} on {2}? | Could you book me a flight from {0} to {1} on {2}? |
-flight {0} to {1} {2} | flights {0} {1} {2} | fly {0} to {1} on {2} | I need a flight from {0} to {1} on {2}. |
-I need to fly from {0} to {1} on {2}. | I need to be in {1} on {2}. Book a flight from {0}. |
-I'm in {0} and want to fly to {1} on {2}. | I'd like to fly to {1} on {2}, starting in {0}. |
-I'd like a flight from {0} to {1} on {2}. | Look for a flight from {0} to {1} on {2}. |
-Look for flights to {1} from {0} on {2}. | Search a plane from {0} to {1} for {2}. |
-Find me a plane from {0} to {1} on {2}. | Find flights to {1} on {2}, leaving from {0}. |
-Which flights leave {0} for {1} on {2}? | Which planes fly from {0} to {1} on {2}? |
-Are there flights from {0} to {1} on {2}? | Are there any planes from {0} to {1} on {2}? |
-Does a plane go from {0} to {1} on {2}? | When can I fly from {0} to {1} on {2}? |
-Book a plane ticket from {0} to {1} for {2}. | Buy me a plane ticket from {0} to {1} on {2}. |
-A plane ticket from {0} to {1}, {2}, please. | Get me a flight to {1} on {2} from {0}. |
-Get a flight from {0} to {1} for {2}. | On {2}, fly me from {0} to {1}. |
+Fly me from {0} to {1} on {2}. | I need a flight to {1} from {0} on {2}. | Is there a flight from {0} to {1} on {2}? |
+I have to fly from {0} to {1} on {2}. | Search flights from {0} to {1} on {2}. | Flight: {0} to {1}, {2} |
+Get me from {0} to {1} by plane on {2}. | A flight from {0} to {1} on {2}, please. |
+Show flights from {0} to {1} for {2}. | On {2} I travel from {0} to {1} by plane. |
+What flights go from {0} to {1} on {2}? | Can you find a flight from {0} to {1} on {2}? |
+Could you book me a flight from {0} to {1} on {2}? | flight {0} to {1} {2} | flights {0} {1} {2} |
+fly {0} to {1} on {2} | I need a flight from {0} to {1} on {2}. | I need to fly from {0} to {1} on {2}. |
+I need to be in {1} on {2}. Book a flight from {0}. | I'm in {0} and want to fly to {1} on {2}. |
+I'd like to fly to {1} on {2}, starting in {0}. | I'd like a flight from {0} to {1} on {2}. |
+Look for a flight from {0} to {1} on {2}. | Look for flights to {1} from {0} on {2}. |
+Search a plane from {0} to {1} for {2}. | Find me a plane from {0} to {1} on {2}. |
+Find flights to {1} on {2}, leaving from {0}. | Which flights leave {0} for {1} on {2}? |
+Which planes fly from {0} to {1} on {2}? | Are there flights from {0} to {1} on {2}? |
+Are there any planes from {0} to {1} on {2}? | Does a plane go from {0} to {1} on {2}? |
+When can I fly from {0} to {1} on {2}? | Book a plane ticket from {0} to {1} for {2}. |
+Buy me a plane ticket from {0} to {1} on {2}. | A plane ticket from {0} to {1}, {2}, please. |
+Get me a flight to {1} on {2} from {0}. | Get a flight from {0} to {1} for {2}. | On {2}, fly me from {0} to {1}. |
 On {2} I need a plane from {0} to {1}. | On {2} I have to fly to {1} from {0}. |
 My flight goes from {0} to {1} on {2}. Book it. | We want to fly from {0} to {1} on {2}. |
-We are flying from {0} to {1} on {2}. Find a flight. | From {0} to {1} by plane, {2}. |
-From {0}, fly to {1} on {2}. | Take me from {0} to {1} by plane on {2}. |
-Would you search flights from {0} to {1} on {2}? | Let's fly from {0} to {1} on {2}. |
-Date {2}, flight from {0} to {1}. | Leaving {0} on {2}, I want to fly to {1}. |
+We are flying from {0} to {1} on {2}. Find a flight. | From {0} to {1} by plane, {2}. | From {0}, fly to {1} on {2}. |
+Take me from {0} to {1} by plane on {2}. | Would you search flights from {0} to {1} on {2}? |
+Let's fly from {0} to {1} on {2}. | Date {2}, flight from {0} to {1}. | Leaving {0} on {2}, I want to fly to {1}. |
 Show me flights from {0} to {1} on {2}. | Show planes from {0} to {1} on {2}. |
 I have to be in {1} on {2} and start in {0}. Which planes? | Flights out of {0} into {1}, {2} |
-On {2} I travel by air: {0} to {1} | Air ticket {0} to {1}, {2} |
-Plane tickets for {2}, from {0} to {1}, please. | What planes leave {0} for {1} on {2}? |
-Which airlines go from {0} to {1} on {2}? | I take off from {0} on {2} and land in {1}. |
-Leaving {0}, landing in {1}, on {2}. Find a plane. | Get me from {0} to {1} by air on {2}. |
-Departure {0}, arrival {1}, date {2}. Flights? | I want to board a plane in {0} on {2} for {1}. |
-How can I fly from {0} to {1} on {2}? | Airfare from {0} to {1}, {2}, please. |
-Holiday on {2}: fly from {0} to {1} | Our trip: {0} to {1}, by plane, {2} |
+On {2} I travel by air: {0} to {1} | Air ticket {0} to {1}, {2} | Plane tickets for {2}, from {0} to {1}, please. |
+What planes leave {0} for {1} on {2}? | Which airlines go from {0} to {1} on {2}? |
+I take off from {0} on {2} and land in {1}. | Leaving {0}, landing in {1}, on {2}. Find a plane. |
+Get me from {0} to {1} by air on {2}. | Departure {0}, arrival {1}, date {2}. Flights? |
+I want to board a plane in {0} on {2} for {1}. | How can I fly from {0} to {1} on {2}? |
+Airfare from {0} to {1}, {2}, please. | Holiday on {2}: fly from {0} to {1} | Our trip: {0} to {1}, by plane, {2} |
 Check flights on {2} from {0} to {1}. | Any plane on {2} going from {0} to {1}? |
 Are there seats on a plane from {0} to {1} on {2}? | One seat by air from {0} to {1}, {2}. |
 Travel by plane on {2}. Start: {0}. Goal: {1}. | List flights: {0} - {1}, {2} |
@@ -74,7 +71,10 @@ A plane from {0}, to {1}, {2}, please. | We fly to {1} from {0} on {2}. Get tick
 Quickest flight from {0} to {1} on {2}? | Reserve a seat on the plane from {0} to {1}, {2}. |
 A one-way flight {0} to {1}, {2}. | My flight should go from {0} to {1} on {2}. |
 From the airport in {0} to {1} on {2}, find flights. | I need a plane on {2}: {0} to {1} |
-Air travel for {2}, {0} to {1}. | Find air tickets on {2} from {0} to {1}."""),
+Air travel for {2}, {0} to {1}. | Find air tickets on {2} from {0} to {1}. | flight {0} {1} {2} | fly {0} {1} {2} |
+plane {0} {1} {2} | {0} {1} {2} flight | {0} {1} {2}, by plane | plane {0} to {1} {2} | book flight {0} {1} {2} |
+find flights {0} {1} {2} | search flights {0} {1} {2} | {0} to {1} by plane, {2} | flights {2} {0} {1} |
+flights on {2} {0} {1} | air ticket {0} {1} {2}"""),
     (
         Outcome(("flight", "number", "code"), words.identifier, "flight {}"),
         Outcome(("price", "cost", "fare"), amount(30, 999), "price {}"),
@@ -95,33 +95,34 @@ Buys groceries. | Adds some food to the cart. | Place an order for food. | Food 
 Put something in the cart | Buy a number of items."""),
     (FOOD, COUNT),
     phrases("""Order {1} {0}. | Buy {1} of {0}. | Add {1} {0} to the cart. | I want {1} {0}. |
-Put {1} {0} in my cart. | Please order {1} of the {0}. | Get me {1} {0}. | {1} x {0}, please. |
-I need {1} {0}. | {1} {0}, please. | Bring me {1} {0}. | Send me {1} {0}. | My order: {1} {0} |
-I take {1} {0}. | {1} of the {0}, please. | Shop for {1} {0}. | Add {1} times {0}. | We need {1} of {0}. |
-Can you order {1} {0}? | Could you add {1} {0} to my cart? | order {1} {0} | buy {1} {0} | add {1} {0} to cart |
-cart: {1} {0} | {0}, {1} of them, in the cart. | {0}: {1} pieces. Order them. | Order {0}, {1} pieces. |
-Order {0} for me, {1} of it. | Order {1} pieces of {0}. | Place an order for {1} {0}. |
-Place an order: {1} of {0} | Buy {1} pieces of {0}. | Buy me {1} of the {0}. |
-Put {1} of the {0} in the shopping cart. | Put {0} in the cart, {1} times. | Put {1} {0} on my order. |
-Add {0} to the order, {1} pieces. | Add {0} to the shopping cart: {1} | Add {1} of {0} to my order. |
-I'd like {1} {0}. | I'd like to order {1} {0}. | I'd like to buy {1} of the {0}. | I need to buy {1} {0}. |
-I have no {0}. Order {1}. | I want to order {1} of the {0}. | We are out of {0}. Buy {1}. |
-We have no more {0}. Order {1} of it. | We want {1} {0}. Put it in the cart. |
-There is no {0} left at home. Buy {1}. | Can I get {1} {0}? | Could I have {1} {0}? |
-Could we order {1} of {0}? | Would you buy {1} {0} for me? | Let me have {1} {0}. | Let's buy {1} {0}. |
-Let's order {0}, {1} pieces. | Get {1} of the {0} for the kitchen. | My cart needs {1} {0}. |
-For dinner I need {1} {0}. Order it. | From the shop: {1} {0} | Shopping: {1} of {0} |
-Send me {1} of the {0}. | Can you send me {1} {0}? | Please send {1} of {0} to my home. |
-Put {1} {0} in the basket. | We ran out of it: {1} {0}, please. | Our fridge needs {1} {0}. |
-The shop should bring {1} {0}. | Deliver {1} {0} to me. | {1} units of {0} into my basket. |
-Grocery order: {0}, {1} | On the shopping order: {1} {0} | Please purchase {1} {0}. |
-Purchase {1} pieces of {0}. | Have {1} {0} delivered. | Groceries: {1} {0} | Quantity {1}, product {0}. Order. |
-My basket needs {1} more {0}. | Would you purchase {1} {0} for us? | A delivery of {1} {0}, please. |
-I am hungry. Order {1} {0}. | Let the grocer send {1} {0}. | Request {1} {0} from the store. |
-Supply the kitchen with {1} {0}. | Stock up on {0}: {1} pieces | Checkout with {1} {0}. |
-Into the cart: {1} x {0} | {0}: {1} times into the cart | The recipe needs {1} {0}. Buy them. |
-Please have someone deliver {1} {0}. | Grab {1} {0} from the shop. | Get {1} pieces of {0} delivered. |
-I will take {1} {0}, to go. | How about ordering {1} {0}? | Lunch order: {1} {0}"""),
+Put {1} {0} in my cart. | Please order {1} of the {0}. | Get me {1} {0}. | {1} x {0}, please. | I need {1} {0}. |
+{1} {0}, please. | Bring me {1} {0}. | Send me {1} {0}. | My order: {1} {0} | I take {1} {0}. |
+{1} of the {0}, please. | Shop for {1} {0}. | Add {1} times {0}. | We need {1} of {0}. | Can you order {1} {0}? |
+Could you add {1} {0} to my cart? | order {1} {0} | buy {1} {0} | add {1} {0} to cart | cart: {1} {0} |
+{0}, {1} of them, in the cart. | {0}: {1} pieces. Order them. | Order {0}, {1} pieces. |
+Order {0} for me, {1} of it. | Order {1} pieces of {0}. | Place an order for {1} {0}. | Place an order: {1} of {0} |
+Buy {1} pieces of {0}. | Buy me {1} of the {0}. | Put {1} of the {0} in the shopping cart. |
+Put {0} in the cart, {1} times. | Put {1} {0} on my order. | Add {0} to the order, {1} pieces. |
+Add {0} to the shopping cart: {1} | Add {1} of {0} to my order. | I'd like {1} {0}. | I'd like to order {1} {0}. |
+I'd like to buy {1} of the {0}. | I need to buy {1} {0}. | I have no {0}. Order {1}. |
+I want to order {1} of the {0}. | We are out of {0}. Buy {1}. | We have no more {0}. Order {1} of it. |
+We want {1} {0}. Put it in the cart. | There is no {0} left at home. Buy {1}. | Can I get {1} {0}? |
+Could I have {1} {0}? | Could we order {1} of {0}? | Would you buy {1} {0} for me? | Let me have {1} {0}. |
+Let's buy {1} {0}. | Let's order {0}, {1} pieces. | Get {1} of the {0} for the kitchen. | My cart needs {1} {0}. |
+For dinner I need {1} {0}. Order it. | From the shop: {1} {0} | Shopping: {1} of {0} | Send me {1} of the {0}. |
+Can you send me {1} {0}? | Please send {1} of {0} to my home. | Put {1} {0} in the basket. |
+We ran out of it: {1} {0}, please. | Our fridge needs {1} {0}. | The shop should bring {1} {0}. |
+Deliver {1} {0} to me. | {1} units of {0} into my basket. | Grocery order: {0}, {1} | On the shopping order: {1} {0} |
+Please purchase {1} {0}. | Purchase {1} pieces of {0}. | Have {1} {0} delivered. | Groceries: {1} {0} |
+Quantity {1}, product {0}. Order. | My basket needs {1} more {0}. | Would you purchase {1} {0} for us? |
+A delivery of {1} {0}, please. | I am hungry. Order {1} {0}. | Let the grocer send {1} {0}. |
+Request {1} {0} from the store. | Supply the kitchen with {1} {0}. | Stock up on {0}: {1} pieces |
+Checkout with {1} {0}. | Into the cart: {1} x {0} | {0}: {1} times into the cart |
+The recipe needs {1} {0}. Buy them. | Please have someone deliver {1} {0}. | Grab {1} {0} from the shop. |
+Get {1} pieces of {0} delivered. | I will take {1} {0}, to go. | How about ordering {1} {0}? | Lunch order: {1} {0} |
+Can I get {1} of the {0}? | Can I get {1} pieces of {0}? | Can I have {1} {0}? | Can I buy {1} {0}? |
+Can I order {1} {0}? | Can we get {1} {0}? | Could I get {1} {0}? | May I have {1} {0}? | Can you get me {1} {0}? |
+Can you get {1} {0} for us?"""),
     (Outcome(("status", "state", "cart"), lambda s: s.any(("added", "ok", "ordered")), "{}"),),
     "{1} {0}: {o}.",
 )
@@ -239,165 +240,4 @@ So that my budget stays right, record {0} for {1}."""),
         Outcome(("total", "sum", "spent_so_far", "month"), amount(10, 999), "total {}"),
     ),
     "{0} for {1}: {o}.",
-)
-
-ROLL_DICE = Concept(
-    phrases("""roll_dice | dice | random_number | roll | throw_dice | rollDice | throw | random | get_random |
-dice_roll | roll_die | randomNumber | die | die_roll | dice_throw | roll_a_die | diceRoll | throwDice |
-roll_random | random_roll | random_int | randomInt | draw_number | pick_number | number_roll | cast_dice |
-dice_roller | random_pick | cast_die | dieRoll | lucky_number | number_by_chance | toss_die | raffle_draw |
-spin_wheel | game_die | dice_caster"""),
-    phrases("""Roll a die. | Dice | Returns a random number. | Throw a die | Random number. | Rolls dice. |
-Roll dice. | Rolls a die. | Throws a die with any number of sides. | A random number | Gives a random number. |
-Dice roller | Throw dice. | Picks a random number. | Roll a die with some sides | Draws a number. |
-Random roll. | Returns the roll of a die. | Throws the dice. | Die with any number of sides. |
-Roll for a number. | Makes a random number."""),
-    (
-        Field(
-            ("sides", "max", "faces", "n", "maximum", "number_of_sides", "highest", "limit"), "integer", number(4, 100)
-        ),
-    ),
-    phrases("""Roll a die with {0} sides. | Throw a {0} sided die. | Random number up to {0}. | Roll a d{0}. |
-Give me a number from 1 to {0}. | Roll the dice, {0} sides. | Pick a random number below {0}. |
-Please roll a {0} sided die. | I need a random number up to {0}. | Roll {0}. | Dice with {0} sides, please. |
-Throw the dice with {0} sides. | Choose a number from 1 to {0}. | Let the die with {0} sides roll. |
-A d{0}, please. | Random: 1 to {0} | Draw a number up to {0}. | Can you roll a die with {0} sides? |
-Could you roll a {0} sided die? | roll d{0} | roll a die {0} sides | random number 1 to {0} | dice {0} sides |
-Roll one die that has {0} sides. | Roll me a number from 1 to {0}. | Roll a number up to {0}. |
-Roll the {0} sided die for me. | Roll between 1 and {0}. | Throw a die with {0} sides. | Throw a d{0}. |
-Throw me a die. It has {0} sides. | Throw a dice of {0} sides. | Give me a random number from 1 to {0}. |
-Give me a random number. At most {0}. | Give me a roll of a d{0}. | Pick a number from 1 to {0}. |
-Pick a random number between 1 and {0}. | Pick any number up to {0}. | Choose a random number up to {0}. |
-Choose a number between 1 and {0} at random. | Draw a random number from 1 to {0}. |
-Draw a number between 1 and {0}. | I need a roll of a {0} sided die. | I need a number between 1 and {0}. |
-I want to roll a d{0}. | I want a random number from 1 to {0}. | I'd like to throw a {0} sided die. |
-I'd like a random number. The highest is {0}. | My die has {0} sides. Roll it. |
-The die has {0} sides. Throw it. | Our game uses a d{0}. Roll it. | We play with a {0} sided die. Throw it. |
-Would you throw the d{0}? | Let's roll a d{0}. | Let's throw a die with {0} sides. |
-Let me have a number from 1 to {0}. | Random number, please, from 1 to {0}. |
-A random number up to {0}, please. | A roll of a die with {0} sides, please. | Die with {0} sides: roll it. |
-Dice roll, {0} sides. | Cast a die of {0} sides. | Give me a lucky number from 1 to {0}. |
-Draw a number between one and {0}. | Chance decides: 1 to {0} | Any number up to {0}, at random. |
-Pick at random from 1 to {0}. | My board game needs a die with {0} sides. | {0} sides on the die. Roll! |
-Use a die with {0} faces. | Shake the die, it has {0} sides. | What does a die with {0} sides show? |
-It is my turn to roll. The die has {0} sides. | Surprise me with a number between 1 and {0}. |
-Randomly choose a number below or equal to {0}. | Please cast the die, {0} faces. |
-Throw it: a die with {0} sides | I play a game with a die of {0} sides. Throw it. | A random draw from 1 to {0}. |
-Let the dice decide, {0} sides. | One throw of a die with {0} faces. | A number by chance, at most {0}. |
-Roll for me, sides: {0} | Generate a random integer up to {0}. | Raffle: draw a number from 1 to {0} |
-Spin a wheel with {0} numbers. | Give me some chance value from 1 to {0}. |
-The wizard rolls a die with {0} sides. | Toss a die that has {0} sides. | Dice: {0} faces, one throw |
-Which number comes up on a die with {0} faces?"""),
-    (Outcome(("roll", *RESULT), amount(1, 100), "{}"),),
-    "You rolled {o}.",
-)
-
-MAKE_PASSWORD = Concept(
-    phrases("""make_password | generate_password | password | new_password | create_password |
-passwordGenerator | password_generator | random_password | makePassword | gen_password | get_password |
-password_maker | safe_password | password_new | strong_password | invent_password | generatePassword |
-password_create | pick_password | secret_generator | secret_maker | passwordCreate | pass_generator |
-login_secret | random_secret | passphrase_make | credential_maker | suggest_password | password_builder |
-makeSecret | secure_key | compose_password | generate_passphrase | pw_gen | pwgen | gen_passphrase |
-secure_password | build_password | passwd | pw_maker | craft_password | produce_password | passwordBuilder |
-login_password | fresh_password | secret_key_gen | propose_password | create_secret | get_passphrase | newSecret |
-password_suggestion | pwd_generator | random_credentials"""),
-    phrases("""Make a password. | Password generator | Creates a random password. | New password |
-Generates a safe password. | Invents a password. | Makes a strong password of some length. |
-Generate a password | Creates a password. | Random password. | Password with a number of characters. |
-Gives you a new password. | Returns a strong password. | Password maker. | Makes a safe password. |
-Create a secret password"""),
-    (Field(("length", "characters", "size", "chars", "count", "n"), "integer", number(6, 40)),),
-    phrases("""Make a password with {0} characters. | Make me a new password, {0} characters. |
-Make a password of length {0}. | Make a safe password. Length: {0}. | Generate a password with {0} characters. |
-Generate a safe password of {0} characters. | Generate a random password, length {0}. |
-Create a password of {0} characters. | Create a strong password with {0} characters. |
-Create a new password. It should have {0} characters. | Can you make a password with {0} characters? |
-Can you generate a password of length {0}? | Could you create a password for me? {0} characters. |
-Could you invent a password with {0} characters? | password {0} characters | new password {0} |
-random password length {0} | I need a password with {0} characters. | I need a new password of length {0}. |
-I need a strong password, {0} characters long. | I want a password that has {0} characters. |
-I want a safe password of {0} characters. | I'd like a random password with {0} characters. |
-I'd like a new password, {0} characters long. | Give me a password of {0} characters. |
-Give me a random password. Length {0}. | Give me a strong password with length {0}. |
-My password must have {0} characters. Make one. | My new password should be {0} characters long. |
-The password should have {0} characters. | The password needs {0} characters. Generate it. |
-The site wants a password with {0} characters. | They want a new password of {0} characters. Create one. |
-Invent a password of length {0}. | Invent a safe password with {0} characters. |
-Think of a password with {0} characters. | Pick a random password of {0} characters. |
-Pick a password for me, {0} characters. | New password, {0} characters, please. |
-New password of length {0}, please. | A password with {0} characters, please. |
-A safe password of length {0}, please. | A {0} character password, please. | Password of {0} characters |
-Password, length {0} | Random password: {0} characters | With {0} characters, make a strong password. |
-Would you generate a {0} character password? | Let me have a new password with {0} characters. |
-Set up a password of {0} characters for me. | My login needs a secret with {0} characters. |
-I register somewhere. Password with {0} characters, please. | Invent a password of {0} letters. |
-Think up a password, {0} characters long. | A secure secret of {0} characters. |
-Something nobody guesses, {0} characters: a password | Give me a login password, length {0}. |
-Passphrase with {0} characters, please. | Secret key for my account, {0} characters. |
-Come up with a password of {0} characters. | Suggest a password that has {0} characters. |
-I forgot my password. Make one with {0} characters. | Password length {0}, random. |
-Let me have a password that is {0} long. | For my email account: a password with {0} characters |
-The site wants a password of {0} signs. Create one. | {0} random characters as a password. |
-A fresh password, {0} characters. | Produce a password having {0} characters. |
-Build me a password from {0} characters. | Mix up a password of {0} characters. |
-Wifi password of {0} characters, please. | Randomise a password of {0} characters. |
-Make the new password {0} characters long. | Lock my account with a password of {0} characters. |
-A hard password, {0} characters. | I want a code word of {0} characters for my login. |
-Time for a new login secret, {0} characters. | Generate login credentials: password, {0} characters |
-Compose a password: {0} characters | The login requires a {0} character password. | pwd length {0} |
-I wish to have a secure password, {0} characters. | yo make me a {0} char pw | gen password len {0} |
-Using {0} characters, compose a password. | Whip up a {0} character password. | secure password {0} |
-Suggest a secure password, {0} characters long. |
-Because I'm registering somewhere, I need a {0} character password. |
-Choose a secure password for me, {0} characters. | Write me a password that is {0} characters long. |
-Assemble a password from {0} random characters. | Password generator: {0} characters |
-Supply a random login password, {0} chars. | Construct an uncrackable password using {0} characters. |
-Can I get a secure password of {0} characters? | To be safe online, I want a {0} character password. |
-As I open a new account, suggest a password, length {0}. | Replace my old password by one with {0} characters."""),
-    (Outcome(("password", "secret", "value", "result"), words.syllables, "{}"),),
-    "Your new password is {o}.",
-)
-
-FLIP_COIN = Concept(
-    phrases("""flip_coin | coin | coin_flip | toss_coin | flipCoin | flip | toss | coin_toss | throw_coin |
-flip_a_coin | heads_or_tails | tossCoin | coinFlip | coin_throw | toss_a_coin | get_coin | coin_side |
-coinToss | flip_one | heads_tails | penny_flip | coin_decider | toss_penny | spin_coin | coinFlipper |
-head_or_tail | random_side | flip_penny | choose_side | two_sided_toss | headsOrTails | fifty_fifty |
-coin_decision | perform_toss | simulate_coin | tossUp | binary_chance | chuck_coin | do_coin_flip | coin_call |
-heads_or_tails_game | launch_coin | coinDecider | flip_quarter | virtual_coin | run_coin_toss | pick_side"""),
-    phrases("""Flip a coin. | Heads or tails | Tosses a coin. | Coin flip | Flips a coin. |
-Throws a coin: heads or tails. | Toss a coin | Coin toss. | Returns heads or tails. | Gives heads or tails. |
-Shows one side of a coin. | Throw a coin | Flips a coin for you. | Which side the coin shows. |
-Heads or tails at random. | Use this to flip a coin."""),
-    (),
-    phrases("""Flip a coin. | Toss a coin. | Throw a coin. | Heads or tails? | Can you flip a coin? |
-Can you toss a coin for me? | Could you throw a coin? | Could you flip a coin for us? | flip a coin |
-heads or tails | coin flip | toss coin | I need a coin flip. | I need a coin toss. | I need heads or tails. |
-I want to flip a coin. | I want you to toss a coin. | I'd like you to throw a coin. | I'd like a coin flip. |
-I can't decide. Flip a coin. | I can't decide. Heads or tails? | We can't decide. Toss a coin. |
-We need a coin toss. | We let a coin decide. Throw it. | Let a coin decide. |
-Let a coin decide for us: heads or tails? | Let's flip a coin. | Let's toss a coin. | Let us throw a coin. |
-Let the coin fly. | Do a coin flip. | Do a coin toss. | Make a coin flip for me. | Give me heads or tails. |
-Tell me heads or tails. | Take a coin and flip it. | Take a coin and throw it. | Use a coin: heads or tails? |
-Which side does the coin show? | Which side of the coin is up? Flip it. |
-What does the coin say, heads or tails? | What will the coin show? Toss it. | A coin flip, please. |
-A coin toss, please. | Coin toss! | Coin: heads or tails | Is it heads or is it tails? |
-Would you flip a coin? | Would you toss the coin? | The coin decides. Flip it. |
-The coin decides: heads or tails. | Time to toss a coin. | I cannot decide. Throw a coin. | Spin a coin. |
-Heads or tails, you decide by coin. | Coin, please: heads or tails? | Let us settle it with a coin. |
-Throw the penny. | Flip a penny for me. | Do the coin thing: heads or tails. | Which side does the coin land on? |
-Give the coin a flip. | Who starts? Toss a coin. | We need a coin to decide. | Heads I win. Flip it. |
-Call it in the air: flip! | Chuck a coin. | Make a coin toss for the match. | Let the coin fall. |
-Leave it to a coin. | Coin toss for the kick-off, please. | Try a coin: heads or tails? |
-Would you throw a coin? | A penny decides. Flip it. | Head or tail? Flip and tell me. | Have a coin flipped. |
-Up goes the coin. What is it? | The coin decides who pays. | Show me the result of a coin flip. |
-Settle our bet: flip a coin | Can we flip a coin on it? | Launch a coin into the air. | How does the coin land? |
-Heads we win, tails we lose. Toss it. | My head is undecided, so flip a coin. | Call the coin toss. |
-heads / tails | Give me a coin toss. | Give us heads or tails. | Head or tail? | Show me how the coin lands. |
-Toss up a coin for us. | Since both choices seem fine, toss a coin. | Coin flip to see who starts. |
-Pick heads or tails at random. | Flip a penny. | How about a coin toss? | Will it be heads or tails? |
-Flip it: heads or tails? | flip coin asap | gimme heads or tails | There are two options. Let the coin choose."""),
-    (Outcome(("side", "coin", "result", "flip", "shows"), lambda s: s.any(("heads", "tails")), "{}"),),
-    "The coin shows {o}.",
 )

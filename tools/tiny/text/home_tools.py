@@ -165,30 +165,38 @@ Use this to play music."""),
     phrases("""Play {0}. | Play the song {0}. | Put on {0}. | I want to hear {0}. | Start the song {0}. |
 Please play {0}. | Can you play {0}? | Let me hear {0}. | Music: {0} | The song {0}, please. | Start {0}. |
 I like {0}. Play it. | Play some {0}. | Play me {0}. | I feel like {0}. Play it. | Give me the song {0}. |
-Turn on the song {0}. | Next song: {0} | Could you play {0}? | Can you put on {0}? | Can I hear {0}? |
-play {0} | play the song {0} | song {0} | put on the song {0} | Play the track {0}. | Put on the track {0}. |
-Put on some music: {0} | Play some music: {0} | Play this song: {0} | Play the music {0}. |
-Play a song called {0}. | Play the song with the title {0}. | Find the song {0} and play it. |
-Start the track {0}. | Start playing {0}. | Start the music: {0} | I want to listen to {0}. |
-I want to listen to the song {0}. | I'd like to hear the song {0}. | I'd love to hear {0}. |
-I am in the mood for {0}. Play it. | I love the song {0}. Put it on. | My favourite song is {0}. Play it. |
-Let's listen to {0}. | Let's hear the track {0}. | Listen to {0}. | Now play: {0} | Next track: {0} |
-Next, play the song {0}. | Would you play the track {0}? | Time for some music. Play {0}. |
-We want to dance. Play {0}. | The track {0}, please. | Some music, please: {0} | {0} is a nice song. Play it. |
-How about the song {0}? | I am in the mood for {0}. | On the speakers: {0} | Spin the record {0}. | Blast {0}. |
-Stream {0}. | My favourite tune is {0}. Start it. | Background music: {0} | Let me listen to {0}. |
-Hit play on {0}. | Press play: {0} | Cue {0}. | Queue up {0}. | Run the song {0}. | Tune: {0} |
-The DJ should put on {0}. | For the party, play {0}. | Turn on {0}, I want to hear music. |
+Turn on the song {0}. | Next song: {0} | Could you play {0}? | Can you put on {0}? | Can I hear {0}? | play {0} |
+play the song {0} | song {0} | put on the song {0} | Play the track {0}. | Put on the track {0}. |
+Put on some music: {0} | Play some music: {0} | Play this song: {0} | Play the music {0}. | Play a song called {0}. |
+Play the song with the title {0}. | Find the song {0} and play it. | Start the track {0}. | Start playing {0}. |
+Start the music: {0} | I want to listen to {0}. | I want to listen to the song {0}. | I'd like to hear the song {0}. |
+I'd love to hear {0}. | I am in the mood for {0}. Play it. | I love the song {0}. Put it on. |
+My favourite song is {0}. Play it. | Let's listen to {0}. | Let's hear the track {0}. | Listen to {0}. |
+Now play: {0} | Next track: {0} | Next, play the song {0}. | Would you play the track {0}? |
+Time for some music. Play {0}. | We want to dance. Play {0}. | The track {0}, please. | Some music, please: {0} |
+{0} is a nice song. Play it. | How about the song {0}? | I am in the mood for {0}. | On the speakers: {0} |
+Spin the record {0}. | Blast {0}. | Stream {0}. | My favourite tune is {0}. Start it. | Background music: {0} |
+Let me listen to {0}. | Hit play on {0}. | Press play: {0} | Cue {0}. | Queue up {0}. | Run the song {0}. |
+Tune: {0} | The DJ should put on {0}. | For the party, play {0}. | Turn on {0}, I want to hear music. |
 Open the music app with {0}. | Some tunes, please: {0} | Fill the house with {0}. | Let's have the tune {0}. |
 Sound system: {0} | Continue with the song {0}. | Jukebox: {0} | Choose the track {0}. | My ears want {0}. |
 Cue the track {0}. | Hit play: {0} | Choose this track for me: {0} | My request for the player: {0} |
 Begin playback of {0}. | Do you have the song {0}? Then play it. | The party starts, so the first song is {0}. |
 Music time: {0} | Throw on the tune {0}. | My music wish is {0}. | tune in my ears: {0} | hey, play the tune {0} |
 Stream the song {0}. | For the dinner, some music: {0} | {0}: play this song. | Might I hear the tune {0}? |
-May I listen to {0}? | {0}. Let me hear that song. | I'm dying to hear the song {0}. |
-Press play on the song {0}. | Is it possible to hear the song {0}? | Let the music begin: {0} |
+May I listen to {0}? | {0}. Let me hear that song. | I'm dying to hear the song {0}. | Press play on the song {0}. |
+Is it possible to hear the song {0}? | Let the music begin: {0} |
 It has been ages since I heard {0}. Play it for me. | Get some music going: {0} | It's so quiet here. Play {0}. |
-May we have some music, namely {0}? | Entertain us with the song {0}."""),
+May we have some music, namely {0}? | Entertain us with the song {0}. | We want to sing. Play {0}. |
+We want to party. Play {0}. | We want to hear music. Play {0}. | We want music. Put on {0}. | We like {0}. Play it. |
+We are dancing. Play {0}. | I want to dance. Play {0}. | I am happy. Play {0}. | I am tired. Play {0}. |
+I need music. Play {0}. | The guests want to dance. Play {0}. | The children want to hear {0}. |
+The kids want to dance to {0}. | My friends want {0}. Play it. | My mother likes {0}. Play it. |
+Let us dance to {0}. | Let us have {0} on. | It is party time. Play {0}. | Now the song {0}. |
+Now I want to hear {0}. | Next, put on {0}. | {0} once more, please. | {0}, please. Play it. |
+{0} is my song. Play it. | Start with {0}. | Start the player with {0}. | Play it again: {0} | Play {0} for us. |
+Play {0} for me. | Play {0} now. | Play us {0}. | Play us the song {0}. | Play my favourite, {0}. |
+Play the hit {0}. | Play the record {0}. | Play the album {0}."""),
     (Outcome(("status", "state", "player"), lambda s: s.any(("playing", "ok", "started")), "{}"),),
     "{0} is {o}.",
 )
@@ -270,40 +278,43 @@ Changes the lock of one door. | Use this to lock doors. | The lock of a door. | 
         Field(("door", "room", "place", "which", "where", "location"), "string", text(pick(words.PLACES))),
         Field(("locked", "lock", "state", "closed", "secure"), "boolean", switch("lock", "unlock")),
     ),
-    phrases("""Please {1} the {0} door. | {1} the {0} door | {1} the door of the {0}. |
-{1} the door to the {0}. | Can you {1} the {0} door? | Could you {1} the door of the {0}? |
-Would you {1} the {0} door for me? | Will you {1} the door to the {0}? | I want to {1} the {0} door. |
-I want you to {1} the door to the {0}. | I need you to {1} the {0} door. | I need to {1} the door of the {0}. |
-I'd like to {1} the door to the {0}. | We have to {1} the {0} door. | We should {1} the door of the {0}. |
-I forgot to {1} the {0} door. Do it. | I forgot the {0} door. Please {1} it. |
-I am not at home. {1} the {0} door for me. | I am leaving. {1} the {0} door. | The {0} door: {1} it. |
-The {0} door, please {1} it. | The door of the {0}: {1} it, please. | The door to the {0}, can you {1} it? |
-There is a door to the {0}. {1} it. | Go and {1} the {0} door. | Now {1} the door of the {0}. |
-Let's {1} the {0} door. | Help me {1} the {0} door. | It is time to {1} the {0} door. |
-Do not forget to {1} the {0} door. | Make sure to {1} the door of the {0}. |
-Take care of the {0} door: {1} it. | Door to the {0}: {1} | {0} door: {1} | {0} door {1} |
-For the {0} door: {1} | Someone should {1} the {0} door. | You can {1} the {0} door now. |
-Use the lock of the {0} door: {1} it. | Be so kind and {1} the door to the {0}. | Door of the {0}: {1} |
-The {0} entrance, {1} it. | I am leaving. Please {1} the {0} door. | Somebody waits. You may {1} the {0} door. |
-{1} up the door of the {0}. | Please {1} the entrance of the {0}. |
+    phrases("""Please {1} the {0} door. | {1} the {0} door | {1} the door of the {0}. | {1} the door to the {0}. |
+Can you {1} the {0} door? | Could you {1} the door of the {0}? | Would you {1} the {0} door for me? |
+Will you {1} the door to the {0}? | I want to {1} the {0} door. | I want you to {1} the door to the {0}. |
+I need you to {1} the {0} door. | I need to {1} the door of the {0}. | I'd like to {1} the door to the {0}. |
+We have to {1} the {0} door. | We should {1} the door of the {0}. | I forgot to {1} the {0} door. Do it. |
+I forgot the {0} door. Please {1} it. | I am not at home. {1} the {0} door for me. | I am leaving. {1} the {0} door. |
+The {0} door: {1} it. | The {0} door, please {1} it. | The door of the {0}: {1} it, please. |
+The door to the {0}, can you {1} it? | There is a door to the {0}. {1} it. | Go and {1} the {0} door. |
+Now {1} the door of the {0}. | Let's {1} the {0} door. | Help me {1} the {0} door. | It is time to {1} the {0} door. |
+Do not forget to {1} the {0} door. | Make sure to {1} the door of the {0}. | Take care of the {0} door: {1} it. |
+Door to the {0}: {1} | {0} door: {1} | {0} door {1} | For the {0} door: {1} | Someone should {1} the {0} door. |
+You can {1} the {0} door now. | Use the lock of the {0} door: {1} it. | Be so kind and {1} the door to the {0}. |
+Door of the {0}: {1} | The {0} entrance, {1} it. | I am leaving. Please {1} the {0} door. |
+Somebody waits. You may {1} the {0} door. | {1} up the door of the {0}. | Please {1} the entrance of the {0}. |
 Can the {0} door be checked? I want you to {1} it. | It is late, so {1} the {0} door. |
 Have the door to the {0} react: {1} | Use the bolt of the {0} door: {1} | See to the {0} door and {1} it. |
 Turn the key of the {0} door: {1} | Go to the {0} door, {1} it. | Safety first: {1} the door of the {0}. |
 {1} the gate to the {0}. | {0} gate: {1} it, please. | My hands are full. Please {1} the {0} door. |
 Would you please {1} the {0} entrance? | The key is gone. Please {1} the door of the {0}. |
 Visitors come, so {1} the {0} door or gate. | {1} {0} entrance | One wish for the door of the {0}: {1} |
-Remote control: {1} the {0} door. | Do me a favour and {1} the {0} door. |
-How about you {1} the door to the {0}? | As for the door to the {0}, {1} it. | {1} the entry to the {0}. |
-My wife wants the {0} door changed, so {1} it. | Let the door to the {0} {1}. | Quickly {1} the door of the {0}! |
-About the {0} door: please {1} it. | Are you able to {1} the door of the {0}? |
-It would help me if you {1} the {0} door. | Just {1} the door of the {0}, please. | Door {0}, action {1} |
-Have the {0} door {1} itself. | My hands are full, could you {1} the {0} door? |
-Would you mind? I want you to {1} the {0} door. | Make the {0} door {1}. | Kindly {1} the {0} door. |
-I left without the key for the {0} door. {1} it. | That door to the {0}, {1} it. |
-{1} the {0} entrance door, please. | Action for the {0} door: {1} | {1} this door: {0} |
-What I want is to {1} the door to the {0}. | You may {1} the {0} door. | Hey, {1} the {0} door, will you? |
-I'd be glad if you could {1} the {0} door. | Turn the bolt of the {0} door to {1}. |
-Remember the {0} door and {1} it. | {1} the door lock of the {0}."""),
+Remote control: {1} the {0} door. | Do me a favour and {1} the {0} door. | How about you {1} the door to the {0}? |
+As for the door to the {0}, {1} it. | {1} the entry to the {0}. | My wife wants the {0} door changed, so {1} it. |
+Let the door to the {0} {1}. | Quickly {1} the door of the {0}! | About the {0} door: please {1} it. |
+Are you able to {1} the door of the {0}? | It would help me if you {1} the {0} door. |
+Just {1} the door of the {0}, please. | Door {0}, action {1} | Have the {0} door {1} itself. |
+My hands are full, could you {1} the {0} door? | Would you mind? I want you to {1} the {0} door. |
+Make the {0} door {1}. | Kindly {1} the {0} door. | I left without the key for the {0} door. {1} it. |
+That door to the {0}, {1} it. | {1} the {0} entrance door, please. | Action for the {0} door: {1} |
+{1} this door: {0} | What I want is to {1} the door to the {0}. | You may {1} the {0} door. |
+Hey, {1} the {0} door, will you? | I'd be glad if you could {1} the {0} door. |
+Turn the bolt of the {0} door to {1}. | Remember the {0} door and {1} it. | {1} the door lock of the {0}. |
+Make sure that you {1} the {0} door. | Make sure to {1} the {0} door. | Make sure to {1} the door to the {0}. |
+Make sure to {1} the {0}. | Be sure to {1} the door of the {0}. | Be sure to {1} the {0} door. |
+See to it that you {1} the door of the {0}. | Try to {1} the door of the {0}. | Remember to {1} the door of the {0}. |
+Remember to {1} the {0} door. | Go ahead and {1} the door of the {0}. | I go out. {1} the {0} door. |
+I am off. {1} the {0} door. | We leave now. {1} the {0} door. | I am coming home. {1} the {0} door. |
+It is night. {1} the {0} door."""),
     (Outcome(("status", "state", "door"), lambda s: s.any(("done", "ok", "changed")), "{}"),),
     "The {0} door: {o}.",
 )
@@ -322,31 +333,29 @@ Cleans a room with the robot. | Cleans the floor. | Hoover a room. | Start the v
 The robot vacuums the floor. | Starts to clean a room. | Use this to clean floors."""),
     (Field(("room", "place", "area", "zone", "where"), "string", text(pick(words.PLACES))),),
     phrases("""Vacuum the {0}. | Please vacuum the {0}. | Can you vacuum the {0}? |
-Could you clean the floor in the {0}? | vacuum {0} | clean the {0} floor | hoover the {0} |
-Hoover the {0}, please. | Clean the {0}. | Clean the floor of the {0}. | Clean the {0} with the vacuum. |
-Clean the {0} with the robot. | Start the vacuum in the {0}. | Start the robot in the {0}. |
-Start to clean the {0}. | Start cleaning the {0}. | Run the vacuum in the {0}. |
-Run the robot vacuum in the {0}. | Send the robot to the {0}. | Send the vacuum robot to the {0}. |
-Send the vacuum to the {0} floor. | Let the robot clean the {0}. | Let the vacuum clean the {0} floor. |
-Have the robot vacuum the {0}. | Have the floor of the {0} cleaned. | The {0} is dirty. Vacuum it. |
-The {0} is dusty. Clean the floor. | The floor in the {0} is dirty. | The floor of the {0} needs the vacuum. |
-The {0} needs to be vacuumed. | The {0} needs to be cleaned. | There is dust in the {0}. Start the vacuum. |
-There is dirt on the floor of the {0}. | I want the {0} floor clean. | I want the {0} vacuumed. |
-I need a clean floor in the {0}. | I need the robot in the {0}. | I'd like the robot to clean the {0}. |
-Would you hoover the floor of the {0}? | Would you start the robot in the {0}? | It is time to vacuum the {0}. |
-Guests are coming. Vacuum the {0}. | Vacuum cleaner to the {0}, please. | Robot: clean the {0}. |
-Next room to vacuum: the {0}. | Crumbs everywhere in the {0}. Clean it. | The {0} is dusty. Let the robot run. |
-Hoover the {0} floor. | The carpet in the {0} needs cleaning. | Clean the carpet of the {0}. |
-The cat lost hair in the {0}. Vacuum there. | Send the cleaner to the {0}. | Get rid of the dust in the {0}. |
-Suck up the dirt in the {0}. | We have guests, so vacuum the {0}. | Floor cleaning: {0} |
-Next room to vacuum: {0} | Make the {0} floor clean. | Do the floor of the {0}. |
-Run the cleaning robot in the {0}. | Have the {0} swept. | Have the {0} hoovered. |
-It is messy in the {0}. Start cleaning. | The {0} could do with a vacuum. |
-Please go over the {0} with the vacuum. | Launch the robot cleaner: {0} | Vacuuming needed in the {0}. |
-Can the robot do the {0}? | Pick up the dust in the {0}. | I want a clean floor in the {0}. |
-Dispatch the vacuum robot to the {0}. | The kids ate biscuits in the {0}. Vacuum there. |
-I have an allergy, so vacuum the dust in the {0}. | Put the robot to work in the {0}. |
-Could the vacuum do a round in the {0}? | Get the {0} vacuumed before dinner. |
+Could you clean the floor in the {0}? | vacuum {0} | clean the {0} floor | hoover the {0} | Hoover the {0}, please. |
+Clean the {0}. | Clean the floor of the {0}. | Clean the {0} with the vacuum. | Clean the {0} with the robot. |
+Start the vacuum in the {0}. | Start the robot in the {0}. | Start to clean the {0}. | Start cleaning the {0}. |
+Run the vacuum in the {0}. | Run the robot vacuum in the {0}. | Send the robot to the {0}. |
+Send the vacuum robot to the {0}. | Send the vacuum to the {0} floor. | Let the robot clean the {0}. |
+Let the vacuum clean the {0} floor. | Have the robot vacuum the {0}. | Have the floor of the {0} cleaned. |
+The {0} is dirty. Vacuum it. | The {0} is dusty. Clean the floor. | The floor in the {0} is dirty. |
+The floor of the {0} needs the vacuum. | The {0} needs to be vacuumed. | The {0} needs to be cleaned. |
+There is dust in the {0}. Start the vacuum. | There is dirt on the floor of the {0}. | I want the {0} floor clean. |
+I want the {0} vacuumed. | I need a clean floor in the {0}. | I need the robot in the {0}. |
+I'd like the robot to clean the {0}. | Would you hoover the floor of the {0}? |
+Would you start the robot in the {0}? | It is time to vacuum the {0}. | Guests are coming. Vacuum the {0}. |
+Vacuum cleaner to the {0}, please. | Robot: clean the {0}. | Next room to vacuum: the {0}. |
+Crumbs everywhere in the {0}. Clean it. | The {0} is dusty. Let the robot run. | Hoover the {0} floor. |
+The carpet in the {0} needs cleaning. | Clean the carpet of the {0}. | The cat lost hair in the {0}. Vacuum there. |
+Send the cleaner to the {0}. | Get rid of the dust in the {0}. | Suck up the dirt in the {0}. |
+We have guests, so vacuum the {0}. | Floor cleaning: {0} | Next room to vacuum: {0} | Make the {0} floor clean. |
+Do the floor of the {0}. | Run the cleaning robot in the {0}. | Have the {0} swept. | Have the {0} hoovered. |
+It is messy in the {0}. Start cleaning. | The {0} could do with a vacuum. | Please go over the {0} with the vacuum. |
+Launch the robot cleaner: {0} | Vacuuming needed in the {0}. | Can the robot do the {0}? |
+Pick up the dust in the {0}. | I want a clean floor in the {0}. | Dispatch the vacuum robot to the {0}. |
+The kids ate biscuits in the {0}. Vacuum there. | I have an allergy, so vacuum the dust in the {0}. |
+Put the robot to work in the {0}. | Could the vacuum do a round in the {0}? | Get the {0} vacuumed before dinner. |
 The rug in the {0} is full of dust. | Sweep the {0} with the robot. |
 We had a party in the {0}. The floor needs cleaning. | Go over the {0} with the vacuum cleaner. |
 Give the {0} a quick vacuum. | Might the robot do the {0}? | hey, the {0} is filthy, hoover it |
@@ -355,7 +364,14 @@ robot to {0} | The hoover should start in the {0}. | Vacuum the carpet of the {0
 Activate the robot hoover in the {0}. | vacuuming, {0} | Get rid of the dust on the {0} floor. |
 The {0} has not been vacuumed for a week. Do it. | Do the vacuuming in the {0}. |
 Sweep the floor of the {0}, please. | vacuum duty: {0} | Order the robot to vacuum the {0}. |
-Can the robot go through the {0}? | Get the robot going in the {0}. | Let the little robot sweep the {0}."""),
+Can the robot go through the {0}? | Get the robot going in the {0}. | Let the little robot sweep the {0}. |
+Would you start the vacuum in the {0}? | Would you send the robot to the {0}? |
+Would you let the robot clean the {0}? | Would you start cleaning the {0}? | Could you start the robot in the {0}? |
+Could you start the vacuum in the {0}? | Can you start the robot cleaner in the {0}? |
+Please start the robot in the {0}. | Please start the vacuum robot in the {0}. | Please run the robot in the {0}. |
+Please start the vacuum of the {0}. | Start the hoover in the {0}. | Start the cleaner in the {0}. |
+Start the cleaning robot in the {0}. | Start the vacuum cleaner in the {0}. | Start the vacuuming in the {0}. |
+Start the machine on the {0} floor. | Run the hoover in the {0}. | Run the cleaner in the {0}."""),
     (
         Outcome(("status", "state", "robot"), lambda s: s.any(("started", "running", "ok", "cleaning")), "{}"),
         Outcome(("minutes", "left", "duration"), amount(5, 90), "{} minutes left"),

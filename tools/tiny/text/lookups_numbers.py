@@ -39,8 +39,10 @@ There were {0} and now {1} more. How many together? | I ran {0} km and then {1} 
 Put {0} and {1} together. | The numbers {0} and {1}, added. | {0} and another {1}: how much? |
 Pile {1} on top of {0}. | {0} euros plus {1} euros makes what? | Count {0} and {1} up. |
 Combine {0} with {1} into a sum. | Join {0} and {1} by adding. | Raise {0} by {1}. | {0} increased by {1}? |
-What is {0} increased by {1}? | The numbers to add are {0} and {1}. |
-Two parts, {0} and {1}. How big is the whole?"""),
+What is {0} increased by {1}? | The numbers to add are {0} and {1}. | Two parts, {0} and {1}. How big is the whole? |
+{0} together with {1}? | {0} and {1} in all? | {0} and {1} added? | {0} and {1} summed? | {0} and {1} combined? |
+{0} and {1}: together? | {0} plus {1}, together? | Together, {0} and {1}? | Find {0} and {1} together. |
+Find the total of {0} and {1}. | Find what {0} + {1} is. | Give me {0} + {1}. | Say {0} + {1}."""),
     (Outcome(("sum", *RESULT), amount(0, 1999), "{}"),),
     "{0} + {1} is {o}.",
 )

@@ -45,11 +45,15 @@ I forgot {0}'s phone number. | I forgot the number of {0}. | I need the phone nu
 I need a number for {0}. | I am looking for {0}'s phone number. | I would like to have {0}'s number. |
 Can I have {0}'s number? | Can you give me {0}'s phone number? | Could you find {0}'s number for me? |
 Give me {0}'s telephone number. | Show me {0}'s phone number. | Tell me {0}'s number. | Get me {0}'s number. |
-Get the contact of {0}. | Show me the contact {0}. | The phone number of {0}, please. |
-The telephone number of {0}? | On which number can I call {0}? | I want to ring {0}. Number? |
-Dialing {0}: what number? | Get hold of {0} for me: the number. | Digits of {0}, please. |
-My address book has {0}. Show the entry. | Mobile of {0}? | To phone {0}, which digits do I need? |
-Pull the contact {0}. | Open the contact of {0}. | Is {0} in my contacts? What number?"""),
+Get the contact of {0}. | Show me the contact {0}. | The phone number of {0}, please. | The telephone number of {0}? |
+On which number can I call {0}? | I want to ring {0}. Number? | Dialing {0}: what number? |
+Get hold of {0} for me: the number. | Digits of {0}, please. | My address book has {0}. Show the entry. |
+Mobile of {0}? | To phone {0}, which digits do I need? | Pull the contact {0}. | Open the contact of {0}. |
+Is {0} in my contacts? What number? | Find {0} in the telephone book. | Find {0} in our phone book. |
+Find {0} in the list of numbers. | Find {0}'s entry in the phone book. | See if {0} is in the phone book. |
+Get {0} from the phone book. | Get {0} out of the phone book. | Take {0} from the phone book. |
+Open the phone book at {0}. | Show {0} in the phone book. | Read {0} from the phone book. | Phone book: {0} |
+Phone book, please: {0}"""),
     (Outcome(("phone", "number", "tel", "mobile"), lambda s: str(s.integer(100000, 999999)), "{}"),),
     "The number of {0} is {o}.",
 )
@@ -146,7 +150,10 @@ When is the party for the birth date of {0}? | Date of birth: {0} | {0} grows a 
 Birth date of {0}, please. | I buy a present for {0}. On which date is the birthday? |
 When should I congratulate {0}? | Congratulate {0} on which day? | Birth year and day of {0}? |
 {0} came into the world when? | When did {0} come into the world? | The special day of {0}: birthday, please. |
-Cake for {0}: on what date?"""),
+Cake for {0}: on what date? | When does {0} have the birthday? | When does {0} celebrate? Birthday, please. |
+When does my friend {0} have a birthday? | When will {0} have a birthday? | When has {0} a birthday? |
+When does {0} turn a year older? | When does {0} get birthday presents? | On what day does {0} have a birthday? |
+On which date does {0} have a birthday? | Does {0} have a birthday this month? When?"""),
     (
         Outcome(
             ("birthday", "date", "born", "date_of_birth"),

@@ -60,9 +60,12 @@ We want to go for a walk in {0}. Will it rain? | We have a picnic in {0}. Will t
 Can we eat outside in {0} today, or is it too cold? | Is it a nice day in {0}? | Current weather for {0}. |
 Today's weather in {0}? | Do you know how the weather is in {0}? | whats the weather like today in {0} |
 Is the weather good enough for a walk in {0}? | Is it colder than zero in {0}? | Are the skies clear over {0}? |
-Clouds over {0}? | Do people in {0} need a jacket? | Storm in {0}? | Are there clouds in {0}? |
-The sky above {0}? | What is the sky doing in {0}? | Is it frosty in {0}? | Temperature outside in {0}? |
-How many degrees outside in {0}? | Conditions in {0}: weather | Rain or sun in {0}?"""),
+Clouds over {0}? | Do people in {0} need a jacket? | Storm in {0}? | Are there clouds in {0}? | The sky above {0}? |
+What is the sky doing in {0}? | Is it frosty in {0}? | Temperature outside in {0}? |
+How many degrees outside in {0}? | Conditions in {0}: weather | Rain or sun in {0}? | {0}, how is the weather? |
+{0}, is it warm or cold? | {0}, how warm is it? | {0}: how warm? | {0}: degrees? | {0}, how cold is it? |
+{0}, what are the degrees? | {0}, sun or rain? | How many degrees in {0}? | How many degrees has {0}? |
+How many degrees does {0} have today? | In {0}, how many degrees? | Degrees in {0}?"""),
     (
         Outcome(DEGREES, amount(-15, 40), "{} degrees"),
         Outcome(SKY, pick(words.SKIES), "{}"),
@@ -118,7 +121,13 @@ what does the clock say in {0} now | The clocks in {0} say what? | Hour in {0}? 
 Is it already night in {0}? Give me the time. | My colleague sits in {0}. What time does she have? |
 Zone time of {0}, please. | Time zone of {0}: the hour now? | Should I phone {0} now? What time is it there? |
 The hour over there in {0}? | Watch in {0} shows what? | How late is it over in {0}? |
-People in {0} have what time now? | O'clock in {0}?"""),
+People in {0} have what time now? | O'clock in {0}? | I have a meeting with {0}. What is the time there? |
+I have a friend in {0}. What time is it there? | I have a call to {0} soon. How late is it there? |
+I have family in {0}. What is the time there? | We have a call with {0}. What time do they have? |
+We have guests from {0}. What is the time there? | My boss is in {0}. What is the time there? |
+My plane lands in {0}. What is the time there? | There is a call with {0}. What time is it there? |
+What's the hour in {0}? | What's the local time in {0}? | What's the time of day in {0}? |
+What's the time over in {0}? | What's the time there in {0}? | Time and clock in {0}, please."""),
     (Outcome(("time", "local_time", "now", "clock", "current_time"), words.clock, "{}"),),
     "It is {o} in {0}.",
 )

@@ -212,7 +212,19 @@ A customer wants a {0}. Do we have one? | A customer asks for a {0}. Is it in st
 I would like a {0}. Is one in stock? | I need ten {0}s. Are there enough? | Have we sold all the {0}s? |
 Is the {0} sold out already? | Will we run out of {0}s soon? | Is any {0} left? | Shelf check: {0} |
 Did we run out of the {0}? | Storage: {0} | Can a customer still get the {0}? How many are there? |
-Supply of the {0}? | Availability of the {0}, please. | Depot: how many of the {0}? | Count the {0} in the depot."""),
+Supply of the {0}? | Availability of the {0}, please. | Depot: how many of the {0}? | Count the {0} in the depot. |
+{0}s in stock? | {0}s left? | {0}s: how many are left? | {0}s, are there any? | {0}s, in stock or sold out? |
+Any {0}s in the warehouse? | Any {0}s on the shelf? | Stock of {0}s? | Stock of {0}s, please. | Stock check on {0}s. |
+Tell me the stock of {0}s. | The number of {0}s, please. | The number of {0}s we have? | Number of {0}s left? |
+The inventory of {0}s, please. | Inventory of {0}s? | Are {0}s sold out? | Are all {0}s sold out? |
+Are all the {0}s gone? | Are the {0}s gone? | Are the {0}s available? | Are the last {0}s sold? |
+Have the {0}s been sold out? | Are we running out of {0}s? | Are we short of {0}s? | Are there still {0}s? |
+Do we still have {0}s? | Do you have {0}s? | I need some {0}s. Are there any left? |
+I need five {0}s. Do we have that many? | I need a dozen {0}s. Are there enough? |
+I want three {0}s. Are they in stock? | A customer needs six {0}s. Are there enough? | Do we have ten {0}s? |
+Are there eight {0}s in stock? | We need two {0}s. Are they there? | We sold many {0}s. How many are left? |
+How are we doing on {0}s? | What about the {0}s, how many are left? | What is our stock of {0}s? |
+How big is the stock of {0}s?"""),
     (Outcome(("count", "stock", "quantity", "left", "units"), amount(0, 500), "{}"),),
     "There are {o} in stock: {0}.",
 )
@@ -263,11 +275,22 @@ I have to go to the {0}. When does it open? | I want to go to the {0}. Is it ope
 I need to go to the {0} after work. Is it still open? | I need the opening hours of the {0}. |
 The {0} is closed. When does it open? | I want to know when the {0} is open. |
 I would like to visit the {0}. When is it open? | Is the {0} closed on Sundays? Show the hours. |
-Till when can I visit the {0}? | Doors of the {0} open at what time? |
-Can I still go to the {0}? When does it shut? | Visiting hours of the {0}? | Hours of business: {0} |
-At which hour does the {0} start its day? | The {0} lets people in when? |
-The sign at the {0} gives which hours? | Opening time, {0}? | Closing time of the {0}? |
-Until what hour is the {0} open?"""),
+Till when can I visit the {0}? | Doors of the {0} open at what time? | Can I still go to the {0}? When does it shut? |
+Visiting hours of the {0}? | Hours of business: {0} | At which hour does the {0} start its day? |
+The {0} lets people in when? | The sign at the {0} gives which hours? | Opening time, {0}? |
+Closing time of the {0}? | Until what hour is the {0} open? | When do they open at the {0}? |
+When do they close the doors of the {0}? | When do they lock the {0}? | When do people get into the {0}? |
+When do you open the {0}? | When do we get into the {0}? | When will they open the {0}? |
+When will they close the {0}? | When does the {0} open its doors? | When does the {0} start in the morning? |
+When is the {0} shut? | How early is the {0} open? | How early can I go to the {0}? |
+How early do they open the {0}? | How early will the {0} open? | How late will the {0} close? |
+How late can I go to the {0}? | How late do they close the {0}? | How soon does the {0} open? |
+How soon does the {0} close? | Tell me if the {0} is open. | Tell me until when the {0} is open. |
+Tell me when they open the {0}. | Tell me how long the {0} is open. | Say when the {0} closes. |
+Say when the {0} opens. | I must go to the {0}. When does it close? | I am on my way to the {0}. Is it open? |
+I stand before the {0}. When does it open? | Did the {0} close? | Did they close the {0}? |
+Do they open the {0} today? | The {0} closes when? | The {0}: opening hours? | {0}, open now? | is the {0} open |
+when does the {0} close"""),
     (
         Outcome(
             ("hours", "open", "opening_hours", "times"),
@@ -320,11 +343,23 @@ I am on a diet. How many calories does {0} have? | I count calories. What about 
 I want to know the calories of {0}. | I need the calories of {0} for my diet. |
 I would like to know how many calories {0} has. | We have {0} for dinner. How many calories is that? |
 For my diet: calories of {0}? | Does {0} fit my diet? How many calories is it? |
-What does the calorie table say for {0}? | Is there a lot of energy in {0}? |
-Is {0} fattening? How many calories? | Energy in {0}? | Food energy of {0}? | How much energy does {0} give? |
-Kilocalories in {0}? | I am on a diet. Calories of {0}? | Diet question: calories in {0}? |
-Does {0} make fat? Give the calories. | A portion of {0} has how many calories? | Nutrition facts: {0} |
-Nutrition of {0}, please. | kcal {0} | How rich is {0} in calories?"""),
+What does the calorie table say for {0}? | Is there a lot of energy in {0}? | Is {0} fattening? How many calories? |
+Energy in {0}? | Food energy of {0}? | How much energy does {0} give? | Kilocalories in {0}? |
+I am on a diet. Calories of {0}? | Diet question: calories in {0}? | Does {0} make fat? Give the calories. |
+A portion of {0} has how many calories? | Nutrition facts: {0} | Nutrition of {0}, please. | kcal {0} |
+How rich is {0} in calories? | Is there a lot of kcal in {0}? | Is there a lot of fat and energy in {0}? |
+Is there a lot of energy in a portion of {0}? | Are there lots of calories in {0}? | Is {0} rich in energy? |
+Is {0} light food? Give the calories. | Is {0} heavy food? Give the calories. |
+Is {0} good for my diet? Check the calories. | How many calories would {0} give me? |
+How many calories will I get from {0}? | How many calories will be in {0}? | How many calories does {0} give? |
+How many calories does {0} bring me? | How many calories do I take in with {0}? | How many calories can {0} have? |
+How many calories would I eat with {0}? | How much energy will {0} give me? | How much energy would I get from {0}? |
+How much energy can I get from {0}? | What calories will {0} give me? | What will {0} give me in kcal? |
+Will {0} give me many calories? | Will {0} give me energy? How many kcal? | Does {0} give me many calories? |
+Does {0} give much energy? | If I eat {0}, how many calories is that? | When I eat {0}, how many calories do I get? |
+I will have {0}. How many calories is that? | I cook {0}. How many calories does it have? |
+I love {0}, but how many calories has it? | My snack is {0}. Count the calories. |
+{0} for dinner: how many calories? | {0}: how much energy? | energy of {0} | kcal of {0}"""),
     (Outcome(("calories", "kcal", "energy", "count"), amount(5, 900), "{} calories"),),
     "{0} has {o}.",
 )

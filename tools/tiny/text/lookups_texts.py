@@ -45,10 +45,23 @@ I need a page about {0}. | I need to find {0} online. | I write a report and nee
 I know nothing about {0}. Search the web. | My search is {0}. | Search query: {0} | Search term: {0} |
 About {0}: search the web. | Let me read something about {0} from the web. | Browse the web for {0}. |
 Dig up something on {0}. | Research {0}. | Research on {0}, please. | Hunt the web for {0}. |
-Web pages on {0}, please. | Check the internet for {0}. | Scan the web for {0}. |
-Open the search engine with {0}. | Give me links about {0}. | Articles about {0}, from the web. |
-My browser should look for {0}. | Explore {0} online. | Collect pages about {0}. |
-News and pages on {0}: search. | The web knows {0}. Look."""),
+Web pages on {0}, please. | Check the internet for {0}. | Scan the web for {0}. | Open the search engine with {0}. |
+Give me links about {0}. | Articles about {0}, from the web. | My browser should look for {0}. | Explore {0} online. |
+Collect pages about {0}. | News and pages on {0}: search. | The web knows {0}. Look. | What hits are there for {0}? |
+What hits do you get for {0}? | What links are there on {0}? | What sites are there about {0}? |
+What articles are there on {0}? | What is there to read about {0}? | What can I read about {0}? |
+What comes up for {0}? | What comes up when I search {0}? | What do you get when you search for {0}? |
+What would a search engine find for {0}? | What has been written about {0}? | What news is there about {0}? |
+What turns up under {0}? | Which results do you get for {0}? | Which links come up for {0}? |
+Which articles mention {0}? | How many pages mention {0}? | Where on the web is something about {0}? |
+Who writes about {0}? Look online. | Are there sites about {0}? | Are there articles on {0}? |
+Is {0} mentioned anywhere online? | Let me read about {0}. | I'd like to read up on {0}. |
+I would love to read something on {0}. | I want to learn more about {0}. Search. |
+I want to know what is online about {0}. | I am curious about {0}. Look online. | I heard of {0}. Search for it. |
+My topic is {0}. Find pages. | Read up on {0} for me. | See what the web says about {0}. |
+See what you find for {0}. | Something on {0} from the web, please. | Anything on {0}? Search the web. |
+Results on {0}, please. | The first results for {0}, please. | Pages about {0}? | Links on {0}? |
+{0}: what is on the web? | {0}, search it."""),
     (Outcome(("title", "top", "first", "page", "hit"), words.phrase, "{}"),),
     "I found: {o}.",
 )
@@ -96,7 +109,10 @@ My guest speaks {1}. Translate {0} for him. | I do not speak {1}. Translate {0} 
 From English into {1}: {0} | How would a speaker of {1} say this: {0} | Render in {1}: {0} |
 {1} version of this: {0} | Make a {1} version: {0} | My friend only reads {1}. Translate: {0} |
 I learn {1}. How do I say {0}? | Give it to me in {1}: {0} | Interpret for me. Language {1}, text {0}. |
-The {1} wording of {0}, please. | Turn this sentence into {1}: {0} | Change the language to {1}: {0}"""),
+The {1} wording of {0}, please. | Turn this sentence into {1}: {0} | Change the language to {1}: {0} |
+Put the words {0} into {1}. | Put the text {0} into {1}. | Put this text into {1}: {0} |
+Put {0} in the {1} language. | Please put {0} into {1}. | Can you put {0} into {1}? | Could you put {0} into {1}? |
+Bring {0} into {1}. | Change {0} into {1}. | Move {0} into {1}."""),
     (Outcome(("translation", "text", *RESULT), words.syllables, "{}"),),
     "In {1} it is: {o}.",
 )
@@ -143,9 +159,17 @@ Give me the text of {0}. | Give me the contents of {0}. | Get the file {0}. | Ge
 I need the file {0}. | I need the text in {0}. | Load the file {0}. | Load {0} and show it to me. |
 Load the text of {0}. | Print {0}. | Print the contents of {0}. | The file {0}, please. |
 The contents of {0}, please. | There is a file {0}. What does it say? | Somebody sent me {0}. What is in it? |
-I saved my text in {0}. Open it. | cat {0} | Display {0}. | Fetch the text in {0}. | Pull up {0}. |
-Let me view {0}. | Peek into {0}. | Display the document {0}. | Bring {0} on the screen. | Unfold {0} for me. |
-From the disk, read {0}. | Extract the text of {0}. | I lost track of {0}. What does it contain?"""),
+I saved my text in {0}. Open it. | cat {0} | Display {0}. | Fetch the text in {0}. | Pull up {0}. | Let me view {0}. |
+Peek into {0}. | Display the document {0}. | Bring {0} on the screen. | Unfold {0} for me. |
+From the disk, read {0}. | Extract the text of {0}. | I lost track of {0}. What does it contain? |
+What does {0} hold? | What does {0} tell us? | What does {0} show? | What does my file {0} contain? |
+What does the text {0} say? | What did I write in {0}? | What did they write in {0}? | What can I read in {0}? |
+What stands in {0}? | What lines are in {0}? | Which lines does {0} contain? | Tell me what {0} contains. |
+I want to know what {0} contains. | See what {0} contains. | Look up what {0} contains. | Show me my file {0}. |
+Show me the whole file {0}. | Show me the lines of {0}. | Show me the inside of {0}. | Show {0}. | Show {0} to me. |
+Show us {0}. | Show us the file {0}. | Let me look at {0}. | Let me look into {0}. | Let us see {0}. |
+Let us see what is in {0}. | Give me {0} to read. | I need to read {0}. | I have to see {0}. | show {0} | open {0} |
+view {0} | read {0} | {0}, open it. | {0}: what is in it? | {0}: show me the text."""),
     (Outcome(("text", "content", "data", "contents"), words.phrase, "{}"),),
     "The file {0} says: {o}",
 )
@@ -191,7 +215,10 @@ I never heard the word {0}. Explain. | Explain the expression {0}. | Vocabulary:
 Look in the dictionary under {0}. | Lexicon entry for {0}, please. | The sense of the word {0}? |
 Describe the word {0}. | A pupil asks about the word {0}. | Clarify the word {0}. |
 What would a dictionary say for {0}? | The book uses the word {0}. What is it? | Unknown word: {0} |
-Help me understand the word {0}. | Give the definition: {0}"""),
+Help me understand the word {0}. | Give the definition: {0} | How do we define {0}? | How is the word {0} defined? |
+How is the term {0} defined? | How is {0} explained? | How is {0} described in the dictionary? |
+How can {0} be defined? | How would a dictionary define {0}? | What is {0} defined as? | Which way is {0} defined? |
+In what way is {0} defined?"""),
     (Outcome(("definition", "meaning", "sense", "text"), words.phrase, "{}"),),
     "{0} means: {o}.",
 )

@@ -63,7 +63,20 @@ My car goes from {0} to {1}. How many km is that? | Length of the way from {0} t
 I drive from {0} to {1}. How many kilometres? | How many miles from {0} to {1}? | Miles between {0} and {1}? |
 Apart by how much: {0} and {1}? | How near is {0} to {1}? | Length of a trip from {0} to {1} in km. |
 My bike tour goes from {0} to {1}. How far is that? | By road, {0} to {1}: how far? |
-The way {0} - {1}, in kilometres. | Gap in km between the cities {0} and {1}?"""),
+The way {0} - {1}, in kilometres. | Gap in km between the cities {0} and {1}? | Is {0} far off from {1}? |
+Is {0} a long way from {1}? | Is {0} very far from {1}? | Is {0} near {1}? How far is it? |
+Is {0} far from {1} by road? | Is {0} farther than a day from {1}? How far? | Are the towns {0} and {1} far apart? |
+Are the cities {0} and {1} far from each other? | Give me the distance, {0} to {1}. |
+Give me the road distance from {0} to {1}. | Give me the length of the way from {0} to {1}. |
+Give the distance from {0} to {1}. | Get me the distance from {0} to {1}. |
+Tell me the distance between {0} and {1}. | Let me know the distance from {0} to {1}. |
+Let me know how far it is from {0} to {1}. | Show me the distance from {0} to {1}. |
+Say how far it is from {0} to {1}. | I want the distance from {0} to {1}. | I walk from {0} to {1}. How far is it? |
+I move from {0} to {1}. How far is that? | I travel from {0} to {1}. How many km is that? |
+We go from {0} to {1}. How far is it? | A truck goes from {0} to {1}. How many km? |
+The road from {0} to {1}: how long? | {0} - {1}: how far? | {0} {1} distance | {0} {1} km | {0} {1} how far |
+km {0} {1} | distance {0}, {1} | distance between {0} and {1} | distance of {0} and {1} | route {0} {1} |
+way {0} {1} | how far {0} {1}"""),
     (Outcome(("km", "distance_km", "distance", "kilometres"), amount(10, 9999), "{} km"),),
     "From {0} to {1} it is {o}.",
 )

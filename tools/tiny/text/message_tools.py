@@ -70,28 +70,35 @@ Sends a text to a contact | Messages somebody. | Chat message | Sends an SMS. | 
 Write to a person. | Short message service. | Tells a contact something. | Notify a person. |
 Sends a short text to a person. | Message tool. | Lets you text people. | Delivers a message to a contact."""),
     (PERSON, TASK),
-    phrases("""Send {0} a message: {1} | Text {0}: {1} | Message {0}: {1} | Tell {0}: {1} |
-Write {0} this: {1} | Send this to {0}: {1} | Let {0} know: {1} | Please tell {0} this: {1} |
-Message to {0}: {1} | Send {0} this text: {1} | A text to {0}: {1} | Say to {0}: {1} |
-{0} should know this: {1} | Inform {0}: {1} | Drop {0} a message: {1} | Pass this on to {0}: {1} |
-I want to tell {0}: {1} | Can you text {0}? Say: {1} | Could you send {0} a message that says: {1} |
-Shoot {0} a text: {1} | text {0} {1} | message {0} {1} | Send a text to {0}: {1} | I need to message {0}: {1} |
-I want to text {0} this: {1} | Ping {0} with this: {1} | Send "{1}" to {0}. | Text "{1}" to {0}. |
-Message for {0}: {1} | {0} needs to hear this: {1} | Give {0} this message: {1} | Write a message to {0}: {1} |
-Write to {0} that they should {1}. | Tell {0} to {1}. | Remember to tell {0} this. Send it now: {1} |
-Can you tell {0} something for me? {1} | {0} has to {1}. Send a message. | A short text for {0}: {1} |
-SMS to {0}: {1} | Send an SMS to {0}. Text: {1} | Get word to {0}: {1} | Let {0} know they have to {1}. |
-Make sure {0} gets this message: {1} | My message to {0} is: {1} | {0} should {1}. Text that. |
-I'd like to send {0} a text: {1} | Contact {0} and say: {1} | Quick message to {0}: {1} | Ask {0} to {1}. |
-Would you message {0} and say: {1} | Please write {0} a text message: {1} | Chat message to {0}: {1} |
-The message is "{1}". It goes to {0}. |
-Ping {0}: {1} | Can you ping {0}? Tell them: {1} | {0} wants to hear from me. Write: {1} |
-Let {0} hear this: {1} | Chat with {0}: {1} | Whisper to {0}: {1} | Write {0} on the messenger: {1} |
-Send an SMS to {0}: {1} | {0} must hear this: {1} | Reach out to {0}: {1} | Give {0} a note: {1} |
-Answer {0}: {1} | Reply to {0} with: {1} | DM {0}: {1} | Drop {0} a line: {1} | Tell my friend {0}: {1} |
-Ask {0} this: {1} | Have {0} told: {1} | Buzz {0}: {1} | News for {0}: {1} | In the chat with {0}, write: {1} |
-Please get word to {0}: {1} | Notify {0} of this: {1} | Type to {0}: {1} | I want {0} to read this: {1} |
-Deliver to {0}: {1} | Quick chat to {0}: {1} | Relay this to {0}: {1}"""),
+    phrases("""Send {0} a message: {1} | Text {0}: {1} | Message {0}: {1} | Tell {0}: {1} | Write {0} this: {1} |
+Send this to {0}: {1} | Let {0} know: {1} | Please tell {0} this: {1} | Message to {0}: {1} |
+Send {0} this text: {1} | A text to {0}: {1} | Say to {0}: {1} | {0} should know this: {1} | Inform {0}: {1} |
+Drop {0} a message: {1} | Pass this on to {0}: {1} | I want to tell {0}: {1} | Can you text {0}? Say: {1} |
+Could you send {0} a message that says: {1} | Shoot {0} a text: {1} | text {0} {1} | message {0} {1} |
+Send a text to {0}: {1} | I need to message {0}: {1} | I want to text {0} this: {1} | Ping {0} with this: {1} |
+Send "{1}" to {0}. | Text "{1}" to {0}. | Message for {0}: {1} | {0} needs to hear this: {1} |
+Give {0} this message: {1} | Write a message to {0}: {1} | Write to {0} that they should {1}. | Tell {0} to {1}. |
+Remember to tell {0} this. Send it now: {1} | Can you tell {0} something for me? {1} |
+{0} has to {1}. Send a message. | A short text for {0}: {1} | SMS to {0}: {1} | Send an SMS to {0}. Text: {1} |
+Get word to {0}: {1} | Let {0} know they have to {1}. | Make sure {0} gets this message: {1} |
+My message to {0} is: {1} | {0} should {1}. Text that. | I'd like to send {0} a text: {1} | Contact {0} and say: {1} |
+Quick message to {0}: {1} | Ask {0} to {1}. | Would you message {0} and say: {1} |
+Please write {0} a text message: {1} | Chat message to {0}: {1} | The message is "{1}". It goes to {0}. |
+Ping {0}: {1} | Can you ping {0}? Tell them: {1} | {0} wants to hear from me. Write: {1} | Let {0} hear this: {1} |
+Chat with {0}: {1} | Whisper to {0}: {1} | Write {0} on the messenger: {1} | Send an SMS to {0}: {1} |
+{0} must hear this: {1} | Reach out to {0}: {1} | Give {0} a note: {1} | Answer {0}: {1} | Reply to {0} with: {1} |
+DM {0}: {1} | Drop {0} a line: {1} | Tell my friend {0}: {1} | Ask {0} this: {1} | Have {0} told: {1} |
+Buzz {0}: {1} | News for {0}: {1} | In the chat with {0}, write: {1} | Please get word to {0}: {1} |
+Notify {0} of this: {1} | Type to {0}: {1} | I want {0} to read this: {1} | Deliver to {0}: {1} |
+Quick chat to {0}: {1} | Relay this to {0}: {1} | message {0}: {1} | text {0}: {1} | msg {0} {1} | sms {0} {1} |
+sms to {0}: {1} | write {0} {1} | notify {0} {1} | dm {0} {1} | chat {0} {1} | send {0} {1} | send {0} the text {1} |
+ping {0}: {1} | notify {0}: {1} | a message to {0}: {1} | message to {0} {1} | text to {0}, {1} | Message {0} {1} |
+Text {0} {1} | Ping {0} and say: {1} | Ping {0} with the words: {1} | Poke {0} with this: {1} |
+Reach {0} with this: {1} | Send {0} this: {1} | Send {0} the words: {1} | Hit {0} up with this: {1} |
+Come on, tell {0}: {1} | For {0}, by text: {1} | To {0}: {1} | To {0}, as a message: {1} | By text to {0}: {1} |
+By SMS to {0}: {1} | By chat to {0}: {1} | {0} gets this message: {1} | {0} gets this text: {1} |
+{0} needs this text: {1} | Make sure {0} knows this: {1} | See that {0} reads this: {1} | Warn {0}: {1} |
+Let us text {0}: {1} | Text this to {0}: {1} | Message text for {0}: {1}"""),
     (Outcome(("status", "state", "delivery"), lambda s: s.any(("sent", "ok", "delivered", "queued")), "{}"),),
     "The message to {0} is {o}.",
 )
@@ -112,27 +119,30 @@ Write a memo. | Store a text for later | New note."""),
         ),
     ),
     phrases("""Note: {0} | Save a note: {0} | Write down: {0} | Take a note: {0} | Please note this: {0} |
-Keep this: {0} | Make a note that says {0} | Jot down {0} | New note: {0} | Remember this: {0} |
-Do not forget: {0} | Store this text: {0} | Please save this: {0} | A note for me: {0} | Add to my notes: {0} |
-I want to note {0} | Notes: {0} | Can you note this? {0} | Could you write this down? {0} |
-Can you take a note: {0} | note {0} | save note {0} | new note {0} | memo: {0} | Memo to me: {0} |
-Write a note: {0} | Write me a note: {0} | Write a memo: {0} | Write this down: {0} |
-Write this in my notes: {0} | Write a note that says: {0} | Save this text: {0} | Save this as a note: {0} |
-Save the following note: {0} | Save {0} as a note. | Save {0} in my notes. | Put {0} in my notes. |
-Put this in the notes: {0} | Put down: {0} | Keep a note of this: {0} | Keep {0} as a note. |
-Keep this in my notes: {0} | Make a note: {0} | Make a note of {0}. | Make a memo of this: {0} |
+Keep this: {0} | Make a note that says {0} | Jot down {0} | New note: {0} | Remember this: {0} | Do not forget: {0} |
+Store this text: {0} | Please save this: {0} | A note for me: {0} | Add to my notes: {0} | I want to note {0} |
+Notes: {0} | Can you note this? {0} | Could you write this down? {0} | Can you take a note: {0} | note {0} |
+save note {0} | new note {0} | memo: {0} | Memo to me: {0} | Write a note: {0} | Write me a note: {0} |
+Write a memo: {0} | Write this down: {0} | Write this in my notes: {0} | Write a note that says: {0} |
+Save this text: {0} | Save this as a note: {0} | Save the following note: {0} | Save {0} as a note. |
+Save {0} in my notes. | Put {0} in my notes. | Put this in the notes: {0} | Put down: {0} | Keep a note of this: {0} |
+Keep {0} as a note. | Keep this in my notes: {0} | Make a note: {0} | Make a note of {0}. | Make a memo of this: {0} |
 Note down: {0} | Note for later: {0} | Note to self: {0} | Note {0} for me. | Take this down: {0} |
 Take down a note. It says: {0} | Store a note: {0} | Create a note: {0} | Create a new note with the text {0} |
 Add a note: {0} | Add this to my notes: {0} | I need a note that says {0} | I need to write this down: {0} |
-I'd like to save a note: {0} | I want to keep this in my notes: {0} | Let me note this: {0} |
-For my notes: {0} | Please jot this down: {0} | My note is: {0} | Put this on paper: {0} | Scribble this: {0} |
-Into the notebook: {0} | My notebook should say: {0} | Keep a record: {0} | Notebook entry: {0} |
-Idea to keep: {0} | I had an idea: {0}. Note it. | On my notepad: {0} | Notepad: {0} | Post-it: {0} |
-Add this to my notebook: {0} | Capture this thought: {0} | Save these words: {0} | Archive this thought: {0} |
-Put down in writing: {0} | This should not get lost: {0} | Log this in my journal: {0} | Journal: {0} |
-File this note: {0} | Write a sticky note: {0} | Stick this in my notes: {0} | Preserve this text: {0} |
-Store a memo: {0} | Worth keeping: {0}. Put it in the notes. | Could you file a note? {0} |
-Here is a thought for the notebook: {0} | Type this into my notes: {0} | I dictate a note: {0}"""),
+I'd like to save a note: {0} | I want to keep this in my notes: {0} | Let me note this: {0} | For my notes: {0} |
+Please jot this down: {0} | My note is: {0} | Put this on paper: {0} | Scribble this: {0} | Into the notebook: {0} |
+My notebook should say: {0} | Keep a record: {0} | Notebook entry: {0} | Idea to keep: {0} |
+I had an idea: {0}. Note it. | On my notepad: {0} | Notepad: {0} | Post-it: {0} | Add this to my notebook: {0} |
+Capture this thought: {0} | Save these words: {0} | Archive this thought: {0} | Put down in writing: {0} |
+This should not get lost: {0} | Log this in my journal: {0} | Journal: {0} | File this note: {0} |
+Write a sticky note: {0} | Stick this in my notes: {0} | Preserve this text: {0} | Store a memo: {0} |
+Worth keeping: {0}. Put it in the notes. | Could you file a note? {0} | Here is a thought for the notebook: {0} |
+Type this into my notes: {0} | I dictate a note: {0} | Please save this text: {0} | Please save the following: {0} |
+Please save it: {0} | Please save this for me: {0} | Please save this note: {0} | Please store this: {0} |
+Please keep this text: {0} | Please write this: {0} | Please write down: {0} | Please put this down: {0} |
+Save this for me: {0} | Save this, please: {0} | Save it: {0} | Save the words: {0} | Keep this for me: {0} |
+Keep it: {0} | Store this, please: {0} | Store it: {0}"""),
     (Outcome(("status", "state", "note"), lambda s: s.any(("saved", "ok", "stored")), "{}"),),
     "The note is {o}.",
 )
@@ -211,31 +221,35 @@ Can you save {0}'s number? It is {1}. | Can you add {0} to my contacts? Phone: {
 Could you store the number {1} for {0}? | Could you put {0} in my phone book? The number is {1}. |
 save contact {0} {1} | add contact {0} {1} | new contact {0} {1} | New contact: {0}, {1} |
 New contact: {0} with the number {1}. | New number of {0}: {1} | Add {0} to my contacts with the number {1}. |
-Add {0} to the phone book: {1} | Add the contact {0}. The phone number is {1}. |
-Add the phone number {1} for {0}. | Add the number {1} to my contacts. It belongs to {0}. |
-Create a contact: {0}, phone {1}. | Create a contact for {0} with the number {1}. |
-Create a new contact named {0}. Number: {1}. | Store {0} in my contacts. The number is {1}. |
-Store {1} as the phone number of {0}. | Store the number of {0}. It is {1}. | Put {0} in my contacts: {1} |
-Put the number {1} in the phone book under {0}. | Put {0} and the number {1} in my contacts. |
-Keep the number of {0} in my phone: {1} | {0} has the phone number {1}. Save it. |
-{0} has a new number: {1}. Save it. | {0} can be called at {1}. Save the contact. |
-{0}'s phone number is {1}. Add it to my contacts. | {1} is the number of {0}. Store it. |
-{1} is {0}'s phone number. Save the contact. | The number of {0} is {1}. Put it in my phone book. |
-The phone number {1} belongs to {0}. Add it. | My new friend is {0}, phone {1}. Add the contact. |
-I met {0}. Save the phone number {1}. | I want to save {0} as a contact. Phone number {1}. |
-I want {0} in my phone book with the number {1}. | I need {0} in my contacts, number {1}. |
-I'd like to add {0} to my contacts. Number {1}. | Would you save the contact {0}, phone {1}? |
-Contact: {0}, phone number {1}. Save. | {0} has a new phone, {1}. Save it. | Phone book entry: {0}, {1} |
-Remember how to reach {0}: {1} | My friend {0} can be called at {1}. Add it. | {0} gave me this number: {1} |
-Into the address book: {0}, {1} | Address book: {0} with {1} | Keep the number of {0}: {1} |
-Write {0} into my contacts, phone {1}. | Register {0} as a contact with {1}. | Make {0} a contact: {1} |
-Insert {0} in my phone list. Number {1}. | The phone of {0} is {1}. Store that. |
-Create a contact card: {0}, {1} | I got the number of {0}. It is {1}. | Put {1} under {0} in the phone book. |
-Save {0} in my phone. {1} is the number. | Dial {1} for {0}. Keep that as a contact. |
-To call {0} I need {1}. Save it. | Mobile of {0}: {1}. Add to contacts. | Phone list: {0} = {1} |
-Note the phone of {0}: {1} | Let me keep {0} as a contact, {1}. | Record the phone number {1} for {0}. |
-Could you put {0} with {1} in my contacts? | People to remember: {0}, {1} |
-The new neighbour is {0}, phone {1}. Contact, please. | {0}, {1}: new contact, please."""),
+Add {0} to the phone book: {1} | Add the contact {0}. The phone number is {1}. | Add the phone number {1} for {0}. |
+Add the number {1} to my contacts. It belongs to {0}. | Create a contact: {0}, phone {1}. |
+Create a contact for {0} with the number {1}. | Create a new contact named {0}. Number: {1}. |
+Store {0} in my contacts. The number is {1}. | Store {1} as the phone number of {0}. |
+Store the number of {0}. It is {1}. | Put {0} in my contacts: {1} | Put the number {1} in the phone book under {0}. |
+Put {0} and the number {1} in my contacts. | Keep the number of {0} in my phone: {1} |
+{0} has the phone number {1}. Save it. | {0} has a new number: {1}. Save it. |
+{0} can be called at {1}. Save the contact. | {0}'s phone number is {1}. Add it to my contacts. |
+{1} is the number of {0}. Store it. | {1} is {0}'s phone number. Save the contact. |
+The number of {0} is {1}. Put it in my phone book. | The phone number {1} belongs to {0}. Add it. |
+My new friend is {0}, phone {1}. Add the contact. | I met {0}. Save the phone number {1}. |
+I want to save {0} as a contact. Phone number {1}. | I want {0} in my phone book with the number {1}. |
+I need {0} in my contacts, number {1}. | I'd like to add {0} to my contacts. Number {1}. |
+Would you save the contact {0}, phone {1}? | Contact: {0}, phone number {1}. Save. |
+{0} has a new phone, {1}. Save it. | Phone book entry: {0}, {1} | Remember how to reach {0}: {1} |
+My friend {0} can be called at {1}. Add it. | {0} gave me this number: {1} | Into the address book: {0}, {1} |
+Address book: {0} with {1} | Keep the number of {0}: {1} | Write {0} into my contacts, phone {1}. |
+Register {0} as a contact with {1}. | Make {0} a contact: {1} | Insert {0} in my phone list. Number {1}. |
+The phone of {0} is {1}. Store that. | Create a contact card: {0}, {1} | I got the number of {0}. It is {1}. |
+Put {1} under {0} in the phone book. | Save {0} in my phone. {1} is the number. |
+Dial {1} for {0}. Keep that as a contact. | To call {0} I need {1}. Save it. | Mobile of {0}: {1}. Add to contacts. |
+Phone list: {0} = {1} | Note the phone of {0}: {1} | Let me keep {0} as a contact, {1}. |
+Record the phone number {1} for {0}. | Could you put {0} with {1} in my contacts? | People to remember: {0}, {1} |
+The new neighbour is {0}, phone {1}. Contact, please. | {0}, {1}: new contact, please. |
+I want {0} in the phone book, {1}. | I want the number {1} of {0} in my phone book. |
+I need {0} in my phone book with the number {1}. | I'd like {0} in my phone book with {1}. |
+I want to have {0} in my phone book: {1} | We want {0} in the phone book with the number {1}. |
+Put {0} in my phone book with the number {1}. | Get {0} into my phone book with {1}. |
+Have {0} in my phone book, number {1}."""),
     (Outcome(("status", "state", "contact"), lambda s: s.any(("saved", "ok", "added", "stored")), "{}"),),
     "The contact {0} is {o}.",
 )
