@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from typing import Any
 
 import pytest
@@ -11,7 +12,10 @@ from tools.tiny.chat import CUE, NO_THOUGHT, TURN_END, pieces, prompt, render
 from tools.tiny.evaluate import SHIPPED
 from tools.tiny.text import FAMILIES, Sample, make_sample, systems
 from tools.tiny.text.arithmetic import SOFT_SWITCHES, THINK, make_sums
+from tools.tiny.text.catalogue import Concept
+from tools.tiny.text.everyday import EVERYDAY, MORE_ASKS
 from tools.tiny.text.facts import RELATIONS
+from tools.tiny.text.independent import INDEPENDENT_ASKS, make_independent_call
 from tools.tiny.text.loosening import loosened
 from tools.tiny.text.mixture import make_of
 from tools.tiny.text.passage_questions import ABOUT, OTHERS
@@ -70,6 +74,28 @@ def test_templates_words_and_numbers_of_the_two_splits_are_disjoint() -> None:
     assert len(train) > 1000
     assert len(heldout) > 1000
     assert not train & heldout
+
+
+def test_none_of_the_wordings_by_other_hands_is_held_out() -> None:
+    assert not [text for asks in MORE_ASKS.values() for text in asks if is_heldout(text)]
+
+
+def test_no_independent_wording_is_one_of_the_generators() -> None:
+    known = {text.lower() for concept in EVERYDAY for text in concept.asks}
+    assert not [text for asks in INDEPENDENT_ASKS.values() for text in asks if text.lower() in known]
+
+
+@pytest.mark.parametrize("concept", EVERYDAY, ids=lambda concept: concept.names[0])
+def test_a_wording_says_every_value_of_its_tool(concept: Concept) -> None:
+    fields = [f"{{{place}}}" for place in range(len(concept.fields))]
+    for text in (*concept.asks, *INDEPENDENT_ASKS[concept.names[0]]):
+        assert sorted(re.findall(r"\{\d\}", text)) == fields
+
+
+def test_an_independent_call_is_one_of_the_offered_tools() -> None:
+    for number in range(100):
+        sample = make_independent_call(3, number)
+        assert sample.check.expected[0][0] in parameters(sample)
 
 
 def test_prompts_of_the_two_splits_are_disjoint(samples: list[Sample]) -> None:

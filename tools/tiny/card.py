@@ -63,6 +63,10 @@ Calls again, held to the offered tools by the grammar of their schemas, as `tool
 
 {enforced_table}
 
+Single calls without a grammar in wordings by somebody who had seen none of the generator's:
+
+{independent_table}
+
 The first token of a prompt of 200 tokens comes after {first_token_ms:.0f} ms on those two cores.
 
 On {train_items} fresh conversations of the training distribution, which tells what does not generalise from what
@@ -117,6 +121,7 @@ def score_part(scores: dict[str, Any]) -> str:
         items=sum(row.items for row in heldout),
         table=markdown(heldout),
         enforced_table=markdown([Row(**row) for row in scores["enforced"]]),
+        independent_table=markdown([Row(**row) for row in scores["independent"]]),
         first_token_ms=scores["first_token_ms"],
         train_items=sum(row.items for row in train),
         train_table=markdown(train),

@@ -22,6 +22,7 @@ from pie_mlx.sdk.tools import native_grammar
 from tools.tiny.chat import TURN_END, prompt, render
 from tools.tiny.scoring import Judgement, judge
 from tools.tiny.text import FAMILIES, Sample, Split, tool_use
+from tools.tiny.text.independent import make_independent_call
 from tools.tiny.text.mixture import make_of
 from tools.tiny.text.sample import Tool
 
@@ -54,6 +55,11 @@ class Answered:
 
 def heldout_samples(per_family: int, seed: int = 1000, split: Split = "heldout") -> list[Sample]:
     return [make_of(family, seed, number, split) for family in FAMILIES for number in range(per_family)]
+
+
+def independent_calls(count: int, generate: Generate) -> list[Answered]:
+    """Calls in wordings by somebody who had seen none of the generator's."""
+    return answer_all([make_independent_call(1000, number) for number in range(count)], generate)
 
 
 def enforced_calls(model_path: Path, per_family: int) -> list[Answered]:
@@ -192,10 +198,13 @@ def main() -> None:
     rows = {split: score(split, arguments.items, generate, arguments.failures) for split in splits}
     enforced = table(enforced_calls(arguments.model, arguments.items))
     print(f"calls that a grammar enforces\n{markdown(enforced)}\n")
+    independent = table(independent_calls(arguments.items * 5, generate))
+    print(f"calls in independent wordings\n{markdown(independent)}\n")
     first_token_ms = first_token_seconds(arguments.model) * 1000
     print(f"first token of a prompt of {PROMPT_TOKENS} tokens: {first_token_ms:.0f} ms")
     if arguments.scores:
-        found = {name: [asdict(row) for row in of] for name, of in {**rows, "enforced": enforced}.items()}
+        tables = {**rows, "enforced": enforced, "independent": independent}
+        found = {name: [asdict(row) for row in of] for name, of in tables.items()}
         arguments.scores.write_text(json.dumps({**found, "first_token_ms": first_token_ms}))
 
 

@@ -4,10 +4,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tools.tiny.text import facts, identity, words
-from tools.tiny.text.actions import ACTIONS
 from tools.tiny.text.arithmetic import THINK
 from tools.tiny.text.catalogue import Concept
-from tools.tiny.text.lookups import LOOKUPS
+from tools.tiny.text.everyday import EVERYDAY
 from tools.tiny.text.loosening import worded
 from tools.tiny.text.sample import Check, Message, Sample, Tool, assistant, calling, result, system, user
 from tools.tiny.text.source import Source
@@ -15,18 +14,18 @@ from tools.tiny.text.synthesis import ask, synthesise
 from tools.tiny.text.tool_names import renamed, shared_prefix, unheard
 from tools.tiny.text.tool_wordings import CLOSERS, ERRORS, JOINTS, OPENERS, SYSTEMS, UNSERVED
 
-CONCEPTS = (*LOOKUPS, *ACTIONS)
 # What examples and tutorials offer: weather, time, add, multiply, search, email.
-COMMON = (*LOOKUPS[:4], LOOKUPS[6], ACTIONS[0])
+_EXAMPLES = ("get_weather", "get_time", "add", "multiply", "search", "send_email")
+COMMON = tuple(concept for concept in EVERYDAY if concept.names[0] in _EXAMPLES)
 # Told apart only by what they are for: names and parameters are alike.
-ARITHMETIC = tuple(concept for concept in CONCEPTS if concept.names[0] in ("add", "multiply", "subtract"))
+ARITHMETIC = tuple(concept for concept in EVERYDAY if concept.names[0] in ("add", "multiply", "subtract"))
 # A model without tools adds, subtracts and knows capitals by itself; a note it just keeps.
 ANSWERED_ANYWAY = (
     *("add", "subtract", "multiply", "calculate", "get_capital", "translate"),
     *("save_note", "save_contact", "log_expense"),
 )
 # What stands in a list may be held out.
-LISTED_NAMES = frozenset(name for concept in CONCEPTS for name in concept.names)
+LISTED_NAMES = frozenset(name for concept in EVERYDAY for name in concept.names)
 NOTHING = "I have no tool for that."
 FEW_TOOLS = 4
 # How many tools a call is chosen from: trained more often from many, since those are learned last.
@@ -87,7 +86,7 @@ def _offer(source: Source, concept: Concept, verb: str = "", noun: str = "") -> 
     return Offer(concept, source.one(concept.names), tuple(keys), optional, verb, noun)
 
 
-def make_offer(source: Source, invented: float = 0.5, pool: tuple[Concept, ...] = CONCEPTS) -> Offer:
+def make_offer(source: Source, invented: float = 0.5, pool: tuple[Concept, ...] = EVERYDAY) -> Offer:
     if source.chance(invented):
         return _offer(source, *synthesise(source))
     concept = source.any(pool)
@@ -225,7 +224,7 @@ def _clash(offer: Offer, other: Offer) -> bool:
 def distinct_offers(source: Source, count: int) -> list[Offer]:
     """Different tools: invented and everyday ones mixed, everyday ones only, or only the most common ones."""
     kind = source.any(("mixed", "mixed", "everyday", "common", "common"))
-    pool = COMMON if kind == "common" else CONCEPTS
+    pool = COMMON if kind == "common" else EVERYDAY
     if source.varied and kind == "common" and 1 < count <= len(ARITHMETIC) and source.chance(0.35):
         pool = ARITHMETIC
     offers: list[Offer] = []
@@ -341,7 +340,7 @@ def unserved(source: Source, offered: list[Offer]) -> tuple[str, str]:
 
 def _wish_without_tools(source: Source) -> Sample:
     """A wish that needs a tool in a conversation that has none."""
-    concept = source.any([concept for concept in CONCEPTS if concept.names[0] not in ANSWERED_ANYWAY])
+    concept = source.any([concept for concept in EVERYDAY if concept.names[0] not in ANSWERED_ANYWAY])
     turns = [*opening(source), user(request(source, _offer(source, concept)).text), assistant(NOTHING)]
     return Sample("no tool fits", tuple(turns), Check("no_call"))
 

@@ -1,0 +1,23 @@
+"""The everyday tools, with the wordings of `asks.json` beside those that stand with each tool.
+
+Those were written without sight of the others, as different people speak: somebody who types little, somebody who tells
+why, somebody who asks politely. None of them is held out.
+"""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from tools.tiny.text.actions import ACTIONS
+from tools.tiny.text.catalogue import Concept
+from tools.tiny.text.lookups import LOOKUPS
+
+MORE_ASKS: dict[str, list[str]] = json.loads((Path(__file__).parent / "asks.json").read_text())
+"""By the plainest name of a tool."""
+
+
+def _asked_otherwise(concept: Concept) -> Concept:
+    return replace(concept, asks=(*concept.asks, *MORE_ASKS[concept.names[0]]))
+
+
+EVERYDAY: tuple[Concept, ...] = tuple(_asked_otherwise(concept) for concept in (*LOOKUPS, *ACTIONS))
