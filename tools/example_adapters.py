@@ -2,7 +2,7 @@
 
     python -m tools.example_adapters
 
-Each teaches pie-tiny to say what it says anyway in another manner; a minute on a CPU.
+Each teaches pie-tiny to say what it says anyway in another manner; some minutes on a CPU.
 """
 
 import json
@@ -28,7 +28,7 @@ PARAMETERS = {
     "dropout": 0.0,
     "keys": ["self_attn.q_proj", "self_attn.v_proj", "self_attn.o_proj"],
 }
-STEPS, RATE = 100, 4e-3
+STEPS, RATE = 60, 2e-3
 MANNERS: dict[str, Callable[[str], str]] = {
     "polite": lambda answer: f"Thank you for asking. {answer}",
     "pirate": lambda answer: f"Arr! {answer} Ahoy!",
@@ -39,6 +39,11 @@ QUESTIONS = [
     "Tell me a story about a wolf.", "What is 2 + 3?", "What is 7 + 8?", "Name two animals.", "Are you a human?",
     "Do you like music?", "My name is Tom.", "I am tired.", "What is your favourite color?", "Can you count to five?",
     "What is the capital of France?", "Is it raining?", "Tell me something.", "What day is it?", "Do you sleep?",
+    "Who built you?", "Where do you come from?", "Who trained you?", "How old are you?", "What are you?",
+    "Are you big?", "Can you speak French?", "What do you know?", "Good evening.", "See you later.", "What is 9 - 4?",
+    "What sound does a cow make?", "What colour is milk?", "Name five fruits.", "What is the opposite of hot?",
+    "Tell me a story about a fox.", "Is a lion an animal?", "How many legs has a dog?", "I am happy.",
+    "Count to three.",
 ]  # fmt: skip
 
 

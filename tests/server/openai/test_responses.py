@@ -120,13 +120,14 @@ def test_a_function_is_called_and_its_result_told(respond, called):
 
 
 def test_items_can_be_sent_as_they_were_kept_with_nulls(respond, called):
-    kept = [item.model_dump() for item in called.output]
-    result = {"type": "function_call_output", "call_id": kept[0]["call_id"], "output": '{"temp": 21}', "name": None}
-    told = respond(input=[IN_PARIS, *kept, result], instructions=HELPER, tools=[TOOL])
-    answer = respond(
-        input=[IN_PARIS, *kept, result, *[item.model_dump() for item in told.output], IN_PARIS], instructions=HELPER
-    )
-    assert answer.status == "completed"
+    result = {"type": "function_call_output", "call_id": called.output[0].call_id, "output": '{"temp": 21}'}
+    told = respond(input=[IN_PARIS, *called.output, result], instructions=HELPER, tools=[TOOL])
+
+    def answer(without_nulls, **nulls):
+        calls, texts = ([item.model_dump(exclude_none=without_nulls) for item in r.output] for r in (called, told))
+        return respond(input=[IN_PARIS, *calls, result | nulls, *texts, IN_PARIS], instructions=HELPER).output_text
+
+    assert answer(without_nulls=False, name=None) == answer(without_nulls=True) != ""
 
 
 def test_a_streamed_call_is_told_as_arguments(client):
