@@ -12,8 +12,13 @@ from tools.tiny.text.actions import ACTIONS
 from tools.tiny.text.catalogue import Concept
 from tools.tiny.text.lookups import LOOKUPS
 
-MORE_ASKS: dict[str, list[str]] = json.loads((Path(__file__).parent / "asks.json").read_text())
-"""By the plainest name of a tool."""
+
+def read_asks(file: str) -> dict[str, list[str]]:
+    """The wordings of a file beside this one, by the plainest name of a tool."""
+    return json.loads((Path(__file__).parent / file).read_text())
+
+
+MORE_ASKS = read_asks("asks.json")
 
 
 def _asked_otherwise(concept: Concept) -> Concept:

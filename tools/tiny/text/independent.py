@@ -4,16 +4,14 @@ The held-out eighth of the lists was written together with what is trained on, a
 who add to the lists; these wordings tell how the model fares with people it has not heard.
 """
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
-from tools.tiny.text.sample import Check, Sample, calling, user
+from tools.tiny.text.everyday import read_asks
+from tools.tiny.text.sample import Sample, calling, user
 from tools.tiny.text.source import Source
-from tools.tiny.text.tool_use import FEW_TOOLS, HELDOUT_COUNTS, Offer, distinct_offers, opening, request, schemas
+from tools.tiny.text.tool_use import HELDOUT_COUNTS, Offer, distinct_offers, judged_call, opening, request, schemas
 
-INDEPENDENT_ASKS: dict[str, list[str]] = json.loads((Path(__file__).parent / "independent_asks.json").read_text())
-"""By the plainest name of an everyday tool."""
+INDEPENDENT_ASKS = read_asks("independent_asks.json")
 
 
 def _asked_otherwise(source: Source, offer: Offer) -> Offer:
@@ -35,7 +33,5 @@ def make_independent_call(seed: int, number: int) -> Sample:
     offers = _everyday_offers(source)
     wanted = source.any([offer for offer in offers if not offer.verb])
     wish = request(source, _asked_otherwise(source, wanted))
-    call = (wish.offer.name, wish.arguments)
-    task = "tool call" if len(offers) <= FEW_TOOLS else "one of many tools"
-    turns = (*opening(source), user(wish.text), calling(call))
-    return Sample(task, turns, Check("calls", [call]), schemas(source, offers))
+    turns = (*opening(source), user(wish.text), calling((wish.offer.name, wish.arguments)))
+    return judged_call(wish, turns, schemas(source, offers))

@@ -264,6 +264,12 @@ def exchange(source: Source, wish: Request, thinks: bool = False) -> tuple[list[
     return [user(wish.text), call, result(value), assistant(answer, done)], values
 
 
+def judged_call(wish: Request, turns: tuple[Message, ...], tools: tuple[Tool, ...]) -> Sample:
+    """A conversation that ends in the call of this wish, and is judged by it."""
+    task = "tool call" if len(tools) <= FEW_TOOLS else "one of many tools"
+    return Sample(task, turns, Check("calls", [(wish.offer.name, wish.arguments)]), tools)
+
+
 def make_calls(source: Source) -> Sample:
     """One to five wishes; the last one ends in its call or in the answer after the result."""
     offers = distinct_offers(source, source.any(TRAINED_COUNTS if source.split == "train" else HELDOUT_COUNTS))
@@ -280,9 +286,7 @@ def make_calls(source: Source) -> Sample:
         turns += done
     tools = schemas(source, offers)
     if source.chance(0.5):
-        check = Check("calls", [(wish.offer.name, wish.arguments)])
-        task = "tool call" if len(tools) <= FEW_TOOLS else "one of many tools"
-        return Sample(task, tuple(turns[:-2]), check, tools)
+        return judged_call(wish, tuple(turns[:-2]), tools)
     return Sample("answer from result", tuple(turns), Check("contains", values), tools)
 
 
