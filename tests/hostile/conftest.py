@@ -1,0 +1,44 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.hostile.target import Target
+
+LANGUAGES = {"python": "py"}
+"""Languages of programs, and how their files end."""
+
+
+@pytest.fixture
+def make_target(tmp_path):
+    """Starts engines with settings of their own, each under a home of its own."""
+    started = []
+
+    def make(*flags, **options):
+        started.append(Target(tmp_path / f"home{len(started)}", *flags, **options))
+        return started[-1]
+
+    yield make
+    for one in started:
+        one.clean_up()
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory):
+    """An engine without weights that the tests of a module attack in turn."""
+    running = Target(tmp_path_factory.mktemp("hostile") / "home")
+    yield running
+    running.clean_up()
+
+
+@pytest.fixture(params=LANGUAGES)
+def hostile(request, target):
+    """Runs a hostile program of each language to its end: exit status, its result (None if it failed) and stderr."""
+    folder = Path(__file__).parent / "programs" / request.param
+
+    def run(name, **input):
+        path = folder / f"{name}.{LANGUAGES[request.param]}"
+        code, out, err = target.pie("run", path, "--input", json.dumps(input))
+        return code, json.loads(out.splitlines()[-1]) if code == 0 and out else None, err
+
+    return run
