@@ -56,3 +56,23 @@ def host_view(array: mx.array) -> npt.NDArray[Any]:
 def to_host(array: mx.array) -> npt.NDArray[Any]:
     """A copy on the host; bfloat16, which numpy lacks, as its uint16 bits."""
     return np.array(cast("Any", array.view(mx.uint16) if array.dtype == mx.bfloat16 else array))
+
+
+FloatArray = npt.NDArray[np.float32]
+DoubleArray = npt.NDArray[np.float64]
+
+
+def floats(array: mx.array) -> FloatArray:
+    """A copy on the host as float32, which holds float16 and bfloat16 exactly."""
+    return np.array(cast("Any", array.astype(mx.float32)))
+
+
+def doubles(array: mx.array) -> DoubleArray:
+    """A copy on the host as float64."""
+    return floats(array).astype(np.float64)
+
+
+def rounded(values: FloatArray, dtype: mx.Dtype) -> FloatArray:
+    """`values` as an array of `dtype` holds them. On the CPU, whose conversions round to even."""
+    with mx.stream(mx.cpu):
+        return floats(from_host(values).astype(dtype))

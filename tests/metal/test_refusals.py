@@ -156,7 +156,7 @@ def test_quantised_layouts_without_a_kernel(kind: Quantisation, size: int, reaso
 )
 def test_quantised_pages_keep_their_error_bound(kind: Quantisation, bound: float) -> None:
     rows = mx.array(np.random.default_rng(0).standard_normal((64, 4, 128)).astype(np.float32))
-    codes, scales, biases = quantise(rows, kind)
+    codes, scales, biases = map(mx.array, quantise(rows, kind))
     decoded = mx.dequantize(codes, scales, biases, group_size=kind.group_size, bits=kind.bits)
     error = mx.sqrt(mx.mean(mx.square(decoded - rows)) / mx.mean(mx.square(rows))).item()
     assert 0 < error < bound

@@ -1,24 +1,28 @@
-"""`kv_write` in MLX operations."""
+"""`kv_write` in numpy."""
 
-# MLX's stubs leave variable arguments untyped.
-# pyright: reportUnknownMemberType=false
+from typing import TypeVar
 
 import mlx.core as mx
+import numpy as np
+import numpy.typing as npt
+
+from pie_mlx.metal.arrays import FloatArray, floats, host_view
+
+Element = TypeVar("Element", bound=np.generic)
 
 
 def kv_write(
     k_new: mx.array, v_new: mx.array, k_pool: mx.array, v_pool: mx.array, slots: mx.array
-) -> tuple[mx.array, mx.array]:
+) -> tuple[FloatArray, FloatArray]:
     """The two pools with the new rows in their slots; rows with slot -1 are dropped. Shapes as the kernel's."""
-    return scatter_rows(k_new, k_pool, slots), scatter_rows(v_new, v_pool, slots)
+    pairs = ((k_new, k_pool), (v_new, v_pool))
+    keys, values = (scatter_rows(floats(rows), floats(pool), slots) for rows, pool in pairs)
+    return keys, values
 
 
-def scatter_rows(rows: mx.array, pool: mx.array, slots: mx.array) -> mx.array:
-    """A pool [pages, page size, ...] with rows [tokens, ...] written to `slots` [tokens]."""
-    flat = pool.reshape(pool.shape[0] * pool.shape[1], *pool.shape[2:])
-    wide = slots.reshape(-1, *([1] * (rows.ndim - 1)))
-    # Padding rows go to an extra slot that is cut off again.
-    target = mx.where(slots >= 0, slots, flat.shape[0])
-    padded = mx.concatenate([flat, mx.zeros((1, *flat.shape[1:]), flat.dtype)])
-    padded[target] = mx.where(wide >= 0, rows, 0).astype(pool.dtype)
-    return padded[:-1].reshape(pool.shape)
+def scatter_rows(rows: npt.NDArray[Element], pool: npt.NDArray[Element], slots: mx.array) -> npt.NDArray[Element]:
+    """A copy of a pool [pages, page size, ...] with rows [tokens, ...] written to `slots` [tokens]."""
+    written = pool.copy()
+    places = host_view(slots)[: len(rows)]
+    written.reshape(-1, *pool.shape[2:])[places[places >= 0]] = rows[places >= 0]
+    return written

@@ -1,34 +1,27 @@
-"""`page_copy`, `page_gather` and `page_scatter` in MLX operations."""
-
-# MLX's stubs leave variable arguments untyped.
-# pyright: reportUnknownMemberType=false
+"""`page_copy`, `page_gather` and `page_scatter` in numpy."""
 
 from collections.abc import Sequence
 
 import mlx.core as mx
+import numpy as np
 
+from pie_mlx.metal.arrays import FloatArray, floats
 
-def _merged(new: mx.array, old: mx.array, rows: Sequence[int]) -> mx.array:
-    """The first rows[i] slots of new[i], the others of old[i]."""
-    valid = mx.arange(new.shape[1])[None] < mx.array(list(rows))[:, None]
-    return mx.where(valid.reshape(*valid.shape, *([1] * (new.ndim - 2))), new, old)
+KeysAndValues = tuple[FloatArray, FloatArray]
 
 
 def page_copy(
     k_pool: mx.array, v_pool: mx.array, sources: Sequence[int], targets: Sequence[int], rows: Sequence[int]
-) -> tuple[mx.array, mx.array]:
+) -> KeysAndValues:
     """Both pools after the copies."""
-    chosen = mx.array(list(sources))
-    return page_scatter(k_pool[chosen], v_pool[chosen], k_pool, v_pool, targets, rows)
+    keys, values = floats(k_pool), floats(v_pool)
+    return _written(keys[sources], keys, targets, rows), _written(values[sources], values, targets, rows)
 
 
-def page_gather(
-    k_pool: mx.array, v_pool: mx.array, pages: Sequence[int], rows: Sequence[int]
-) -> tuple[mx.array, mx.array]:
+def page_gather(k_pool: mx.array, v_pool: mx.array, pages: Sequence[int], rows: Sequence[int]) -> KeysAndValues:
     """Copies of the pages, zero past their valid rows."""
-    chosen = mx.array(list(pages))
-    keys, values = k_pool[chosen], v_pool[chosen]
-    return _merged(keys, mx.zeros_like(keys), rows), _merged(values, mx.zeros_like(values), rows)
+    keys, values = floats(k_pool)[pages], floats(v_pool)[pages]
+    return _merged(keys, np.zeros_like(keys), rows), _merged(values, np.zeros_like(values), rows)
 
 
 def page_scatter(
@@ -38,10 +31,19 @@ def page_scatter(
     v_pool: mx.array,
     pages: Sequence[int],
     rows: Sequence[int],
-) -> tuple[mx.array, mx.array]:
+) -> KeysAndValues:
     """Both pools with the pages written."""
-    chosen = mx.array(list(pages))
-    keys, values = k_pool + 0, v_pool + 0
-    keys[chosen] = _merged(k_pages, k_pool[chosen], rows)
-    values[chosen] = _merged(v_pages, v_pool[chosen], rows)
-    return keys, values
+    keys = _written(floats(k_pages), floats(k_pool), pages, rows)
+    return keys, _written(floats(v_pages), floats(v_pool), pages, rows)
+
+
+def _written(new: FloatArray, pool: FloatArray, pages: Sequence[int], rows: Sequence[int]) -> FloatArray:
+    written = pool.copy()
+    written[pages] = _merged(new, pool[pages], rows)
+    return written
+
+
+def _merged(new: FloatArray, old: FloatArray, rows: Sequence[int]) -> FloatArray:
+    """The first rows[i] slots of new[i], the others of old[i]."""
+    valid = np.arange(new.shape[1], dtype=np.int64)[None] < np.array(rows)[:, None]
+    return np.where(valid.reshape(*valid.shape, *([1] * (new.ndim - 2))), new, old)

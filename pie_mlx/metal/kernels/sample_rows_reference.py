@@ -1,48 +1,69 @@
-"""`sample_rows` in MLX operations, with a sort."""
+"""`sample_rows` in numpy, float64, with a sort."""
 
 import mlx.core as mx
+import numpy as np
+import numpy.typing as npt
 
+from pie_mlx.metal.arrays import DoubleArray, doubles, host_view
 from pie_mlx.metal.kernels.sample_rows import SamplerRows
+from pie_mlx.metal.visibility import BoolArray
 
 GREEDY_TEMPERATURE = 1e-5
+NUDGE = 1e-6
+"""How far a random number or a share may be off: float32 energies and masses in units of 2^-31 add up to that."""
+
+Tokens = npt.NDArray[np.int64]
 
 
-def sample_rows(logits: mx.array, rows: SamplerRows) -> tuple[mx.array, mx.array]:
-    """Tokens and log-probabilities; arguments as the kernel's."""
-    allowed = _allowed(logits, rows)
-    masked = mx.where(allowed, logits, -mx.inf)
-    greedy = rows.temperature <= GREEDY_TEMPERATURE
-    heat = mx.where(greedy, 1.0, rows.temperature)[:, None]
-    probabilities = mx.softmax(masked / heat, axis=-1, precise=True)
-    kept = mx.where(_kept(probabilities, rows), probabilities, 0)
-    # Integer masses: running sums do not depend on their order.
-    mass = mx.floor(kept * 2.0**31 + 0.5).astype(mx.uint64)
-    running = mx.cumsum(mass, axis=-1)
-    target = ((rows.uniform * 2**23).astype(mx.uint64)[:, None] * running[:, -1:]) >> 23
-    drawn = mx.sum(running <= target, axis=-1)
-    token = mx.where(greedy, mx.argmax(masked, axis=-1), drawn).astype(mx.uint32)
-    plain = logits - mx.logsumexp(logits, axis=-1, keepdims=True)
-    chosen = mx.take_along_axis(plain, token[:, None].astype(mx.int32), axis=-1)[:, 0]
-    return token, chosen
+def sample_rows(logits: mx.array, rows: SamplerRows, *, nudge: float = 0.0, share_nudge: float = 0.0) -> Tokens:
+    """Tokens [rows]; arguments as the kernel's. Moves the random numbers by `nudge`, top_p and min_p by
+    `share_nudge`."""
+    masked = np.where(_allowed(logits, rows), doubles(logits), -np.inf)
+    temperature = doubles(rows.temperature)[:, None]
+    greedy = temperature <= GREEDY_TEMPERATURE
+    heated = masked / np.where(greedy, 1, temperature)
+    mass = np.exp(heated - heated.max(-1, keepdims=True))
+    probabilities = mass / mass.sum(-1, keepdims=True)
+    running = np.cumsum(np.where(_kept(probabilities, rows, share_nudge), probabilities, 0), axis=-1)
+    uniform = np.clip(doubles(rows.uniform)[:, None] + nudge, 0, 1 - NUDGE)
+    drawn: Tokens = np.sum(running <= uniform * running[:, -1:], axis=-1)
+    return np.where(greedy[:, 0], masked.argmax(-1), drawn)
 
 
-def _allowed(logits: mx.array, rows: SamplerRows) -> mx.array:
-    everything = mx.ones(logits.shape, dtype=mx.bool_)
+def possible_tokens(logits: mx.array, rows: SamplerRows) -> Tokens:
+    """Every token that a correct kernel may draw, [variants, rows]: neighbours where a boundary is within rounding."""
+    steps = (-NUDGE, 0.0, NUDGE)
+    return np.stack([sample_rows(logits, rows, nudge=nudge, share_nudge=share) for nudge in steps for share in steps])
+
+
+def log_probabilities(logits: mx.array, tokens: Tokens) -> DoubleArray:
+    """Natural log-probabilities of `tokens` [rows] in the plain logits."""
+    wide = doubles(logits)
+    top = wide.max(-1, keepdims=True)
+    normaliser = top + np.log(np.exp(wide - top).sum(-1, keepdims=True))
+    return np.take_along_axis(wide - normaliser, tokens[:, None], axis=-1)[:, 0]
+
+
+def _allowed(logits: mx.array, rows: SamplerRows) -> BoolArray:
     if rows.mask_bits is None or rows.row_mask is None:
-        return everything
-    bits = (rows.mask_bits[..., None] >> mx.arange(32, dtype=mx.uint32)) & 1
-    dense = bits.flatten(-2)[:, : logits.shape[1]].astype(mx.bool_)
-    return dense[mx.maximum(rows.row_mask, 0)] | (rows.row_mask < 0)[:, None]
+        return np.ones(logits.shape, np.bool_)
+    bits = np.unpackbits(host_view(rows.mask_bits).view(np.uint8), axis=1, bitorder="little")
+    lines = host_view(rows.row_mask)
+    dense = bits[:, : logits.shape[1]].astype(np.bool_)
+    return dense[np.maximum(lines, 0)] | (lines < 0)[:, None]
 
 
-def _kept(probabilities: mx.array, rows: SamplerRows) -> mx.array:
-    """What every filter keeps of each row, bool [rows, vocabulary]; the likeliest token always."""
-    order = mx.argsort(-probabilities, axis=-1)
-    falling = mx.take_along_axis(probabilities, order, axis=-1)
-    rank = mx.arange(probabilities.shape[1])[None]
-    k = mx.where(rows.top_k > 0, rows.top_k, probabilities.shape[1])[:, None]
-    before = mx.cumsum(falling, axis=-1) - falling
-    enough = (before < rows.top_p[:, None]) | (rows.top_p >= 1)[:, None]
-    likely = falling >= rows.min_p[:, None] * falling[:, :1]
-    keep = ((rank < k) & enough & likely) | (rank == 0)
-    return mx.put_along_axis(mx.zeros(keep.shape, mx.bool_), order, keep, axis=-1)
+def _kept(probabilities: DoubleArray, rows: SamplerRows, nudge: float) -> BoolArray:
+    """What every filter keeps of each row, [rows, vocabulary]; the likeliest token always."""
+    order = np.argsort(-probabilities, axis=-1, kind="stable")
+    falling = np.take_along_axis(probabilities, order, axis=-1)
+    rank = np.arange(probabilities.shape[1], dtype=np.int64)[None]
+    k = host_view(rows.top_k)[:, None]
+    before = np.cumsum(falling, axis=-1) - falling
+    top_p = doubles(rows.top_p)[:, None]
+    enough = (before < top_p + nudge) | (top_p >= 1)
+    likely = falling >= (doubles(rows.min_p)[:, None] + nudge) * falling[:, :1]
+    keep = (((k <= 0) | (rank < k)) & enough & likely) | (rank == 0)
+    kept = np.zeros_like(keep)
+    np.put_along_axis(kept, order, keep, axis=-1)
+    return kept
