@@ -82,10 +82,16 @@ def _mass(logits: mx.array, draws: Sequence[Draw]) -> mx.array:
 
 
 def _first_above(mass: mx.array, draws: Sequence[Draw]) -> mx.array:
-    """Index of the first entry whose running sum exceeds uniform × total, [draws, 1]."""
+    """Index of the first entry whose running sum exceeds uniform × total, [draws, 1].
+
+    A GPU sums in parallel: where the mass is zero its running sum may still rise by a rounding error. A draw that ends
+    there, on a forbidden token, takes the largest entry instead.
+    """
     running = mx.cumsum(mass, axis=-1)
     target = _column([draw.uniform for draw in draws]) * running[:, -1:]
-    return mx.sum(running <= target, axis=-1, keepdims=True)
+    # A sum that falls at its end can pass the target nowhere.
+    first = mx.minimum(mx.sum(running <= target, axis=-1, keepdims=True), mass.shape[-1] - 1)
+    return mx.where(mx.take_along_axis(mass, first, axis=-1) > 0, first, mx.argmax(mass, axis=-1, keepdims=True))
 
 
 def argmax(logits: mx.array, draws: Sequence[Draw]) -> mx.array:

@@ -135,6 +135,27 @@ def test_no_temperature_and_no_filter_lifts_a_mask(kind: Any, p: float, temperat
         assert draw(row, [Draw(0, sampler, uniform, pack([5, 9]))])[0] in {5, 9}
 
 
+@pytest.mark.parametrize("error", [1e-3, -1e-3])
+@pytest.mark.parametrize("sampler", [Sampler.multinomial(100.0), Sampler.top_k(9.0, 40), Sampler.min_p(9.0, 0.01)])
+def test_a_running_sum_that_wavers_draws_no_forbidden_token(
+    sampler: Sampler, error: float, monkeypatch: pytest.MonkeyPatch
+) -> None:  # F9
+    exact = mx.cumsum
+
+    def wavering(values: mx.array, axis: int) -> mx.array:
+        """As a parallel sum may be: every block of eight entries is off by another rounding error."""
+        block = mx.arange(values.shape[axis]) // 8 % 3 - 1
+        return exact(values, axis=axis) * (1 + error * block)
+
+    monkeypatch.setattr(mx, "cumsum", wavering)
+    allowed = [5, 9, 100, 333, 390]
+    row = np.random.default_rng(0).normal(size=(1, VOCABULARY)).astype(np.float32)
+    uniforms = [0.0, 1 - 2**-23, *np.random.default_rng(1).random(300).tolist()]
+    tokens = {draw(row, [Draw(0, sampler, uniform, pack(allowed))])[0] for uniform in uniforms}
+    assert tokens <= set(allowed)
+    assert len(tokens) > 1
+
+
 def test_a_mask_leaves_other_rows_alone() -> None:  # F9
     logits = np.random.default_rng(1).normal(size=(2, VOCABULARY)).astype(np.float32)
     free = draw(logits, [Draw(0, Sampler.argmax(), 0), Draw(1, Sampler.argmax(), 0)])
