@@ -18,9 +18,9 @@ from pie_mlx.errors import ConfigError
 from pie_mlx.metal.backend import Backend, with_record
 from pie_mlx.metal.bandwidth import measured_gather_rows
 from pie_mlx.metal.check_cases import Case, check_cases
-from pie_mlx.metal.record import KernelRecord, record_file, write_record
+from pie_mlx.metal.record import KernelRecord, record_file, record_key, write_record
 from pie_mlx.metal.roofline import CHIPS, GIGA
-from pie_mlx.metal.selfcheck import KernelCheck, as_rows, backend_to_check, check_kernels, record_of
+from pie_mlx.metal.selfcheck import KernelCheck, as_rows, backend_to_check, check_kernels, failing_kernels
 
 WHERE = {"metal": "on the Apple GPU, built by Apple's compiler", "emulate": "on the emulator, which measures no speed"}
 HEADINGS = ("kernel", "cases", "worst error", "tolerance", "GB/s", "verdict")
@@ -71,13 +71,12 @@ def _cells(check: KernelCheck, peak: float | None) -> tuple[str, ...]:
 
 
 def _record(checks: Sequence[KernelCheck], backend: Backend, *, measure: bool) -> KernelRecord:
-    if backend.kind != "metal":
-        for check in checks:
-            if not check.passed:
-                _say(f"{check.kernel} fails: {check.failure}")
-        return record_of(checks, _ignore)
-    record = record_of(checks, _say)
-    if not measure:
+    instead = " is off, MLX operations are used instead" if backend.kind == "metal" else " fails"
+    failing = failing_kernels(checks)
+    for kernel, failure in failing.items():
+        _say(f"{kernel}{instead}: {failure}")
+    record = KernelRecord(frozenset(failing))
+    if backend.kind != "metal" or not measure:
         return record
     return replace(record, gather_rows=measured_gather_rows(with_record(backend, record), time.perf_counter))
 
@@ -92,7 +91,7 @@ def _remember(record: KernelRecord, rows: list[dict[str, object]], *, whole: boo
 
 def _write(path: Path, record: KernelRecord, rows: list[dict[str, object]]) -> None:
     try:
-        write_record(path, record, rows)
+        write_record(path, record_key(), record, rows)
     except OSError as error:
         raise ConfigError(f"doctor: {path}: {error.strerror}", hint="name a file that can be written") from None
 

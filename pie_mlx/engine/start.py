@@ -166,7 +166,13 @@ def _complete(settings: EngineSettings, model: LoadedModel, progress: Callable[[
     """Load the draft model, if there is one, and allocate the pools."""
     size, fraction, headroom = settings.page_size, settings.kv_memory_fraction, settings.memory_headroom_bytes
     if settings.draft_model is None:
-        model.allocate(pages=settings.total_pages, page_size=size, memory_fraction=fraction, headroom_bytes=headroom)
+        model.allocate(
+            pages=settings.total_pages,
+            page_size=size,
+            memory_fraction=fraction,
+            headroom_bytes=headroom,
+            progress=progress,
+        )
         return None
     draft = load_draft_model(
         str(settings.draft_model),
@@ -176,6 +182,12 @@ def _complete(settings: EngineSettings, model: LoadedModel, progress: Callable[[
         allow_download=settings.allow_download,
     )
     allocate_pair(
-        model, draft, pages=settings.total_pages, page_size=size, memory_fraction=fraction, headroom_bytes=headroom
+        model,
+        draft,
+        pages=settings.total_pages,
+        page_size=size,
+        memory_fraction=fraction,
+        headroom_bytes=headroom,
+        progress=progress,
     )
     return draft

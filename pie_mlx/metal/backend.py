@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import mlx.core as mx
 
-from pie_mlx.errors import ConfigError, InvalidArgumentError
-from pie_mlx.metal.emulator import Builder, Emulator, cache_folder
+from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.metal.emulator import Emulator
 from pie_mlx.metal.kernel import KernelSource, ReadText, parse_kernel, read_kernel_file
-from pie_mlx.metal.record import KernelRecord, read_record, record_file
+from pie_mlx.metal.record import KernelRecord
 
 Kind = Literal["metal", "emulate", "off"]
 Size = tuple[int, int, int]
@@ -136,22 +136,3 @@ def with_record(backend: Backend, record: KernelRecord) -> Backend:
     behind = {kernel for kernel, front in MERGED_INTO.items() if front in record.failing}
     rows = record.gather_rows or backend.gather_rows
     return replace(backend, disabled=backend.disabled | record.failing | behind, gather_rows=rows)
-
-
-def choose_backend(environment: Mapping[str, Any], device: mx.Device) -> Backend:
-    """The backend PIE_METAL asks for: `auto` (default) uses the Apple GPU where `device` is one, less what
-    `pie doctor --kernels` recorded as failing there.
-
-    Raises ConfigError for another value.
-    """
-    wish = environment.get("PIE_METAL", "auto")
-    match wish:
-        case "off":
-            return off_backend()
-        case "emulate":
-            return emulator_backend(Emulator(Builder(cache_folder(environment))))
-        case "auto":
-            apple = device.type == mx.DeviceType.gpu and mx.metal.is_available()
-            return with_record(metal_backend(), read_record(record_file(environment))) if apple else off_backend()
-        case _:
-            raise ConfigError(f"PIE_METAL={wish}: unknown value", hint="use auto, emulate or off")

@@ -1,19 +1,69 @@
 """What a device found out about its kernels, kept between runs: which fail, and where gathering pays."""
 
+import ctypes
+import hashlib
 import json
+import platform
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import mlx.core as mx
+
+from pie_mlx.metal.kernel import KERNEL_FOLDER
+
+
+@dataclass(frozen=True, slots=True)
+class RecordKey:
+    """What a record holds for: the MLX version, the system's build, the device, a digest of the kernels' sources.
+
+    Each of them can turn a good kernel into a bad one: another of any makes a record stale.
+    """
+
+    mlx: str
+    system: str
+    device: str
+    kernels: str
+
 
 @dataclass(frozen=True, slots=True)
 class KernelRecord:
-    """Kernels that failed, and the rows of a chunk from which gathering its pages was faster (None: not measured)."""
+    """Kernels that failed, and the rows of a chunk from which gathering its pages was faster (None: not measured).
+
+    `whole` tells whether every case ran, or only the first of each kernel.
+    """
 
     failing: frozenset[str] = frozenset()
     gather_rows: int | None = None
+    whole: bool = True
+
+
+def record_key() -> RecordKey:
+    """The key of this machine, with the device that MLX uses."""
+    device = str(mx.device_info().get("device_name", "unknown"))
+    return RecordKey(version("mlx"), system_build(), device, kernels_digest())
+
+
+def system_build() -> str:
+    """The build of the operating system: Metal's compiler comes with it."""
+    if sys.platform != "darwin":
+        return platform.release()
+    name, size = ctypes.create_string_buffer(64), ctypes.c_size_t(64)
+    library = ctypes.CDLL("/usr/lib/libSystem.B.dylib")
+    failed = library.sysctlbyname(b"kern.osversion", name, ctypes.byref(size), None, ctypes.c_size_t(0))
+    return platform.version() if failed else name.value.decode()
+
+
+def kernels_digest(folder: Path = KERNEL_FOLDER) -> str:
+    """A digest of every kernel, its launcher and its reference."""
+    digest = hashlib.sha256()
+    for file in sorted(folder.iterdir()):
+        if file.suffix in (".metal", ".py"):
+            digest.update(f"{file.name}\0".encode() + file.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
 
 
 def record_file(environment: Mapping[str, str]) -> Path:
@@ -22,25 +72,34 @@ def record_file(environment: Mapping[str, str]) -> Path:
     return Path(home) / "kernels.json"
 
 
-def write_record(path: Path, record: KernelRecord, table: list[dict[str, object]]) -> None:
-    """Write the record and the table it comes from as JSON."""
+def write_record(path: Path, key: RecordKey, record: KernelRecord, table: list[dict[str, object]]) -> None:
+    """Write the record and the table it comes from as JSON. Raises OSError."""
     content = {
-        "mlx": version("mlx"),
+        **asdict(key),
         "failing": sorted(record.failing),
         "gather_rows": record.gather_rows,
-        "kernels": table,
+        "whole": record.whole,
+        "table": table,
     }
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content, indent=2) + "\n")
 
 
-def read_record(path: Path) -> KernelRecord:
-    """The record, or an empty one if there is none, it cannot be read, or another MLX version wrote it."""
+def read_record(path: Path, key: RecordKey) -> KernelRecord | None:
+    """The record, or None if there is none for this key or it cannot be read."""
     try:
         content: Any = json.loads(path.read_text())
-        if content["mlx"] != version("mlx"):
-            return KernelRecord()
+        if stale_because(content, key):
+            return None
         rows = content["gather_rows"]
-        return KernelRecord(frozenset(map(str, content["failing"])), None if rows is None else int(rows))
+        failing = frozenset(map(str, content["failing"]))
+        return KernelRecord(failing, None if rows is None else int(rows), bool(content["whole"]))
     except (OSError, ValueError, TypeError, KeyError):
-        return KernelRecord()
+        return None
+
+
+def stale_because(content: Mapping[str, Any], key: RecordKey) -> str:
+    """What a record was made with that is another now, "" if nothing. Raises KeyError where it names none."""
+    names = {"mlx": "mlx {}", "system": "system build {}", "device": "{}", "kernels": "kernels {}"}
+    current = asdict(key)
+    return ", ".join(form.format(content[name]) for name, form in names.items() if content[name] != current[name])

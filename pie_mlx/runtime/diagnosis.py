@@ -108,11 +108,15 @@ class NetworkFacts:
 
 @dataclass(frozen=True, slots=True)
 class RecordFacts:
-    """The MLX version that kernels were last checked with ("" if the file cannot be read), and those that failed."""
+    """The MLX version that kernels were last checked with ("" if the file cannot be read), those that failed,
+    whether every case ran or only the first of each kernel, and what the record was made with that is another now (""
+    if nothing)."""
 
     path: str
     mlx: str
     failing: Sequence[str]
+    whole: bool = True
+    stale_because: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +153,7 @@ def diagnose(facts: Facts) -> list[Diagnosis]:
         sandbox_line(facts.sandbox),
         *network_lines(facts.network),
         backend_line(facts.backend),
-        *record_lines(facts.record, facts.mlx, facts.backend),
+        *record_lines(facts.record, facts.backend),
     ]
 
 
@@ -296,24 +300,29 @@ def backend_line(backend: BackendFacts | Trouble) -> Diagnosis:
     return Diagnosis("kernels", "ok", found)
 
 
-def record_lines(
-    record: RecordFacts | None, mlx: MlxFacts | Trouble, backend: BackendFacts | Trouble
-) -> Iterator[Diagnosis]:
+def record_lines(record: RecordFacts | None, backend: BackendFacts | Trouble) -> Iterator[Diagnosis]:
     """At most one line; none where kernels neither were checked nor are used."""
     check, hint = "kernel checks", "pie doctor --kernels"
     if record is None:
         if isinstance(backend, BackendFacts) and backend.kind == "metal":
-            yield Diagnosis(check, "warning", "the kernels were never checked on this machine", hint)
+            yield Diagnosis(
+                check,
+                "warning",
+                "not checked on this machine yet; an engine tries the first case of each when it starts",
+                hint,
+            )
     elif not record.mlx:
         yield Diagnosis(check, "warning", f"{record.path} cannot be read, nothing of it is used", hint)
-    elif isinstance(mlx, MlxFacts) and record.mlx != mlx.version:
-        yield Diagnosis(check, "warning", f"made with mlx {record.mlx}, not used with {mlx.version}", hint)
+    elif record.stale_because:
+        yield Diagnosis(check, "warning", f"made with {record.stale_because}, not used on this machine as it is", hint)
     elif record.failing:
         failing = ", ".join(record.failing)
         message = f"{failing}: disabled, MLX operations are used instead"
         yield Diagnosis(check, "warning", message, f"report {record.path}, and check again with {hint}")
-    else:
+    elif record.whole:
         yield Diagnosis(check, "ok", f"all passed with mlx {record.mlx}")
+    else:
+        yield Diagnosis(check, "ok", f"the first case of each passed with mlx {record.mlx}; all of them: {hint}")
 
 
 def _error(check: str, trouble: Trouble) -> Diagnosis:

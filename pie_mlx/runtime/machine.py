@@ -81,9 +81,13 @@ def spill_facts(settings: EngineSettings) -> SpillFacts:
 
 def record_facts(path: Path) -> RecordFacts | None:
     """What was recorded about the kernels, None if nothing was."""
+    from pie_mlx.metal.record import record_key, stale_because
+
     try:
         content: Any = json.loads(path.read_text())
-        return RecordFacts(str(path), str(content["mlx"]), [str(name) for name in content["failing"]])
+        stale = stale_because(content, record_key())
+        failing = [str(name) for name in content["failing"]]
+        return RecordFacts(str(path), str(content["mlx"]), failing, bool(content["whole"]), stale)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError):
@@ -174,9 +178,9 @@ def _network(file: Path | None, environment: Mapping[str, str]) -> NetworkFacts 
 def _backend(environment: Mapping[str, str]) -> BackendFacts:
     import mlx.core as mx
 
-    from pie_mlx.metal.backend import choose_backend
+    from pie_mlx.metal.choice import chosen_kind
 
-    return BackendFacts(environment.get("PIE_METAL", "auto"), choose_backend(environment, mx.default_device()).kind)
+    return BackendFacts(environment.get("PIE_METAL", "auto"), chosen_kind(environment, mx.default_device()))
 
 
 def _record(environment: Mapping[str, str]) -> RecordFacts | None:

@@ -8,7 +8,7 @@ import pytest
 
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import ConfigError
-from pie_mlx.metal.record import KernelRecord, read_record
+from pie_mlx.metal.record import KernelRecord, read_record, record_key, write_record
 from pie_mlx.runtime import diagnosis, machine
 from pie_mlx.runtime.diagnosis import (
     BackendFacts,
@@ -159,15 +159,16 @@ def test_the_backend_is_the_one_pie_metal_chooses(backend, status):
     ("record", "backend", "expected"),
     [
         (None, OFF, []),
-        (None, METAL, [("warning", "never checked")]),
+        (None, METAL, [("warning", "not checked on this machine yet")]),
+        (RecordFacts("/k", "0.32.4", (), whole=False), METAL, [("ok", "the first case of each passed")]),
         (RecordFacts("/k", "0.32.4", ()), METAL, [("ok", "all passed")]),
         (RecordFacts("/k", "0.32.4", ("kv_write",)), METAL, [("warning", "kv_write: disabled")]),
-        (RecordFacts("/k", "0.1.0", ("kv_write",)), METAL, [("warning", "not used with 0.32.4")]),
+        (RecordFacts("/k", "0.1", ("kv_write",), True, "mlx 0.1"), METAL, [("warning", "made with mlx 0.1, not used")]),
         (RecordFacts("/k", "", ()), METAL, [("warning", "cannot be read")]),
     ],
 )
 def test_recorded_kernel_checks_are_told(record, backend, expected):
-    lines = list(diagnosis.record_lines(record, MLX, backend))
+    lines = list(diagnosis.record_lines(record, backend))
     assert [line.status for line in lines] == [status for status, _ in expected]
     for line, (_, words) in zip(lines, expected, strict=True):
         assert words in line.message
@@ -176,8 +177,11 @@ def test_recorded_kernel_checks_are_told(record, backend, expected):
 def test_a_record_is_read_as_it_was_written(tmp_path):
     path = tmp_path / "kernels.json"
     assert machine.record_facts(path) is None
-    path.write_text('{"mlx": "1", "failing": ["kv_write"]}')
-    assert machine.record_facts(path) == RecordFacts(str(path), "1", ["kv_write"])
+    key = record_key()
+    write_record(path, key, KernelRecord(frozenset({"kv_write"})), [])
+    assert machine.record_facts(path) == RecordFacts(str(path), key.mlx, ["kv_write"])
+    write_record(path, replace(key, mlx="0.1", device="Apple M1"), KernelRecord(whole=False), [])
+    assert machine.record_facts(path) == RecordFacts(str(path), "0.1", [], False, "mlx 0.1, Apple M1")
     path.write_text("[")
     assert machine.record_facts(path) == RecordFacts(str(path), "", [])
 
@@ -279,7 +283,7 @@ def test_on_a_mac_a_kernel_that_fails_is_disabled_in_the_record(pie, on_a_mac, h
     ended = pie("doctor", "--kernels")
     assert ended.code == 1
     assert "page_copy is off, MLX operations are used instead: plain: no such instruction" in ended.err
-    assert read_record(home / "kernels.json") == KernelRecord(frozenset({"page_copy"}), 64)
+    assert read_record(home / "kernels.json", record_key()) == KernelRecord(frozenset({"page_copy"}), 64)
 
 
 def test_a_part_of_the_kernels_is_not_recorded(pie, on_a_mac, home):

@@ -6,7 +6,7 @@ import mlx.core as mx
 import pytest
 
 from pie_mlx.errors import ConfigError, InvalidArgumentError
-from pie_mlx.metal.backend import choose_backend
+from pie_mlx.metal.choice import choose_backend
 from pie_mlx.metal.emulator import cache_folder
 from pie_mlx.metal.kernel import KERNEL_FOLDER, KernelFileError, parse_kernel
 

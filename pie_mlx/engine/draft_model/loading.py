@@ -48,6 +48,7 @@ def allocate_pair(
     page_size: int,
     memory_fraction: float,
     headroom_bytes: int,
+    progress: Callable[[str], None] | None = None,
 ) -> None:
     """Allocate both pools with equally many pages, so that every context of one has room in the other.
 
@@ -61,7 +62,7 @@ def allocate_pair(
     layers = [*target.layers, *draft.layers]
     count = pool_pages(both, layers, pages, page_size, memory_fraction, headroom_bytes)
     for model in (target, draft):
-        model.allocate(pages=count, page_size=page_size, headroom_bytes=headroom_bytes)
+        model.allocate(pages=count, page_size=page_size, headroom_bytes=headroom_bytes, progress=progress)
 
 
 def _check_recurrence(model: LoadedModel, what: str) -> None:

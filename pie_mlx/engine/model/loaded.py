@@ -19,7 +19,8 @@ from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import OutOfPagesError
 from pie_mlx.metal import KvPool, LayerShape, PageMemory, Revision
 from pie_mlx.metal.arrays import begin_evaluation, evaluate
-from pie_mlx.metal.backend import Backend, choose_backend
+from pie_mlx.metal.backend import Backend
+from pie_mlx.metal.choice import choose_backend
 from pie_mlx.metal.pools import page_pool
 
 T = TypeVar("T")
@@ -120,14 +121,16 @@ class LoadedModel:
         memory_fraction: float = 0.8,
         headroom_bytes: int = 0,
         backend: Backend | None = None,
+        progress: Callable[[str], None] | None = None,
     ) -> None:
         """Allocate the pool, once; `pages` None takes `memory_fraction` of the free memory less `headroom_bytes`.
 
-        `backend` None takes what the environment's PIE_METAL asks for. Raises OutOfPagesError, with the numbers, when
+        `backend` None takes what the environment's PIE_METAL asks for; on an Apple GPU whose kernels were never checked
+        it checks them first, with a line of `progress`. Raises OutOfPagesError, with the numbers, when
         it does not fit.
         """
         count = pool_pages(self.card, self._network.shapes, pages, page_size, memory_fraction, headroom_bytes)
-        chosen = choose_backend(os.environ, mx.default_device()) if backend is None else backend
+        chosen = backend or choose_backend(os.environ, mx.default_device(), progress)
         shapes, dtype = self._network.shapes, self.card.dtype
         self._memory = PageMemory(page_pool(shapes, pages=count, page_size=page_size, dtype=dtype, backend=chosen))
 
