@@ -69,10 +69,14 @@ class KernelPool(KvPool):
         return [layer.fence for layer in self.layers]
 
     def revision(self, layers: range) -> Callable[[], None]:
-        """Comes back to the fences that `layers` have now: kernels that are in no chain then never run."""
+        """Comes back to the fences that `layers` have now: kernels that are in no chain then never run.
+
+        It waits for those that have begun: nothing would order them and what follows on the older fences.
+        """
         fences = [(self.layers[layer], self.layers[layer].fence) for layer in layers]
 
         def restore() -> None:
+            _end_what_has_begun()
             for layer, fence in fences:
                 layer.fence = fence
 
@@ -80,8 +84,7 @@ class KernelPool(KvPool):
 
     def recover(self) -> None:
         """Begin new chains: a fence of the failed step would fail in every step behind it."""
-        with suppress(RuntimeError):  # the same failure, told once more
-            mx.synchronize()
+        _end_what_has_begun()
         for layer in self.layers:
             layer.fence = first_fence()
 
@@ -160,6 +163,11 @@ class KernelPool(KvPool):
         taken = read()
         evaluate(taken)
         return taken
+
+
+def _end_what_has_begun() -> None:
+    with suppress(RuntimeError):  # a step that failed says so once more
+        mx.synchronize()
 
 
 def _batched(pages: mx.array, shape: tuple[int, ...]) -> mx.array:

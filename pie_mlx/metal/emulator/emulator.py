@@ -25,16 +25,28 @@ MAX_BUFFERS = 31
 MAX_THREADS = 1024
 
 
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One launch: its inputs by name, its outputs in order, and by array's name what it did to each element, uint8 of
+    launch.READ and launch.WRITTEN."""
+
+    kernel: str
+    inputs: Mapping[str, mx.array]
+    outputs: Sequence[mx.array]
+    touched: Mapping[str, memory.Array]
+
+
 @dataclass
 class Emulator:
     """Builds and runs kernels.
 
-    `on_launch` receives the report of every launch. Elements of inputs count as written unless `assume` says
-    otherwise; outputs and threadgroup memory start unwritten.
+    `on_launch` receives the report of every launch, `on_access` what it read and wrote. Elements of inputs count as
+    written unless `assume` says otherwise; outputs and threadgroup memory start unwritten.
     """
 
     builder: Builder
     on_launch: Callable[[LaunchReport], None] | None = None
+    on_access: Callable[[Access], None] | None = None
     _initialised: dict[str, memory.Array] = field(default_factory=dict[str, memory.Array])
     _libraries: dict[str, Path] = field(default_factory=dict[str, Path])
 
@@ -126,7 +138,12 @@ class EmulatedKernel:
         self._check_outputs(report)
         if self.emulator.on_launch is not None:
             self.emulator.on_launch(report)
-        return [memory.device_array(output, item.dtype) for output, item in zip(outputs, wanted, strict=True)]
+        made = [memory.device_array(output, item.dtype) for output, item in zip(outputs, wanted, strict=True)]
+        if self.emulator.on_access is not None:
+            touched = {binding.name: binding.touched for binding in bindings if binding.touched is not None}
+            named = zip(self.input_names, inputs, strict=True)
+            self.emulator.on_access(Access(self.name, dict(named), made, touched))
+        return made
 
     def _check_call(
         self, inputs: Sequence[mx.array], grid: launch.Size, threadgroup: launch.Size, shapes: Sequence[Sequence[int]]
@@ -163,10 +180,11 @@ class EmulatedKernel:
             index = by_name[parameter.argument]
             data = placed[index].memory
             if parameter.part in ("shape", "strides", "ndim"):
-                bindings.append(launch.Binding(parameter.name, _metadata(data, parameter.part), False, None))
+                bindings.append(launch.Binding(parameter.name, _metadata(data, parameter.part), False))
             else:
                 known = self._initialised(parameter.argument, data, parameter.part == "output")
-                bindings.append(launch.Binding(parameter.name, data, mutable[index], known))
+                touched = None if self.emulator.on_access is None else np.zeros(data.size, np.uint8)
+                bindings.append(launch.Binding(parameter.name, data, mutable[index], known, touched))
         return bindings
 
     def _initialised(self, name: str, data: memory.Array, output: bool) -> memory.Array | None:

@@ -30,6 +30,7 @@ class _Buffer(ctypes.Structure):
         ("item_bytes", ctypes.c_uint32),
         ("writable", ctypes.c_uint32),
         ("initialised", ctypes.c_void_p),
+        ("touched", ctypes.c_void_p),
         ("requested_read", ctypes.c_uint64),
         ("unique_read", ctypes.c_uint64),
         ("requested_written", ctypes.c_uint64),
@@ -53,27 +54,36 @@ class _Launch(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """One buffer of a launch. `initialised`: uint8 per element, None when every element holds a value."""
+    """One buffer of a launch, with a uint8 per element where wanted.
+
+    `initialised` tells which elements hold a value, None: all. `touched` gets READ and WRITTEN bits.
+    """
 
     name: str
     memory: Array
     writable: bool
-    initialised: Array | None
+    initialised: Array | None = None
+    touched: Array | None = None
 
 
+READ, WRITTEN = 1, 2
 Size = tuple[int, int, int]
 
 
 def _buffer(binding: Binding) -> _Buffer:
-    known = binding.initialised
     return _Buffer(
         name=binding.name.encode(),
         base=binding.memory.ctypes.data,
         bytes=binding.memory.nbytes,
         item_bytes=binding.memory.itemsize,
         writable=binding.writable,
-        initialised=None if known is None else known.ctypes.data,
+        initialised=_address(binding.initialised),
+        touched=_address(binding.touched),
     )
+
+
+def _address(array: Array | None) -> int | None:
+    return None if array is None else array.ctypes.data
 
 
 def _traffic(buffer: _Buffer) -> Traffic:

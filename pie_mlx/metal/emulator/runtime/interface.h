@@ -5,7 +5,8 @@
 
 extern "C" {
 
-// One registered array. `initialised` has one byte per element; null means all of them are.
+// One registered array. `initialised` has one byte per element; null means all of them are. `touched`, if not null, gets
+// 1 for each element that is read and 2 for each that is written.
 struct EmulatorBuffer {
   const char* name;
   char* base;
@@ -13,6 +14,7 @@ struct EmulatorBuffer {
   uint32_t item_bytes;
   uint32_t writable;
   const uint8_t* initialised;
+  uint8_t* touched;
   uint64_t requested_read;
   uint64_t unique_read;
   uint64_t requested_written;

@@ -52,8 +52,9 @@ bool written_before(const Range& range, const Cell& cell, size_t index) {
   return !range.buffer->initialised || range.buffer->initialised[index];
 }
 
-void count(Range& range, Cell& cell, bool write, size_t bytes) {
+void count(Range& range, Cell& cell, size_t index, bool write, size_t bytes) {
   if (!range.buffer) return;
+  if (range.buffer->touched) range.buffer->touched[index] |= write ? 2 : 1;
   uint32_t& mark = write ? cell.write_mark : cell.read_mark;
   (write ? range.buffer->requested_written : range.buffer->requested_read) += bytes;
   if (mark == machine.group) return;
@@ -73,7 +74,7 @@ void access_element(Range& range, size_t index, bool write, bool atomic, size_t 
       fail("unwritten_read", place(fiber) + " reads " + element(range, index) + ", which nobody wrote");
     remember_reader(cell.reader, fiber.accessor, range.space, atomic);
   }
-  count(range, cell, write, bytes);
+  count(range, cell, index, write, bytes);
 }
 
 bool on_stack(const Fiber& fiber, uintptr_t address) {
