@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 
 from pie_mlx.calls import Call
 from pie_mlx.engine.answers import handlers, lookups
+from pie_mlx.engine.engine_time import EngineTime
 from pie_mlx.engine.host import ProcessHost
 from pie_mlx.engine.loop import EngineLoop
 from pie_mlx.engine.market import endowment_credits
@@ -105,7 +106,9 @@ class EngineCore:
 
         async def register() -> Process:
             account = services.account_for(parent, token_budget)
-            process = Process(username, program, session, account, process_id or str(uuid.uuid4()), ports=ports)
+            identity = process_id or str(uuid.uuid4())
+            time = EngineTime(services.threads, partial(services.others_compute, identity))
+            process = Process(username, program, session, account, time, identity, ports=ports)
             services.enrol(process)
             return process
 
@@ -221,6 +224,7 @@ class EngineCore:
         if services.draft_desk is not None:
             await services.draft_desk.stop()
         await asyncio.to_thread(services.runner.close)
+        services.threads.shutdown(wait=False)
         # What this engine froze may die now; the collector finds it in time.
         gc.unfreeze()
 
@@ -241,8 +245,7 @@ def _collect() -> None:
 
 async def _look_up_elsewhere(services: Services, process: Process, message: Call[Any]) -> Any:
     """What would keep the engine's loop from everybody else."""
-    del process
-    return await asyncio.to_thread(lookups[type(message)].find, services, message)
+    return await process.time.aside(lookups[type(message)].find, services, message)
 
 
 def _done(find: Callable[[], T]) -> "concurrent.futures.Future[T]":

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pie_mlx.calls import Forward, ModelInfo
+from pie_mlx.calls import Forward, Logprobs, ModelInfo, Slot
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row, is_empty, row_runs
 from pie_mlx.engine.model.step import AdapterUse
@@ -12,6 +12,7 @@ from pie_mlx.engine.vocabulary import check_tokens
 from pie_mlx.errors import ContextLengthError, InvalidArgumentError, SpeculationError
 
 LONG_REQUEST = 16_384
+SLOT_LENGTH = 8
 """Tokens and runs that are checked on the engine's loop: 10 ms. More would keep others waiting."""
 
 
@@ -72,7 +73,13 @@ def check_plans(call: Forward, model: ModelInfo) -> None:
 def is_long(call: Forward) -> bool:
     """Whether `read_request` takes so long that the engine's loop should not wait for it."""
     rows = sum(map(len, call.attention_masks)) if call.attention_masks else 0
-    return len(call.pending) + len(call.tokens) + rows > LONG_REQUEST
+    lists = len(call.pending) + len(call.tokens) + len(call.logit_mask) + rows
+    return lists + sum(_slot_length(slot) for slot in call.slots) > LONG_REQUEST
+
+
+def _slot_length(slot: Slot) -> int:
+    """In the currency of tokens: a slot is checked one by one."""
+    return SLOT_LENGTH + (len(slot.read.token_ids) if isinstance(slot.read, Logprobs) else 0)
 
 
 def read_request(call: Forward, length: int, model: ModelInfo, use: AdapterUse) -> ForwardRequest:

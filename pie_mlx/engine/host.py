@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from pie_mlx.calls import Call
 from pie_mlx.engine.crossing import Crossing, crossing_to, ended
+from pie_mlx.engine.engine_time import EngineTime
 from pie_mlx.engine.process import Process
 from pie_mlx.errors import EngineStoppedError
 
@@ -41,6 +42,11 @@ class ProcessHost:
     @property
     def process_id(self) -> str:
         return self._process.id
+
+    @property
+    def time(self) -> EngineTime:
+        """What the process costs the engine. Belongs to the engine's loop."""
+        return self._process.time
 
     def call(self, message: Call[Reply]) -> Reply:
         """Answer a call, blocking the calling thread. Raises the PieError the engine answers with."""

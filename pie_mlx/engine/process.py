@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pie_mlx.calls import Call
+from pie_mlx.engine.engine_time import EngineTime
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.ports import Ports
 from pie_mlx.engine.session import SessionPort
@@ -29,6 +30,7 @@ class Process:
     program: str
     session: SessionPort
     account: int
+    time: EngineTime
     id: str = field(default_factory=lambda: str(uuid.uuid4()))
     contexts: dict[int, LiveContext] = field(default_factory=dict[int, LiveContext])
     matchers: dict[int, Matcher] = field(default_factory=dict[int, Matcher])

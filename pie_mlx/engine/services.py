@@ -2,14 +2,16 @@
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from pie_mlx.calls import ModelInfo
+from pie_mlx.calls import Forward, ModelInfo
 from pie_mlx.engine.adapters import AdapterRegistry
 from pie_mlx.engine.archive import SnapshotArchive
 from pie_mlx.engine.bank import Bank
 from pie_mlx.engine.draft_model import DraftDesk
 from pie_mlx.engine.drafting import Allowance
+from pie_mlx.engine.engine_time import THREADS
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.market import Horizon
@@ -52,6 +54,7 @@ class Services:
     emit: Callable[[Event], None]
     processes: dict[str, Process] = field(default_factory=dict[str, Process])
     clock: Callable[[], float] = time.monotonic
+    threads: Executor = field(default_factory=lambda: ThreadPoolExecutor(THREADS, thread_name_prefix="pie-aside"))
     repetitions: Allowance = field(default_factory=Allowance)
     underway: Underway = field(default_factory=Underway)
     families: dict[int, list[Process]] = field(default_factory=dict[int, list[Process]])
@@ -62,6 +65,11 @@ class Services:
     @property
     def model_name(self) -> str:
         return self.model_info.name
+
+    def others_compute(self, process_id: str) -> bool:
+        """Whether a pass of another process is under way."""
+        others = (process for process in self.processes.values() if process.id != process_id)
+        return any(isinstance(call, Forward) for process in others for call in process.calls.values())
 
     def check_model(self, name: str) -> None:
         """Raises ModelNotFoundError for a name this engine has not loaded (I2)."""

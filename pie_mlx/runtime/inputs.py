@@ -1,17 +1,29 @@
 """The input of a launch: strict JSON that fits the program's parameters."""
 
+import asyncio
 import json
 import math
-from typing import NoReturn
+import re
+from collections.abc import Callable
+from itertools import islice
+from typing import NoReturn, TypeVar
 
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.findings import type_name
 from pie_mlx.runtime.parameters import Input, Parameters, as_object
 from pie_mlx.wire_text import clean_text
 
+T = TypeVar("T")
+
 INPUT_LIMIT_BYTES = 8 << 20
+INPUT_LIMIT_VALUES = 1 << 18
+"""Parsing is one step of the interpreter, during which nothing else of the engine runs: some 25 ms at most."""
+LONG_CHARACTERS = 64 << 10
+"""Longer inputs are parsed on another thread."""
 BEGINNING_CHARACTERS = 4096
 SHOWN_CHARACTERS = 32
+_PARTS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[{,]', re.DOTALL)
+"""Of JSON: a text, or what comes before a value."""
 
 
 def parse_input(text: str) -> Input:
@@ -19,6 +31,8 @@ def parse_input(text: str) -> Input:
     try:
         if len(text.encode()) > INPUT_LIMIT_BYTES:
             raise LaunchError(f"input: longer than {INPUT_LIMIT_BYTES >> 20} MiB", hint="send large data as a file")
+        if _has_too_many_values(text):
+            raise LaunchError(f"input: more than {INPUT_LIMIT_VALUES} values", hint="send large data as a file")
         value = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise LaunchError(f"input: not JSON: {error}", hint='pass an object such as {"prompt": "hello"}') from None
@@ -26,6 +40,11 @@ def parse_input(text: str) -> Input:
     if found is None:
         raise LaunchError(f"input: expected object, got {type_name(value)}", hint='pass {"name": value, ...}')
     return found
+
+
+async def beside_the_loop(parse: Callable[[], T], characters: int) -> T:
+    """What `parse` makes of so many characters."""
+    return parse() if characters <= LONG_CHARACTERS else await asyncio.to_thread(parse)
 
 
 def plain_input(value: object) -> Input:
@@ -57,3 +76,10 @@ def _finite(text: str) -> float:
     if math.isinf(value):
         raise ValueError(f"{text[:SHOWN_CHARACTERS]} is too large for a float")
     return value
+
+
+def _has_too_many_values(text: str) -> bool:
+    if sum(map(text.count, "[{,")) <= INPUT_LIMIT_VALUES:
+        return False
+    found = (part for part in _PARTS.finditer(text) if part[0][0] != '"')  # there may be commas in texts
+    return next(islice(found, INPUT_LIMIT_VALUES, None), None) is not None

@@ -236,6 +236,7 @@ class Connection:
                 self._room.clear()
                 await self._room.wait()
             await self._handle(frame)
+            await asyncio.sleep(0)  # one client's frames must not hold up the others
             self._inbox_bytes -= len(frame)
             if self._inbox.empty():
                 self._wire.resume_reading()

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from pie_mlx.errors import ProtocolError
+from pie_mlx.msgpack_count import Counts, count
 from pie_mlx.server import nesting
 from pie_mlx.wire_text import clean_text
 
@@ -14,6 +15,9 @@ VALUE_LIMIT_BYTES = 1_000_000
 """UTF-8 of one value; clients refuse frames above 1 MiB."""
 CHUNK_LIMIT_BYTES = 1 << 20
 CHUNKS_LIMIT = 65_536
+COUNTED_BYTES = 4 << 10
+"""The values of longer frames are counted before they are decoded."""
+COUNTS_LIMIT = Counts(values=65_536, containers=4_096)
 
 CorrelationId = Annotated[int, Meta(ge=0, le=0xFFFF_FFFF)]
 Index = Annotated[int, Meta(ge=0, le=CHUNKS_LIMIT)]
@@ -245,6 +249,11 @@ _PLACE = re.compile(r"^(?P<reason>.*?)(?: - at `\$\.?(?P<field>[^`]*)`)?$", re.D
 
 def decode(frame: bytes) -> AnyFrame | Unfit:
     """Raises ProtocolError for what cannot even be answered."""
+    if len(frame) > COUNTED_BYTES and not count(frame, COUNTS_LIMIT).within(COUNTS_LIMIT):
+        raise ProtocolError(
+            f"frame: more than {COUNTS_LIMIT.values} values or {COUNTS_LIMIT.containers} lists and maps",
+            hint="send less at a time",
+        )
     try:
         found = _frames.decode(frame)
         return _unread_problem(found, frame) or found

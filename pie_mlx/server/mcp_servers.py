@@ -2,7 +2,6 @@
 
 import asyncio
 import itertools
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -93,13 +92,13 @@ class ClientServers:
 def _failure(result: str) -> McpError:
     try:
         failure = msgspec.json.decode(result, type=_Failure)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return mcp_error(NO_ANSWER, result)
     return mcp_error(failure.code, failure.message, failure.data)
 
 
 def _check_json(text: str) -> None:
     try:
-        json.loads(text)
-    except (ValueError, RecursionError) as error:
+        msgspec.json.decode(text, type=msgspec.Raw)  # a look at it all that makes nothing of it
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
         raise mcp_error(INVALID_PARAMS, f"arguments are not JSON: {error}") from None

@@ -1,6 +1,5 @@
 """One forward pass: check it, attach what is cached, compute the rest, commit."""
 
-import asyncio
 from collections.abc import Coroutine, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -77,10 +76,9 @@ async def _pass(
         await services.ticker.restore(context)
         check_taken(context, call.taken)
         length = services.store.sequence_length(context.id)
-        request = await _request(services, context, call, length, use)
+        request, fixed = await _request(services, process, context, call, length, use)
         if call.horizon is not None:
             services.rebid(process, context, declared_horizon(*call.horizon))
-        fixed = pack_runs(call.logit_mask, services.model_info.vocabulary_size) if call.logit_mask else None
         mask = allowed_next(matchers, fixed)
         reads = _reads(context, call, mask)
         drafted = None
@@ -107,17 +105,24 @@ async def _pass(
 
 
 async def _request(
-    services: Services, context: LiveContext, call: calls.Forward, length: int, use: AdapterUse
-) -> ForwardRequest:
-    """The call, checked. A long one keeps nobody from the engine's loop."""
+    services: Services, process: Process, context: LiveContext, call: calls.Forward, length: int, use: AdapterUse
+) -> tuple[ForwardRequest, PackedMask | None]:
+    """The call, checked, and its logit mask. A long one keeps nobody from the engine's loop."""
     check_lengths(call, length, services.model_info)
     if call.positions is not None:
         _check_room(services, context, call)
     if not is_long(call):
-        return read_request(call, length, services.model_info, use)
-    request = await asyncio.to_thread(read_request, call, length, services.model_info, use)
+        return _read(call, length, services.model_info, use)
+    found = await process.time.aside(_read, call, length, services.model_info, use)
     await services.ticker.restore(context)  # it may have had to go meanwhile
-    return request
+    return found
+
+
+def _read(
+    call: calls.Forward, length: int, model: calls.ModelInfo, use: AdapterUse
+) -> tuple[ForwardRequest, PackedMask | None]:
+    request = read_request(call, length, model, use)
+    return request, pack_runs(call.logit_mask, model.vocabulary_size) if call.logit_mask else None
 
 
 def _check_room(services: Services, context: LiveContext, call: calls.Forward) -> None:

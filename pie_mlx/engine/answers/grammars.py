@@ -1,6 +1,5 @@
 """Grammars and their matchers. Masks stay packed on the engine's side unless a program asks for one."""
 
-import asyncio
 import itertools
 from collections.abc import Sequence
 
@@ -48,7 +47,7 @@ async def compile_grammar(
     if matcher is None:
         # Compiling may take seconds; the engines release the interpreter lock while they do.
         stops = tuple(call.stop_tokens)
-        matcher = await asyncio.to_thread(services.grammars.compile, call.source, stops, call.behind)
+        matcher = await process.time.apart(services.grammars.compile, call.source, stops, call.behind)
     process.check_open()
     return None if matcher is None else _keep(process, matcher)
 

@@ -53,13 +53,13 @@ async def call_server(services: Services, process: Process, call: calls.CallMcp)
 def _check_params(params: str) -> None:
     try:
         size_bytes = len(params.encode())
-        fits = isinstance(msgspec.json.decode(params), dict)
+        if size_bytes > PARAMS_LIMIT_BYTES:
+            raise _invalid(f"the params are {size_bytes} bytes, the limit is {PARAMS_LIMIT_BYTES}")
+        msgspec.json.decode(params, type=dict[str, msgspec.Raw])  # a look at it all that makes nothing of it
+    except msgspec.ValidationError:
+        raise _invalid("the params are not a JSON object") from None
     except (UnicodeEncodeError, msgspec.DecodeError, RecursionError) as error:
         raise _invalid(f"the params are not JSON: {error}") from None
-    if not fits:
-        raise _invalid("the params are not a JSON object")
-    if size_bytes > PARAMS_LIMIT_BYTES:
-        raise _invalid(f"the params are {size_bytes} bytes, the limit is {PARAMS_LIMIT_BYTES}")
 
 
 def _invalid(why: str) -> McpError:

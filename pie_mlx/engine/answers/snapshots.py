@@ -14,6 +14,7 @@ NAME_LIMIT = 256
 GENERATED_PREFIX = "__snapshot_"
 PENDING_TOKEN_BYTES = 40
 """An int in a list."""
+LONG_PENDING = 4_096
 
 
 def _check_name(name: str) -> None:
@@ -38,6 +39,16 @@ def _check_pending(services: Services, pending: calls.PendingInput) -> None:
     services.check_tokens(pending.tokens)
 
 
+def _is_long(pending: calls.PendingInput) -> bool:
+    """Whether looking through it takes so long that the engine's loop should not wait for it."""
+    return len(pending.tokens) + len(pending.chat.turns) + len(pending.chat.held) > LONG_PENDING
+
+
+def _checked_bytes(services: Services, pending: calls.PendingInput) -> int:
+    _check_pending(services, pending)
+    return _size_bytes(pending)
+
+
 def _size_bytes(pending: calls.PendingInput) -> int:
     """What a buffer and its conversation take in memory."""
     return PENDING_TOKEN_BYTES * len(pending.tokens) + len(msgspec.msgpack.encode(pending.chat))
@@ -51,8 +62,12 @@ async def save(services: Services, process: Process, call: calls.SaveSnapshot) -
     async with context.turn:
         context.check_live()
         services.check_stateless("snapshots")
-        _check_pending(services, call.pending)
-        notes, notes_bytes = SnapshotNotes(call.pending, context.sampled), _size_bytes(call.pending)
+        notes = SnapshotNotes(call.pending, context.sampled)
+        if _is_long(call.pending):
+            notes_bytes = await process.time.aside(_checked_bytes, services, call.pending)
+            context.check_live()
+        else:
+            notes_bytes = _checked_bytes(services, call.pending)
         persists = services.persists if call.persist is None else call.persist
         async with archive.turn:
             store.require_snapshot_room(context.id, user, call.name, notes_bytes)

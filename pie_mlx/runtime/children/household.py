@@ -3,6 +3,7 @@
 import asyncio
 import uuid
 from dataclasses import dataclass, field
+from functools import partial
 
 from pie_mlx.calls import ChildOutcome
 from pie_mlx.errors import EngineStoppedError, LaunchError, ProcessError
@@ -10,7 +11,7 @@ from pie_mlx.runtime.children.family import Member, StartChild, child_outcome
 from pie_mlx.runtime.children.finding import ResolveName, child_program
 from pie_mlx.runtime.children.request import ChildRequest
 from pie_mlx.runtime.children.tree import LaunchTree
-from pie_mlx.runtime.inputs import parse_input
+from pie_mlx.runtime.inputs import beside_the_loop, parse_input
 from pie_mlx.runtime.mcp.relay import McpRelay
 from pie_mlx.runtime.outcome import Failed
 from pie_mlx.runtime.process import Process
@@ -25,6 +26,7 @@ class Household:
     start: StartChild
     _members: dict[str, Member] = field(default_factory=dict[str, Member])
     _attending: set["asyncio.Task[None]"] = field(default_factory=set["asyncio.Task[None]"])
+    _parsing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _launching: set["asyncio.Task[str]"] = field(default_factory=set["asyncio.Task[str]"])
 
     def enter(self, process_id: str, member: Member, parent: str | None) -> None:
@@ -56,7 +58,8 @@ class Household:
         if member is None:
             raise LaunchError(f"launch: process {parent} has ended", hint="launch children while the parent runs")
         program = child_program(word, member.program, self.resolve)
-        value = parse_input(input_text)
+        async with self._parsing:  # children of all programs: one at a time
+            value = await beside_the_loop(partial(parse_input, input_text), len(input_text))
         request = ChildRequest(program, value, member.username, parent, str(uuid.uuid4()))
         task = asyncio.create_task(self._launch(request))
         self._launching.add(task)

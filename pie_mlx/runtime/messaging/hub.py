@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from pie_mlx.errors import MessageOverflowError
+from pie_mlx.errors import InvalidArgumentError, MessageOverflowError
+from pie_mlx.runtime.messaging.account import Account
 from pie_mlx.runtime.messaging.channel import Channel
 from pie_mlx.runtime.messaging.limits import MessagingLimits, size_of
 from pie_mlx.runtime.messaging.queue import Queue, Ticket
@@ -17,6 +18,7 @@ class Hub:
     """Belongs to the engine's loop: everything but `channel` is called there."""
 
     limits: MessagingLimits = field(default_factory=MessagingLimits)
+    _accounts: dict[str, Account] = field(default_factory=dict[str, Account])
     _queues: dict[str, dict[str, Queue]] = field(default_factory=dict[str, dict[str, Queue]])
     _subscriptions: dict[Topic, dict[Subscription, None]] = field(default_factory=dict[Topic, dict[Subscription, None]])
 
@@ -26,22 +28,32 @@ class Hub:
 
     def broadcast(self, topic: Topic, text: str) -> None:
         """Give `text` to every open subscription of the topic."""
+        size_bytes = size_of(text)
         for subscription in self._subscriptions.get(topic, ()):
-            subscription.put(text)
+            subscription.put(text, size_bytes)
 
     def subscribe(self, topic: Topic) -> Subscription:
-        """A new subscription, open from now on."""
-        subscription = Subscription(topic[1], self.limits)
+        """A new subscription, open from now on. Raises InvalidArgumentError for one more than a user may have."""
+        account = self._account(topic[0])
+        if account.subscriptions >= self.limits.user_subscriptions:
+            raise InvalidArgumentError(
+                f"subscribe: programs of user '{topic[0]}' have {account.subscriptions} subscriptions, the limit",
+                hint="unsubscribe from some first",
+            )
+        account.subscriptions += 1
+        subscription = Subscription(topic[1], self.limits, account)
         self._subscriptions.setdefault(topic, {})[subscription] = None
         return subscription
 
     def unsubscribe(self, topic: Topic, subscription: Subscription) -> None:
         """Close a subscription."""
         subscription.close()
+        subscription.account.subscriptions -= 1
         others = self._subscriptions[topic]
         del others[subscription]
         if not others:
             del self._subscriptions[topic]
+        self._tidy_account(topic[0])
 
     async def push(self, topic: Topic, text: str) -> None:
         """Append to the topic's queue; waits for room. Raises MessageOverflowError beyond what a user may have."""
@@ -76,16 +88,20 @@ class Hub:
 
     def check_integrity(self) -> None:
         """Raises RuntimeError when the books do not balance."""
-        for queues in self._queues.values():
+        for username, queues in self._queues.items():
             for queue in queues.values():
                 queue.check_integrity()
             if not queues or any(queue.is_empty for queue in queues.values()):
                 raise RuntimeError("hub: it keeps an empty queue")
+            if username not in self._accounts:
+                raise RuntimeError(f"hub: no account of {username}")
+        for username, account in self._accounts.items():
+            self._check_account(username, account)
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is kept for anybody."""
-        return not (self._queues or self._subscriptions)
+        return not (self._queues or self._subscriptions or self._accounts)
 
     def _found(self, topic: Topic) -> Queue | None:
         username, name = topic
@@ -93,7 +109,10 @@ class Hub:
 
     def _made(self, topic: Topic) -> Queue:
         username, name = topic
-        return self._queues.setdefault(username, {}).setdefault(name, Queue(self.limits))
+        return self._queues.setdefault(username, {}).setdefault(name, Queue(self.limits, self._account(username)))
+
+    def _account(self, username: str) -> Account:
+        return self._accounts.setdefault(username, Account(self.limits))
 
     def _tidy(self, topic: Topic) -> None:
         username, name = topic
@@ -102,15 +121,29 @@ class Hub:
             del self._queues[username][name]
             if not self._queues[username]:
                 del self._queues[username]
+            self._tidy_account(username)
+
+    def _tidy_account(self, username: str) -> None:
+        if username not in self._queues and self._accounts[username].is_empty:
+            del self._accounts[username]
 
     def _check_user(self, topic: Topic, size_bytes: int) -> None:
         username, name = topic
         mine = self._queues.get(username, {})
         if name not in mine and len(mine) >= self.limits.user_queues:
             raise _overflow(f"user '{username}' has messages in {len(mine)} topics that nobody pulls")
-        held_bytes = sum(queue.held_bytes for queue in mine.values())
-        if held_bytes + size_bytes > self.limits.user_bytes:
-            raise _overflow(f"{held_bytes} bytes of messages of user '{username}' wait to be pulled")
+        account = self._accounts.get(username)
+        if account is not None and not account.has_room(size_bytes):
+            held = f"{account.messages} messages with {account.size_bytes} bytes"
+            raise _overflow(f"{held} of user '{username}' wait to be read")
+
+    def _check_account(self, username: str, account: Account) -> None:
+        """Raises RuntimeError when it does not say what is held."""
+        mine = [one for topic, many in self._subscriptions.items() if topic[0] == username for one in many]
+        held = [one.held for one in (*mine, *self._queues.get(username, {}).values())]
+        found = (sum(size for size, _ in held), sum(number for _, number in held), len(mine))
+        if found != (account.size_bytes, account.messages, account.subscriptions):
+            raise RuntimeError(f"hub: account of {username}: {account}, found {found}")
 
 
 def _overflow(why: str) -> MessageOverflowError:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 class MessagingLimits:
     """Counts are of messages where nothing else is said. Bytes are those of UTF-8.
 
-    A full queue makes pushes wait; a full subscription drops the newest; beyond what one user may have in all topics,
-    and beyond the subscriptions of one process, there is an error.
+    A full queue makes pushes wait; a full subscription drops the newest, and so does any when a user has `user_bytes`
+    of messages in queues and subscriptions; a push, beyond that or `user_queues`, and one more subscription than a
+    process or a user may have are errors.
     """
 
     queue_messages: int = 4_096
@@ -17,7 +18,9 @@ class MessagingLimits:
     subscription_bytes: int = 16 << 20
     user_queues: int = 4_096
     user_bytes: int = 256 << 20
+    user_messages: int = 262_144
     process_subscriptions: int = 256
+    user_subscriptions: int = 4_096
 
 
 def size_of(text: str) -> int:

@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from dataclasses import dataclass, field
 
+from pie_mlx.runtime.messaging.account import Account
 from pie_mlx.runtime.messaging.limits import MessagingLimits, size_of
 
 Ticket = tuple[str, int]
@@ -18,6 +19,7 @@ class Queue:
     """
 
     limits: MessagingLimits
+    account: Account
     size_bytes: int = 0
     _messages: deque[str] = field(default_factory=deque[str])
     _called: dict[Ticket, None] = field(default_factory=dict[Ticket, None])
@@ -31,9 +33,9 @@ class Queue:
         return not (self._messages or self._called or self._waiting or self._pushing)
 
     @property
-    def held_bytes(self) -> int:
-        """Of the messages in the queue, and of those whose pushes wait for room."""
-        return self.size_bytes + self._pushing_bytes
+    def held(self) -> tuple[int, int]:
+        """Bytes and number of the messages in the queue, and of those whose pushes wait for room."""
+        return self.size_bytes + self._pushing_bytes, len(self._messages) + len(self._pushing)
 
     def __len__(self) -> int:
         return len(self._messages)
@@ -46,6 +48,7 @@ class Queue:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._pushing[turn] = text
         self._pushing_bytes += size_of(text)
+        self.account.add(size_of(text))
         try:
             await turn
         except asyncio.CancelledError:
@@ -61,6 +64,7 @@ class Queue:
             return None
         text = self._messages.popleft()
         self.size_bytes -= size_of(text)
+        self.account.drop(size_of(text))
         self._admit()
         return text
 
@@ -104,6 +108,7 @@ class Queue:
     def _append(self, text: str) -> None:
         self._messages.append(text)
         self.size_bytes += size_of(text)
+        self.account.add(size_of(text))
         self._call()
 
     def _admit(self) -> None:
@@ -121,6 +126,7 @@ class Queue:
         text = self._pushing.pop(turn, None)
         if text is not None:
             self._pushing_bytes -= size_of(text)
+            self.account.drop(size_of(text))
 
     def _call(self) -> None:
         """Keep messages for those first in line."""

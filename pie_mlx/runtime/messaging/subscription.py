@@ -5,6 +5,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from pie_mlx.errors import MessageOverflowError
+from pie_mlx.runtime.messaging.account import Account
 from pie_mlx.runtime.messaging.limits import MessagingLimits, size_of
 
 
@@ -14,6 +15,7 @@ class Subscription:
 
     topic: str
     limits: MessagingLimits
+    account: Account
     dropped: int = 0
     is_open: bool = True
     _size_bytes: int = 0
@@ -21,16 +23,16 @@ class Subscription:
     _messages: deque[str] = field(default_factory=deque[str])
     _readable: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def put(self, text: str) -> None:
+    def put(self, text: str, size_bytes: int) -> None:
         """A message was broadcast."""
-        size_bytes = size_of(text)
-        is_full = len(self._messages) >= self.limits.subscription_messages
+        is_full = len(self._messages) >= self.limits.subscription_messages or not self.account.has_room(size_bytes)
         if is_full or self._size_bytes + size_bytes > self.limits.subscription_bytes:
             self.dropped += 1
             self._unreported += 1
         else:
             self._messages.append(text)
             self._size_bytes += size_bytes
+            self.account.add(size_bytes)
         self._readable.set()
 
     def read(self) -> str | None:
@@ -40,7 +42,9 @@ class Subscription:
         """
         missed, self._unreported = self._unreported, 0
         text = self._messages.popleft() if self._messages and not missed else None
-        self._size_bytes -= size_of(text or "")
+        if text is not None:
+            self._size_bytes -= size_of(text)
+            self.account.drop(size_of(text))
         if not self._messages and self.is_open:
             self._readable.clear()
         if missed:
@@ -51,6 +55,11 @@ class Subscription:
             )
         return text
 
+    @property
+    def held(self) -> tuple[int, int]:
+        """Bytes and number of its messages."""
+        return self._size_bytes, len(self._messages)
+
     async def wait(self) -> bool:
         """Wait until there is something to read. False when it is closed."""
         await self._readable.wait()
@@ -59,6 +68,7 @@ class Subscription:
     def close(self) -> None:
         """Drop what was not read, and let go of whoever waits."""
         self.is_open = False
+        self.account.drop(self._size_bytes, len(self._messages))
         self._messages.clear()
         self._size_bytes = self._unreported = 0
         self._readable.set()

@@ -1,7 +1,7 @@
 """Processes of an engine that several clients share: who launched them, who listens, what is kept for whom."""
 
 from pie_mlx.runtime.registry.kept import KeptEvents, KeptLimits
-from pie_mlx.runtime.registry.launch import Launch, User, checked_id
+from pie_mlx.runtime.registry.launch import Launch, User, checked_id, checked_inputs
 from pie_mlx.runtime.registry.limits import RegistryLimits
 from pie_mlx.runtime.registry.output_log import LogHead, LogLine, OutputLogs
 from pie_mlx.runtime.registry.record import Record, Sink
@@ -24,6 +24,7 @@ __all__ = [
     "Sink",
     "User",
     "checked_id",
+    "checked_inputs",
     "result",
     "row",
 ]

@@ -1,12 +1,13 @@
 """What is asked for, and by whom."""
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pie_mlx.engine.ports import HttpPort
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.runtime.entry import Entry, program_entry
-from pie_mlx.runtime.inputs import fitting_input, parse_input
+from pie_mlx.runtime.inputs import beside_the_loop, fitting_input, parse_input
 from pie_mlx.runtime.parameters import Input
 from pie_mlx.runtime.program import Program
 from pie_mlx.runtime.registry.record import Record
@@ -47,6 +48,12 @@ def checked_input(launch: Launch) -> Input:
         )
     entry = launch.entry or program_entry(launch.program)
     return fitting_input(entry.parameters, parse_input(launch.input_text), entry.identity)
+
+
+async def checked_inputs(launches: Sequence[Launch]) -> list[Input]:
+    """Those of several processes, as `checked_input`: long ones are looked through on another thread."""
+    characters = sum(len(launch.input_text) for launch in launches)
+    return await beside_the_loop(lambda: [checked_input(launch) for launch in launches], characters)
 
 
 def checked_id(process_id: str) -> str:

@@ -9,6 +9,7 @@ from pie_mlx.runtime.registry.kept import KeptLimits
 class RegistryLimits:
     """`concurrent` processes run at once (None: no limit), the others are queued.
 
+    `input_characters` are those of all processes of a user that are on record.
     `finished_grace_seconds` is how long a finished process can still be attached, `detached_seconds` how long one may
     wait for a client that is away before it is ended (None: for ever). A program that does not receive what
     it is sent has at most `messages`, `files` and `file_bytes` waiting. `kept` is of one process; beyond
@@ -17,6 +18,7 @@ class RegistryLimits:
 
     concurrent: int | None = None
     per_user: int = 4096
+    input_characters: int = 256 << 20
     finished_grace_seconds: float = 300.0
     detached_seconds: float | None = None
     messages: int = 1024

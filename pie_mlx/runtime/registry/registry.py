@@ -24,11 +24,12 @@ from pie_mlx.runtime.children import ChildRequest
 from pie_mlx.runtime.embedding import Engine
 from pie_mlx.runtime.inputs import parse_input
 from pie_mlx.runtime.outcome import Failed
+from pie_mlx.runtime.parameters import Input
 from pie_mlx.runtime.process import Process
 from pie_mlx.runtime.registry.admission import LaunchAdmission
 from pie_mlx.runtime.registry.entrance import Entrance
 from pie_mlx.runtime.registry.kept import TERMINAL, KeptEvents, KeptTotal
-from pie_mlx.runtime.registry.launch import Launch, User, checked_id, checked_input
+from pie_mlx.runtime.registry.launch import Launch, User, checked_id, checked_input, checked_inputs
 from pie_mlx.runtime.registry.limits import RegistryLimits
 from pie_mlx.runtime.registry.output_log import OutputLogs
 from pie_mlx.runtime.registry.record import ClientRelay, Record, Sink
@@ -67,6 +68,7 @@ class Registry:
             lambda: LaunchAdmission(engine.admission_terms(), engine.endowment), self._spawn, self._limits.concurrent
         )
         self._live: Counter[str] = Counter()
+        self._input_characters: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
         engine.start_children_with(self._start_child)
 
@@ -92,16 +94,16 @@ class Registry:
         record = self._records.get(process_id)
         return record is not None and not record.is_over
 
-    def admit(self, user: User, launches: Sequence[Launch]) -> list[Record]:
-        """Register all of them, or none. Nothing runs before `begin`.
+    def admit(self, user: User, launches: Sequence[Launch], inputs: Sequence[Input] | None = None) -> list[Record]:
+        """Register all of them, or none. Nothing runs before `begin`. `inputs` are what `checked_inputs` answered.
 
         Raises LaunchError for a program or an input that does not fit, InvalidArgumentError for a budget below 1,
         AdmissionError when the user has too many processes, or for a claim that there can never be room for (Q11).
         """
-        inputs = [checked_input(launch) for launch in launches]
+        inputs = inputs or [checked_input(launch) for launch in launches]
         for launch in launches:
             self._entrance.check(launch.token_budget)
-        self._check_room(user, len(launches))
+        self._check_room(user, launches)
         admitted = [
             self._record(user, launch, parsed, str(uuid.uuid4()))
             for launch, parsed in zip(launches, inputs, strict=True)
@@ -116,8 +118,8 @@ class Registry:
         A launch root waits for what it claims (Q11); cancelling gives it up. Raises what `admit` raises, and
         ProcessCancelledError for one that is terminated before it has begun.
         """
-        parsed = checked_input(launch)
-        self._check_room(user, 1)
+        (parsed,) = await checked_inputs([launch])
+        self._check_room(user, [launch])
         if launch.parent is None:
             self._entrance.check(launch.token_budget)
         record = self._record(user, launch, parsed, process_id or str(uuid.uuid4()))
@@ -245,6 +247,9 @@ class Registry:
         live = Counter(record.username for record in self._records.values() if not record.is_over)
         if live != +self._live:
             raise RuntimeError(f"registry: counted live processes {self._live}, found {live}")
+        inputs = sum(len(record.input_text) for record in self._records.values())
+        if inputs != self._input_characters.total():
+            raise RuntimeError(f"registry: counted inputs {self._input_characters}, found {inputs}")
         self._entrance.check_integrity(record for record in self._records.values() if not record.is_over)
         for record in self._records.values():
             record.kept.check_integrity()
@@ -253,6 +258,7 @@ class Registry:
     def _enter(self, record: Record) -> None:
         self._records[record.id] = record
         self._live[record.username] += 1
+        self._input_characters[record.username] += len(record.input_text)
         self._entrance.arrive(record)
 
     def _withdraw(self, record: Record) -> None:
@@ -269,9 +275,17 @@ class Registry:
     def _tell_wait(self, record: Record) -> None:
         self._emit(ProcessQueued(record.id, record.username, record.program.identity, record.reason))
 
-    def _check_room(self, user: User, wanted: int) -> None:
+    def _check_room(self, user: User, launches: Sequence[Launch]) -> None:
+        wanted = sum(len(launch.input_text) for launch in launches)
+        held = self._input_characters[user.name]
+        if held and held + wanted > self._limits.input_characters:
+            raise AdmissionError(
+                f"inputs of {held} characters of processes of user '{user.name}' are kept, the limit is "
+                f"{self._limits.input_characters}",
+                hint="wait until some have ended, or send large data as files",
+            )
         present = self._live[user.name]
-        if present + wanted > self._limits.per_user:
+        if present + len(launches) > self._limits.per_user:
             raise AdmissionError(
                 f"{present} processes of user '{user.name}' are running or queued, the limit is "
                 f"{self._limits.per_user}",
@@ -372,7 +386,8 @@ class Registry:
         asyncio.get_running_loop().call_later(grace_seconds, self._forget, record)
 
     def _forget(self, record: Record) -> None:
-        self._records.pop(record.id, None)
+        if self._records.pop(record.id, None) is not None:
+            self._input_characters[record.username] -= len(record.input_text)
         record.kept.forget()
 
 

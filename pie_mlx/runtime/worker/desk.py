@@ -8,35 +8,52 @@ from pie_mlx.calls import Call
 from pie_mlx.engine.crossing import ended
 from pie_mlx.engine.host import ProcessHost
 from pie_mlx.errors import PieError, ProcessError, ProtocolError
-from pie_mlx.runtime.worker.frames import NOBODY_WAITS, Refusal, WireError, pack, pack_answer
+from pie_mlx.runtime.worker.frames import (
+    NOBODY_WAITS,
+    Refusal,
+    WireError,
+    is_long_reply,
+    pack,
+    pack_answer,
+    pack_long_answer,
+)
+from pie_mlx.runtime.worker.holdings import USER_LIMIT_BYTES, UserHoldings
 
 CALLS_LIMIT = 16_384
 """Calls of one worker under way: more are refused. They may wait for one another, so they must all be taken."""
 CALLS_LIMIT_BYTES = 256 << 20
-"""What these calls hold; a single one may hold more."""
-POSTED_LIMIT = 1024
+"""The memory that these calls take; a single one may take more."""
+POSTED_LIMIT, POSTED_LIMIT_BYTES = 1024, 16 << 20
 """Posted calls of one worker under way before no more frames are taken: they end by themselves."""
 
 
 class CallDesk:
     """Each call becomes a task of the engine's loop, in the order of arrival (P3). Belongs to that loop.
 
-    `send` is given the answers, `done` called when a posted call is over.
+    `send` is given the answers, `done` called when a posted call is over. `holdings` are those of the program's user.
     """
 
-    def __init__(self, host: ProcessHost, send: Callable[[bytes], None], done: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        host: ProcessHost,
+        send: Callable[[bytes], None],
+        done: Callable[[], None],
+        holdings: UserHoldings,
+    ) -> None:
         self._host = host
         self._send, self._done = send, done
+        self._holdings = holdings
         self._tasks: dict[int, tuple[asyncio.Task[Any], int]] = {}
-        self._size_bytes = 0
-        self._posted: set[asyncio.Task[Any]] = set()
+        self._held_bytes = 0
+        self._posted: dict[asyncio.Task[Any], int] = {}
+        self._posted_bytes = 0
 
     @property
     def is_full(self) -> bool:
         """Whether posted calls should wait."""
-        return len(self._posted) >= POSTED_LIMIT
+        return len(self._posted) >= POSTED_LIMIT or self._posted_bytes >= POSTED_LIMIT_BYTES
 
-    def begin(self, number: int, message: Call[Any], size_bytes: int) -> None:
+    def begin(self, number: int, message: Call[Any], held_bytes: int) -> None:
         """Raises ProtocolError for the number of a call that is under way."""
         if number in self._tasks or number < NOBODY_WAITS:
             raise ProtocolError(f"call {number}: this number is in use")
@@ -44,10 +61,12 @@ class CallDesk:
         if number == NOBODY_WAITS:
             task = loop.create_task(self._host.answer(message))
             task.add_done_callback(self._end_posted)
-            self._posted.add(task)
-        elif self._has_room(size_bytes):
-            self._tasks[number] = (loop.create_task(self._serve(number, message)), size_bytes)
-            self._size_bytes += size_bytes
+            self._posted[task] = held_bytes
+            self._posted_bytes += held_bytes
+        elif self._has_room(held_bytes):
+            self._tasks[number] = (loop.create_task(self._serve(number, message)), held_bytes)
+            self._held_bytes += held_bytes
+            self._holdings.add(held_bytes)
         else:
             self._send(_refusal(number, self._overflow()))
 
@@ -69,24 +88,30 @@ class CallDesk:
         for task in self._posted:
             task.cancel()
 
-    def _has_room(self, size_bytes: int) -> bool:
-        fits = self._size_bytes + size_bytes <= CALLS_LIMIT_BYTES
-        return not self._tasks or (fits and len(self._tasks) < CALLS_LIMIT)
+    def _has_room(self, held_bytes: int) -> bool:
+        fits = self._held_bytes + held_bytes <= CALLS_LIMIT_BYTES and len(self._tasks) < CALLS_LIMIT
+        return (fits or not self._tasks) and self._holdings.has_room(held_bytes)
 
     def _overflow(self) -> ProcessError:
-        held = f"{len(self._tasks)} calls with {self._size_bytes >> 20} MiB are under way"
-        limits = f"{CALLS_LIMIT} with {CALLS_LIMIT_BYTES >> 20} MiB"
+        held = f"{len(self._tasks)} calls with {self._held_bytes >> 20} MiB are under way"
+        limits = f"{CALLS_LIMIT} with {CALLS_LIMIT_BYTES >> 20} MiB, or {USER_LIMIT_BYTES >> 20} MiB of all programs"
         return ProcessError(f"{held}, the limit is {limits}", hint="await some before making more")
 
     def _forget(self, number: int) -> asyncio.Task[Any] | None:
-        task, size_bytes = self._tasks.pop(number, (None, 0))
-        self._size_bytes -= size_bytes
+        task, held_bytes = self._tasks.pop(number, (None, 0))
+        self._held_bytes -= held_bytes
+        if held_bytes:
+            self._holdings.add(-held_bytes)
         return task
 
     async def _serve(self, number: int, message: Call[Any]) -> None:
         """Not a callback of the task: that would cost another turn of the loop in every decode step."""
         try:
-            data = pack_answer(number, await self._host.answer(message))
+            reply = await self._host.answer(message)
+            if is_long_reply(reply):
+                data = await self._host.time.aside(pack_long_answer, number, reply)
+            else:
+                data = pack_answer(number, reply)
         except asyncio.CancelledError:
             data = _refusal(number, ended())
         except Exception as error:
@@ -97,7 +122,7 @@ class CallDesk:
     def _end_posted(self, task: asyncio.Task[Any]) -> None:
         if not task.cancelled():
             task.exception()  # of no interest to anyone
-        self._posted.discard(task)
+        self._posted_bytes -= self._posted.pop(task, 0)
         self._done()
 
 

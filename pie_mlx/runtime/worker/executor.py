@@ -3,9 +3,10 @@
 import asyncio
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol
+from functools import partial
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -19,7 +20,7 @@ from pie_mlx.errors import (
     ProcessError,
     ProtocolError,
 )
-from pie_mlx.runtime.outcome import Failed, Outcome, Returned
+from pie_mlx.runtime.outcome import VALUE_LIMIT_BYTES, Failed, Outcome, Returned
 from pie_mlx.runtime.output import StreamName, Write
 from pie_mlx.runtime.worker.child import NO_FORK_STATUS
 from pie_mlx.runtime.worker.desk import CallDesk
@@ -38,10 +39,17 @@ from pie_mlx.runtime.worker.frames import (
     TakeBack,
     pack,
 )
+from pie_mlx.runtime.worker.holdings import UserHoldings
 from pie_mlx.runtime.worker.limits import cpu_exceeded
 from pie_mlx.runtime.worker.link import WorkerLink
 from pie_mlx.runtime.worker.proxy_route import new_password, open_listener
 
+T = TypeVar("T")
+
+FRAME_SECONDS = 5e-5
+"""What a frame costs besides its decoding: its task, its handler, its answer."""
+WALK_SECONDS = 1e-9
+"""What a handler takes for each byte of memory of its call, at most."""
 LAST_LINES = 50
 """Lines of standard error that are told with a crash."""
 _LAST_CHARACTERS = 16 << 10
@@ -95,6 +103,7 @@ class WorkerExecutor:
         make_order: Callable[[], Order],
         host: ProcessHost,
         around: Surroundings,
+        holdings: UserHoldings,
     ) -> None:
         self.heard_seconds = loop.time()
         """When the worker last showed that it runs its program's loop, or calls."""
@@ -105,6 +114,7 @@ class WorkerExecutor:
         self.order: Order | None = None
         self._host = host
         self._around = around
+        self._holdings = holdings
         self._link: WorkerLink | None = None
         self._desk: CallDesk | None = None
         self._verdict: PieError | None = None
@@ -120,6 +130,11 @@ class WorkerExecutor:
     def link(self) -> WorkerLink | None:
         """The worker, once there is one."""
         return self._link
+
+    @property
+    def engine_seconds(self) -> float:
+        """Processor time that the engine used for it, besides its passes."""
+        return self._host.time.seconds
 
     def start(self) -> None:
         self._on_loop(self._begin)
@@ -146,17 +161,24 @@ class WorkerExecutor:
         """The worker is dead."""
         self._exited = True
         if self._link is not None:
-            self._link.drain()
-        self._finish(Failed(self._verdict or self._crash(exit)))
-        self._part()
+            self._link.drain(partial(self._gone, exit))
+        else:
+            self._gone(exit)
 
     # What the link hands on.
 
-    def frame(self, frame: FromWorker, size_bytes: int) -> None:
+    def aside(self, work: Callable[[], T]) -> Awaitable[T]:
+        return self._host.time.aside(work)
+
+    def spent(self, seconds: float, frames: int) -> float:
+        self._host.time.charge(seconds + frames * FRAME_SECONDS)
+        return self._host.time.rest_seconds
+
+    def frame(self, frame: FromWorker, held_bytes: int) -> None:
         match frame:
             case Request():
                 self.heard_seconds = self._loop.time()
-                self._call(frame, size_bytes)
+                self._call(frame, held_bytes)
             case Misfit(number=number, error=error):
                 self.heard_seconds = self._loop.time()
                 if self._desk is not None:
@@ -210,7 +232,7 @@ class WorkerExecutor:
         self._link = link
         if self.order is not None and self.order.route == "namespace":
             link.await_socket()
-        self._desk = CallDesk(self._host, self._answer, self._after_posted)
+        self._desk = CallDesk(self._host, self._answer, self._after_posted, self._holdings)
         self.heard_seconds = self._loop.time()
         link.send(order)
         link.attach(self)
@@ -244,11 +266,12 @@ class WorkerExecutor:
             self._close_proxy()
             self._close_proxy = None
 
-    def _call(self, request: Request, size_bytes: int) -> None:
+    def _call(self, request: Request, held_bytes: int) -> None:
         if self._desk is None or self._link is None:
             return
+        self._host.time.charge(held_bytes * WALK_SECONDS)
         try:
-            self._desk.begin(request.number, request.message, size_bytes)
+            self._desk.begin(request.number, request.message, held_bytes)
         except ProtocolError as error:
             self.broken(error)
         if self._desk.is_full:
@@ -275,6 +298,10 @@ class WorkerExecutor:
             self._link.drain_pipes()
         self._farewell = self._loop.call_later(FAREWELL_SECONDS, self.condemn, ProcessError("worker: it did not exit"))
         self._finish(_outcome(ended))
+
+    def _gone(self, exit: Exit) -> None:
+        self._finish(Failed(self._verdict or self._crash(exit)))
+        self._part()
 
     def _finish(self, outcome: Outcome) -> None:
         if self._reported:
@@ -312,6 +339,8 @@ class WorkerExecutor:
 
 
 def _outcome(ended: Ended) -> Outcome:
+    if len(ended.value) > VALUE_LIMIT_BYTES:
+        return Failed(ProtocolError(f"worker: a return value of {len(ended.value)} characters"))
     if ended.error is None:
         return Returned(ended.value, ended.format)
     return Failed(ended.error.exception(), ended.error.kind)

@@ -3,11 +3,9 @@
 import builtins
 import functools
 import operator
-import socket
 import struct
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ForwardRef, Generic, Literal, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ForwardRef, Literal, NamedTuple, get_args
 
 import msgspec
 
@@ -39,22 +37,20 @@ FRAME_LIMIT_BYTES = 65 << 20
 OUTPUT_LIMIT_BYTES = 256 << 10
 """The longest piece of output in one frame."""
 
-MESSAGE_LIMIT = 1 << 20
+MESSAGE_LIMIT = 1 << 18
 """The longest text of an error, in characters."""
 
-READ_BYTES = 64 << 10
-"""How much is asked of a socket at once."""
+LONG_RESULTS = 8_192
+"""Numbers in an answer beyond which it is made into a frame on another thread."""
 
 NOBODY_WAITS = 0
 """Instead of a call's number: it is not answered."""
 
-_LENGTH = struct.Struct("<I")
+LENGTH = struct.Struct("<I")
 
 _FITTING = "pass values of the types that the signature names"
 
-_UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-
-Frame = TypeVar("Frame")
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 class Frames(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -178,10 +174,10 @@ class Request(Frames, frozen=True, tag="request"):
 
 
 class Misfit(NamedTuple):
-    """A request whose call is known, with a value of a type that the call does not take."""
+    """A request that can be answered, but not carried out: too large, or with a value the call does not take."""
 
     number: int
-    error: InvalidTypeError
+    error: PieError
 
 
 class TakeBack(Frames, frozen=True, tag="take_back"):
@@ -236,76 +232,38 @@ def pack_answer(number: int, reply: object) -> bytes:
     return _with_length(_encoder.encode(("answer", number, reply)))
 
 
+def is_long_reply(reply: object) -> bool:
+    """Whether a frame takes longer to make of it than a turn of the engine's loop."""
+    if type(reply) is not calls.ForwardReply:
+        return False
+    return len(reply.results) + sum(_width(result) for result in reply.results) > LONG_RESULTS
+
+
+def _width(result: calls.AnyResult) -> int:
+    """How many numbers it holds."""
+    match result:
+        case calls.SampledTokens() | calls.EntropyValue():
+            return 1
+        case calls.RawLogits(data=data):
+            return len(data) >> 8  # copied as they are
+        case calls.Probabilities(token_ids=values) | calls.LogprobValues(values=values):
+            return len(values)
+        case calls.HiddenStateValues(values=values):
+            return len(values)
+
+
+def pack_long_answer(number: int, reply: calls.ForwardReply) -> bytes:
+    """As `pack_answer`, result by result: each is one step of the interpreter."""
+    results = [msgspec.Raw(_encoder.encode(result)) for result in reply.results]
+    return pack_answer(number, msgspec.structs.replace(reply, results=results))
+
+
 def _with_length(payload: bytes) -> bytes:
     if len(payload) > FRAME_LIMIT_BYTES:
         raise ProtocolError(
             f"{len(payload)} bytes do not fit one frame of {FRAME_LIMIT_BYTES}", hint="send it in smaller pieces"
         )
-    return _LENGTH.pack(len(payload)) + payload
-
-
-class FrameReader(Generic[Frame]):
-    """Cuts what was received into frames of one direction.
-
-    `take` leaves a consistent state behind before it decodes, so that it may be entered again from a finalizer.
-    """
-
-    def __init__(
-        self, decoder: "msgspec.msgpack.Decoder[Any]", rescue: Callable[[bytes, Exception], Frame | None]
-    ) -> None:
-        """`rescue` makes a frame of what the decoder refuses, where it can."""
-        self._decoder, self._rescue = decoder, rescue
-        self._buffer = bytearray()
-        self._start = 0
-        self._received = bytearray(READ_BYTES)
-        self.taken_bytes = 0
-        """The length of the frame that was taken last."""
-
-    def receive(self, link: socket.socket) -> int:
-        """Take in what has come; how many bytes, 0 at the end. Raises OSError.
-
-        Into the same memory each time: new memory of this size costs more than all else a decode step does here.
-        """
-        count = link.recv_into(self._received, READ_BYTES)
-        self.feed(self._received if count == READ_BYTES else self._received[:count])
-        return count
-
-    def feed(self, data: bytes | bytearray) -> None:
-        if self._start:
-            del self._buffer[: self._start]
-            self._start = 0
-        self._buffer += data
-
-    def take(self) -> Frame | None:
-        """The next frame, None until the rest of it is there. Raises ProtocolError for what is no frame."""
-        begin = self._start + _LENGTH.size
-        if len(self._buffer) < begin:
-            return None
-        (length,) = _LENGTH.unpack_from(self._buffer, self._start)
-        if length > FRAME_LIMIT_BYTES:
-            raise ProtocolError(f"frame of {length} bytes: the limit is {FRAME_LIMIT_BYTES}")
-        end = begin + length
-        if len(self._buffer) < end:
-            return None
-        payload = bytes(self._buffer[begin:end])
-        self._start = end
-        self.taken_bytes = length
-        try:
-            return self._decoder.decode(payload)
-        except _UNREADABLE as error:
-            if (rescued := self._rescue(payload, error)) is not None:
-                return rescued
-            raise ProtocolError(f"malformed frame: {error}") from None
-
-
-def from_worker() -> FrameReader[FromWorker]:
-    """Reads what a worker sends."""
-    return FrameReader(_from_worker, _misfit)
-
-
-def from_engine() -> FrameReader[FromEngine]:
-    """Reads what the engine sends."""
-    return FrameReader(_from_engine, lambda payload, error: None)
+    return LENGTH.pack(len(payload)) + payload
 
 
 class _Named(msgspec.Struct):
@@ -317,11 +275,11 @@ class _LooseRequest(Frames, frozen=True, tag="request"):
     message: _Named
 
 
-def _misfit(payload: bytes, reason: Exception) -> Misfit | None:
-    """What is no request, or one of an unknown call, is None."""
+def rescued(payload: bytes | memoryview, reason: Exception) -> Misfit | None:
+    """What the decoder refused, as a request that can be answered; None where it is none, or of an unknown call."""
     try:
         request = _loose_requests.decode(payload)
-    except _UNREADABLE:
+    except UNREADABLE:
         return None
     name = request.message.call
     if name not in _CALL_NAMES:
@@ -341,8 +299,8 @@ def _make_reply_decoder(call: type[Call[Any]]) -> "msgspec.msgpack.Decoder[Any]"
     return msgspec.msgpack.Decoder(reply)
 
 
-_from_worker = msgspec.msgpack.Decoder(Listening | Request | TakeBack | Output | Ended | Pong)
-_from_engine = msgspec.msgpack.Decoder(FromEngine)
+worker_frames = msgspec.msgpack.Decoder(Listening | Request | TakeBack | Output | Ended | Pong)
+engine_frames = msgspec.msgpack.Decoder(FromEngine)
 _loose_requests = msgspec.msgpack.Decoder(_LooseRequest)
 # Made ahead: workers inherit them from the fork server.
 _reply_decoders = {call: _make_reply_decoder(call) for call in _CALLS}

@@ -16,6 +16,7 @@ from weakref import WeakSet
 from pie_mlx.calls import Call
 from pie_mlx.errors import ProtocolError
 from pie_mlx.runtime.output import StreamName
+from pie_mlx.runtime.worker.frame_reader import EngineFrames
 from pie_mlx.runtime.worker.frames import (
     NOBODY_WAITS,
     OUTPUT_LIMIT_BYTES,
@@ -32,7 +33,6 @@ from pie_mlx.runtime.worker.frames import (
     Request,
     Stop,
     TakeBack,
-    from_engine,
     pack,
     reply_decoder,
 )
@@ -110,7 +110,7 @@ class WorkerHost:
         self._on_stop: Callable[[str], None] = _ignore
         self._socket = socket
         self._socket.setblocking(False)
-        self._frames = from_engine()
+        self._frames = EngineFrames()
         self._numbers = itertools.count(1)
         self._waiting: dict[int, _Waiter] = {}
         self._loops: WeakSet[asyncio.AbstractEventLoop] = WeakSet()

@@ -4,14 +4,21 @@ import asyncio
 import codecs
 import os
 import socket
+import time
 from collections import deque
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Protocol, TypeVar
 
 from pie_mlx.errors import ProtocolError
 from pie_mlx.runtime.output import StreamName
 from pie_mlx.runtime.worker.fork_server import close_all
-from pie_mlx.runtime.worker.frames import READ_BYTES, FromWorker, from_worker
+from pie_mlx.runtime.worker.frame_cutter import READ_BYTES
+from pie_mlx.runtime.worker.frame_reader import LongFrame, WorkerFrames
+from pie_mlx.runtime.worker.frame_room import STALL_SECONDS, FrameRoom
+from pie_mlx.runtime.worker.frames import FromWorker
+
+T = TypeVar("T")
 
 BUFFER_BYTES = 256 << 10
 """Asked for in each direction: macOS gives 8 KiB, a wake-up for every page of text."""
@@ -19,12 +26,22 @@ FRAMES_PER_TURN = 64
 """How many frames of one worker are handled before others get their turn."""
 OUTGOING_LIMIT_BYTES = 64 << 20
 """Answers a worker may leave unread before its frames are."""
+ROOMY_BYTES = 1 << 20
+"""A frame on its way that is longer waits for room."""
 
 
 class Receiver(Protocol):
     """Takes what a worker says."""
 
-    def frame(self, frame: FromWorker, size_bytes: int) -> None: ...
+    def frame(self, frame: FromWorker, held_bytes: int) -> None: ...
+
+    def aside(self, work: Callable[[], T]) -> Awaitable[T]:
+        """What `work` answers on another thread."""
+        ...
+
+    def spent(self, seconds: float, frames: int) -> float:
+        """So many frames were handed on; how many seconds to wait with the next."""
+        ...
 
     def text(self, stream: StreamName, text: str) -> None: ...
 
@@ -39,11 +56,16 @@ class WorkerLink:
     Making one raises OSError where no more files can be opened.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, number: int) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, number: int, room: FrameRoom) -> None:
         self.number = number
         self._loop = loop
+        self._room = room
+        self._has_room = False
+        self._decoding: asyncio.Task[None] | None = None
+        self._drained: Callable[[], None] | None = None
+        self._unsaid_bytes = 0
         self._receiver: Receiver | None = None
-        self._frames = from_worker()
+        self._frames = WorkerFrames()
         self._outgoing: deque[memoryview] = deque()
         self._outgoing_bytes = 0
         self._holds: set[str] = set()
@@ -116,12 +138,12 @@ class WorkerLink:
             self._holds.discard(reason)
             self._listen()
 
-    def drain(self) -> None:
-        """Take in what has arrived: nothing more comes from a worker that is dead."""
+    def drain(self, then: Callable[[], None]) -> None:
+        """Hand on what has arrived, then call `then`: nothing more comes from a worker that is dead."""
         while not self._closed and self._receive():
             pass
-        self._take_frames(limit=None)
-        self.drain_pipes()
+        self._drained = then
+        self._take_rest()
 
     def drain_pipes(self) -> None:
         """Take in what was written to the pipes so far."""
@@ -136,6 +158,7 @@ class WorkerLink:
                 self._loop.remove_reader(self._socket)
                 self._loop.remove_writer(self._socket)
             self._socket.close()
+        self._leave_room()
         for pipe in self._pipes.values():
             pipe.close()
         if (unused := self.take_socket()) is not None:
@@ -167,9 +190,9 @@ class WorkerLink:
     def _readable(self) -> None:
         count = self._receive()
         if count:
-            if self._receiver is not None:
-                self._receiver.consumed(count)
+            self._unsaid_bytes += count
             self._turn()
+            self._tell_consumed()
 
     def _receive(self) -> int:
         try:
@@ -193,29 +216,94 @@ class WorkerLink:
         return len(data)
 
     def _turn(self) -> None:
-        waits = not self._take_frames(FRAMES_PER_TURN)
-        if waits:
+        """Hand on some frames, and wait with the next while others want the engine more."""
+        if self._closed or self._receiver is None or self._drained is not None:
+            return
+        begun, frames = time.perf_counter(), self._take_frames(FRAMES_PER_TURN)
+        rest_seconds = self._receiver.spent(time.perf_counter() - begun, frames)
+        waits = frames == FRAMES_PER_TURN or rest_seconds > 0
+        if waits and rest_seconds:
+            self._loop.call_later(rest_seconds, self._turn)
+        elif waits:
             self._loop.call_soon(self._turn)
         if waits != self._turn_waits:
             self._turn_waits = waits
             self._listen()
 
-    def _take_frames(self, limit: int | None) -> bool:
-        """Hand on frames; False when the limit was reached."""
+    def _take_rest(self) -> None:
+        """All that came from a worker that is dead."""
+        self._take_frames(limit=None)
+        if self._decoding is None and self._drained is not None:
+            self.drain_pipes()
+            then, self._drained = self._drained, None
+            then()
+
+    def _take_frames(self, limit: int | None) -> int:
+        """Hand on frames until the limit is reached or one takes longer to decode; how many."""
         count = 0
-        while self._receiver is not None and count != limit:
+        while self._receiver is not None and self._decoding is None and count != limit:
             try:
                 frame = self._frames.take()
             except ProtocolError as error:
-                receiver, self._receiver = self._receiver, None
-                self._loop.remove_reader(self._socket)
-                receiver.broken(error)
-                return True
+                self._break(error)
+                break
             if frame is None:
-                return True
-            self._receiver.frame(frame, self._frames.taken_bytes)
+                self._seek_room()
+                break
             count += 1
-        return self._receiver is None
+            if isinstance(frame, LongFrame):
+                self.hold("decoding")
+                self._decoding = self._loop.create_task(self._decode(frame, self._receiver))
+            else:
+                self._leave_room()
+                self._receiver.frame(frame, self._frames.held_bytes)
+        return count
+
+    async def _decode(self, frame: LongFrame, receiver: Receiver) -> None:
+        """Beside the loop. Nothing of the worker overtakes it (P3)."""
+        try:
+            decoded = await receiver.aside(frame.decode)
+        except ProtocolError as error:
+            self._break(error)
+        else:
+            receiver.frame(decoded, frame.held_bytes)
+        finally:
+            self._decoding = None
+            self._leave_room()
+            self.release("decoding")
+        if self._drained is None:
+            self._turn()
+        else:
+            self._take_rest()
+
+    def _break(self, error: ProtocolError) -> None:
+        receiver, self._receiver = self._receiver, None
+        self._leave_room()
+        if not self._closed:
+            self._loop.remove_reader(self._socket)
+        if receiver is not None:
+            receiver.broken(error)
+
+    def _seek_room(self) -> None:
+        """A long frame has begun to come: the rest of it is read once there is room for all of it."""
+        size_bytes = self._frames.awaited_bytes
+        if size_bytes > ROOMY_BYTES and not self._has_room:
+            self._has_room = True
+            stalled = ProtocolError(f"frame of {size_bytes} bytes: it has not come within {STALL_SECONDS:g} s")
+            release = partial(self.release, "no room")
+            if not self._room.enter(self.number, size_bytes, go_on=release, give_up=partial(self._break, stalled)):
+                self.hold("no room")
+
+    def _leave_room(self) -> None:
+        if self._has_room:
+            self._has_room = False
+            self._room.leave(self.number)
+
+    def _tell_consumed(self) -> None:
+        """Not in the middle of a long frame: it is read to its end, because others may wait for its room."""
+        if self._receiver is not None and not self._has_room:
+            count, self._unsaid_bytes = self._unsaid_bytes, 0
+            self._receiver.consumed(count)
 
     def _sent(self, view: memoryview) -> int:
         try:

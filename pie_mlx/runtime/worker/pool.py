@@ -27,7 +27,9 @@ from pie_mlx.runtime.program import Program
 from pie_mlx.runtime.sandbox.probe import probe_network, probe_sandbox
 from pie_mlx.runtime.worker.executor import Surroundings, WorkerExecutor
 from pie_mlx.runtime.worker.fork_server import Exit, ForkServer
+from pie_mlx.runtime.worker.frame_room import FrameRoom
 from pie_mlx.runtime.worker.frames import Order, Source
+from pie_mlx.runtime.worker.holdings import Holdings
 from pie_mlx.runtime.worker.limits import allow_open_files
 from pie_mlx.runtime.worker.link import WorkerLink
 from pie_mlx.runtime.worker.proxy_route import Route, authorization
@@ -86,6 +88,8 @@ class WorkerPool:
         self._route: Route = route
         self._gateway = Gateway(settings.network or NetworkSettings(()))
         self._numbers = itertools.count(1)
+        self._room = FrameRoom(loop)
+        self._holdings = Holdings()
         self._running: dict[int, WorkerExecutor] = {}
         self._idle: dict[int, WorkerLink] = {}
         self._process_ids: dict[int, int] = {}
@@ -131,7 +135,7 @@ class WorkerPool:
         """
         order = partial(self._order, program, input, username)
         around = Surroundings(write or _to_own_stream, report, outlet.catch_up)
-        return WorkerExecutor(self._loop, self, order, host, around)
+        return WorkerExecutor(self._loop, self, order, host, around, self._holdings.of(username))
 
     async def stop(self) -> None:
         """Kill every worker and wait until all are gone. Idempotent."""
@@ -203,7 +207,7 @@ class WorkerPool:
 
     def _fork(self) -> WorkerLink:
         try:
-            link = WorkerLink(self._loop, next(self._numbers))
+            link = WorkerLink(self._loop, next(self._numbers), self._room)
         except OSError as error:
             raise LaunchError(f"worker: {error.strerror}", hint="raise the limit of open files (ulimit -n)") from None
         self._server.fork(link.number, link.hand_over(), isolated=self._route == "namespace")

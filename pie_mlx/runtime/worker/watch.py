@@ -2,12 +2,13 @@
 
 import asyncio
 import contextlib
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pie_mlx.errors import PieError, ProcessError
 from pie_mlx.runtime.worker.executor import WorkerExecutor
-from pie_mlx.runtime.worker.limits import memory_exceeded
+from pie_mlx.runtime.worker.limits import cpu_exceeded, memory_exceeded
 from pie_mlx.runtime.worker.residency import Residency, residency
 from pie_mlx.runtime.worker.settings import WorkerSettings
 from pie_mlx.runtime.worker.workspace import size_bytes
@@ -96,6 +97,8 @@ class Watch:
     def _excess(self, executor: WorkerExecutor) -> PieError | None:
         if executor.process_id is None:
             return None
+        if executor.engine_seconds > (self._settings.max_cpu_seconds or math.inf):
+            return cpu_exceeded(self._settings.max_cpu_seconds or 0)
         found = self._look(executor.process_id)
         if found.processes > PROCESSES_LIMIT:
             return ProcessError(f"Process limit of {PROCESSES_LIMIT} exceeded", hint="run fewer at a time")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pie_mlx.errors import InvalidArgumentError, ProcessError
 from pie_mlx.events import ProcessFailed, ProcessReturned
 from pie_mlx.runtime.program import Program
-from pie_mlx.runtime.registry import Launch, Record
+from pie_mlx.runtime.registry import Launch, Record, checked_inputs
 from pie_mlx.server.connection import Connection
 from pie_mlx.server.frames import LaunchProcesses, RunProcesses
 from pie_mlx.server.handlers.base import handles
@@ -21,7 +21,7 @@ async def launch_processes(connection: Connection, request: LaunchProcesses) -> 
     program = await find_program(connection, request.inferlet)
     launches = _launches(program, request.inputs, request.token_budgets, captures=request.capture_outputs)
     registry = connection.service.registry
-    records = registry.admit(connection.user, launches)
+    records = registry.admit(connection.user, launches, await checked_inputs(launches))
     connection.reply(request, json.dumps([record.id for record in records]))
     if request.capture_outputs:
         for record in records:
@@ -34,7 +34,7 @@ async def run_processes(connection: Connection, request: RunProcesses) -> None:
     program = await find_program(connection, request.inferlet)
     launches = _launches(program, request.inputs, request.token_budgets, captures=False)
     registry = connection.service.registry
-    records = registry.admit(connection.user, launches)
+    records = registry.admit(connection.user, launches, await checked_inputs(launches))
     registry.begin(records)
     connection.spawn(_results(connection, records), request)
 

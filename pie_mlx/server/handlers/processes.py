@@ -9,7 +9,7 @@ import msgspec
 from pie_mlx.engine import inspection
 from pie_mlx.errors import InvalidArgumentError, PieError, ProcessError
 from pie_mlx.runtime.program import Program
-from pie_mlx.runtime.registry import Launch, Record, Row, row
+from pie_mlx.runtime.registry import Launch, Record, Row, checked_inputs, row
 from pie_mlx.server.connection import Connection
 from pie_mlx.server.frames import (
     AttachProcess,
@@ -32,7 +32,8 @@ async def launch_process(connection: Connection, request: LaunchProcess) -> None
     program = await find_program(connection, request.inferlet)
     launch = Launch(program, request.input, request.capture_outputs, request.token_budget)
     registry = connection.service.registry
-    (record,) = registry.admit(connection.user, [launch])
+    inputs = await checked_inputs([launch])
+    (record,) = registry.admit(connection.user, [launch], inputs)
     # The answer first: a last event that came before it would be lost.
     connection.reply(request, record.id)
     if request.capture_outputs:

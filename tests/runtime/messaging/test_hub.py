@@ -78,7 +78,7 @@ async def test_messages_nobody_pulls_are_bounded() -> None:
     await channel.push("b", "123")
     with pytest.raises(MessageOverflowError, match="2 topics"):
         await channel.push("c", "1")
-    with pytest.raises(MessageOverflowError, match="8 bytes"):
+    with pytest.raises(MessageOverflowError, match="2 messages with 8 bytes"):
         await channel.push("a", "123")
     await hub.channel("bob", "q").push("c", "other")
     assert channel.take("b", 0) == "123"
@@ -92,7 +92,7 @@ async def test_pushes_that_wait_are_bounded_too() -> None:
     await channel.push("a", "12345")
     waiting = asyncio.create_task(channel.push("a", "1234"))
     await asyncio.sleep(0)
-    with pytest.raises(MessageOverflowError, match="9 bytes"):
+    with pytest.raises(MessageOverflowError, match="2 messages with 9 bytes"):
         await channel.push("a", "12")
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
@@ -108,3 +108,42 @@ def test_subscriptions_of_a_process_are_bounded() -> None:
     channel.unsubscribe(numbers[0])
     channel.unsubscribe(numbers[0])
     channel.subscribe("t")
+
+
+async def test_what_programs_of_a_user_have_not_read_is_bounded_in_all_queues_and_subscriptions_together() -> None:
+    hub = Hub(MessagingLimits(user_bytes=10))
+    channels = [hub.channel("ada", process) for process in "pqr"]
+    numbers = [channel.subscribe("news") for channel in channels]
+    channels[0].broadcast("news", "1234")
+    assert [channel.dropped(number) for channel, number in zip(channels, numbers, strict=True)] == [0, 0, 1]
+    with pytest.raises(MessageOverflowError, match="2 messages with 8 bytes"):
+        await channels[0].push("work", "123")
+    hub.check_integrity()
+    assert channels[0].read(numbers[0]) == "1234"
+    await channels[0].push("work", "123")
+    hub.check_integrity()
+    channels[0].close()
+    assert channels[0].take("work", 0) == "123"
+    for channel in channels:
+        channel.close()
+    assert hub.is_empty
+
+
+def test_messages_of_a_user_are_counted_however_short_they_are() -> None:
+    channel = Hub(MessagingLimits(user_messages=2)).channel("ada", "p")
+    numbers = [channel.subscribe("news") for _ in range(3)]
+    channel.broadcast("news", "")
+    assert [channel.dropped(number) for number in numbers] == [0, 0, 1]
+
+
+def test_subscriptions_of_a_user_are_bounded() -> None:
+    hub = Hub(MessagingLimits(user_subscriptions=2))
+    first, second = hub.channel("ada", "p"), hub.channel("ada", "q")
+    number = first.subscribe("t")
+    second.subscribe("t")
+    with pytest.raises(InvalidArgumentError, match="user 'ada' have 2 subscriptions"):
+        second.subscribe("t")
+    hub.channel("bob", "r").subscribe("t")
+    first.unsubscribe(number)
+    second.subscribe("t")
+    hub.check_integrity()

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pie_mlx.runtime.messaging.account import Account
 from pie_mlx.runtime.messaging.limits import MessagingLimits
 from pie_mlx.runtime.messaging.queue import Queue, Ticket
 
@@ -13,7 +14,8 @@ A, B, C = ("a", 1), ("b", 1), ("c", 1)
 
 
 def queue(**limits: int) -> Queue:
-    return Queue(MessagingLimits(**limits))
+    limits = MessagingLimits(**limits)
+    return Queue(limits, Account(limits))
 
 
 async def turn() -> None:

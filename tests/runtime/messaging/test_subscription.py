@@ -5,44 +5,50 @@ import asyncio
 import pytest
 
 from pie_mlx.errors import MessageOverflowError
-from pie_mlx.runtime.messaging.limits import MessagingLimits
+from pie_mlx.runtime.messaging.account import Account
+from pie_mlx.runtime.messaging.limits import MessagingLimits, size_of
 from pie_mlx.runtime.messaging.subscription import Subscription
 
 
-def subscription(**limits: int) -> Subscription:
-    return Subscription("news", MessagingLimits(**limits))
+def subscription(**given: int) -> Subscription:
+    limits = MessagingLimits(**given)
+    return Subscription("news", limits, Account(limits))
+
+
+def put(sub: Subscription, text: str) -> None:
+    sub.put(text, size_of(text))
 
 
 def test_messages_are_read_in_order() -> None:
     sub = subscription()
-    sub.put("a")
-    sub.put("b")
+    put(sub, "a")
+    put(sub, "b")
     assert [sub.read(), sub.read(), sub.read()] == ["a", "b", None]
 
 
 def test_the_newest_are_dropped_and_counted_and_the_next_read_says_so_once() -> None:  # I4
     sub = subscription(subscription_messages=2)
     for text in "abcd":
-        sub.put(text)
+        put(sub, text)
     with pytest.raises(MessageOverflowError, match="2 messages came while it was full") as raised:
         sub.read()
     assert (raised.value.dropped, sub.dropped) == (2, 2)
     assert [sub.read(), sub.read(), sub.read()] == ["a", "b", None]
-    sub.put("e")
+    put(sub, "e")
     assert (sub.read(), sub.dropped) == ("e", 2)
 
 
 def test_bytes_are_bounded_too() -> None:
     sub = subscription(subscription_bytes=4)
-    sub.put("ää")
-    sub.put("b")
+    put(sub, "ää")
+    put(sub, "b")
     assert sub.dropped == 1
 
 
 def test_what_was_read_counts_no_more() -> None:  # I4
     sub = subscription(subscription_bytes=4)
     for text in ("abc", "def", "ghi"):
-        sub.put(text)
+        put(sub, text)
         assert sub.read() == text
 
 
@@ -51,7 +57,7 @@ async def test_waiting_ends_with_a_message() -> None:
     waiting = asyncio.create_task(sub.wait())
     await asyncio.sleep(0)
     assert not waiting.done()
-    sub.put("a")
+    put(sub, "a")
     assert await waiting
     assert sub.read() == "a"
 
@@ -60,7 +66,7 @@ async def test_waiting_ends_when_something_was_dropped() -> None:
     sub = subscription(subscription_bytes=4)
     waiting = asyncio.create_task(sub.wait())
     await asyncio.sleep(0)
-    sub.put("too long")
+    put(sub, "too long")
     assert await waiting
     with pytest.raises(MessageOverflowError):
         sub.read()

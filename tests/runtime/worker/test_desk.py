@@ -8,7 +8,9 @@ from pie_mlx import calls
 from pie_mlx.errors import ProtocolError
 from pie_mlx.runtime.worker import frames
 from pie_mlx.runtime.worker.desk import CALLS_LIMIT, CALLS_LIMIT_BYTES, POSTED_LIMIT, CallDesk
-from pie_mlx.runtime.worker.frames import NOBODY_WAITS, from_engine
+from pie_mlx.runtime.worker.frame_reader import EngineFrames
+from pie_mlx.runtime.worker.frames import NOBODY_WAITS
+from pie_mlx.runtime.worker.holdings import Holdings
 
 
 class Slow:
@@ -28,7 +30,7 @@ class Desk:
 
     def __init__(self):
         self.host, self.sent, self.over = Slow(), [], 0
-        self.desk = CallDesk(self.host, self.sent.append, self._count)
+        self.desk = CallDesk(self.host, self.sent.append, self._count, Holdings().of("ada"))
 
     def _count(self):
         self.over += 1
@@ -40,7 +42,7 @@ def begun(desk, numbers, size_bytes=100):
 
 
 def refusals(desk):
-    reader = from_engine()
+    reader = EngineFrames()
     reader.feed(b"".join(desk.sent))
     return [(frame.number, frame.error.kind) for frame in iter(reader.take, None)]
 

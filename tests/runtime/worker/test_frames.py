@@ -14,6 +14,7 @@ from pie_mlx.errors import (
     ProcessError,
     ProtocolError,
 )
+from pie_mlx.runtime.worker.frame_reader import EngineFrames, WorkerFrames
 from pie_mlx.runtime.worker.frames import (
     FRAME_LIMIT_BYTES,
     Answer,
@@ -27,10 +28,10 @@ from pie_mlx.runtime.worker.frames import (
     Stop,
     TakeBack,
     WireError,
-    from_engine,
-    from_worker,
+    is_long_reply,
     pack,
     pack_answer,
+    pack_long_answer,
     reply_decoder,
 )
 
@@ -56,7 +57,7 @@ def taken(reader):
 def test_frames_survive_being_cut_anywhere(data):
     stream = b"".join(map(pack, SAID))
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=8)))
-    reader, frames = from_worker(), []
+    reader, frames = WorkerFrames(), []
     for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True):
         reader.feed(stream[start:end])
         frames += taken(reader)
@@ -71,14 +72,14 @@ def test_what_the_wire_does_not_carry_is_refused(frame):
 
 def test_what_the_engine_says_survives():
     said = [Stop("enough"), Ping(), Refusal(3, WireError("pie", "PieError", "m"))]
-    reader = from_engine()
+    reader = EngineFrames()
     reader.feed(b"".join(map(pack, said)))
     assert taken(reader) == said
 
 
 def test_an_answer_is_decoded_as_the_reply_of_its_call():
     reply = calls.ForwardReply([], calls.PageCounters(1, 2, 3))
-    reader = from_engine()
+    reader = EngineFrames()
     reader.feed(pack_answer(7, reply))
     answer = reader.take()
     assert isinstance(answer, Answer)
@@ -87,7 +88,7 @@ def test_an_answer_is_decoded_as_the_reply_of_its_call():
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_frame_or_a_typed_error(data):
-    reader = from_worker()
+    reader = WorkerFrames()
     reader.feed(len(data).to_bytes(4, "little") + data)
     try:
         frame = reader.take()
@@ -109,14 +110,14 @@ def test_any_bytes_are_a_frame_or_a_typed_error(data):
 )
 def test_what_a_worker_may_not_say_is_refused(payload):
     data = msgspec.msgpack.encode(payload)
-    reader = from_worker()
+    reader = WorkerFrames()
     reader.feed(len(data).to_bytes(4, "little") + data)
     with pytest.raises(ProtocolError, match="malformed frame"):
         reader.take()
 
 
 def test_a_known_call_that_does_not_fit_its_type_says_whom_to_answer():
-    reader = from_worker()
+    reader = WorkerFrames()
     reader.feed(pack(Request(3, calls.LoadModel(None))) + pack(Pong()))
     number, error = reader.take()
     assert (number, error.message) == (3, "Expected `str`, got `None` - at `load_model.name`")
@@ -130,7 +131,7 @@ def test_what_no_frame_can_hold_is_a_typed_error(name, kind):  # E2
 
 
 def test_a_frame_that_is_too_long_is_refused_before_it_arrives():
-    reader = from_worker()
+    reader = WorkerFrames()
     reader.feed((FRAME_LIMIT_BYTES + 1).to_bytes(4, "little"))
     with pytest.raises(ProtocolError, match="the limit is"):
         reader.take()
@@ -172,8 +173,25 @@ def test_a_source_names_every_path_it_needs():
 
 def test_the_text_of_an_error_fits_a_frame_whatever_it_tells_of():
     error = InvalidArgumentError(f"no {chr(0) * FRAME_LIMIT_BYTES!r}", hint="choose another name")
-    reader = from_engine()
+    reader = EngineFrames()
     reader.feed(pack(Refusal(1, WireError.of(error))))
     (refusal,) = taken(reader)
     assert refusal.error.message.startswith("no '")
     assert refusal.error.message.endswith(" [...]")
+
+
+def test_long_results_are_known_by_the_numbers_they_hold():
+    def is_long(*results):
+        return is_long_reply(calls.ForwardReply(list(results), calls.PageCounters()))
+
+    assert not is_long(calls.SampledTokens([5]), calls.LogprobValues([0.5]), calls.EntropyValue(0.5))
+    assert not is_long(calls.HiddenStateValues([0.5] * 4_096))
+    assert is_long(calls.Probabilities(list(range(9_000)), [0.5] * 9_000))
+    assert is_long(calls.RawLogits(bytes(4 << 20)))
+    assert not is_long_reply(calls.PageCounters())
+
+
+def test_an_answer_made_result_by_result_is_the_same():
+    results = [calls.SampledTokens([5]), calls.RawLogits(b"1234"), calls.Probabilities([1, 2], [0.5, 0.25])]
+    reply = calls.ForwardReply(results, calls.PageCounters(1, 2, 3), ahead=[7])
+    assert pack_long_answer(9, reply) == pack_answer(9, reply)

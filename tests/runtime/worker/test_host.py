@@ -8,6 +8,7 @@ import pytest
 
 from pie_mlx import calls
 from pie_mlx.errors import ContextReleasedError, ProtocolError
+from pie_mlx.runtime.worker.frame_reader import LongFrame, WorkerFrames
 from pie_mlx.runtime.worker.frames import (
     NOBODY_WAITS,
     Output,
@@ -18,7 +19,6 @@ from pie_mlx.runtime.worker.frames import (
     Stop,
     TakeBack,
     WireError,
-    from_worker,
     pack,
     pack_answer,
 )
@@ -35,12 +35,12 @@ class Other:
         self.socket.settimeout(10)
         self.host = WorkerHost(theirs)
         self.theirs = theirs
-        self._frames = from_worker()
+        self._frames = WorkerFrames()
 
     def take(self):
         while (frame := self._frames.take()) is None:
             self._frames.feed(self.socket.recv(65536))
-        return frame
+        return frame.decode() if isinstance(frame, LongFrame) else frame
 
     def say(self, *data):
         self.socket.sendall(b"".join(data))

@@ -17,6 +17,7 @@ class Executor:
     def __init__(self, heard_seconds=0.0, process_id=1):
         self.heard_seconds = heard_seconds
         self.process_id = process_id
+        self.engine_seconds = 0.0
         self.link = None
         self.order = None
         self.verdict = ""
@@ -104,3 +105,10 @@ def test_a_process_that_is_gone_uses_nothing():
     with subprocess.Popen(["true"]) as child:
         child.wait()
     assert residency(child.pid).resident_bytes == 0
+
+
+async def test_what_the_engine_computes_for_a_program_is_processor_time_of_that_program():
+    executor = Executor()
+    executor.engine_seconds = 2.5
+    assert looked_at(executor, 1.0, max_cpu_seconds=3).verdict == ""
+    assert looked_at(executor, 1.0, max_cpu_seconds=2).verdict == "CPU limit of 2 s exceeded"

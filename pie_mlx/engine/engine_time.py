@@ -1,0 +1,92 @@
+"""What a process costs the engine besides its passes, and how that is kept from costing others."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+T = TypeVar("T")
+
+SHARE = 0.25
+"""Of the engine's loop, while passes of others are under way."""
+BURST_SECONDS = 0.05
+MOST_DEBT_SECONDS = 0.5
+"""What was used while nobody else wanted it is soon forgotten."""
+THREADS = 4
+"""For what would hold up the loop; each process uses one of them at a time."""
+
+
+@dataclass(slots=True, eq=False)
+class EngineTime:
+    """Of one process. Belongs to the engine's loop. `others_compute` tells whether a pass of another is under way."""
+
+    threads: Executor
+    others_compute: Callable[[], bool]
+    clock: Callable[[], float] = time.monotonic
+    seconds: float = 0.0
+    """Processor time used for it so far."""
+    _debt_seconds: float = 0.0
+    _counted_seconds: float = 0.0
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def charge(self, seconds: float) -> None:
+        """Count time for which others had to wait."""
+        self.seconds += seconds
+        now = self.clock()
+        paid = (now - self._counted_seconds) * SHARE
+        self._counted_seconds = now
+        self._debt_seconds = min(max(0.0, self._debt_seconds - paid) + seconds, MOST_DEBT_SECONDS)
+
+    @property
+    def rest_seconds(self) -> float:
+        """How long it should ask for nothing more, as of the last charge."""
+        excess = self._debt_seconds - BURST_SECONDS
+        return excess / SHARE if excess > 0 and self.others_compute() else 0.0
+
+    async def aside(self, work: Callable[..., T], *given: object) -> T:
+        """What `work` answers on a thread beside the loop. One at a time, in the order of asking."""
+        result, seconds = await self._run(work, given)
+        self.charge(seconds)
+        return _result(result)
+
+    async def apart(self, work: Callable[..., T], *given: object) -> T:
+        """As `aside`, for work that lets others have the interpreter: only processor time is counted."""
+        result, seconds = await self._run(work, given)
+        self.seconds += seconds
+        return _result(result)
+
+    async def _run(self, work: Callable[..., T], given: tuple[object, ...]) -> tuple[T | Exception, float]:
+        await self._turn.acquire()
+        loop = asyncio.get_running_loop()
+        try:
+            running = self.threads.submit(_timed, work, given)
+        except BaseException:
+            self._turn.release()
+            raise
+        # Not here: whoever waits may be cancelled, which does not end what a thread has begun.
+        running.add_done_callback(lambda _: _release(loop, self._turn))
+        return await asyncio.wrap_future(running)
+
+
+def _timed(work: Callable[..., T], given: tuple[object, ...]) -> tuple[T | Exception, float]:
+    """What it answers or raises, and the processor time it took."""
+    begun = time.thread_time()
+    try:
+        result = work(*given)
+    except Exception as error:
+        result = error
+    return result, time.thread_time() - begun
+
+
+def _result(result: T | Exception) -> T:
+    if isinstance(result, Exception):
+        raise result
+    return result
+
+
+def _release(loop: asyncio.AbstractEventLoop, turn: asyncio.Lock) -> None:
+    with contextlib.suppress(RuntimeError):  # the loop has closed
+        loop.call_soon_threadsafe(turn.release)
