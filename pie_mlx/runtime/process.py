@@ -57,9 +57,9 @@ class Process:
         """Queue a file for `session.receive_file`."""
         self._session.files.put(data)
 
-    def waiting_messages(self) -> int:
-        """How many messages the program has not received yet."""
-        return len(self._session.messages.waiting())
+    def waiting_messages(self) -> list[int]:
+        """Lengths in characters of the messages the program has not received yet."""
+        return [len(text) for text in self._session.messages.waiting()]
 
     def awaits_client(self) -> bool:
         """Whether the program waits for a message or a file."""

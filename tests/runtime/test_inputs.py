@@ -63,3 +63,14 @@ def test_the_beginning_of_an_input_is_json_of_a_bounded_length_that_utf_8_can_ca
     assert beginning({"a": [1, "é"]}) == '{"a": [1, "é"]}'
     assert beginning({"a": "\ud800"}) == '{"a": "\ufffd"}'
     assert len(beginning({"a": "x" * 10_000})) == BEGINNING_CHARACTERS
+
+
+@pytest.mark.parametrize("value", ["[],", "0,", '"",', "1.5,", "{},"])
+def test_an_input_has_a_bounded_number_of_values(value):
+    with pytest.raises(LaunchError, match="more than 262144 values"):
+        parse_input(f'{{"a": [{value * 300_000}0]}}')
+
+
+def test_commas_and_brackets_in_texts_are_no_values():
+    text = r"a, [b], {c}, \"d\", " * 50_000
+    assert parse_input(f'{{"a": "{text}"}}') == {"a": text.replace("\\", "")}

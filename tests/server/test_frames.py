@@ -126,3 +126,24 @@ async def test_an_answer_that_is_too_long_names_paging(server, speaker):
 async def test_a_result_that_is_too_long_is_an_error_event(speaker):
     process = await speaker.launch({"do": "value", "value": "é" * 600_000})
     assert (await speaker.events(process))[-1]["value"].startswith("return value is 1200000 bytes")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {f"{number}": number for number in range(70_000)},
+        {"inputs": [""] * 70_000},
+        {"args": [[]] * 5_000},
+    ],
+    ids=["fields", "texts", "lists"],
+)
+async def test_a_frame_of_too_many_values_closes_the_connection(speaker, more):
+    await speaker.socket.send(msgspec.msgpack.encode({"type": "ping", "corr_id": 1, **more}))
+    assert (await speaker.closed())[0] == 1007
+
+
+async def test_an_input_of_too_many_values_is_answered(speaker):
+    text = '{"a": [' + "[]," * 300_000 + "0]}"
+    ok, result = await speaker.ask("launch_process", inferlet="nothing", input=text)
+    assert not ok
+    assert await speaker.ask("ping") == (True, "Pong"), result

@@ -1,6 +1,6 @@
 """Events kept for a client that is away."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -30,12 +30,26 @@ class KeptLimits:
 class KeptTotal:
     """What is kept of all processes together. Beyond `limit_bytes` the events of processes that are over go.
 
-    Those that were over first lose theirs first. What runs has limits of its own, and loses nothing to others.
+    Those that were over first lose theirs first. What runs has limits of its own, and loses nothing to other users:
+    beyond `user_bytes` of one user, a process that has more to keep loses its own oldest.
     """
 
     limit_bytes: int = 256 << 20
+    user_bytes: int = 512 << 20
     kept_bytes: int = 0
+    _users: "Counter[str]" = field(default_factory=Counter[str])
     _ended: "dict[KeptEvents, None]" = field(default_factory=dict["KeptEvents", None])
+
+    def count(self, username: str, size_bytes: int) -> None:
+        """Count more, or less, as kept."""
+        self.kept_bytes += size_bytes
+        self._users[username] += size_bytes
+        if not self._users[username]:
+            del self._users[username]
+
+    def is_over(self, username: str) -> bool:
+        """Whether too much is kept for a user."""
+        return self._users[username] > self.user_bytes
 
     def end(self, kept: "KeptEvents") -> None:
         """A process is over."""
@@ -54,7 +68,7 @@ class KeptTotal:
     def check_integrity(self, present: "Iterable[KeptEvents]") -> None:
         """Raises RuntimeError when the count is not that of what is kept of those that are `present`."""
         found = sum(kept.size_bytes for kept in present)
-        if found != self.kept_bytes:
+        if found != self.kept_bytes or found != self._users.total():
             raise RuntimeError(f"kept events: counted {self.kept_bytes} of all processes, found {found}")
 
 
@@ -64,6 +78,7 @@ class KeptEvents:
 
     limits: KeptLimits = field(default_factory=KeptLimits)
     total: KeptTotal = field(default_factory=KeptTotal)
+    username: str = ""
     dropped: int = 0
     _items: deque[tuple[ProcessEvent, bytes]] = field(default_factory=deque[tuple[ProcessEvent, bytes]])
     _text_bytes: int = 0
@@ -122,7 +137,7 @@ class KeptEvents:
 
     def _clear(self) -> None:
         self._items.clear()
-        self.total.kept_bytes -= self.size_bytes
+        self.total.count(self.username, -self.size_bytes)
         self._text_bytes = self._file_bytes = self.dropped = 0
 
     def _is_over(self) -> bool:
@@ -130,13 +145,14 @@ class KeptEvents:
             len(self._items) > self.limits.events
             or self._text_bytes > self.limits.text_bytes
             or self._file_bytes > self.limits.file_bytes
+            or self.total.is_over(self.username)
         )
 
     def _count(self, event: ProcessEvent, data: bytes, sign: int) -> None:
         text_bytes, file_bytes = sign * _text_bytes(event), sign * len(data)
         self._text_bytes += text_bytes
         self._file_bytes += file_bytes
-        self.total.kept_bytes += text_bytes + file_bytes
+        self.total.count(self.username, text_bytes + file_bytes)
 
 
 def _text_bytes(event: ProcessEvent) -> int:

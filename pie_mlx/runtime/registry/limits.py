@@ -12,8 +12,10 @@ class RegistryLimits:
     `input_characters` are those of all processes of a user that are on record.
     `finished_grace_seconds` is how long a finished process can still be attached, `detached_seconds` how long one may
     wait for a client that is away before it is ended (None: for ever). A program that does not receive what
-    it is sent has at most `messages`, `files` and `file_bytes` waiting. `kept` is of one process; beyond
-    `kept_total_bytes` of all of them the finished ones lose what is kept.
+    it is sent has at most `messages` of `message_characters`, `files` and `file_bytes` waiting, all of a user
+    `user_file_bytes`. `kept` is of one process; beyond
+    `kept_total_bytes` of all of them the finished ones lose what is kept, and beyond `kept_user_bytes` of a user's
+    each its own oldest.
     """
 
     concurrent: int | None = None
@@ -22,7 +24,10 @@ class RegistryLimits:
     finished_grace_seconds: float = 300.0
     detached_seconds: float | None = None
     messages: int = 1024
+    message_characters: int = 64 << 20
     files: int = 16
     file_bytes: int = 256 << 20
+    user_file_bytes: int = 1 << 30
     kept_total_bytes: int = 256 << 20
+    kept_user_bytes: int = 512 << 20
     kept: KeptLimits = field(default_factory=KeptLimits)

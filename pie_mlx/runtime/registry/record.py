@@ -89,11 +89,11 @@ class Record:
         waits = self.process is not None and self.process.awaits_client()
         return waits and self.attached is None and not self.is_over
 
-    def waiting_messages(self) -> int:
-        """How many messages the program has not received yet."""
+    def waiting_messages(self) -> list[int]:
+        """Lengths in characters of the messages the program has not received yet."""
         if self.process is not None:
             return self.process.waiting_messages()
-        return sum(isinstance(item, str) for item in self.early)
+        return [len(item) for item in self.early if isinstance(item, str)]
 
     def waiting_files(self) -> list[int]:
         """Sizes in bytes of the files the program has not received yet."""

@@ -63,7 +63,7 @@ class Registry:
         self._logs = logs
         self._emit = emit
         self._records: dict[str, Record] = {}
-        self._kept = KeptTotal(self._limits.kept_total_bytes)
+        self._kept = KeptTotal(self._limits.kept_total_bytes, self._limits.kept_user_bytes)
         self._entrance = Entrance(
             lambda: LaunchAdmission(engine.admission_terms(), engine.endowment), self._spawn, self._limits.concurrent
         )
@@ -166,7 +166,9 @@ class Registry:
 
     def send(self, record: Record, message: str) -> bool:
         """Queue a message for the program; False when too many wait there, or it is over."""
-        if record.is_over or record.session_closed or record.waiting_messages() >= self._limits.messages:
+        waiting, limits = record.waiting_messages(), self._limits
+        is_full = len(waiting) >= limits.messages or sum(waiting) + len(message) > limits.message_characters
+        if record.is_over or record.session_closed or is_full:
             return False
         record.pass_on(message)
         return True
@@ -175,6 +177,13 @@ class Registry:
         """Raises ProcessError when no further file of that size can wait for the program."""
         sizes, limits = record.waiting_files(), self._limits
         closed = record.is_over or record.session_closed
+        mine = (other for other in self._records.values() if other.username == record.username and not other.is_over)
+        total_bytes = sum(size for other in mine for size in other.waiting_files())
+        if total_bytes + size_bytes > limits.user_file_bytes:
+            raise ProcessError(
+                f"file refused: {total_bytes} bytes of files wait for programs of user '{record.username}'",
+                hint=f"at most {limits.user_file_bytes >> 20} MiB may wait",
+            )
         if closed or len(sizes) >= limits.files or sum(sizes) + size_bytes > limits.file_bytes:
             raise ProcessError(
                 f"file refused: {len(sizes)} files of {sum(sizes)} bytes wait for the program",
@@ -304,7 +313,7 @@ class Registry:
             token_budget=launch.token_budget,
             started_at=time.time(),
             started_seconds=time.monotonic(),
-            kept=KeptEvents(self._limits.kept, self._kept),
+            kept=KeptEvents(self._limits.kept, self._kept, user.name),
             parent=launch.parent,
             root=self._records[launch.parent].root if launch.parent in self._records else process_id,
             http=launch.http,

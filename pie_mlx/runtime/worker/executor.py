@@ -48,7 +48,7 @@ T = TypeVar("T")
 
 FRAME_SECONDS = 5e-5
 """What a frame costs besides its decoding: its task, its handler, its answer."""
-WALK_SECONDS = 1e-9
+WALK_SECONDS = 3e-9
 """What a handler takes for each byte of memory of its call, at most."""
 LAST_LINES = 50
 """Lines of standard error that are told with a crash."""

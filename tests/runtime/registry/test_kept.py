@@ -89,3 +89,16 @@ def test_nothing_is_kept_of_a_process_that_is_forgotten():
     kept.add(ProcessOutput("p", "stdout", "late"), b"")
     kept.end()
     assert (len(kept), total.kept_bytes) == (0, 0)
+
+
+def test_beyond_what_is_kept_of_a_user_each_process_loses_its_own_oldest():
+    total = KeptTotal(user_bytes=25)
+    first, second, other = (KeptEvents(total=total, username=name) for name in ("ada", "ada", "bob"))
+    for kept in (first, second, other):
+        for text in ("0123456789", "9876543210"):
+            kept.add(ProcessMessage("p", text), b"")
+    assert [(len(kept), kept.dropped) for kept in (first, second, other)] == [(2, 0), (0, 2), (2, 0)]
+    first.take("p")
+    second.add(ProcessMessage("p", "0123456789"), b"")
+    assert len(second) == 1
+    total.check_integrity([first, second, other])

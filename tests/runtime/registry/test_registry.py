@@ -325,3 +325,27 @@ async def test_a_program_reaches_the_mcp_servers_of_its_client(player, tmp_path)
     record = player.launch("{}", program=find_program(tmp_path / "main.py"), listener=Listener())
     await record.ended.wait()
     assert json.loads(record.terminal.value)[1:3] == ["files", "tools/call"]
+
+
+async def test_the_inputs_of_a_user_are_kept_within_bounds(make_player):
+    player = make_player(input_characters=20)
+    player.launch(do("print"))
+    with pytest.raises(AdmissionError, match=r"inputs of \d+ characters"):
+        player.launch(do("print"), user=ADA)
+    player.launch(do("print"), user=BOB)
+    player.registry.check_integrity()
+
+
+async def test_messages_that_wait_are_bounded_by_their_length_too(make_player):
+    player = make_player(message_characters=10)
+    record = player.launch(do("wait"))
+    assert [player.registry.send(record, text) for text in ("12345", "123456", "1234")] == [True, False, True]
+
+
+async def test_files_that_wait_for_all_programs_of_a_user_are_bounded(make_player):
+    player = make_player(user_file_bytes=10)
+    first, second, other = (player.launch(do("wait"), user=user) for user in (ADA, ADA, BOB))
+    player.registry.send_file(first, b"1234567")
+    player.registry.send_file(other, b"1234567")
+    with pytest.raises(ProcessError, match="7 bytes of files wait for programs of user 'ada'"):
+        player.registry.send_file(second, b"1234")

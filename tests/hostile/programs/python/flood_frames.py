@@ -1,4 +1,4 @@
-"""No frame, however it is built, keeps the engine from its other work."""
+"""No frame, however it is built, and no number of them keeps the engine from its other work."""
 
 import gc
 import struct
@@ -10,43 +10,50 @@ def link():
     """The socket to the engine, which the program was never given."""
     runtime.models()
     hosts = [found for found in gc.get_objects() if type(found).__name__ == "WorkerHost"]
+    hosts[0]._socket.setblocking(True)
     return hosts[0]._socket
-
-
-def send(payload):
-    to = link()
-    to.setblocking(True)
-    to.sendall(struct.pack("<I", len(payload)) + payload)
 
 
 def text(value):
     return bytes([0xA0 | len(value)]) + value.encode()
 
 
-def call(name, fields):
+def framed(payload):
+    return struct.pack("<I", len(payload)) + payload
+
+
+def call(name, fields, number):
     """A request: `fields` are what follows in its map."""
-    head = b"\x93" + text("request") + struct.pack(">BI", 0xCE, 1_000_000)
-    return head + bytes([0x80 | 1 + len(fields)]) + text("call") + text(name) + b"".join(fields)
+    head = b"\x93" + text("request") + struct.pack(">BI", 0xCE, number)
+    return framed(head + bytes([0x81 + len(fields)]) + text("call") + text(name) + b"".join(fields))
 
 
 def many(count, one):
     return struct.pack(">BI", 0xDD, count) + one * count
 
 
-def frame(kind, size):
+def frame(kind, size, number):
     turn = b"\x81" + text("role") + text("cue")
     match kind:
         case "lists":
-            return call("forward", [text("context"), b"\x01", text("attention_masks") + many(size, b"\x90")])
+            return call("forward", [text("context") + b"\x01", text("attention_masks") + many(size, b"\x90")], number)
         case "turns":
             state = b"\x81" + text("held") + many(size, turn)
-            return call("render_turn", [text("model") + text("x"), text("turn") + turn, text("state") + state])
+            fields = [text("model") + text("x"), text("turn") + turn, text("state") + state]
+            return call("render_turn", fields, number)
         case "numbers":
-            return call("decode", [text("model") + text("x"), text("tokens") + many(size, b"\x05")])
+            return call("decode", [text("model") + text("x"), text("tokens") + many(size, b"\x05")], number)
         case "nested":
-            return call("decode", [text("model") + text("x"), text("tokens") + b"\x91" * size])
+            return call("decode", [text("model") + text("x"), text("tokens") + b"\x91" * size], number)
+        case "posted":
+            return call("release_matcher", [text("matcher") + b"\x01"], 0) * size
+        case "taken back":
+            return b"".join(framed(b"\x92" + text("take_back") + bytes([one & 127])) for one in range(size))
 
 
 async def main(input):
-    send(frame(input["kind"], input["size"]))
+    to = link()
+    for number in range(1_000_000, 1_000_000 + input["times"]):
+        to.sendall(frame(input["kind"], input["size"], number))
+    to.setblocking(False)
     return runtime.models()
