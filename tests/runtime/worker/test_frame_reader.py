@@ -1,12 +1,14 @@
 """What one frame of a worker may hold is bounded before any of it is decoded."""
 
 import struct
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from pie_mlx import calls
 from pie_mlx.errors import InvalidArgumentError, ProtocolError
+from pie_mlx.runtime.worker.budgets import BUDGETS, USUAL
 from pie_mlx.runtime.worker.frame_cutter import READ_BYTES
 from pie_mlx.runtime.worker.frame_reader import LongFrame, WorkerFrames
 from pie_mlx.runtime.worker.frames import Ended, Misfit, Output, Pong, Request, TakeBack, WireError, pack
@@ -153,3 +155,13 @@ def test_the_memory_of_a_call_is_reckoned_by_what_it_holds():
     frame = reader.take()
     assert frame.number == 7
     assert reader.held_bytes >= 10_000 * 64
+
+
+def test_the_reference_has_the_limits_of_every_call():
+    reference = Path(__file__).parents[3] / "docs" / "reference" / "limits.md"
+
+    def row(name, budget):
+        return f"| {name} | {budget.size_bytes / 2**20:g} MiB | {budget.most.values} | {budget.most.containers} |"
+
+    rows = [row(name, budget) for name, budget in [*BUDGETS.items(), ("others", USUAL)]]
+    assert "\n".join(rows) in reference.read_text()
