@@ -158,9 +158,9 @@ class EngineCore:
     def send(self, process: Process, message: Call[Reply]) -> "concurrent.futures.Future[Reply]":
         """Begin a call; the future ends with the reply or the PieError. Cancelling it cancels the call (E5).
 
-        What can be looked up is, here and now: a change of threads would take longer.
+        What can be looked up quickly is, here and now: a change of threads would take longer.
         """
-        if type(message) in lookups:
+        if (lookup := lookups.get(type(message))) is not None and not lookup.is_long(message):
             return _done(partial(self._look_up, process, message))
         coroutine = self._answer(process, message)
         try:
@@ -179,7 +179,7 @@ class EngineCore:
             return self._look_up(process, message)
         services = self.services
         process.check_open()
-        handler = handlers.get(type(message)) if lookup is None else _look_up_elsewhere
+        handler = handlers.get(type(message)) if lookup is None else _look_up_in_turn
         if handler is None:
             raise ProtocolError(
                 f"{type(message).__name__}: this engine has no such call", hint="use an engine of the SDK's version"
@@ -219,6 +219,7 @@ class EngineCore:
 
     async def _stop(self, services: Services) -> None:
         await asyncio.gather(*(_close(services, process) for process in services.processes.values()))
+        await services.turns.close()
         await services.ticker.stop()
         await services.archive.close()
         if services.draft_desk is not None:
@@ -243,9 +244,9 @@ def _collect() -> None:
     gc.collect()
 
 
-async def _look_up_elsewhere(services: Services, process: Process, message: Call[Any]) -> Any:
+async def _look_up_in_turn(services: Services, process: Process, message: Call[Any]) -> Any:
     """What would keep the engine's loop from everybody else."""
-    return await process.time.aside(lookups[type(message)].find, services, message)
+    return await services.turns.run(process.id, lookups[type(message)].steps(services, message), process.time.count)
 
 
 def _done(find: Callable[[], T]) -> "concurrent.futures.Future[T]":

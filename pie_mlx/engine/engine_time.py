@@ -40,6 +40,10 @@ class EngineTime:
         self._counted_seconds = now
         self._debt_seconds = min(max(0.0, self._debt_seconds - paid) + seconds, MOST_DEBT_SECONDS)
 
+    def count(self, seconds: float) -> None:
+        """Count processor time for which nobody had to wait."""
+        self.seconds += seconds
+
     @property
     def rest_seconds(self) -> float:
         """How long it should ask for nothing more, as of the last charge."""
@@ -55,7 +59,7 @@ class EngineTime:
     async def apart(self, work: Callable[..., T], *given: object) -> T:
         """As `aside`, for work that lets others have the interpreter: only processor time is counted."""
         result, seconds = await self._run(work, given)
-        self.seconds += seconds
+        self.count(seconds)
         return _result(result)
 
     async def _run(self, work: Callable[..., T], given: tuple[object, ...]) -> tuple[T | Exception, float]:

@@ -21,6 +21,7 @@ from pie_mlx.engine.text.chats import Chats
 from pie_mlx.engine.text.grammar import GrammarService
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.engine.ticker import Ticker
+from pie_mlx.engine.turns import Turns
 from pie_mlx.engine.underway import Underway
 from pie_mlx.engine.vocabulary import check_tokens
 from pie_mlx.errors import EngineStoppedError, InvalidArgumentError, ModelNotFoundError
@@ -57,6 +58,7 @@ class Services:
     threads: Executor = field(default_factory=lambda: ThreadPoolExecutor(THREADS, thread_name_prefix="pie-aside"))
     repetitions: Allowance = field(default_factory=Allowance)
     underway: Underway = field(default_factory=Underway)
+    turns: Turns = field(default_factory=Turns)
     families: dict[int, list[Process]] = field(default_factory=dict[int, list[Process]])
     """The open processes of each account: a launch root and what was launched from it (M1)."""
     _pages_of_accounts: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])

@@ -1,16 +1,28 @@
 """Models, tokenizers and chat rendering."""
 
+from collections.abc import Generator
+
 from msgspec.structs import replace
 
 from pie_mlx import calls
-from pie_mlx.engine.answers.base import answers, looks_up
+from pie_mlx.engine.answers.base import answers, looks_up, looks_up_in_steps
 from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.text.tokenizer import LONG
+from pie_mlx.errors import ContextLengthError, InvalidArgumentError
+
+LONGEST_TEXT = 8 << 20
+"""Characters that are encoded at once, and that a conversation may have."""
+MOST_DECODED = 1 << 20
+"""Tokens that are decoded at once."""
 
 
 def _is_long_turn(call: calls.RenderTurn) -> bool:
-    return bool(call.template) or sum(map(_characters, (call.turn, *call.state.held, *call.state.turns))) > LONG
+    return bool(call.template) or _length(call) > LONG
+
+
+def _length(call: calls.RenderTurn) -> int:
+    return sum(map(_characters, (call.turn, *call.state.held, *call.state.turns)))
 
 
 def _characters(turn: calls.Turn) -> int:
@@ -34,15 +46,23 @@ def load_model(services: Services, call: calls.LoadModel) -> calls.ModelInfo:
     return replace(services.model_info, formats=services.chats.of(call.template).formats())
 
 
-@looks_up(calls.Encode, lambda call: len(call.text) > LONG)
-def encode(services: Services, call: calls.Encode) -> list[int]:
+@looks_up_in_steps(calls.Encode, lambda call: len(call.text) > LONG)
+def encode(services: Services, call: calls.Encode) -> Generator[int, None, list[int]]:
     services.check_model(call.model)
-    return services.tokenizer.encode(call.text)
+    if len(call.text) > LONGEST_TEXT:
+        raise InvalidArgumentError(
+            f"encode: {len(call.text):,} characters, at most {LONGEST_TEXT:,} at once", hint="encode it in parts"
+        )
+    return (yield from services.tokenizer.encoding(call.text))
 
 
 @looks_up(calls.Decode, lambda call: len(call.tokens) > LONG)
 def decode(services: Services, call: calls.Decode) -> str:
     services.check_model(call.model)
+    if len(call.tokens) > MOST_DECODED:
+        raise InvalidArgumentError(
+            f"decode: {len(call.tokens):,} tokens, at most {MOST_DECODED:,} at once", hint="decode them in parts"
+        )
     services.check_tokens(call.tokens)
     return services.tokenizer.decode(call.tokens)
 
@@ -59,10 +79,29 @@ def read_split_regex(services: Services, call: calls.ReadSplitRegex) -> str:
     return services.tokenizer.split_regex()
 
 
-@looks_up(calls.RenderTurn, _is_long_turn)
-def render_turn(services: Services, call: calls.RenderTurn) -> calls.RenderedTurn:
+@looks_up_in_steps(calls.RenderTurn, _is_long_turn)
+def render_turn(services: Services, call: calls.RenderTurn) -> Generator[int, None, calls.RenderedTurn]:
     services.check_model(call.model)
-    return services.chats.of(call.template).render(call.turn, call.state)
+    length, most = _length(call), services.model_info.maximum_positions
+    at_least = max(length // services.tokenizer.longest_token_bytes, len(call.state.held) + len(call.state.turns))
+    if length > LONGEST_TEXT or at_least > most:
+        raise _too_long(f"{length:,} characters, at least {at_least:,} tokens", most)
+    steps = services.chats.of(call.template).rendering(call.turn, call.state)
+    while True:
+        try:
+            tokens = next(steps)
+        except StopIteration as end:
+            return end.value
+        if tokens > most:
+            raise _too_long(f"more than {tokens:,} tokens", most)
+        yield tokens
+
+
+def _too_long(length: str, most: int) -> ContextLengthError:
+    return ContextLengthError(
+        f"turn: {length}, the model takes {most:,} tokens and a conversation {LONGEST_TEXT:,} characters",
+        hint="shorten the text, or give the model a part at a time",
+    )
 
 
 @looks_up(calls.ParseToolCall, lambda call: sum(map(len, (call.text, *call.schemas))) > LONG)

@@ -1,6 +1,6 @@
 """Conversations in a model's own words: turns in, tokens out."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -8,11 +8,13 @@ import msgspec
 
 from pie_mlx.calls import ChatState, Formats, ParsedToolCall, RenderedTurn, Turn
 from pie_mlx.engine.text.call_styles import adapt_calls
+from pie_mlx.engine.text.encoding import Steps
 from pie_mlx.engine.text.formats import detect_formats
 from pie_mlx.engine.text.fragment_writer import FragmentWriter
 from pie_mlx.engine.text.fragments import Fragments, derive_fragments, message
 from pie_mlx.engine.text.sentinels import TOOL, USERS
 from pie_mlx.engine.text.stateful_writer import StatefulWriter
+from pie_mlx.engine.text.steps import all_steps
 from pie_mlx.engine.text.template import CHATML, ChatTemplate
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.engine.text.tool_calls import parse_calls
@@ -67,10 +69,14 @@ class ChatRenderer:
 
         Raises TemplateError for a turn the template has no place for, InvalidArgumentError for bad tool schemas.
         """
+        return all_steps(self.rendering(turn, state))
+
+    def rendering(self, turn: Turn, state: ChatState) -> Generator[int, None, RenderedTurn]:
+        """`render` in steps."""
         if self._writer is None:
             raise self.failure or TemplateError("chat template: cannot be split by turns", hint="see pie doctor")
         self._check_schemas(turn)
-        return self._write(turn, state, self._writer)
+        return (yield from self._write(turn, state, self._writer))
 
     def formats(self) -> Formats:
         """What decoders need to know."""
@@ -136,29 +142,28 @@ class ChatRenderer:
         if turn.calls and self.tokenizer.has_control_text(turn.text + "".join(call.arguments for call in turn.calls)):
             raise InvalidArgumentError("tool call: contains the text of a control token", hint="leave it out")
 
-    def _write(self, turn: Turn, state: ChatState, writer: TurnWriter) -> RenderedTurn:
+    def _write(self, turn: Turn, state: ChatState, writer: TurnWriter) -> Generator[int, None, RenderedTurn]:
         pieces, after = writer.write(turn, state)
         pieces = [piece for piece in pieces if piece.text]
         if not pieces:
             return RenderedTurn([], msgspec.structs.replace(after, inline=state.inline))
         inline = not any(pieces[-1].text.endswith(marker) for marker in self._markers)
-        tokens = self._tokenise(pieces, self._anchor_after(state))
+        tokens = yield from self._tokenise(pieces, self._anchor_after(state))
         return RenderedTurn(tokens, msgspec.structs.replace(after, inline=inline))
 
-    def _tokenise(self, pieces: Sequence[Piece], anchor: str) -> list[int]:
+    def _tokenise(self, pieces: Sequence[Piece], anchor: str) -> Steps:
         """One encoding per turn; contents that spell control tokens are encoded apart, as plain text."""
         if not any(piece.is_content and self.tokenizer.has_control_text(piece.text) for piece in pieces):
-            return self._encode("".join(piece.text for piece in pieces), anchor)
-        encoded = [
-            self.tokenizer.encode_plain(piece.text) if piece.is_content else self._encode(piece.text, "")
-            for piece in pieces
-        ]
-        return [token for tokens in encoded for token in tokens]
+            return (yield from self._encode("".join(piece.text for piece in pieces), anchor))
+        tokens: list[int] = []
+        for piece in pieces:
+            tokens += yield from self.tokenizer.encoding(piece.text, plain=piece.is_content)
+        return tokens
 
-    def _encode(self, text: str, anchor: str) -> list[int]:
+    def _encode(self, text: str, anchor: str) -> Steps:
         before = self.tokenizer.encode(anchor) if anchor else []
-        tokens = self.tokenizer.encode(anchor + text)
-        return tokens[len(before) :] if tokens[: len(before)] == before else self.tokenizer.encode(text)
+        tokens = yield from self.tokenizer.encoding(anchor + text)
+        return tokens[len(before) :] if tokens[: len(before)] == before else (yield from self.tokenizer.encoding(text))
 
     def _anchor_after(self, state: ChatState) -> str:
         """Text to encode before a turn and drop again, so that the turn is tokenised as inside a longer text.
@@ -181,6 +186,6 @@ class ChatRenderer:
         tokens: list[int] = []
         state = ChatState()
         for turn in case.turns:
-            rendered = self._write(turn, state, self._writer)
+            rendered = all_steps(self._write(turn, state, self._writer))
             tokens, state = tokens + rendered.tokens, rendered.state
         return tokens == self.tokenizer.encode(case.text)

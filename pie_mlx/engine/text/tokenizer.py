@@ -10,6 +10,8 @@ import tokenizers
 
 from pie_mlx.calls import Vocabulary
 from pie_mlx.engine.text.byte_vocabulary import ByteVocabulary
+from pie_mlx.engine.text.encoding import PieceEncoder, Steps
+from pie_mlx.engine.text.steps import all_steps
 from pie_mlx.errors import InvalidArgumentError, ModelLoadError
 
 _BYTE_LEVEL_REGEX = r"""'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"""
@@ -55,13 +57,6 @@ def _split_pattern(pre_tokenizer: dict[str, Any] | None) -> str:
     return _BYTE_LEVEL_REGEX if uses_own else ""
 
 
-def _encoding(backend: tokenizers.Tokenizer, text: str) -> tokenizers.Encoding:
-    """Other threads run while a long text is encoded, which `encode` alone lets nobody do."""
-    if len(text) < LONG:
-        return backend.encode(text, add_special_tokens=False)
-    return backend.encode_batch([text], add_special_tokens=False)[0]
-
-
 class Tokenizer:
     """Wraps a transformers tokenizer with a `tokenizers` backend. Immutable, so any thread may use it.
 
@@ -81,6 +76,7 @@ class Tokenizer:
         self.backend = backend
         self._plain_backend = tokenizers.Tokenizer.from_str(backend.to_str())
         self._plain_backend.encode_special_tokens = True
+        self._pieces, self._plain_pieces = PieceEncoder(backend), PieceEncoder(self._plain_backend)
         self.bytes_by_id = ByteVocabulary(backend)
         added = backend.get_added_tokens_decoder()
         self.added_texts = {token_id: token.content for token_id, token in added.items()}
@@ -94,6 +90,11 @@ class Tokenizer:
         """One more than the highest token id."""
         return max(self.bytes_by_id.tokens) + 1
 
+    @cached_property
+    def longest_token_bytes(self) -> int:
+        """The most bytes that a token stands for."""
+        return max(map(len, self.bytes_by_id.tokens.values()))
+
     @property
     def eos_ids(self) -> list[int]:
         return [] if self.pretrained.eos_token_id is None else [self.pretrained.eos_token_id]
@@ -106,15 +107,22 @@ class Tokenizer:
 
     def encode(self, text: str) -> list[int]:
         """Token ids; special tokens in the text are recognised, none are added."""
-        return _encoding(self.backend, text).ids
+        return all_steps(self.encoding(text))
 
     def encode_plain(self, text: str) -> list[int]:
         """Token ids with the text of special tokens spelled out in ordinary ones."""
-        return _encoding(self._plain_backend, text).ids
+        return all_steps(self.encoding(text, plain=True))
+
+    def encoding(self, text: str, *, plain: bool = False) -> Steps:
+        """`encode`, or `encode_plain`, in steps. Raises InvalidArgumentError for a text that cannot be cut."""
+        if len(text) < LONG:
+            backend = self._plain_backend if plain else self.backend
+            return backend.encode(text, add_special_tokens=False).ids
+        return (yield from (self._plain_pieces if plain else self._pieces).steps(text))
 
     def spans(self, text: str) -> list[Span]:
         """The tokens of `encode` with the characters each covers."""
-        encoding = _encoding(self.backend, text)
+        encoding = self.backend.encode(text, add_special_tokens=False)
         return [Span(token, start, end) for token, (start, end) in zip(encoding.ids, encoding.offsets, strict=True)]
 
     def decode(self, tokens: Sequence[int]) -> str:
@@ -138,6 +146,10 @@ class Tokenizer:
 
     def split_regex(self) -> str:
         """The pattern of the pre-tokenisation, "" if there is none."""
+        return self._split_regex
+
+    @cached_property
+    def _split_regex(self) -> str:
         return _split_pattern(json.loads(self.backend.to_str())["pre_tokenizer"])
 
     def id_of(self, text: str) -> int | None:

@@ -50,7 +50,8 @@ def test_other_calls_are_answered_while_a_long_text_is_encoded(
 ) -> None:
     answered = threading.Event()
 
-    def encode(text: str) -> list[bool]:
+    def encoding(text: str) -> Iterator[None]:
+        yield
         return [answered.wait(10)]
 
     async def program() -> list[int]:
@@ -61,7 +62,7 @@ def test_other_calls_are_answered_while_a_long_text_is_encoded(
         return await long
 
     name = engine.model.name
-    monkeypatch.setattr(engine.core.services.tokenizer, "encode", encode)
+    monkeypatch.setattr(engine.core.services.tokenizer, "encoding", encoding)
     assert finished(program()) == [True]
 
 
