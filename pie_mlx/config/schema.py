@@ -175,7 +175,7 @@ class EngineConfig(Section, frozen=True):
         ]
         | None
     ) = None
-    max_adapters: Annotated[int, Meta(ge=0, description="adapters in memory at once")] = 16
+    max_adapters: Annotated[int, Meta(ge=0, description="adapters of one user in memory at once")] = 16
     ready_timeout_s: Annotated[float, Meta(gt=0, description="seconds a start may take")] = 120.0
     shutdown_timeout_s: Annotated[float, Meta(gt=0, description="seconds a stop may take")] = 5.0
 

@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -15,6 +15,15 @@ from pie_mlx.errors import AdapterError, AdapterExistsError, AdapterNotFoundErro
 from pie_mlx.events import AdapterChanged, AdapterDestroyed, Event
 
 NAME_LIMIT = 256
+USERS = 64
+"""There may be as many adapters as this many users have at most."""
+
+
+@dataclass(slots=True, eq=False)
+class Weights:
+    """Weights in memory, which the versions of several adapters may share."""
+
+    size_bytes: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -47,12 +56,13 @@ class AdapterRegistry:
     """
 
     def __init__(self, runner: Runner, store: PageStore, *, limit: int, emit: Callable[[Event], None]) -> None:
-        """At most `limit` adapters at once."""
+        """At most `limit` adapters of a user at once."""
         self._runner, self._store, self._limit, self._emit = runner, store, limit, emit
         self._by_name: dict[tuple[str, str], Adapter] = {}
         self._by_id: dict[int, Adapter] = {}
         self._ids = itertools.count(1)
-        self._known: dict[Version, int] = {}
+        self._known: dict[Version, Weights] = {}
+        self._owners: dict[int, str] = {}
         self._leases: Counter[Version] = Counter()
 
     # Names.
@@ -66,7 +76,8 @@ class AdapterRegistry:
         """An independent copy under another name; contents are immutable, so both share one until either changes."""
         version = source.current
         with self._leased(version):
-            made = await self._begin(source.username, name, lambda: self._bank.get(version))
+            weights = self._known[version]
+            made = await self._begin(source.username, name, lambda: self._bank.get(version), weights)
         made.size_bytes, made.evolves = source.size_bytes, source.evolves
         self._tell(made)
         return made
@@ -89,7 +100,11 @@ class AdapterRegistry:
     @property
     def size_bytes(self) -> int:
         """What all versions in memory take, without the stacks made of those in use."""
-        return sum(self._known.values())
+        return _size_bytes(self._known.values())
+
+    def bytes_of(self, username: str) -> int:
+        """What the versions of a user take, also of adapters that are destroyed and still in use."""
+        return _size_bytes(weights for version, weights in self._known.items() if self._owners[version[0]] == username)
 
     async def destroy(self, adapter: Adapter) -> None:
         """Free the name now, and the weights once nobody needs them (A1)."""
@@ -106,10 +121,12 @@ class AdapterRegistry:
             self.find(adapter.username, adapter.id)
             before = adapter.current
             after = (adapter.id, adapter.version + 1)
-            self._known[after] = 0  # before it is there, so that a sweep finds it also when this call is cancelled
+            self._known[after] = (
+                Weights()
+            )  # before it is there, so that a sweep finds it also when this call is cancelled
             with self._leased(after):
                 content = await self._runner.call(lambda: self._put(after, make(self._bank.get(before))))
-                self._known[after] = content.size_bytes
+                self._known[after].size_bytes = content.size_bytes
             if not adapter.destroyed:
                 adapter.version, adapter.size_bytes = after[1], content.size_bytes
                 adapter.evolves = content.evolution is not None
@@ -153,6 +170,8 @@ class AdapterRegistry:
         dead -= self._store.adapters_in_use()
         for version in dead:
             del self._known[version]
+        for adapter in {version[0] for version in dead} - {version[0] for version in self._known}:
+            del self._owners[adapter]
         if dead:  # they are known no more: nobody would drop them after a cancellation
             await asyncio.shield(self._runner.call(lambda: self._bank.drop(dead)))
 
@@ -164,17 +183,19 @@ class AdapterRegistry:
         self._bank.put(version, content)
         return content
 
-    async def _begin(self, username: str, name: str, make: Callable[[], AdapterContent]) -> Adapter:
+    async def _begin(
+        self, username: str, name: str, make: Callable[[], AdapterContent], weights: Weights | None = None
+    ) -> Adapter:
         self._check(username, name)
         adapter = Adapter(next(self._ids), username, name)
         self._by_name[username, name] = self._by_id[adapter.id] = adapter
-        self._known[adapter.current] = 0
+        self._owners[adapter.id] = username
+        self._known[adapter.current] = weights or Weights()
         try:
-            content = await self._runner.call(lambda: self._put((adapter.id, 0), make()))
+            await self._runner.call(lambda: self._put((adapter.id, 0), make()))
         except BaseException:
             self._forget(adapter)
             raise
-        self._known[adapter.current] = content.size_bytes
         return adapter
 
     def _check(self, username: str, name: str) -> None:
@@ -184,9 +205,10 @@ class AdapterRegistry:
             )
         if (username, name) in self._by_name:
             raise AdapterExistsError(f"adapter {name!r}: it exists", hint="open it, or choose another name")
-        if len(self._by_id) >= self._limit:
+        own = sum(adapter.username == username for adapter in self._by_id.values())
+        if own >= self._limit or len(self._by_id) >= USERS * self._limit:
             raise AdapterError(
-                f"adapter {name!r}: there are {len(self._by_id)} adapters, and no more are allowed",
+                f"adapter {name!r}: there are {own} adapters of this user, and no more are allowed",
                 hint="destroy one, or raise max_adapters in [model.engine]",
             )
 
@@ -207,3 +229,7 @@ class AdapterRegistry:
 
     def _tell(self, adapter: Adapter) -> None:
         self._emit(AdapterChanged(adapter.id, adapter.username, adapter.name, adapter.version, adapter.size_bytes))
+
+
+def _size_bytes(weights: Iterable[Weights]) -> int:
+    return sum(one.size_bytes for one in set(weights))

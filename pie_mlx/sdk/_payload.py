@@ -30,7 +30,7 @@ def json_text(what: str, value: Any) -> str:
             json.dumps(msgspec.to_builtins(value), allow_nan=False)
         return encoded.decode()
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
-        raise InvalidTypeError(f"{what}: {error}", hint="use a str or values JSON can hold") from error
+        raise _refusal(what, error) from error
 
 
 def spaced_text(what: str, value: Any) -> str:
@@ -42,8 +42,13 @@ def spaced_text(what: str, value: Any) -> str:
     try:
         text = value if isinstance(value, str) else _spaced(value)
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
-        raise InvalidTypeError(f"{what}: {error}", hint="use a str or values JSON can hold") from error
+        raise _refusal(what, error) from error
     return checked_text(text, what)
+
+
+def _refusal(what: str, error: Exception) -> InvalidTypeError:
+    why = "it is nested too deeply" if isinstance(error, RecursionError) else error
+    return InvalidTypeError(f"{what}: {why}", hint="use a str or values JSON can hold")
 
 
 def _spaced(value: Any) -> str:

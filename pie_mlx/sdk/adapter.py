@@ -32,7 +32,7 @@ class Adapter:
     @classmethod
     def create(cls, model: Model, name: str) -> "Adapter":
         """An adapter that changes nothing until it is loaded. Raises AdapterExistsError for a name that is taken,
-        AdapterError when there are `max_adapters`, InvalidArgumentError for an empty or overlong name."""
+        AdapterError when this user has `max_adapters`, InvalidArgumentError for an empty or overlong name."""
         host = checked_model(model).host
         return cls(model, host.call(CreateAdapter(model.name, checked_text(name, "adapter name"))))
 

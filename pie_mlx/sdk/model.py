@@ -97,7 +97,7 @@ def _variables(template: Mapping[str, Any] | None) -> str:
         return ""
     try:
         return json.dumps(dict(template), sort_keys=True, allow_nan=False)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise InvalidTypeError(f"template: {error}", hint="pass names with JSON values") from None
 
 

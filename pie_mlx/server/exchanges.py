@@ -1,12 +1,13 @@
 """HTTP requests, each answered by a process of its own."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from starlette.responses import JSONResponse
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from pie_mlx.calls import HttpRequest
 from pie_mlx.errors import PieError, ProcessCancelledError
@@ -17,6 +18,11 @@ from pie_mlx.runtime.process import Process
 from pie_mlx.runtime.registry import STOPPED
 
 BODY_LIMIT_BYTES = 16 << 20
+BODIES_LIMIT_BYTES = 256 << 20
+"""All bodies of the requests that are under way."""
+TURNED_AWAY_BYTES = 256 << 20
+TURNED_AWAY_SECONDS = 2.0
+"""What still comes of a refused body is taken in, and forgotten, as long as it does come."""
 AT_ONCE = 1024
 PIECE_BYTES = 64 << 10
 """What a client has to take within its time, so that one that reads slowly is not taken for one that does not."""
@@ -31,19 +37,32 @@ class _UnreadError(Exception):
     """The client does not read. Not TimeoutError: a program may end with one."""
 
 
+class _RefusedError(Exception):
+    """A request is refused before it has been read."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status, self.text = status, text
+
+
 @dataclass(slots=True, eq=False)
 class _Visit:
     """A request from its arrival until it is answered; `ending` goes on where its process does."""
 
+    body: bytearray = field(default_factory=bytearray)
+    size_bytes: int = 0
     ending: "asyncio.Task[None] | None" = None
 
 
 class ProcessApp:
     """An ASGI app. `launch` starts the process that answers an exchange.
 
-    There are `at_once` requests, from their first byte until their process is over; more are refused unread. A client
-    that goes away ends its process, and so does one that reads or sends nothing for `patience_seconds`. A process that
-    fails after it has begun to answer breaks the connection, so that half an answer is not taken for a whole one.
+    There are `at_once` requests with `bodies_limit_bytes` in their bodies, from their first byte until their process is
+    over; more are refused unread.
+
+    A client that goes away ends its process, and so does one that reads or sends nothing for `patience_seconds`. A
+    process that fails after it has begun to answer breaks the connection, so that half an answer is not taken for a
+    whole one.
     """
 
     def __init__(
@@ -52,11 +71,14 @@ class ProcessApp:
         *,
         patience_seconds: float,
         body_limit_bytes: int = BODY_LIMIT_BYTES,
+        bodies_limit_bytes: int = BODIES_LIMIT_BYTES,
         at_once: int = AT_ONCE,
     ) -> None:
         self._launch = launch
         self._patience_seconds = patience_seconds
         self._body_limit_bytes = body_limit_bytes
+        self._bodies_limit_bytes = bodies_limit_bytes
+        self._bodies_bytes = 0
         self._at_once = at_once
         self._visits: set[_Visit] = set()
         self._postbox: Postbox | None = None
@@ -73,20 +95,63 @@ class ProcessApp:
             await self._receive(visit, scope, receive, send)
         finally:
             if visit.ending is None:
-                self._visits.discard(visit)
+                self._leave(visit)
             else:
-                visit.ending.add_done_callback(lambda _: self._visits.discard(visit))
+                visit.ending.add_done_callback(lambda _: self._leave(visit))
+
+    def _leave(self, visit: _Visit) -> None:
+        self._visits.discard(visit)
+        self._bodies_bytes -= visit.size_bytes
 
     async def _receive(self, visit: _Visit, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            request = await _request(scope, receive, self._body_limit_bytes, self._patience_seconds)
-        except TimeoutError:
-            await refused(408, f"nothing of the body has come for {self._patience_seconds:g} s")(scope, receive, send)
+            await self._read_body(visit, scope, receive)
+        except _RefusedError as error:
+            await self._turn_away(refused(error.status, error.text), scope, receive, send)
             return
-        if request is None:
-            await refused(413, f"the body is longer than {self._body_limit_bytes >> 20} MiB")(scope, receive, send)
-        else:
-            await self._serve(visit, request, scope, receive, send)
+        body, visit.body = bytes(visit.body), bytearray()
+        await self._serve(visit, _request(scope, body), scope, receive, send)
+
+    async def _read_body(self, visit: _Visit, scope: Scope, receive: Receive) -> None:
+        """Raises _RefusedError for a body that is too long, as soon as that is known, and one that does not come."""
+        self._check_size(visit, _declared_bytes(scope))
+        more = True
+        while more:
+            try:
+                async with asyncio.timeout(self._patience_seconds):
+                    message = await receive()
+            except TimeoutError:
+                raise _RefusedError(408, f"nothing of the body has come for {self._patience_seconds:g} s") from None
+            piece = message.get("body", b"")
+            self._check_size(visit, len(visit.body) + len(piece))
+            visit.body += piece
+            visit.size_bytes += len(piece)
+            self._bodies_bytes += len(piece)
+            more = message.get("more_body", False)
+
+    async def _turn_away(self, answer: JSONResponse, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer at once, and take in what still comes: a client that is busy sending would find the connection reset,
+        and no answer."""
+
+        async def unfinished(message: Message) -> None:
+            await send({**message, "more_body": True} if message["type"] == "http.response.body" else message)
+
+        await answer(scope, receive, unfinished)
+        left = TURNED_AWAY_BYTES
+        with contextlib.suppress(TimeoutError):
+            while left > 0:
+                async with asyncio.timeout(TURNED_AWAY_SECONDS):
+                    message = await receive()
+                if not message.get("more_body", False):
+                    break
+                left -= len(message["body"])
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def _check_size(self, visit: _Visit, size_bytes: int) -> None:
+        if size_bytes > self._body_limit_bytes:
+            raise _RefusedError(413, f"the body is longer than {self._body_limit_bytes >> 20} MiB")
+        if self._bodies_bytes - visit.size_bytes + size_bytes > self._bodies_limit_bytes:
+            raise _RefusedError(503, "the requests under way are too long together: try again later")
 
     async def _serve(self, visit: _Visit, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> None:
         self._postbox = self._postbox or Postbox(asyncio.get_running_loop())
@@ -141,20 +206,16 @@ class ProcessApp:
                 raise _UnreadError from None
 
 
-async def _request(scope: Scope, receive: Receive, limit_bytes: int, patience_seconds: float) -> HttpRequest | None:
-    """The whole request; None when its body is too long. Raises TimeoutError when nothing more of it comes."""
-    body = bytearray()
-    more = True
-    while more:
-        async with asyncio.timeout(patience_seconds):
-            message = await receive()
-        body += message.get("body", b"")
-        if len(body) > limit_bytes:
-            return None
-        more = message.get("more_body", False)
+def _declared_bytes(scope: Scope) -> int:
+    """How long the body is to be, 0 where the client does not say."""
+    found = dict(scope["headers"]).get(b"content-length", b"")
+    return int(found) if found.isdigit() and len(found) < 20 else 0
+
+
+def _request(scope: Scope, body: bytes) -> HttpRequest:
     headers = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
     query = scope["query_string"].decode("latin-1")
-    return HttpRequest(scope["method"], scope["path"], query, headers, bytes(body))
+    return HttpRequest(scope["method"], scope["path"], query, headers, body)
 
 
 def _unanswered(error: Exception) -> JSONResponse:

@@ -1,5 +1,6 @@
 """Bodies of requests, read strictly: what is not supported is refused, whatever else the body says."""
 
+import asyncio
 import re
 from typing import Any, ClassVar
 
@@ -8,6 +9,11 @@ from refusals import Refusal
 
 LABELS = {"metadata", "prompt_cache_key", "safety_identifier", "user"}
 """Fields that only name the caller, or are for the records of whoever stores answers, which is nobody here."""
+
+SHORT_BYTES = 4096
+"""What is longer takes time, in which other requests on this loop should not stand still."""
+MOST_VALUES = 1 << 20
+"""Values of JSON in a body: each takes a hundred times the memory that its text does."""
 
 _HIGH, _LOW = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _HALF = re.compile(rb"%b(?!%b)|(?<!%b)%b" % (_HIGH, _LOW, _HIGH, _LOW))
@@ -38,8 +44,13 @@ class Body(Strict):
         return given
 
 
-def read_fields(body: bytes, kind: type[Body]) -> Any:
+async def read_body(body: bytes, kind: type[Body]) -> Any:
     """The body as `kind`. Raises Refusal that names the field."""
+    return read_fields(body, kind) if len(body) <= SHORT_BYTES else await asyncio.to_thread(read_fields, body, kind)
+
+
+def read_fields(body: bytes, kind: type[Body]) -> Any:
+    """The same at once, however long it takes."""
     given = {name: value for name, value in _decoded(body).items() if value is not None}
     known = set(kind.__struct_fields__)
     for name in given.keys() & LABELS - known:
@@ -54,14 +65,26 @@ def read_fields(body: bytes, kind: type[Body]) -> Any:
 
 
 def _decoded(body: bytes) -> dict[str, Any]:
+    if _has_more_values(body, MOST_VALUES):
+        raise Refusal(400, f"the body has more than {MOST_VALUES:,} values")
     try:
         found: Any = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except RecursionError:
+        raise Refusal(400, "the body is nested too deeply") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         why = "a \\u escape is half of a surrogate pair" if _HALF.search(body) else error
         raise Refusal(400, f"the body is not JSON: {why}") from None
     if not isinstance(found, dict):
         raise Refusal(400, "the body is no JSON object")
     return found
+
+
+def _has_more_values(body: bytes, most: int) -> bool:
+    """Whether a body has more values than that, found without making any."""
+    if sum(map(body.count, b",[{")) <= most:
+        return False
+    bare = body.replace(b"\\\\", b"").replace(b'\\"', b"")
+    return bare.count(b'"') > 2 * most or sum(sum(map(part.count, b",[{")) for part in bare.split(b'"')[::2]) > most
 
 
 def _unsupported(name: str, kind: type[Body]) -> Refusal:

@@ -1,6 +1,6 @@
 """/v1/chat/completions."""
 
-from bodies import read_fields
+from bodies import read_body
 from completion_form import CompletionForm
 from fields import ChatRequest
 from refusals import Refusal
@@ -12,7 +12,7 @@ from terms import CHAT
 
 async def answer(body):
     """Answer one request. Raises Refusal, and the engine's errors."""
-    request = read_fields(body, ChatRequest)
+    request = await read_body(body, ChatRequest)
     if request.top_logprobs and not request.logprobs:
         raise Refusal(400, "top_logprobs: set logprobs as well", param="top_logprobs")
     if request.max_tokens and request.max_completion_tokens:

@@ -1,44 +1,61 @@
 """/v1/completions: text goes on, without a chat template."""
 
+import asyncio
 import codecs
 
 from accounts import Account
-from bodies import read_fields
+from bodies import SHORT_BYTES, read_body
 from choices import Choice, drawing_of, merged
 from completion_form import CompletionForm
 from constraints import Rules
 from fields import CompletionRequest
 from inferlet import Context
-from prompts import checked_length, copies, load_model
+from prompts import checked_length, copies, encoded, load_model
 from readings import Vocabulary
 from refusals import Refusal
 from sending import answer as send
 from speech import Said
 from stops import StopTexts
 
+MOST_CHOICES = 1024
+
 
 async def answer(body):
     """Answer one request. Raises Refusal, and the engine's errors."""
-    request = read_fields(body, CompletionRequest)
+    request = await read_body(body, CompletionRequest)
     if request.echo and request.logprobs is not None:
         raise Refusal(400, "echo: not together with logprobs", param="echo")
     model = load_model(request.model)
-    prompts = [Context(model).append(tokens) for tokens in _prompts(request.prompt, model)]
-    account = Account(sum(checked_length(prompt, "prompt") for prompt in prompts))
-    echoes = [_echo(prompt) if request.echo else "" for prompt in prompts for _ in range(request.n)]
+    count = len(_prompts(request.prompt)) * request.n
+    if count > MOST_CHOICES:
+        raise Refusal(400, f"prompt: {count:,} answers, at most {MOST_CHOICES:,} at once", param="prompt")
+    if len(body) > SHORT_BYTES:
+        prompts, echoes = await asyncio.to_thread(_prepare, request, model)
+    else:
+        prompts, echoes = _prepare(request, model)
+    account = Account(sum(len(prompt.buffer()) for prompt in prompts))
     contexts = [copy for prompt in prompts for copy in await copies(prompt, request.n, account)]
     account.choices = [_choice(request, context, index) for index, context in enumerate(contexts)]
     pieces = merged([choice.pieces() for choice in account.choices])
     return await send(account, pieces, TextForm(request, model, echoes), stream=request.stream)
 
 
-def _prompts(prompt, model):
-    """The tokens of each prompt: a text, a list of texts, of tokens, or of lists of tokens."""
+def _prepare(request, model):
+    """The prompts in contexts, and what each choice repeats of them."""
+    prompts = []
+    for prompt in _prompts(request.prompt):
+        tokens = encoded(model, prompt, "prompt") if isinstance(prompt, str) else prompt
+        prompts.append(Context(model).append(tokens))
+        checked_length(prompts[-1], "prompt")
+    return prompts, [_echo(prompt) if request.echo else "" for prompt in prompts for _ in range(request.n)]
+
+
+def _prompts(prompt):
+    """A text, a list of texts, of tokens, or of lists of tokens, as a list of prompts."""
     kinds = {type(one) for one in prompt} if isinstance(prompt, list) else {str}
     if len(kinds) != 1:
         raise Refusal(400, "prompt: give a text, texts, tokens or lists of tokens", param="prompt")
-    prompts = [prompt] if isinstance(prompt, str) or kinds == {int} else prompt
-    return [model.tokenizer().encode(one) if isinstance(one, str) else one for one in prompts]
+    return [prompt] if isinstance(prompt, str) or kinds == {int} else prompt
 
 
 def _echo(context):

@@ -8,6 +8,9 @@ from fields import AnyObject, NamedChoice, SchemaFormat
 from inferlet import GrammarConstraint, JsonSchema, tools
 from refusals import Refusal
 
+MOST_LEVELS = 200
+"""Of a schema: what reads it further on goes no deeper."""
+
 
 @dataclass(frozen=True)
 class Rules:
@@ -26,8 +29,10 @@ def rules_of(request, model, terms):
     choice = request.tool_choice or ("auto" if request.tools else "none")
     if choice != "none" and not request.tools:
         raise Refusal(400, "tool_choice: there are no tools", param="tool_choice")
+    for tool in request.tools:
+        _check_depth(f"tools: the schema of '{tool.function.name}'", tool.function.parameters, "tools")
     schemas = [] if choice == "none" else [msgspec.to_builtins(_without_nulls(tool)) for tool in request.tools]
-    format = _format_constraint(model, request.response_format)
+    format = _format_constraint(model, request.response_format, terms.format)
     if choice not in ("none", "auto"):
         return Rules(schemas, _calls(model, _chosen(choice, schemas), "tool_choice"))
     if format is not None and choice == "auto":
@@ -70,11 +75,25 @@ def _calls(model, schemas, param):
     return lambda: GrammarConstraint(matcher.fork())
 
 
-def _format_constraint(model, format):
+def _check_depth(what, schema, param):
+    level, depth = [schema], 0
+    while level := [inner for one in level if isinstance(one, dict | list) for inner in _inside(one)]:
+        depth += 1
+    if depth > MOST_LEVELS:
+        text = f"{what} is nested {depth} levels deep, at most {MOST_LEVELS}: move inner ones into $defs"
+        raise Refusal(400, text, param=param)
+
+
+def _inside(value):
+    return value.values() if isinstance(value, dict) else value
+
+
+def _format_constraint(model, format, param):
     match format:
         case AnyObject():
             schema = JsonSchema({"type": "object"}, strict=False)
         case SchemaFormat(json_schema=described):
+            _check_depth(f"the schema '{described.name}'", described.schema, param)
             schema = JsonSchema(described.schema, strict=bool(described.strict))
         case _:
             return None

@@ -3,11 +3,21 @@
 from itertools import groupby
 
 from fields import Assistant, Developer, System, Tool, User
+from prompts import check_fits
 from refusals import Refusal
 
 
 def write_messages(context, messages, schemas, terms):
     """Everything up to the point where the model speaks. Raises Refusal, and the engine's TemplateError."""
+    try:
+        _write_all(context, messages, schemas, terms)
+    except Exception as error:
+        if getattr(error, "code", "") != "context_length":
+            raise
+        raise Refusal(400, str(error), param=terms.messages, code="context_length_exceeded") from None
+
+
+def _write_all(context, messages, schemas, terms):
     if schemas:
         context.equip_tools(schemas)
     names = {}
@@ -18,6 +28,7 @@ def write_messages(context, messages, schemas, terms):
         for _, message in run:
             _write(context, message)
             _add_calls(names, message)
+            check_fits(context.model, len(context.buffer()), terms.messages, "at least ")
     context.cue()
 
 
@@ -47,6 +58,7 @@ def _write_results(context, run, names, terms):
     order = {call: place for place, call in enumerate(names)}
     for _, result in sorted(run, key=lambda placed: order[placed[1].tool_call_id]):
         context.answer_tool(names[result.tool_call_id], plain_text(result.content))
+        check_fits(context.model, len(context.buffer()), terms.messages, "at least ")
 
 
 def _check(result, names, path, terms):

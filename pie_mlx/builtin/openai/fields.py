@@ -7,7 +7,7 @@ from msgspec import Meta
 
 Whole = Annotated[int, Meta(ge=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
-StopText = Annotated[str, Meta(min_length=1)]
+StopText = Annotated[str, Meta(min_length=1, max_length=1024)]
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 
 
@@ -127,7 +127,7 @@ class DrawnBody(Body):
     top_k: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
     min_p: Share = 0.0
     seed: int | None = None
-    stop: StopText | list[StopText] = []
+    stop: StopText | Annotated[list[StopText], Meta(max_length=64)] = []
 
     @property
     def stop_texts(self) -> list[str]:

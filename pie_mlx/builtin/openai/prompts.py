@@ -3,6 +3,9 @@
 from inferlet import Context, Model, runtime
 from refusals import Refusal
 
+ROOMY_TOKEN = 16
+"""Characters of a token, many more than there are in most."""
+
 
 def load_model(name, template=None):
     """A model, told the variables of its chat template. Raises Refusal for one that is not there."""
@@ -35,19 +38,33 @@ def _thinking(effort, variables, param):
     raise Refusal(400, "the model's chat template cannot be told how much to think: leave it out", param=param)
 
 
+def encoded(model, text, param):
+    """The tokens of a text. Raises Refusal for one whose beginning has more than the model takes."""
+    tokenizer, limit = model.tokenizer(), model.info.maximum_positions
+    if len(text) > (longest := ROOMY_TOKEN * limit):
+        check_fits(model, len(tokenizer.encode(text[:longest])), param, "at least ")
+    return tokenizer.encode(text)
+
+
 def checked_length(context, param):
     """The tokens of the prompt in the buffer. Raises Refusal for none, and for more than the model takes."""
-    count, limit = len(context.buffer()), context.model.info.maximum_positions
+    count = len(context.buffer())
     if count == 0:
         raise Refusal(400, f"{param}: it is empty", param=param)
+    check_fits(context.model, count, param)
+    return count
+
+
+def check_fits(model, count, param, precision=""):
+    """Raises Refusal for a prompt of more tokens than the model takes."""
+    limit = model.info.maximum_positions
     if count >= limit:
         raise Refusal(
             400,
-            f"This model's maximum context length is {limit} tokens, the prompt alone has {count}",
+            f"This model's maximum context length is {limit} tokens, the prompt alone has {precision}{count}",
             param=param,
             code="context_length_exceeded",
         )
-    return count
 
 
 async def copies(context, count, account):

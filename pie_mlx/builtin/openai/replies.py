@@ -4,6 +4,7 @@ import asyncio
 import json
 
 from accounts import Account
+from bodies import SHORT_BYTES
 from choices import Choice, drawing_of, merged
 from constraints import rules_of
 from conversation import write_messages
@@ -14,8 +15,6 @@ from readings import Vocabulary
 from speech import Speech
 from stops import StopTexts
 
-SHORT_BYTES = 4096
-
 
 async def begin_replies(request, size, terms):
     """The model, the account and the parts of the replies to a ChatRequest of `size` bytes.
@@ -23,7 +22,7 @@ async def begin_replies(request, size, terms):
     Raises Refusal in the words of `terms`, and the engine's errors.
     """
     if size > SHORT_BYTES or request.tools or request.response_format != PlainText():
-        # Long prompts and grammars take time, in which other requests on this loop should not stand still.
+        # Grammars take time as well.
         rules, context, account = await asyncio.to_thread(_prepare, request, terms)
     else:
         rules, context, account = _prepare(request, terms)

@@ -1,6 +1,6 @@
 """/v1/responses."""
 
-from bodies import read_fields
+from bodies import read_body
 from refusals import Refusal
 from replies import begin_replies
 from response_chat import chat_of
@@ -11,7 +11,7 @@ from sending import answer as send
 
 async def answer(body):
     """Answer one request. Raises Refusal, and the engine's errors."""
-    request = read_fields(body, ResponseRequest)
+    request = await read_body(body, ResponseRequest)
     if request.top_logprobs and not request.include:
         raise Refusal(400, f"top_logprobs: put {LOGPROBS} into include as well", param="top_logprobs")
     chat, terms = chat_of(request)

@@ -1,7 +1,6 @@
 """Adapters and their evolution."""
 
 import math
-from functools import partial
 
 from pie_mlx import calls
 from pie_mlx.engine.answers.base import answers
@@ -46,8 +45,14 @@ async def load(services: Services, process: Process, call: calls.LoadAdapter) ->
     if call.offset == 0:
         if call.size_bytes < 1:
             raise AdapterFormatError("adapter: its weights are empty", hint="copy the adapter again")
-        await services.runner.call(lambda: bank.require_room(call.size_bytes))
-        process.upload = Upload(call.adapter, call.config, call.size_bytes)
+        process.upload = None
+        held = _held_bytes(services, process.username)
+        process.upload = Upload(call.adapter, call.config, call.size_bytes)  # counts from here on
+        try:
+            await services.runner.call(lambda: bank.require_room(call.size_bytes, held))
+        except BaseException:
+            process.upload = None
+            raise
     upload = process.upload
     if upload is None or upload.adapter != call.adapter:
         raise InvalidArgumentError(f"adapter {call.adapter}: no load has begun", hint="begin with offset 0")
@@ -88,11 +93,11 @@ async def read(services: Services, process: Process, call: calls.ReadAdapter) ->
 async def initialize(services: Services, process: Process, call: calls.InitializeEvolution) -> calls.AdapterState:
     adapter = services.adapters.find(process.username, call.adapter)
     _check_initialisation(call)
-    bank = services.runner.model.adapters
+    bank, held = services.runner.model.adapters, _held_bytes(services, process.username)
 
     def make(before: AdapterContent) -> AdapterContent:
         del before
-        bank.require_room(bank.evolution_bytes(call.targets, call.rank))
+        bank.require_room(bank.evolution_bytes(call.targets, call.rank), held)
         return initial_content(
             bank.targets,
             call.targets,
@@ -110,7 +115,21 @@ async def initialize(services: Services, process: Process, call: calls.Initializ
 async def update(services: Services, process: Process, call: calls.UpdateEvolution) -> calls.AdapterState:
     adapter = services.adapters.find(process.username, call.adapter)
     _require("max_sigma", call.max_sigma > 0, call.max_sigma, "above 0")
-    return await services.adapters.change(adapter, partial(_next_generation, call))
+    bank, held = services.runner.model.adapters, _held_bytes(services, process.username)
+
+    def make(before: AdapterContent) -> AdapterContent:
+        bank.require_room(before.size_bytes, max(0, held - before.size_bytes))  # which goes, unless it is in use
+        return _next_generation(call, before)
+
+    return await services.adapters.change(adapter, make)
+
+
+def _held_bytes(services: Services, username: str) -> int:
+    """What the adapters of a user take, those on their way included."""
+    own = [process for process in services.processes.values() if process.username == username]
+    coming = sum(process.upload.size_bytes for process in own if process.upload is not None)
+    going = sum(len(process.download.data) for process in own if process.download is not None)
+    return services.adapters.bytes_of(username) + coming + going
 
 
 def _next_generation(call: calls.UpdateEvolution, content: AdapterContent) -> AdapterContent:

@@ -13,6 +13,8 @@ from pie_mlx.errors import ContextLengthError, InvalidArgumentError
 
 LONGEST_TEXT = 8 << 20
 """Characters that are encoded at once, and that a conversation may have."""
+LONGEST_REPLY = 1 << 20
+"""Characters that are searched for calls."""
 MOST_DECODED = 1 << 20
 """Tokens that are decoded at once."""
 
@@ -83,7 +85,10 @@ def read_split_regex(services: Services, call: calls.ReadSplitRegex) -> str:
 def render_turn(services: Services, call: calls.RenderTurn) -> Generator[int, None, calls.RenderedTurn]:
     services.check_model(call.model)
     length, most = _length(call), services.model_info.maximum_positions
-    at_least = max(length // services.tokenizer.longest_token_bytes, len(call.state.held) + len(call.state.turns))
+    # What templates may leave out, such as the thoughts of past replies, is counted when it is written.
+    written = 0 if call.turn.role == "assistant" else len(call.turn.text)
+    turns = len(call.state.held) + len(call.state.turns)
+    at_least = max(written // services.tokenizer.longest_token_bytes, turns)
     if length > LONGEST_TEXT or at_least > most:
         raise _too_long(f"{length:,} characters, at least {at_least:,} tokens", most)
     steps = services.chats.of(call.template).rendering(call.turn, call.state)
@@ -107,4 +112,8 @@ def _too_long(length: str, most: int) -> ContextLengthError:
 @looks_up(calls.ParseToolCall, lambda call: sum(map(len, (call.text, *call.schemas))) > LONG)
 def parse_tool_call(services: Services, call: calls.ParseToolCall) -> list[calls.ParsedToolCall]:
     services.check_model(call.model)
+    if len(call.text) > LONGEST_REPLY:
+        raise InvalidArgumentError(
+            f"parse_call: {len(call.text):,} characters, at most {LONGEST_REPLY:,}", hint="pass the reply of one turn"
+        )
     return services.chats.plain.parse_calls(call.text, call.schemas)

@@ -62,5 +62,5 @@ class Chats:
 def _decoded(text: str) -> Mapping[str, Any]:
     try:
         return msgspec.json.decode(text, type=dict[str, Any])
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise InvalidArgumentError(f"template variables: {error}", hint="send a JSON object") from error

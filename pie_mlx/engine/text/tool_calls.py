@@ -7,6 +7,9 @@ from pie_mlx.calls import ParsedToolCall, ToolFormat
 from pie_mlx.engine.text.tool_families import BY_STYLE, ToolFamily
 from pie_mlx.engine.text.writing import tool_schemas
 
+MOST_CALLS = 1024
+"""Of one reply: looking for each takes as long as the reply."""
+
 
 def parse_calls(tools: ToolFormat | None, text: str, schemas: Sequence[str] = ()) -> list[ParsedToolCall]:
     """Every call in `text`; none if one of its blocks does not parse (D4).
@@ -34,6 +37,8 @@ def _blocks(family: ToolFamily, text: str) -> list[str]:
         end = _block_end(family, body)
         found.append(body[:end])
         text = body[end + len(family.closing) :]
+        if len(found) > MOST_CALLS:
+            raise ValueError("too many")
     if found or (family.openings and not family.bare):
         return found
     return [text.strip()] if text.lstrip().startswith(family.bare) else []

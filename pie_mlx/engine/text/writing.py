@@ -1,6 +1,7 @@
 """Turns of a conversation written one by one: the contract of the two ways to do it."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, cast
 
@@ -8,10 +9,12 @@ import msgspec
 
 from pie_mlx.calls import ChatState, Turn
 from pie_mlx.engine.text.fragments import message
+from pie_mlx.engine.text.nesting import MAXIMUM_DEPTH, nesting
 from pie_mlx.engine.text.template import Message
 from pie_mlx.errors import InvalidArgumentError
 
 _NAME = re.compile(r"[\w.\-]{1,128}")
+_SHALLOWER = "move inner schemas into $defs and refer to them"
 
 
 class Piece(NamedTuple):
@@ -45,6 +48,8 @@ def tool_schema(text: str) -> dict[str, Any]:
     """A tool's schema as templates expect it: the function wrapped in its type. Raises InvalidArgumentError."""
     try:
         schema = msgspec.json.decode(text, type=dict[str, Any])
+    except RecursionError:
+        raise InvalidArgumentError("tool schema: it is nested too deeply", hint=_SHALLOWER) from None
     except msgspec.DecodeError as error:
         raise InvalidArgumentError(f"tool schema: {error}", hint="give one JSON object per tool") from error
     wrapped = schema if "function" in schema else {"type": "function", "function": schema}
@@ -55,16 +60,19 @@ def tool_schema(text: str) -> dict[str, Any]:
             f"tool schema: {name!r} is no name of a tool",
             hint='give {"name": ..., "parameters": {...}}; names have letters, digits, _, . and -',
         )
+    if (depth := nesting(schema)) > MAXIMUM_DEPTH:
+        raise InvalidArgumentError(
+            f"tool schema: that of {name!r} is nested {depth} levels deep, at most {MAXIMUM_DEPTH}", hint=_SHALLOWER
+        )
     return wrapped
 
 
 def tool_schemas(texts: Sequence[str]) -> list[dict[str, Any]]:
     """Several tools. Raises InvalidArgumentError for a schema that is none and for two tools of one name."""
     tools = [tool_schema(text) for text in texts]
-    names = [tool["function"]["name"] for tool in tools]
-    clash = next((name for name in names if names.count(name) > 1), None)
-    if clash is not None:
-        raise InvalidArgumentError(f"tool schema: two tools are named {clash!r}", hint="give each tool its own name")
+    [(name, count)] = Counter(tool["function"]["name"] for tool in tools).most_common(1) or [("", 0)]
+    if count > 1:
+        raise InvalidArgumentError(f"tool schema: two tools are named {name!r}", hint="give each tool its own name")
     return tools
 
 

@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import cast
 
 from pie_mlx.calls import Host
@@ -16,11 +17,16 @@ Body = Callable[[], object]
 Report = Callable[[Outcome], None]
 
 
+THREADS = 64
+"""Of programs that wait for long answers of the engine: one such program should not hold up the others."""
+
+
 class SharedLoop:
     """A loop on a thread of its own, until `close`. With 32 streams this costs a third less than 32 threads."""
 
     def __init__(self, name: str) -> None:
         self.loop = asyncio.new_event_loop()
+        self.loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix=name))
         self._thread = threading.Thread(target=self.loop.run_forever, name=name, daemon=True)
         self._thread.start()
 

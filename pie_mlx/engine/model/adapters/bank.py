@@ -73,13 +73,20 @@ class AdapterBank:
         elements = sum(math.prod(one.down_shape(rank)) + math.prod(one.up_shape(rank)) for one in chosen)
         return 4 * elements * mx.float32.size
 
-    def require_room(self, size_bytes: int) -> None:
-        """Raises AdapterError when weights of this size, and a stack of them, do not fit the memory that is left."""
+    def require_room(self, size_bytes: int, held_bytes: int) -> None:
+        """Raises AdapterError when weights of this size, and a stack of them, do not fit the memory that is left, and
+        when its user, who holds `held_bytes`, would hold more than he leaves to others."""
         left = memory_bytes() - mx.get_active_memory()
         if 2 * size_bytes > left:
             raise AdapterError(
                 f"adapter: it takes {2 * size_bytes >> 20:,} MiB, {left >> 20:,} MiB are left",
                 hint="destroy adapters, or start the engine with fewer pages",
+            )
+        if 2 * (held_bytes + size_bytes) > left + held_bytes:
+            raise AdapterError(
+                f"adapter: with it, this user's take {(held_bytes + size_bytes) >> 20:,} MiB, of "
+                f"{(left + held_bytes) >> 20:,} MiB a user may take half",
+                hint="destroy some of yours, also contexts and snapshots that were computed with them",
             )
 
     def drop(self, versions: Collection[Version]) -> None:

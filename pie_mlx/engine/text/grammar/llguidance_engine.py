@@ -165,5 +165,5 @@ class LlguidanceEngine:
     def _start(self, grammar: str) -> llguidance.LLMatcher:
         matcher = llguidance.LLMatcher(self._tokenizer, grammar, log_level=0, limits=_LIMITS)
         if matcher.is_error():
-            raise GrammarError(matcher.get_error())
+            raise GrammarError(matcher.get_error().partition("\n<backtrace>")[0])
         return matcher

@@ -5,12 +5,10 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
+from pie_mlx.engine.text.nesting import MAXIMUM_DEPTH, nesting
 from pie_mlx.errors import GrammarError
 
 Schema = dict[str, Any]
-
-MAXIMUM_DEPTH = 200
-"""Nesting beyond this is refused: native parsers recurse on it."""
 
 _MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
@@ -29,7 +27,11 @@ def read_schema(text: str) -> Schema:
         schema: object = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise GrammarError(f"schema: not JSON: {error}", hint="pass a JSON Schema as JSON text") from error
-    _check_depth(schema)
+    if nesting(schema) >= MAXIMUM_DEPTH:
+        raise GrammarError(
+            f"schema: nested more than {MAXIMUM_DEPTH} levels deep",
+            hint="move inner schemas into $defs and refer to them",
+        )
     if isinstance(schema, bool):
         return {} if schema else {"not": {}}
     if not isinstance(schema, dict):
@@ -46,23 +48,6 @@ def _finite(text: str) -> float:
     if math.isinf(number):
         raise ValueError(f"{text} is too large for a float")
     return number
-
-
-def _check_depth(value: object) -> None:
-    level: list[object] = [value]
-    for _ in range(MAXIMUM_DEPTH):
-        level = [child for item in level for child in _children_of(item)]
-        if not level:
-            return
-    raise GrammarError(
-        f"schema: nested more than {MAXIMUM_DEPTH} levels deep", hint="move inner schemas into $defs and refer to them"
-    )
-
-
-def _children_of(value: object) -> list[object]:
-    if isinstance(value, dict):
-        return list(cast("dict[str, object]", value).values())
-    return list(cast("list[object]", value)) if isinstance(value, list) else []
 
 
 def step(path: str, key: str | int) -> str:
