@@ -9,19 +9,20 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-THREADS = 1
-"""Long texts are never urgent, and the engine needs the other cores."""
+THREADS = 2
+"""So that one program, which has a step at a time, holds up no other."""
 
 
 class Turns:
     """Runs generators step by step on `threads` threads; those who wait take turns. It belongs to the engine's loop.
 
-    Work that is cancelled ends behind the step that is running.
+    An owner has one step at a time. Work that is cancelled ends behind the step that is running.
     """
 
     def __init__(self, threads: int = THREADS) -> None:
         self._free = threads
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="pie-texts")
+        self._running: set[Hashable] = set()
         self._waiting: dict[Hashable, deque[asyncio.Future[None]]] = {}
 
     async def run(
@@ -32,7 +33,7 @@ class Turns:
         while True:
             await self._wait(owner)
             step = self._pool.submit(_step, steps)
-            step.add_done_callback(lambda _: loop.call_soon_threadsafe(self._pass_on))
+            step.add_done_callback(lambda _: loop.call_soon_threadsafe(self._end, owner))
             done, seconds = await asyncio.wrap_future(step)
             count(seconds)
             if done is not None:
@@ -43,30 +44,41 @@ class Turns:
         await asyncio.to_thread(self._pool.shutdown)
 
     async def _wait(self, owner: Hashable) -> None:
-        """Until it is this owner's turn. The turn is passed on when the step is over, whoever waits for it then."""
-        if self._free:
-            self._free -= 1
-            return
+        """Until it is this owner's turn, which ends with the step and not with the wait for it."""
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(owner, deque()).append(turn)
+        self._begin()
         try:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self._pass_on()
+                self._end(owner)
             raise
 
-    def _pass_on(self) -> None:
-        while self._waiting:
-            owner = next(iter(self._waiting))
-            turns = self._waiting.pop(owner)
+    def _end(self, owner: Hashable) -> None:
+        self._running.remove(owner)
+        self._free += 1
+        self._begin()
+
+    def _begin(self) -> None:
+        """Give the next turns, where there are threads for them."""
+        for owner in list(self._waiting):
+            if not self._free:
+                return
+            if owner not in self._running:
+                self._give_turn(owner)
+
+    def _give_turn(self, owner: Hashable) -> None:
+        turns = self._waiting.pop(owner)
+        while turns:
             turn = turns.popleft()
-            if turns:
-                self._waiting[owner] = turns  # at the end: others come first
             if not turn.done():
                 turn.set_result(None)
-                return
-        self._free += 1
+                self._free -= 1
+                self._running.add(owner)
+                break
+        if turns:
+            self._waiting[owner] = turns  # behind the others
 
 
 def _step(steps: Generator[object, None, T]) -> tuple[tuple[T] | None, float]:

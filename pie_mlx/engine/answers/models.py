@@ -20,7 +20,13 @@ MOST_DECODED = 1 << 20
 
 
 def _is_long_turn(call: calls.RenderTurn) -> bool:
-    return bool(call.template) or _length(call) > LONG
+    return bool(call.template) or _renders(call) or _length(call) > LONG
+
+
+def _renders(call: calls.RenderTurn) -> bool:
+    """Whether the model's template may be asked, which is a program and takes as long as it likes."""
+    turn, state = call.turn, call.state
+    return bool(turn.calls or state.held or state.turns or state.last is None) or turn.role == "tool_result"
 
 
 def _length(call: calls.RenderTurn) -> int:

@@ -63,6 +63,7 @@ class ChatRenderer:
         self._writer, self.mode = self._choose_writer()
         self._anchored = self._needs_anchors()
         self._formats = detect_formats(self.template, tokenizer, self.fragments, self.stop_tokens)
+        self.template.on_trial = False
 
     def render(self, turn: Turn, state: ChatState) -> RenderedTurn:
         """The tokens of the next turn and the conversation after it.

@@ -74,8 +74,10 @@ LONG_TURN = Turn("user", "x" * (LONG + 1))
     [
         (Encode("m", "x" * LONG), False),
         (Decode("m", [1] * (LONG + 1)), True),
-        (RenderTurn("m", Turn("user", "x")), False),
-        (RenderTurn("m", LONG_TURN), True),
+        (RenderTurn("m", Turn("user", "x"), ChatState("seal")), False),
+        (RenderTurn("m", LONG_TURN, ChatState("seal")), True),
+        (RenderTurn("m", Turn("user", "x")), True),
+        (RenderTurn("m", Turn("tool_result", "x"), ChatState("seal")), True),
         (RenderTurn("m", Turn("tools", schemas=["x" * LONG, "x"])), True),
         (RenderTurn("m", Turn("user", "x"), ChatState(held=[LONG_TURN])), True),
         (RenderTurn("m", Turn("user", "x"), ChatState(turns=[LONG_TURN])), True),
