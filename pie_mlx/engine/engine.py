@@ -219,7 +219,8 @@ class EngineCore:
 
     async def _stop(self, services: Services) -> None:
         await asyncio.gather(*(_close(services, process) for process in services.processes.values()))
-        await services.turns.close()
+        services.turns.close()
+        services.compiling.close()
         await services.ticker.stop()
         await services.archive.close()
         if services.draft_desk is not None:

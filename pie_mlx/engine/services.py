@@ -27,6 +27,10 @@ from pie_mlx.engine.vocabulary import check_tokens
 from pie_mlx.errors import EngineStoppedError, InvalidArgumentError, ModelNotFoundError
 from pie_mlx.events import ContextReleased, Event
 
+TEXT_THREADS = 2
+COMPILING_THREADS = 4
+"""One program, which has one step at a time, holds up no other."""
+
 
 @dataclass(slots=True)
 class Services:
@@ -58,7 +62,8 @@ class Services:
     threads: Executor = field(default_factory=lambda: ThreadPoolExecutor(THREADS, thread_name_prefix="pie-aside"))
     repetitions: Allowance = field(default_factory=Allowance)
     underway: Underway = field(default_factory=Underway)
-    turns: Turns = field(default_factory=Turns)
+    turns: Turns = field(default_factory=lambda: Turns(TEXT_THREADS, "pie-texts"))
+    compiling: Turns = field(default_factory=lambda: Turns(COMPILING_THREADS, "pie-compiling"))
     families: dict[int, list[Process]] = field(default_factory=dict[int, list[Process]])
     """The open processes of each account: a launch root and what was launched from it (M1)."""
     _pages_of_accounts: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])

@@ -1,16 +1,18 @@
 """Long work, a step of each program in turn, away from the engine's loop."""
 
 import asyncio
+import contextlib
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Hashable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import TypeVar
 
 T = TypeVar("T")
 
-THREADS = 2
-"""So that one program, which has a step at a time, holds up no other."""
+Step = tuple[tuple[T] | None, float]
+"""The result, None while there is more to do; and the seconds it took."""
 
 
 class Turns:
@@ -19,9 +21,9 @@ class Turns:
     An owner has one step at a time. Work that is cancelled ends behind the step that is running.
     """
 
-    def __init__(self, threads: int = THREADS) -> None:
+    def __init__(self, threads: int, name: str) -> None:
         self._free = threads
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="pie-texts")
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._running: set[Hashable] = set()
         self._waiting: dict[Hashable, deque[asyncio.Future[None]]] = {}
 
@@ -32,16 +34,39 @@ class Turns:
         loop = asyncio.get_running_loop()
         while True:
             await self._wait(owner)
-            step = self._pool.submit(_step, steps)
-            step.add_done_callback(lambda _: loop.call_soon_threadsafe(self._end, owner))
-            done, seconds = await asyncio.wrap_future(step)
+            answer: asyncio.Future[Step[T]] = loop.create_future()
+            self._pool.submit(_step, steps).add_done_callback(partial(self._tell, loop, owner, answer))
+            done, seconds = await answer
             count(seconds)
             if done is not None:
                 return done[0]
 
-    async def close(self) -> None:
-        """No step begins any more, and none is running."""
-        await asyncio.to_thread(self._pool.shutdown)
+    def close(self) -> None:
+        """No step begins any more."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _tell(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        owner: Hashable,
+        answer: "asyncio.Future[Step[T]]",
+        step: "Future[Step[T]]",
+    ) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and so has who waited
+            loop.call_soon_threadsafe(self._take, owner, answer, step)
+
+    def _take(
+        self, owner: Hashable, answer: "asyncio.Future[Step[T]]", step: "Future[Step[T]]"
+    ) -> None:
+        self._end(owner)
+        if answer.done():
+            return
+        if step.cancelled():
+            answer.cancel()
+        elif (error := step.exception()) is not None:
+            answer.set_exception(error)
+        else:
+            answer.set_result(step.result())
 
     async def _wait(self, owner: Hashable) -> None:
         """Until it is this owner's turn, which ends with the step and not with the wait for it."""
@@ -81,8 +106,7 @@ class Turns:
             self._waiting[owner] = turns  # behind the others
 
 
-def _step(steps: Generator[object, None, T]) -> tuple[tuple[T] | None, float]:
-    """None while there is more to do, and the seconds it took."""
+def _step(steps: Generator[object, None, T]) -> Step[T]:
     begun = time.perf_counter()
     try:
         next(steps)

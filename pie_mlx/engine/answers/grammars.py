@@ -1,7 +1,7 @@
 """Grammars and their matchers. Masks stay packed on the engine's side unless a program asks for one."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 from pie_mlx import calls
 from pie_mlx.engine.answers.base import answers
@@ -46,10 +46,15 @@ async def compile_grammar(
     matcher = services.grammars.compiled(call.source, call.stop_tokens, call.behind)
     if matcher is None:
         # Compiling may take seconds; the engines release the interpreter lock while they do.
-        stops = tuple(call.stop_tokens)
-        matcher = await process.time.apart(services.grammars.compile, call.source, stops, call.behind)
+        matcher = await services.compiling.run(process.id, _compiling(services, call), process.time.count)
     process.check_open()
     return None if matcher is None else _keep(process, matcher)
+
+
+def _compiling(services: Services, call: calls.CompileGrammar) -> Generator[None, None, Matcher | None]:
+    """All in one step."""
+    return services.grammars.compile(call.source, tuple(call.stop_tokens), call.behind)
+    yield
 
 
 @answers(calls.ReadMatcherMask)

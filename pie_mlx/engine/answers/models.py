@@ -26,7 +26,10 @@ def _is_long_turn(call: calls.RenderTurn) -> bool:
 def _renders(call: calls.RenderTurn) -> bool:
     """Whether the model's template may be asked, which is a program and takes as long as it likes."""
     turn, state = call.turn, call.state
-    return bool(turn.calls or state.held or state.turns or state.last is None) or turn.role == "tool_result"
+    return (
+        bool(turn.schemas or turn.calls or state.held or state.turns or state.last is None)
+        or turn.role == "tool_result"
+    )
 
 
 def _length(call: calls.RenderTurn) -> int:

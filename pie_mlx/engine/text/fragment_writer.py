@@ -1,7 +1,7 @@
 """Writes turns from the fragments of a template: each turn costs its own text only."""
 
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -31,6 +31,7 @@ class FragmentWriter:
         self._takes_system = self._renders_system()
         self._results = lru_cache(maxsize=64)(self._derive_results)
         self._unanswered = lru_cache(maxsize=64)(self._derive_unanswered)
+        self._calls_end = self._derive_calls_end()
         suffix = fragments.user_suffix
         # A flush may come between a question and the cue, which must not be empty then.
         self._user_stem = suffix if fragments.cue else without_last(suffix, tokenizer.spans)
@@ -88,8 +89,7 @@ class FragmentWriter:
         due = self._unanswered(called) if called else seal
         return Written([Piece(state.due)], ChatState("seal", due=due, owed=owed))
 
-    @cached_property
-    def _calls_end(self) -> str:
+    def _derive_calls_end(self) -> str:
         """What ends a turn that calls tools; "" where the template writes none."""
         try:
             return self._results("tool").end

@@ -10,7 +10,7 @@ TEXT_ALONE = frozenset({"string"})
 
 def kinds_of(schema: object, root: object) -> frozenset[str]:
     """At least the kinds of the values that fit `schema`, whose references lead into `root`."""
-    return _kinds(schema, root, frozenset())
+    return _kinds(schema, root, {})
 
 
 def value_kinds(value: object) -> frozenset[str]:
@@ -30,7 +30,8 @@ def value_kinds(value: object) -> frozenset[str]:
             return frozenset({"array"} if isinstance(value, list) else {"object"})
 
 
-def _kinds(schema: object, root: object, seen: frozenset[str]) -> frozenset[str]:
+def _kinds(schema: object, root: object, known: dict[str, frozenset[str]]) -> frozenset[str]:
+    """Those of references are `known` once they were followed: definitions may refer to others many times over."""
     if not isinstance(schema, dict):
         return frozenset() if schema is False else KINDS
     fields = cast("dict[str, Any]", schema)
@@ -40,13 +41,16 @@ def _kinds(schema: object, root: object, seen: frozenset[str]) -> frozenset[str]
     if "enum" in fields:
         found &= frozenset[str]().union(*(value_kinds(value) for value in fields["enum"]))
     ref = fields.get("$ref")
-    if isinstance(ref, str) and ref not in seen:
-        found &= _kinds(referred(ref, root), root, seen | {ref})
+    if isinstance(ref, str):
+        if ref not in known:
+            known[ref] = KINDS  # inside of itself it says nothing
+            known[ref] = _kinds(referred(ref, root), root, known)
+        found &= known[ref]
     for part in fields.get("allOf", []):
-        found &= _kinds(part, root, seen)
+        found &= _kinds(part, root, known)
     for keyword in ("anyOf", "oneOf"):
         if keyword in fields:
-            found &= frozenset[str]().union(*(_kinds(part, root, seen) for part in fields[keyword]))
+            found &= frozenset[str]().union(*(_kinds(part, root, known) for part in fields[keyword]))
     return found
 
 
