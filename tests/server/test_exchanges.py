@@ -34,11 +34,12 @@ class Client:
 
     app: ProcessApp
     sends: bool = True
+    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
     read: int = 0
     answers: list[dict[str, Any]] = field(default_factory=list)
 
     def begin(self) -> "asyncio.Task[None]":
-        self.task = asyncio.create_task(self.app(dict(SCOPE), self._receive, self._send))
+        self.task = asyncio.create_task(self.app({**SCOPE, "headers": self.headers}, self._receive, self._send))
         return self.task
 
     @property
@@ -126,3 +127,38 @@ async def test_who_sends_no_body_is_not_waited_for(begun: Callable[..., list[Cli
     (client,) = begun(ProcessApp(launch, patience_seconds=0.01), 1, sends=False)
     await client.task
     assert client.status == 408
+
+
+@pytest.mark.parametrize(("length", "status"), [(9, 413), (6, 503), (4, None)])
+async def test_a_body_that_is_too_long_alone_or_with_the_others_is_refused_unread(length: int, status: int) -> None:
+    async def launch(exchange: Any) -> Any:
+        await asyncio.Event().wait()
+
+    app = ProcessApp(launch, patience_seconds=10, body_limit_bytes=8, bodies_limit_bytes=5)
+    client = Client(app, sends=False, headers=[(b"content-length", b"%d" % length)])
+    task = client.begin()
+    await settled()
+    assert client.status == status
+    assert client.read == 1  # what still comes is taken in
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_what_bodies_took_is_free_when_their_processes_are_over(begun: Callable[..., list[Client]]) -> None:
+    program = Program()
+
+    async def launch(exchange: Any) -> Any:
+        exchange.begin(200, [])
+        await exchange.write(b"all", last=True)
+        return program
+
+    app = ProcessApp(launch, patience_seconds=10, bodies_limit_bytes=1)
+    (first,) = begun(app, 1)
+    await first.task
+    (second,) = begun(app, 1)
+    await settled()
+    program.over.set()
+    await settled()
+    (third,) = begun(app, 1)
+    await third.task
+    assert [client.status for client in (first, second, third)] == [200, 503, 200]

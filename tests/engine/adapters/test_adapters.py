@@ -410,3 +410,34 @@ _SIZES = [(192, 192), (192, 64), (192, 64), (192, 192), (192, 512), (192, 512), 
 async def _go_on(context: Context, adapter: Adapter | None, tokens: int) -> list[int]:
     generator = context.generate(Sampler.argmax(), max_tokens=tokens, stop=[], auto_flush=False, adapter=adapter)
     return await generator.collect_tokens()
+
+
+async def test_a_user_with_many_adapters_keeps_no_other_from_making_one(folder: Folder) -> None:
+    with running(max_adapters=2) as engine:
+        for name in ("a", "b"):
+            Adapter.create(engine.model, name)
+        with engine.process("another"):
+            loaded(engine, folder(1), "a")
+
+
+async def test_a_user_fills_no_more_than_half_of_the_memory_that_others_leave(
+    engine: Running, folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights = folder(1)
+    (file,) = weights.glob("*.safetensors")
+    held = loaded(engine, weights, "first").size_bytes
+    left = 2 * file.stat().st_size + held // 2
+    monkeypatch.setattr("pie_mlx.engine.model.adapters.bank.mx.get_active_memory", lambda: 0)
+    monkeypatch.setattr("pie_mlx.engine.model.adapters.bank.memory_bytes", lambda: left)
+    with pytest.raises(AdapterError, match="a user may take half"):
+        loaded(engine, weights, "second")
+    with engine.process("another"):
+        loaded(engine, weights)
+
+
+async def test_forks_that_share_their_weights_are_counted_once(engine: Running, folder: Folder) -> None:
+    adapter = loaded(engine, folder(1))
+    adapter.fork("a copy")
+    assert engine.core.services.adapters.bytes_of("tester") == adapter.size_bytes
+    adapter.destroy()
+    assert engine.core.services.adapters.bytes_of("tester") == adapter.size_bytes
