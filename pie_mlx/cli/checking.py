@@ -14,8 +14,8 @@ from pie_mlx.config.schema import is_secret
 from pie_mlx.errors import LaunchError, PieError
 from pie_mlx.runtime.entry import missing_offers
 from pie_mlx.runtime.manifest import Manifest
-from pie_mlx.runtime.program import MANIFEST_FILE, examine_program, find_program
-from pie_mlx.runtime.source_findings import program_findings
+from pie_mlx.runtime.program import MANIFEST_FILE, Program, examine_program, find_program
+from pie_mlx.runtime.source_reading import findings_of
 from pie_mlx.runtime.store import ProgramStore, pack_program
 from pie_mlx.runtime.store.examining import examine_package
 
@@ -80,12 +80,19 @@ def check_program(path: Path) -> Checked:
     if manifest is None:
         return Checked(str(path), [Finding("error", line) for line in errors])
     if not errors and path.suffix != ".pie":
-        errors += program_findings(find_program(path))
+        errors += _source_findings(find_program(path))
     errors += [error.message for error in missing_offers(manifest)]
     errors += _dependency_errors(manifest)
     errors += [] if errors or path.suffix == ".pie" else _packing_errors(path)
     summary = ", ".join(manifest.parameters.declared) or "no parameters"
     return Checked(manifest.identity, [Finding("error", line) for line in errors], summary)
+
+
+def _source_findings(program: Program) -> list[str]:
+    try:
+        return findings_of(program.manifest, program.main_file, program.directory)
+    except LaunchError as error:
+        return [error.message]
 
 
 def _dependency_errors(manifest: Manifest) -> list[str]:

@@ -11,7 +11,8 @@ from msgspec import Meta
 
 from pie_mlx.cli.options import Common
 from pie_mlx.client import Address
-from pie_mlx.errors import ConfigError
+from pie_mlx.documents import toml_document
+from pie_mlx.errors import ConfigError, InvalidArgumentError
 
 FILE_NAME = "cli_config.toml"
 
@@ -70,10 +71,10 @@ def _read(file: Path, *, required: bool) -> ClientConfig:
     if not required and not file.exists():
         return ClientConfig()
     try:
-        return msgspec.toml.decode(file.read_bytes(), type=ClientConfig)
+        return msgspec.convert(toml_document(file.read_text(encoding="utf-8")), ClientConfig)
     except OSError as error:
         raise ConfigError(f"{file}: {error.strerror}", hint="write it with 'pie client config init'") from None
-    except msgspec.DecodeError as error:
+    except (InvalidArgumentError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise ConfigError(f"{file}: {error}", hint="host, port, username, private_key_path, enable_auth") from None
 
 

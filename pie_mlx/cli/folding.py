@@ -1,12 +1,12 @@
 """Words after `--` folded into a program's input."""
 
-import json
 import math
 import re
 from collections import deque
 from collections.abc import Iterable
 from typing import Any, cast
 
+from pie_mlx.documents import json_value
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.runtime.findings import brief
 from pie_mlx.runtime.parameters import Input, Parameter, Parameters, fits
@@ -15,6 +15,8 @@ POSITIONAL = "_positional"
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _FLOAT = re.compile(r"[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][+-]?[0-9]+)?")
+_DIGITS = 64
+"""Those of a number that would not lose any are fewer."""
 _FLAG = True
 
 
@@ -38,7 +40,7 @@ def fold(words: Iterable[str], parameters: Parameters) -> Input:
 
 def read_value(text: str) -> int | float | bool | str:
     """A number or bool where the text is exactly one, else the text. Numbers that would lose digits stay text."""
-    if _INTEGER.fullmatch(text):
+    if len(text) <= _DIGITS and _INTEGER.fullmatch(text):
         number = int(text)
         return number if -(2**63) <= number < 2**63 else text
     if _FLOAT.fullmatch(text) and math.isfinite(float(text)):
@@ -110,6 +112,6 @@ def _typed(parameter: Parameter, text: str, earlier: object) -> object:
 
 def _object(text: str) -> Any:
     try:
-        return json.loads(text)
-    except ValueError:
+        return json_value(text)
+    except InvalidArgumentError:
         return text

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import msgspec
 
+from pie_mlx.documents import json_struct
+from pie_mlx.errors import InvalidArgumentError
+
 _ANSWER_SECONDS = 2.0
 _LOCAL_LEVEL, _LOCAL_PEERPID = 0, 2
 """Of macOS: SOL_LOCAL and LOCAL_PEERPID, which answers a pid."""
@@ -49,8 +52,8 @@ def find_engine(url: str | None, environment: Mapping[str, str], home: Path) -> 
 def local_engine(home: Path) -> LocalEngine | None:
     """The engine that runs on `home`; None when there is none, or it has not loaded its model yet."""
     try:
-        found = msgspec.json.decode((home / "run" / "engine.json").read_bytes(), type=LocalEngine)
-    except (OSError, msgspec.DecodeError):
+        found = json_struct((home / "run" / "engine.json").read_bytes(), LocalEngine)
+    except (OSError, InvalidArgumentError):
         return None
     return found if _is_alive(found.pid) and _answers(found.socket) else None
 

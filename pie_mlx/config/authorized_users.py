@@ -4,7 +4,6 @@ import os
 import re
 import secrets
 import stat
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -13,6 +12,7 @@ import tomlkit
 
 from pie_mlx.config.public_keys import PublicKey, parse_public_key
 from pie_mlx.config.schema import Config
+from pie_mlx.documents import toml_document
 from pie_mlx.errors import ConfigError, InvalidArgumentError
 
 RESERVED_USER = "internal"
@@ -114,9 +114,9 @@ class AuthorizedUsers:
         if problem := file_problem(self.file):
             raise ConfigError(f"auth: {problem[0]}", hint=problem[1])
         try:
-            document = tomllib.loads(self.file.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ConfigError(f"auth: {self.file}: not TOML: {error}", hint="correct the file") from None
+            document = toml_document(self.file.read_text(encoding="utf-8"))
+        except (InvalidArgumentError, UnicodeDecodeError) as error:
+            raise ConfigError(f"auth: {self.file}: {error}", hint="correct the file") from None
         for section in document:
             if section != "users":
                 raise ConfigError(f"auth: {self.file}: [{section}]: unknown section", hint="write [users.NAME.keys]")

@@ -2,7 +2,6 @@
 
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -15,7 +14,8 @@ from pie_mlx.config.retired import ignored, replaced
 from pie_mlx.config.rules import broken_rules
 from pie_mlx.config.schema import KEYS, TABLE_LISTS, Config, Key, key_of
 from pie_mlx.config.values import Setting, problem, read_text
-from pie_mlx.errors import ConfigError
+from pie_mlx.documents import toml_document
+from pie_mlx.errors import ConfigError, InvalidArgumentError
 
 FILE_NAME = "config.toml"
 DEFAULT_MODEL = "pie-tiny"
@@ -118,13 +118,13 @@ def _names(settings: Settings) -> Settings:
 
 def _document(path: Path, *, must_exist: bool) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return toml_document(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         if must_exist:
             raise ConfigError(f"config: {path}: no such file", hint="create it with 'pie config init'") from None
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"config: {path}: not TOML: {error}", hint="correct the file") from None
+    except (InvalidArgumentError, UnicodeDecodeError) as error:
+        raise ConfigError(f"config: {path}: {error}", hint="correct the file") from None
     except OSError as error:
         raise ConfigError(f"config: {path}: {error.strerror}", hint="check its permissions") from None
 

@@ -1,11 +1,13 @@
 """Single values of the configuration: read from text, checked against their key, each with its origin."""
 
-import tomllib
 import typing
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+
+from pie_mlx.documents import toml_document
+from pie_mlx.errors import InvalidArgumentError
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,8 @@ def read_text(type: Any, text: str) -> Any:
     if _wants(type, str):
         return text
     try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+        return toml_document(f"value = {text}")["value"]
+    except InvalidArgumentError:
         return text
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import mlx.core as mx
 
+from pie_mlx.documents import json_value
 from pie_mlx.metal.kernel import KERNEL_FOLDER
 
 
@@ -88,7 +89,7 @@ def write_record(path: Path, key: RecordKey, record: KernelRecord, table: list[d
 def read_record(path: Path, key: RecordKey) -> KernelRecord | None:
     """The record, or None if there is none for this key or it cannot be read."""
     try:
-        content: Any = json.loads(path.read_text())
+        content: Any = json_value(path.read_bytes())
         if stale_because(content, key):
             return None
         rows = content["gather_rows"]

@@ -176,7 +176,7 @@ class Engine:
         MCP servers of a client; `http` is the request it answers. Raises LaunchError, and InvalidArgumentError for a
         budget below 1.
         """
-        entry = _entry(program)
+        entry = await asyncio.to_thread(_entry, program)
         value = fitting_input(entry.parameters, plain_input(input), entry.identity)
         listener = Listener(on_message, on_file, on_event, self._events.deliver if self._events else None)
         outlet = Outlet(asyncio.get_running_loop(), listener)

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable, Container, Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from packaging.requirements import InvalidRequirement
 from packaging.requirements import Requirement as PackageRequirement
 
 from pie_mlx import __version__
@@ -21,6 +20,9 @@ from pie_mlx.runtime.program import Program, program_style
 from pie_mlx.runtime.semver import Version
 from pie_mlx.runtime.style import Style
 from pie_mlx.sdk.sync._input import program_input
+
+_PACKAGE_LIMIT = 512
+"""Characters."""
 
 Main = Callable[..., Awaitable[object]] | Callable[..., object]
 """`async def main(input)`, or `def main(input)` for a program that blocks."""
@@ -166,12 +168,14 @@ def _takes_one(function: Callable[..., Any]) -> bool:
 
 
 def _package_problem(text: str) -> str:
+    if len(text) > _PACKAGE_LIMIT:
+        return f"[runtime] packages: more than {_PACKAGE_LIMIT} characters for one"
     try:
         requirement = PackageRequirement(text)
-    except InvalidRequirement as error:
+        if requirement.marker is not None and not requirement.marker.evaluate():
+            return ""
+    except (ValueError, RecursionError) as error:  # also for markers of what nobody defines
         return f"[runtime] packages: {text!r}: {error}"
-    if requirement.marker is not None and not requirement.marker.evaluate():
-        return ""
     try:
         version = importlib.metadata.version(requirement.name)
     except importlib.metadata.PackageNotFoundError:

@@ -2,14 +2,18 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 
 SHOWN_CHARACTERS = 40
+_LONGEST_WORD, _MOST_WORDS = 64, 1024
+"""What is compared for likeness, which takes time by the square."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """ ", did you mean 'x'?" for a likely slip, else ""."""
-    close = get_close_matches(word, list(known), n=1)
+    words = [one for one in islice(known, _MOST_WORDS) if len(one) <= _LONGEST_WORD]
+    close = get_close_matches(word, words, n=1) if len(word) <= _LONGEST_WORD else []
     return f", did you mean {close[0]!r}?" if close else ""
 
 

@@ -2,13 +2,13 @@
 
 import asyncio
 import json
-import math
 import re
 from collections.abc import Callable
 from itertools import islice
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
-from pie_mlx.errors import LaunchError
+from pie_mlx.documents import json_value
+from pie_mlx.errors import InvalidArgumentError, LaunchError
 from pie_mlx.runtime.findings import type_name
 from pie_mlx.runtime.parameters import Input, Parameters, as_object
 from pie_mlx.wire_text import clean_text
@@ -21,21 +21,21 @@ INPUT_LIMIT_VALUES = 1 << 18
 LONG_CHARACTERS = 64 << 10
 """Longer inputs are parsed on another thread."""
 BEGINNING_CHARACTERS = 4096
-SHOWN_CHARACTERS = 32
 _PARTS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[{,]', re.DOTALL)
 """Of JSON: a text, or what comes before a value."""
+_HINT = 'pass an object such as {"prompt": "hello"}'
 
 
 def parse_input(text: str) -> Input:
     """JSON text to an input. Raises LaunchError for anything but a strict JSON object or empty list."""
     try:
-        if len(text.encode()) > INPUT_LIMIT_BYTES:
-            raise LaunchError(f"input: longer than {INPUT_LIMIT_BYTES >> 20} MiB", hint="send large data as a file")
-        if _has_too_many_values(text):
+        if len(text) <= INPUT_LIMIT_BYTES and _has_too_many_values(text):
             raise LaunchError(f"input: more than {INPUT_LIMIT_VALUES} values", hint="send large data as a file")
-        value = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
-    except (ValueError, RecursionError) as error:
-        raise LaunchError(f"input: not JSON: {error}", hint='pass an object such as {"prompt": "hello"}') from None
+        value = json_value(text.encode(), INPUT_LIMIT_BYTES, strict=True)
+    except InvalidArgumentError as error:
+        raise LaunchError(f"input: {error.message}", hint=_HINT) from None
+    except UnicodeEncodeError as error:
+        raise LaunchError(f"input: not JSON: {error}", hint=_HINT) from None
     found = as_object(value)
     if found is None:
         raise LaunchError(f"input: expected object, got {type_name(value)}", hint='pass {"name": value, ...}')
@@ -65,17 +65,6 @@ def fitting_input(parameters: Parameters, value: Input, identity: str) -> Input:
     if problems := parameters.problems(value):
         raise LaunchError(f"program '{identity}': {'; '.join(problems)}", hint="see 'pie check' for its parameters")
     return parameters.complete(value)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not allowed")
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if math.isinf(value):
-        raise ValueError(f"{text[:SHOWN_CHARACTERS]} is too large for a float")
-    return value
 
 
 def _has_too_many_values(text: str) -> bool:

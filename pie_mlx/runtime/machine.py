@@ -1,6 +1,5 @@
 """Looks at this machine for `diagnose`. Whatever is broken becomes a Trouble: looking never fails."""
 
-import json
 import os
 import platform
 import re
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pie_mlx.config import Config, load_config, pie_home
+from pie_mlx.documents import json_value
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import PieError
 from pie_mlx.runtime.configured import engine_settings
@@ -84,7 +84,7 @@ def record_facts(path: Path) -> RecordFacts | None:
     from pie_mlx.metal.record import record_key, stale_because
 
     try:
-        content: Any = json.loads(path.read_text())
+        content: Any = json_value(path.read_bytes())
         stale = stale_because(content, record_key())
         failing = [str(name) for name in content["failing"]]
         return RecordFacts(str(path), str(content["mlx"]), failing, bool(content["whole"]), stale)

@@ -1,11 +1,12 @@
 """Pie.toml: what a program is called, how it runs and what it takes."""
 
+import json
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
+from pie_mlx.documents import toml_document
 from pie_mlx.errors import InvalidArgumentError, LaunchError
 from pie_mlx.runtime.findings import nearest, show_value
 from pie_mlx.runtime.parameters import TYPES, Parameter, Parameters
@@ -15,6 +16,8 @@ from pie_mlx.runtime.semver import Requirement, Version
 MANIFEST_LIMIT_BYTES = 64 << 10
 NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_-]*")
 NAME_LIMIT = 64
+FINDINGS_LIMIT = 20
+"""More say nothing that these do not."""
 
 HANDLER = "handle"
 """The function that answers HTTP requests, in programs that can be served as daemons."""
@@ -73,12 +76,17 @@ def examine_manifest(text: str) -> tuple[Manifest | None, list[str]]:
     if len(text.encode()) > MANIFEST_LIMIT_BYTES:
         return None, [f"longer than {MANIFEST_LIMIT_BYTES >> 10} KiB"]
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        return None, [f"not TOML: {error}"]
+        document = toml_document(text)
+    except InvalidArgumentError as error:
+        return None, [error.message]
     findings: list[str] = []
     manifest = _read(document, findings)
-    return (None if findings else manifest), findings
+    return (None if findings else manifest), _first(findings)
+
+
+def _first(findings: list[str]) -> list[str]:
+    more = len(findings) - FINDINGS_LIMIT
+    return findings if more <= 0 else [*findings[:FINDINGS_LIMIT], f"and {more:,} more"]
 
 
 def _read(document: Table, findings: list[str]) -> Manifest:
@@ -216,7 +224,16 @@ def _parameter(name: str, section: Section, enforced: bool) -> Parameter:
 
 
 def _check_parameter(parameter: Parameter, section: Section) -> None:
-    if parameter.has_default and (problem := parameter.problem(parameter.default)):
+    if parameter.has_default and (problem := parameter.problem(parameter.default) or _json_problem(parameter.default)):
         section.report("default", problem)
     if parameter.low is not None and parameter.high is not None and parameter.low > parameter.high:
         section.report("min", f"{parameter.low:g} is above max {parameter.high:g}")
+
+
+def _json_problem(value: object) -> str:
+    """Why a value of TOML cannot be an input: dates and infinite numbers, also inside of lists and tables."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return "JSON has no such value"
+    return ""

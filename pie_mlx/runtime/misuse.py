@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +30,10 @@ _COUNTERPARTS = {"argmax": "greedy", "greedy": "argmax"}
 """What the two APIs call the same thing, where the names are not alike."""
 
 
+SLIPS_LIMIT = 100
+"""For each more there are names to compare."""
+
+
 class _Slip(NamedTuple):
     line: int
     problem: str
@@ -40,12 +45,16 @@ def misuse_findings(tree: ast.Module, file: Path, style: Style) -> list[str]:
     found_scopes = scopes(tree, style)
     places = [(node, scope) for scope in found_scopes for node in scope.nodes]
     found = {slip for node, scope in places for slip in _slips(node, scope)}
-    found |= {_Slip(line, problem) for line, problem in unbound_names(tree, found_scopes)}
+    unbound = unbound_names(tree, found_scopes)
+    found |= {_Slip(line, problem) for line, problem in islice(unbound, SLIPS_LIMIT)}
     if "TypeError" not in _names(tree):
-        found |= {slip for node, scope in places for slip in _misfits(node, scope)}
+        misfits = (slip for node, scope in places for slip in _misfits(node, scope))
+        found |= set(islice(misfits, SLIPS_LIMIT))
     if not _asks_for_attributes(tree):
-        found |= {slip for node, scope in places for slip in _missing(node, scope, tree)}
-    return [f"{file}:{slip.line}: {slip.problem}" for slip in sorted(found)]
+        assigned = _assigned(tree)
+        missing = (slip for node, scope in places for slip in _missing(node, scope, assigned))
+        found |= set(islice(missing, SLIPS_LIMIT))
+    return [f"{file}:{slip.line}: {slip.problem}" for slip in sorted(found)[:SLIPS_LIMIT]]
 
 
 def _slips(node: ast.AST, scope: Scope) -> Iterator[_Slip]:
@@ -143,11 +152,11 @@ def _misfits(node: ast.AST, scope: Scope) -> Iterator[_Slip]:
         yield _Slip(node.lineno, f"{_shown(node)}: {problem}")
 
 
-def _missing(node: ast.AST, scope: Scope, tree: ast.Module) -> Iterator[_Slip]:
+def _missing(node: ast.AST, scope: Scope, assigned: set[str]) -> Iterator[_Slip]:
     if not isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load):
         return
     kind = scope.kind(node.value)
-    if kind is None or isinstance(kind, Pending) or not lacks(kind, node.attr) or _assigns(tree, node.attr):
+    if kind is None or isinstance(kind, Pending) or not lacks(kind, node.attr) or node.attr in assigned:
         return
     known = public_names(kind)
     other = _COUNTERPARTS.get(node.attr)
@@ -177,11 +186,9 @@ def _names(tree: ast.Module) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
-def _assigns(tree: ast.Module, name: str) -> bool:
-    return any(
-        isinstance(node, ast.Attribute) and node.attr == name and not isinstance(node.ctx, ast.Load)
-        for node in ast.walk(tree)
-    )
+def _assigned(tree: ast.Module) -> set[str]:
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+    return {node.attr for node in nodes if not isinstance(node.ctx, ast.Load)}
 
 
 def _shown(call: ast.Call) -> str:

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.findings import nearest_path
 from pie_mlx.runtime.inline_manifest import inline_manifest
-from pie_mlx.runtime.manifest import HANDLER, NAME_LIMIT, Manifest, RuntimeSettings, examine_manifest, parse_manifest
+from pie_mlx.runtime.manifest import NAME_LIMIT, Manifest, RuntimeSettings, examine_manifest, parse_manifest
 from pie_mlx.runtime.semver import Version
-from pie_mlx.runtime.style import Style, has_main_guard, style_of
-from pie_mlx.syntax import parsing
+from pie_mlx.runtime.source_facts import facts_of
+from pie_mlx.runtime.source_reading import AT_ONCE_BYTES, source_facts
+from pie_mlx.runtime.source_text import parse_source, read_text
+from pie_mlx.runtime.style import Style
 
 MANIFEST_FILE = "Pie.toml"
 MAIN_FILE = "main.py"
@@ -72,11 +73,10 @@ def examine_program(path: Path) -> tuple[Manifest | None, list[str]]:
 
 def check_source(source: str, file: Path, entry: str) -> None:
     """Raises LaunchError for a syntax error or when there is nothing to run: no entry, and no script either."""
-    tree = parse_source(source, file)
-    names = _bound_names(tree)
-    is_script = entry == RuntimeSettings().entry and style_of(tree, entry, names) == "script"
-    if not {entry, HANDLER} & names and not is_script:
-        unmet = ", and nothing runs under 'if __name__ == \"__main__\"'" if has_main_guard(tree) else ""
+    facts = source_facts(source, file, entry)
+    is_script = facts.style == "script"
+    if not facts.handles and (facts.style is None or (is_script and entry != RuntimeSettings().entry)):
+        unmet = ", and nothing runs under 'if __name__ == \"__main__\"'" if facts.guarded else ""
         raise LaunchError(
             f"{file}: no 'async def {entry}(input)'{unmet}",
             hint=f"define it, or 'def {entry}(input)' for the blocking API, or write a script that imports inferlet",
@@ -101,26 +101,13 @@ def program_style(program: Program) -> Style:
 
 def tree_style(tree: ast.Module, entry: str) -> Style:
     """How a program with this main file is written."""
-    names = _bound_names(tree)
-    if HANDLER in names and entry not in names:
-        return "async"
-    return style_of(tree, entry, names) or "async"
+    return facts_of(tree, entry).style or "async"
 
 
-def module_names(source: str, file: Path) -> set[str]:
-    """What the top level of a module binds. Raises LaunchError for a syntax error."""
-    return _bound_names(parse_source(source, file))
-
-
-def parse_source(source: str, file: Path) -> ast.Module:
-    """Raises LaunchError for a syntax error."""
-    try:
-        with parsing():
-            return ast.parse(source, str(file))
-    except SyntaxError as error:
-        raise LaunchError(f"{file}:{error.lineno}: {error.msg}", hint="correct the syntax") from None
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise LaunchError(f"{file}: Python cannot read it: {error}", hint="correct the syntax") from None
+def handles_requests(program: Program) -> bool:
+    """Whether it defines the function that answers HTTP. Raises LaunchError when its main file cannot be read."""
+    file = program.main_file
+    return source_facts(read_text(file), file, program.manifest.runtime.entry).handles
 
 
 def read_source(file: Path) -> str:
@@ -128,7 +115,7 @@ def read_source(file: Path) -> str:
     try:
         source = read_text(file)
         if file.suffix != ".py":
-            parse_source(source, file)
+            source_facts(source, file, RuntimeSettings().entry)
     except LaunchError:
         if file.suffix == ".py" or not file.is_file():
             raise
@@ -139,20 +126,6 @@ def read_source(file: Path) -> str:
 def _no_program(file: Path) -> LaunchError:
     hint = f"a program is a .py file, a directory with {MAIN_FILE} or a .pie package"
     return LaunchError(f"{file}: it is no program", hint=hint)
-
-
-def read_text(file: Path) -> str:
-    """Raises LaunchError where there is no readable UTF-8 text."""
-    try:
-        return file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        close = nearest_path(file)
-        hint = f"did you mean '{close}'?" if close else "check the path"
-        raise LaunchError(f"{file}: no such file", hint=hint) from None
-    except UnicodeDecodeError as error:
-        raise LaunchError(f"{file}: not UTF-8 (byte {error.start})", hint="save it as UTF-8") from None
-    except OSError as error:
-        raise LaunchError(f"{file}: {error.strerror}", hint="check the path and its permissions") from None
 
 
 def _locate(path: Path) -> tuple[Path, Path | None]:
@@ -187,8 +160,11 @@ def _can_be_run(path: Path) -> bool:
     if path.suffix != ".py":
         return path.suffix == ".pie" or (path / MAIN_FILE).is_file()
     try:
+        # What would take another process to read is no small thing beside others.
+        if path.stat().st_size > AT_ONCE_BYTES:
+            return False
         check_source(read_text(path), path, RuntimeSettings().entry)
-    except LaunchError:
+    except (LaunchError, OSError):
         return False
     return True
 
@@ -211,23 +187,3 @@ def default_name(path: Path) -> str:
 
 def _is_program_directory(path: Path) -> bool:
     return (path / MANIFEST_FILE).is_file() or (path / MAIN_FILE).is_file()
-
-
-def _bound_names(tree: ast.Module) -> set[str]:
-    """Names that module-level statements bind, wherever they are nested outside of functions and classes."""
-    names: set[str] = set()
-    waiting: list[ast.AST] = list(tree.body)
-    while waiting:
-        node = waiting.pop()
-        match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                names.add(name)
-                continue
-            case ast.alias(name=name, asname=alias):
-                names.add(alias or name)
-            case ast.Name(id=name, ctx=ast.Store()):
-                names.add(name)
-            case _:
-                pass
-        waiting.extend(ast.iter_child_nodes(node))
-    return names

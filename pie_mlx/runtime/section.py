@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TypeVar, cast
 
-from pie_mlx.runtime.findings import nearest, show_value
+from pie_mlx.runtime.findings import SHOWN_CHARACTERS, nearest, show_value
 
 Table = Mapping[str, object]
 Default = TypeVar("Default")
@@ -22,7 +22,7 @@ class Section:
         return key in self._table
 
     def report(self, key: str, why: str) -> None:
-        self._findings.append(f"[{self.title}] {key}: {why}")
+        self._findings.append(f"[{self.title}] {key[:SHOWN_CHARACTERS]}: {why}")
 
     def value(self, key: str) -> object:
         """The raw value, None when it is absent."""

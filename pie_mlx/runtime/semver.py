@@ -9,7 +9,9 @@ from pie_mlx.errors import InvalidArgumentError
 _NUMBER = r"(?:0|[1-9]\d*)"
 _IDENTIFIER = rf"(?:{_NUMBER}|\d*[a-zA-Z-][0-9a-zA-Z-]*)"
 _VERSION = re.compile(rf"({_NUMBER})\.({_NUMBER})\.({_NUMBER})(?:-({_IDENTIFIER}(?:\.{_IDENTIFIER})*))?")
-_COMPARATOR = re.compile(r"\s*(\^|~|>=|<=|>|<|=)?\s*(\S+)\s*")
+_COMPARATOR = re.compile(r"(\^|~|>=|<=|>|<|=)?\s*(\S+)")
+_VERSION_LIMIT, _REQUIREMENT_LIMIT = 128, 1024
+"""Characters. A version is the name of a folder, and its numbers are turned into text again."""
 
 Triple = tuple[int, int, int]
 
@@ -25,6 +27,8 @@ class Version:
     @staticmethod
     def parse(text: str) -> "Version":
         """Raises InvalidArgumentError for anything but SemVer, and for build metadata."""
+        if len(text) > _VERSION_LIMIT:
+            raise InvalidArgumentError(f"a version of more than {_VERSION_LIMIT} characters", hint="write 0.1.0")
         match = _VERSION.fullmatch(text)
         if match is None:
             why = "build metadata is no part of a version" if "+" in text else "expected major.minor.patch"
@@ -78,6 +82,10 @@ class Requirement:
 
         Raises InvalidArgumentError for anything else.
         """
+        if len(text) > _REQUIREMENT_LIMIT:
+            raise InvalidArgumentError(
+                f"a requirement of more than {_REQUIREMENT_LIMIT:,} characters", hint="write ^0.1.0"
+            )
         if text.strip() == "*":
             return Requirement(text, ())
         return Requirement(text, tuple(bound for part in text.split(",") for bound in _bounds(part, text)))
@@ -90,7 +98,7 @@ class Requirement:
 
 
 def _bounds(part: str, whole: str) -> list[Comparator]:
-    match = _COMPARATOR.fullmatch(part)
+    match = _COMPARATOR.fullmatch(part.strip())
     if match is None:
         raise InvalidArgumentError(
             f"requirement {whole!r}: {part.strip()!r} is no bound",

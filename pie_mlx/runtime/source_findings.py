@@ -12,10 +12,11 @@ from typing import NamedTuple
 from pie_mlx import errors
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.findings import nearest
-from pie_mlx.runtime.manifest import Manifest
+from pie_mlx.runtime.manifest import HANDLER, Manifest
 from pie_mlx.runtime.misuse import misuse_findings
 from pie_mlx.runtime.modules import sdk_package
-from pie_mlx.runtime.program import HANDLER, Program, parse_source, read_text, tree_style
+from pie_mlx.runtime.program import tree_style
+from pie_mlx.runtime.source_text import parse_source
 from pie_mlx.runtime.style import SDK_ALIAS, Style, entry_functions
 
 
@@ -45,11 +46,6 @@ class Code:
         return self.read(file) is not None
 
 
-def program_findings(program: Program) -> list[str]:
-    """As `code_findings`, of a program on disk."""
-    return code_findings(Code(program.main_file, program.directory, _text), program.manifest)
-
-
 def code_findings(code: Code, manifest: Manifest) -> list[str]:
     """Parameters main cannot be called with, imports of what is not there and slips in using the SDK, with their lines.
 
@@ -65,13 +61,6 @@ def code_findings(code: Code, manifest: Manifest) -> list[str]:
         written = f"{'async def' if style == 'async' else 'def'} {runtime.entry}(input)"
         findings.append(f"{code.main_file}:{line}: {runtime.entry} does not take one argument: write '{written}'")
     return findings
-
-
-def _text(file: Path) -> str | None:
-    try:
-        return read_text(file)
-    except LaunchError:
-        return None
 
 
 def _misfit_line(tree: ast.Module, entry: str) -> int:

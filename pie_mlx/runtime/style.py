@@ -49,7 +49,16 @@ def _outside_definitions(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def _is_main_guard(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and not node.orelse and ast.unparse(node.test) == "__name__ == '__main__'"
+    match node:
+        case ast.If(
+            test=ast.Compare(
+                left=ast.Name(id="__name__"), ops=[ast.Eq()], comparators=[ast.Constant(value="__main__")]
+            ),
+            orelse=[],
+        ):
+            return True
+        case _:
+            return False
 
 
 def _uses_sdk(tree: ast.Module) -> bool:

@@ -12,10 +12,11 @@ from starlette.types import Receive, Scope, Send
 
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.daemon import Exchange
+from pie_mlx.runtime.manifest import HANDLER
 from pie_mlx.runtime.outcome import Outcome
 from pie_mlx.runtime.parameters import Input
 from pie_mlx.runtime.process import Process
-from pie_mlx.runtime.program import HANDLER, Program, module_names, read_text
+from pie_mlx.runtime.program import Program, handles_requests
 from pie_mlx.runtime.registry import Launch, Registry, User
 from pie_mlx.server.exchanges import ProcessApp
 from pie_mlx.server.gate import check_host, check_origin
@@ -30,7 +31,7 @@ STOP_SECONDS = 2
 
 def served(program: Program) -> Program:
     """The program, entered at its handler of requests. Raises LaunchError for one that has none."""
-    if HANDLER not in module_names(read_text(program.main_file), program.main_file):
+    if not handles_requests(program):
         raise LaunchError(
             f"program '{program.identity}': no 'async def {HANDLER}(request)'",
             hint=f"define it in {program.main_file.name}, or launch the program as a process",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from pie_mlx.documents import json_struct
 from pie_mlx.errors import InvalidArgumentError, McpError
 from pie_mlx.runtime.mcp.error import INVALID_PARAMS, NO_ANSWER, mcp_error, not_registered
 from pie_mlx.server.frames import mcp_request
@@ -91,14 +92,14 @@ class ClientServers:
 
 def _failure(result: str) -> McpError:
     try:
-        failure = msgspec.json.decode(result, type=_Failure)
-    except (msgspec.DecodeError, RecursionError):
+        failure = json_struct(result, _Failure)
+    except InvalidArgumentError:
         return mcp_error(NO_ANSWER, result)
     return mcp_error(failure.code, failure.message, failure.data)
 
 
 def _check_json(text: str) -> None:
     try:
-        msgspec.json.decode(text, type=msgspec.Raw)  # a look at it all that makes nothing of it
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+        json_struct(text, msgspec.Raw)  # a look at it all that makes nothing of it
+    except InvalidArgumentError as error:
         raise mcp_error(INVALID_PARAMS, f"arguments are not JSON: {error}") from None

@@ -10,7 +10,8 @@ from typing import TextIO
 
 import msgspec
 
-from pie_mlx.errors import ConfigError
+from pie_mlx.documents import json_struct
+from pie_mlx.errors import ConfigError, InvalidArgumentError
 
 SOCKET_PATH_LIMIT_BYTES = 103
 """What macOS takes; Linux takes a little more."""
@@ -57,8 +58,8 @@ def write_engine_file(home: Path, content: EngineFile) -> None:
 def remove_engine_file(home: Path) -> None:
     """Only our own: another engine may have started since."""
     path = engine_file(home)
-    with contextlib.suppress(OSError, msgspec.DecodeError):
-        if msgspec.json.decode(path.read_bytes(), type=EngineFile).pid == os.getpid():
+    with contextlib.suppress(OSError, InvalidArgumentError):
+        if json_struct(path.read_bytes(), EngineFile).pid == os.getpid():
             path.unlink()
 
 
@@ -81,8 +82,8 @@ def claim(home: Path) -> TextIO:
 def _running(home: Path) -> EngineFile | None:
     """None while it has not said yet where it is."""
     try:
-        return msgspec.json.decode(engine_file(home).read_bytes(), type=EngineFile)
-    except (OSError, msgspec.DecodeError):
+        return json_struct(engine_file(home).read_bytes(), EngineFile)
+    except (OSError, InvalidArgumentError):
         return None
 
 

@@ -1,5 +1,6 @@
 """What every connection works with."""
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -14,6 +15,8 @@ from pie_mlx.server.feed import Feed
 from pie_mlx.server.gate import FailureCount
 from pie_mlx.server.roster import Roster
 from pie_mlx.server.settings import ServerSettings
+
+INSTALLS_AT_ONCE = 2
 
 
 @dataclass(slots=True)
@@ -31,6 +34,8 @@ class Service:
     roster: Roster = field(default_factory=Roster)
     failures: FailureCount = field(default_factory=FailureCount)
     started_at: float = field(default_factory=time.time)
+    installing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(INSTALLS_AT_ONCE))
+    """Held while what came with an upload is read and unpacked: others need threads too."""
     connections: set[Any] = field(default_factory=set[Any])
     refused_frames: int = 0
     ignored_signals: int = 0

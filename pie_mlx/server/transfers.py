@@ -1,5 +1,6 @@
 """The uploads of one connection: programs by the request they belong to, files by process and hash."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ class ProgramUploads:
     _uploads: dict[int, Upload] = field(default_factory=dict[int, Upload])
     _refused: dict[int, int] = field(default_factory=dict[int, int])
 
-    def add(self, frame: AddProgram) -> bytes | None:
+    async def add(self, frame: AddProgram) -> bytes | None:
         """The payload once it is whole, None before; also for the rest of a refused one.
 
         Raises ProtocolError for chunks that do not fit, LaunchError for a manifest that does not hold.
@@ -37,7 +38,7 @@ class ProgramUploads:
             self._swallow(frame)
             return None
         try:
-            upload = self._uploads.get(number) or self._begin(frame)
+            upload = self._uploads.get(number) or await self._begin(frame)
             upload.add(frame.chunk_index, frame.total_chunks, frame.chunk_data)
             upload.heard_seconds = self.clock()
             if not upload.is_complete:
@@ -57,12 +58,12 @@ class ProgramUploads:
             self._refused[number] = self._uploads.pop(number).total
         return late
 
-    def _begin(self, frame: AddProgram) -> Upload:
+    async def _begin(self, frame: AddProgram) -> Upload:
         if len(self._uploads) >= PROGRAMS_LIMIT:
             raise ProtocolError(f"{PROGRAMS_LIMIT} programs are being uploaded on this connection already")
         if frame.chunk_index != 0:
             raise ProtocolError("First chunk index must be 0")
-        parse_manifest(frame.manifest)
+        await asyncio.to_thread(parse_manifest, frame.manifest)
         upload = self._uploads[frame.corr_id] = Upload(frame.total_chunks, self.limit_bytes)
         return upload
 

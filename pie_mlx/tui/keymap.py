@@ -1,8 +1,9 @@
 """Keys of the user's own, from a file: `kill = "x"`, one line for each action."""
 
-import tomllib
 from pathlib import Path
 
+from pie_mlx.documents import toml_document
+from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.tui.actions import BY_ID
 
 
@@ -17,8 +18,8 @@ class Keymap:
 def read_keymap(path: Path) -> Keymap:
     """A file that cannot be read, or a line that means nothing, is a problem to be told, never an error."""
     try:
-        lines = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        lines = toml_document(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, InvalidArgumentError) as error:
         return Keymap({}, (f"{path}: {error}",))
     keys: dict[str, str] = {}
     problems: list[str] = []

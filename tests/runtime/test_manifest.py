@@ -115,3 +115,26 @@ def test_a_manifest_longer_than_64_kib_is_refused():
 def test_parsing_raises_one_error_with_everything():
     with pytest.raises(LaunchError, match=r"Invalid manifest: \[package\] name: missing; \[package\] version: missing"):
         parse_manifest("")
+
+
+@pytest.mark.parametrize("value", ["1979-05-27", "nan", "[inf]", "{ a = 07:32:00 }"])
+def test_a_default_that_json_does_not_know_is_refused(value):
+    text = f'{PACKAGE}[parameters]\nwhen = {{ type = "any", default = {value} }}\n'
+    assert findings(text) == ["[parameters.when] default: JSON has no such value"]
+
+
+def test_of_many_findings_the_first_are_told():
+    found = findings(PACKAGE + "".join(f"k{number} = 1\n" for number in range(5000)))
+    assert (len(found), found[-1]) == (21, "and 4,980 more")
+
+
+def test_long_keys_are_told_in_short():
+    (found,) = findings(f'{PACKAGE}"{"k" * 60_000}" = 1\n')
+    assert len(found) < 100
+
+
+@pytest.mark.parametrize(
+    "text", ["a." * 20_000 + "b = 1", 'version = "1.0.' + "9" * 5000 + '"', "a = " + "[" * 30_000, "a = " + "9" * 5000]
+)
+def test_a_manifest_that_would_take_long_is_refused(text):
+    assert len(findings(f'[package]\nname = "a"\n{text}\n')) == 1

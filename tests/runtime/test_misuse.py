@@ -9,7 +9,7 @@ import pytest
 
 from pie_mlx.runtime.misuse import misuse_findings
 from pie_mlx.runtime.program import find_program
-from pie_mlx.runtime.source_findings import program_findings
+from pie_mlx.runtime.source_reading import findings_of
 
 ROOT = Path(__file__).parents[2]
 BEGIN = """\
@@ -228,7 +228,8 @@ PROGRAMS = [path.parent for room in ("examples", "pie_mlx/builtin") for path in 
 
 @pytest.mark.parametrize("directory", PROGRAMS, ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_a_program_that_works_holds_no_finding(directory):
-    assert program_findings(find_program(directory)) == []
+    program = find_program(directory)
+    assert findings_of(program.manifest, program.main_file, program.directory) == []
     for file in directory.rglob("*.py"):
         assert misuse_findings(ast.parse(file.read_text()), file, "async") == []
 

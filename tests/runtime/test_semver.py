@@ -55,3 +55,13 @@ def test_requirements_match(requirement, matching, others):
 def test_anything_but_a_requirement_is_refused(text):
     with pytest.raises(InvalidArgumentError):
         Requirement.parse(text)
+
+
+@pytest.mark.parametrize(
+    "text", [" " * 60_000, "1.0." + "9" * 5000, ">=1.0.0-" + "9" * 60_000, ",".join(["1.0.0"] * 10_000)]
+)
+def test_a_text_that_is_too_long_is_refused_before_it_is_looked_at(text):
+    with pytest.raises(InvalidArgumentError, match="characters"):
+        Requirement.parse(text)
+    with pytest.raises(InvalidArgumentError, match="characters"):
+        Version.parse(text)

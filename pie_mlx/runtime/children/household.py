@@ -57,7 +57,8 @@ class Household:
         member = self._members.get(parent)
         if member is None:
             raise LaunchError(f"launch: process {parent} has ended", hint="launch children while the parent runs")
-        program = child_program(word, member.program, self.resolve)
+        # Files are read and texts parsed: not on the loop.
+        program = await asyncio.to_thread(child_program, word, member.program, self.resolve)
         async with self._parsing:  # children of all programs: one at a time
             value = await beside_the_loop(partial(parse_input, input_text), len(input_text))
         request = ChildRequest(program, value, member.username, parent, str(uuid.uuid4()))

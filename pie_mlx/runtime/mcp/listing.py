@@ -2,6 +2,8 @@
 
 import msgspec
 
+from pie_mlx.documents import json_struct
+from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.events import McpTool, McpToolsListed
 
 LIST_TOOLS = "tools/list"
@@ -31,9 +33,8 @@ class _Params(msgspec.Struct):
 def tools_listed(process: str, server: str, params: str, result: str) -> McpToolsListed | None:
     """The event, of a bounded size; None for an answer that is no list of tools."""
     try:
-        asked = msgspec.json.decode(params, type=_Params)
-        told = msgspec.json.decode(result, type=_Result)
-    except (msgspec.DecodeError, UnicodeEncodeError):
+        asked, told = json_struct(params, _Params), json_struct(result, _Result)
+    except InvalidArgumentError:
         return None
     tools = tuple(
         McpTool(tool.name[:NAME_CHARACTERS], (tool.description or "").strip()[:DESCRIPTION_CHARACTERS])

@@ -3,6 +3,7 @@
 A process has a file of its own and, once that is long, a second one with what came before it.
 """
 
+import contextlib
 import itertools
 import os
 from collections.abc import Callable, Iterator
@@ -11,7 +12,8 @@ from typing import Any
 
 import msgspec
 
-from pie_mlx.errors import ProcessError
+from pie_mlx.documents import json_struct
+from pie_mlx.errors import InvalidArgumentError, ProcessError
 
 SEGMENT_BYTES = 8 << 20
 """Two segments are kept of each process."""
@@ -169,8 +171,8 @@ def _earlier(path: Path) -> Path:
 def _head(path: Path) -> LogHead | None:
     try:
         with path.open("rb") as file:
-            return msgspec.json.decode(file.readline(), type=LogHead)
-    except (OSError, msgspec.DecodeError):
+            return json_struct(file.readline(), LogHead)
+    except (OSError, InvalidArgumentError):
         return None
 
 
@@ -180,13 +182,13 @@ def _modified_seconds(path: Path) -> float:
 
 
 def _decoded(segment: Path) -> Iterator[LogLine]:
-    """The lines of a file; a last one that was cut short by a crash is left out."""
-    decoder = msgspec.json.Decoder(LogLine)
+    """The lines of a file, without those that a crash cut short or that are damaged."""
     with segment.open("rb") as file:
         file.readline()
         for line in file:
             if line.endswith(b"\n"):
-                yield decoder.decode(line)
+                with contextlib.suppress(InvalidArgumentError):
+                    yield json_struct(line, LogLine)
 
 
 def plain_lines(lines: list[LogLine]) -> list[dict[str, Any]]:

@@ -2,30 +2,28 @@
 
 from pathlib import Path
 
-from pie_mlx.errors import LaunchError
+from pie_mlx.documents import read_limited
+from pie_mlx.errors import InvalidArgumentError, LaunchError
 from pie_mlx.runtime.manifest import Manifest, RuntimeSettings, examine_manifest
 from pie_mlx.runtime.program import MAIN_FILE, MANIFEST_FILE, check_source
-from pie_mlx.runtime.source_findings import Code, code_findings
-from pie_mlx.runtime.store.archive import archive_entries
+from pie_mlx.runtime.source_reading import findings_of
+from pie_mlx.runtime.source_text import SOURCE_LIMIT_BYTES
+from pie_mlx.runtime.store.archive import UNPACKED_LIMIT_BYTES, archive_entries
 from pie_mlx.runtime.store.kind import kind_of
 
 
 def examine_package(path: Path) -> tuple[Manifest | None, list[str]]:
     """The manifest of a `.pie` file, None where it does not hold or is not there, and every finding."""
     try:
-        payload = path.read_bytes()
+        payload = read_limited(path, UNPACKED_LIMIT_BYTES)
         if kind_of(payload) != "package":
             return None, ["not a package: make it with 'pie build'"]
         files = {entry.path: entry.data for entry in archive_entries(payload)}
-    except LaunchError as error:
+    except (LaunchError, InvalidArgumentError) as error:
         return None, [error.message]
     except OSError as error:
         return None, [f"{path}: {error.strerror}"]
     return _examine_files(files)
-
-
-def _text(files: dict[str, bytes], file: Path) -> str | None:
-    return files[file.as_posix()].decode(errors="replace") if file.as_posix() in files else None
 
 
 def _examine_files(files: dict[str, bytes]) -> tuple[Manifest | None, list[str]]:
@@ -39,9 +37,18 @@ def _examine_files(files: dict[str, bytes]) -> tuple[Manifest | None, list[str]]
         if MAIN_FILE in files:
             check_source(files[MAIN_FILE].decode(), Path(MAIN_FILE), entry)
             if manifest is not None:
-                findings += code_findings(Code(Path(MAIN_FILE), Path(), lambda file: _text(files, file)), manifest)
+                findings += findings_of(manifest, Path(MAIN_FILE), Path(), _sources(files))
     except LaunchError as error:
         findings.append(error.message)
     except UnicodeDecodeError as error:
         findings.append(f"{MAIN_FILE}: not UTF-8 (byte {error.start})")
     return manifest, findings
+
+
+def _sources(files: dict[str, bytes]) -> dict[str, str]:
+    """Of a module that is too long, none of the text."""
+    return {
+        path: data.decode(errors="replace") if len(data) <= SOURCE_LIMIT_BYTES else ""
+        for path, data in files.items()
+        if path.endswith(".py")
+    }

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import msgspec
 
-from pie_mlx.errors import LaunchError
+from pie_mlx.documents import json_struct
+from pie_mlx.errors import InvalidArgumentError, LaunchError
 from pie_mlx.runtime.store.kind import Kind
 
 RECORD_FILE = "meta.json"
@@ -41,8 +42,8 @@ def read_record(folder: Path) -> Record:
     """The record in `folder`. Raises LaunchError when it is absent or damaged."""
     identity = f"{folder.parent.name}@{folder.name}"
     try:
-        record = msgspec.json.decode((folder / RECORD_FILE).read_bytes(), type=Record)
-    except (OSError, msgspec.DecodeError) as error:
+        record = json_struct((folder / RECORD_FILE).read_bytes(), Record)
+    except (OSError, InvalidArgumentError) as error:
         raise LaunchError(f"program '{identity}': its record is damaged: {error}", hint="install it again") from None
     if record.identity != identity:
         raise LaunchError(f"program '{identity}': its record is that of {record.identity}", hint="install it again")

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from pie_mlx.errors import LaunchError
+from pie_mlx.documents import read_limited
+from pie_mlx.errors import InvalidArgumentError, LaunchError
 from pie_mlx.runtime.inline_manifest import inline_manifest
 from pie_mlx.runtime.manifest import parse_manifest
-from pie_mlx.runtime.program import MANIFEST_FILE, default_name, find_program, main_file_of, read_source, read_text
-from pie_mlx.runtime.store.archive import archive_entries
+from pie_mlx.runtime.program import MANIFEST_FILE, default_name, find_program, main_file_of, read_source
+from pie_mlx.runtime.source_text import read_text
+from pie_mlx.runtime.store.archive import UNPACKED_LIMIT_BYTES, archive_entries
 from pie_mlx.runtime.store.packing import pack_directory
 
 _SUFFIX = ".pie"
@@ -77,7 +79,9 @@ def _read_exactly(file: Path) -> str:
 
 def _read_bytes(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return read_limited(file, UNPACKED_LIMIT_BYTES)
+    except InvalidArgumentError as error:
+        raise LaunchError(f"{file}: {error}", hint="keep large data outside of the program") from None
     except FileNotFoundError:
         raise LaunchError(f"{file}: no such file", hint="check the path") from None
     except OSError as error:

@@ -12,16 +12,16 @@ _RESERVE_BYTES = 64 << 20
 
 def apply_limits(order: Order) -> None:
     """Bound this process. Memory has no limit on macOS, where the engine watches it from outside."""
-    _bound(resource.RLIMIT_CORE, 0, 0)
-    _bound(resource.RLIMIT_FSIZE, order.scratch_max_bytes, order.scratch_max_bytes)
+    bound(resource.RLIMIT_CORE, 0, 0)
+    bound(resource.RLIMIT_FSIZE, order.scratch_max_bytes, order.scratch_max_bytes)
     if order.max_open_files is not None:
-        _bound(resource.RLIMIT_NOFILE, order.max_open_files, order.max_open_files)
+        bound(resource.RLIMIT_NOFILE, order.max_open_files, order.max_open_files)
     if order.max_cpu_seconds is not None:
         # The first ends the program by a signal it could catch, the second does not ask.
-        _bound(resource.RLIMIT_CPU, order.max_cpu_seconds, order.max_cpu_seconds + 1)
+        bound(resource.RLIMIT_CPU, order.max_cpu_seconds, order.max_cpu_seconds + 1)
     if order.max_memory_bytes is not None and sys.platform == "linux":
         limit = _data_bytes() + order.max_memory_bytes
-        _bound(resource.RLIMIT_DATA, limit, limit + _RESERVE_BYTES)
+        bound(resource.RLIMIT_DATA, limit, limit + _RESERVE_BYTES)
 
 
 def allow_open_files(count: int) -> None:
@@ -53,7 +53,8 @@ def cpu_exceeded(limit_seconds: int) -> ProcessError:
     )
 
 
-def _bound(kind: int, soft: int, hard: int) -> None:
+def bound(kind: int, soft: int, hard: int) -> None:
+    """Lower a limit of this process; one that is lower already stays."""
     _, ceiling = resource.getrlimit(kind)
     if ceiling != resource.RLIM_INFINITY:
         soft, hard = min(soft, ceiling), min(hard, ceiling)

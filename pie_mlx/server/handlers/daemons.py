@@ -1,5 +1,7 @@
 """Programs that answer HTTP."""
 
+import asyncio
+
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.runtime.inputs import fitting_input, parse_input
 from pie_mlx.runtime.registry import Launch
@@ -20,7 +22,8 @@ async def launch_daemon(connection: Connection, request: LaunchDaemon) -> str:
     program = await find_program(connection, request.inferlet)
     given = fitting_input(program.manifest.parameters, parse_input(request.input), program.identity)
     registry, settings = connection.service.registry, connection.service.settings
-    daemon = Daemon.bind(registry, settings, connection.user, served(program), given, request.port)
+    entered = await asyncio.to_thread(served, program)
+    daemon = Daemon.bind(registry, settings, connection.user, entered, given, request.port)
     registry.add_daemon(connection.user, Launch(program, request.input), daemon.end)
     daemon.start()
     return "server launched"

@@ -20,23 +20,11 @@ async def check_program(connection: Connection, request: CheckProgram) -> str:
 
 @handles(AddProgram)
 async def add_program(connection: Connection, request: AddProgram) -> str | None:
-    payload = connection.programs.add(request)
+    payload = await connection.programs.add(request)
     if payload is None:
         return None
-    if not request.keep:
-        program = await asyncio.to_thread(connection.service.programs.unpack, payload, request.manifest)
-        connection.uploaded[program.identity] = program
-        return "Program uploaded successfully"
-    if request.force_overwrite:
-        await _check_owner(connection, request.manifest)
-    await asyncio.to_thread(
-        connection.service.programs.install,
-        payload,
-        request.manifest,
-        owner=connection.user.name,
-        force=request.force_overwrite,
-    )
-    return "Program installed successfully"
+    async with connection.service.installing:
+        return await _take(connection, request, payload)
 
 
 @handles(RemoveProgram)
@@ -47,9 +35,23 @@ async def remove_program(connection: Connection, request: RemoveProgram) -> str:
     return f"Program {', '.join(removed)} removed"
 
 
+async def _take(connection: Connection, request: AddProgram, payload: bytes) -> str:
+    programs = connection.service.programs
+    if not request.keep:
+        program = await asyncio.to_thread(programs.unpack, payload, request.manifest)
+        connection.uploaded[program.identity] = program
+        return "Program uploaded successfully"
+    if request.force_overwrite:
+        await _check_owner(connection, request.manifest)
+    await asyncio.to_thread(
+        programs.install, payload, request.manifest, owner=connection.user.name, force=request.force_overwrite
+    )
+    return "Program installed successfully"
+
+
 async def _check_owner(connection: Connection, manifest_text: str) -> None:
     """Only its owner or an admin overwrites a program."""
-    manifest = parse_manifest(manifest_text)
+    manifest = await asyncio.to_thread(parse_manifest, manifest_text)
     programs = connection.service.programs
     if await asyncio.to_thread(programs.check, manifest.name, str(manifest.version)):
         _check_rights(connection, await asyncio.to_thread(programs.find, manifest.identity))

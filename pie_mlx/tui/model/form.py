@@ -1,10 +1,10 @@
 """From what was typed into a form to the input of a program."""
 
-import json
 import math
 from collections.abc import Mapping
 from typing import Any
 
+from pie_mlx.documents import json_value
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.tui.model.facts import InstalledProgram, Parameter
 
@@ -47,7 +47,7 @@ def _value(parameter: Parameter, text: str) -> Any:
             case "any":
                 return _json_or_text(text)
             case _:
-                return json.loads(text)
+                return json_value(text)
     except (ValueError, KeyError):
         raise InvalidArgumentError(
             f"{parameter.name}: {text!r} is no {_kind(parameter.type)}", hint="change the field"
@@ -56,7 +56,7 @@ def _value(parameter: Parameter, text: str) -> Any:
 
 def _json_or_text(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json_value(text)
     except ValueError:
         return text
 

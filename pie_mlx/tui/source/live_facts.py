@@ -1,9 +1,9 @@
 """What a server is asked now and then: connections, and programs with their parameters."""
 
-import tomllib
 from typing import Any, cast
 
 from pie_mlx.client import Client
+from pie_mlx.documents import toml_document
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.tui.model.facts import Connection, Facts, InstalledProgram, Parameter
 
@@ -51,8 +51,8 @@ async def _program(client: Client, entry: dict[str, Any], known: Facts) -> Insta
 def manifest_parameters(text: str) -> tuple[Parameter, ...]:
     """The parameters of a manifest; none of one that cannot be read."""
     try:
-        tables = tomllib.loads(text).get("parameters", {})
-    except tomllib.TOMLDecodeError:
+        tables = toml_document(text).get("parameters", {})
+    except InvalidArgumentError:
         return ()
     return tuple(_parameter(name, table) for name, table in cast("dict[str, Any]", tables).items())
 
