@@ -161,7 +161,7 @@ def _decode(
     """The event of a frame, None for a kind this version does not know."""
     try:
         return decoder.decode(frame)
-    except msgspec.DecodeError as error:
+    except (ValueError, RecursionError) as error:
         if _is_unknown(frame):
             return None
         raise InvalidArgumentError(
@@ -172,5 +172,5 @@ def _decode(
 def _is_unknown(frame: memoryview) -> bool:
     try:
         return msgspec.msgpack.decode(frame, type=_Kind).kind not in _KINDS
-    except msgspec.DecodeError:
+    except (ValueError, RecursionError):
         return False

@@ -152,7 +152,7 @@ def _write(path: Path, file: _File) -> None:
 def _load(path: Path, name: str) -> _File:
     try:
         return msgspec.msgpack.decode(path.read_bytes(), type=_File)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (ValueError, RecursionError, MemoryError) as error:
         raise _incompatible(name, f"{path} is damaged, or of another version") from error
 
 

@@ -26,6 +26,7 @@ from pie_mlx.engine.text.chats import Chats
 from pie_mlx.engine.text.grammar import GrammarService, NativeToolGrammars
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.engine.ticker import Ticker
+from pie_mlx.errors import ModelLoadError, PieError
 from pie_mlx.events import EngineStarted, Event, GrammarMoved, SpillChanged
 
 
@@ -37,8 +38,7 @@ async def start_services(
     runner = Runner()
     model, draft = await _load_models(settings, runner, progress)
     store = PageStore(pages=model.pool.pages, page_size=settings.page_size, identity=model.identity)
-    tokenizer = Tokenizer(model.tokenizer)
-    chats = Chats(tokenizer, model.eos_token_ids)
+    tokenizer, chats = _language(model)
     bank = _open_bank(settings, store.capacity, emit)
     spill = await _open_spill(settings, model, emit)
     emit(EngineStarted(model.name, settings.policy, store.capacity, settings.page_size))
@@ -70,6 +70,20 @@ async def start_services(
         persists=settings.persist_snapshots,
         draft_desk=None if draft is None else DraftDesk(runner, draft, vocabulary_size=model.vocabulary_size),
     )
+
+
+def _language(model: LoadedModel) -> tuple[Tokenizer, Chats]:
+    """Raises ModelError for a vocabulary or a template that cannot be used."""
+    try:
+        tokenizer = Tokenizer(model.tokenizer)
+        return tokenizer, Chats(tokenizer, model.eos_token_ids)
+    except (PieError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # what tokenizers panics with is no Exception
+        raise ModelLoadError(
+            f"model: the tokenizer of {model.name} cannot be used: {' '.join(str(error).split())[:300]}",
+            hint="copy the tokenizer files of the original model again",
+        ) from error
 
 
 def _model_info(settings: EngineSettings, model: LoadedModel, chat: ChatRenderer) -> ModelInfo:

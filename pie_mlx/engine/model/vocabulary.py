@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from pie_mlx.engine.model.vocabulary_file import check_vocabulary
 from pie_mlx.errors import ModelLoadError
 
 _FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "tokenizer_config.json", "tiktoken.model")
@@ -18,9 +19,20 @@ def load_tokenizer(directory: Path) -> Any:
         )
     from transformers import AutoTokenizer
 
+    if (directory / "tokenizer.json").is_file():
+        check_vocabulary(directory / "tokenizer.json")
     try:
-        return cast("Any", AutoTokenizer).from_pretrained(directory, local_files_only=True)
-    except Exception as error:  # transformers raises many kinds for files it cannot read
+        # Without the last it would ask on the terminal whether to run code of the directory.
+        tokenizer = cast("Any", AutoTokenizer).from_pretrained(
+            directory, local_files_only=True, trust_remote_code=False
+        )
+        # Prompts are never padded nor cut, whatever the file says.
+        tokenizer.backend_tokenizer.no_padding()
+        tokenizer.backend_tokenizer.no_truncation()
+        return tokenizer
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # transformers raises many kinds for files it cannot read, and tokenizers panics
         raise ModelLoadError(
             f"model: the tokenizer in {directory} cannot be loaded: {' '.join(str(error).split())[:300]}",
             hint="copy the tokenizer files of the original model again",

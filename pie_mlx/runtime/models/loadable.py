@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from pie_mlx.engine.model.loading import architecture_of, check_weight_files, maximum_positions, read_config
+from pie_mlx.engine.model.directory import check_weights
+from pie_mlx.engine.model.loading import architecture_of, maximum_positions, read_config
 from pie_mlx.engine.model.sources import weight_files
 from pie_mlx.engine.model.tiers import require_supported, verified
 from pie_mlx.errors import ModelError, ModelLoadError
@@ -37,7 +38,7 @@ def suitability(directory: Path) -> Suitability:
         return Suitability(_reason(error, directory))
     architecture = architecture_of(config)
     return Suitability(
-        problem=_problem(directory, architecture),
+        problem=_problem(directory, config, architecture),
         architecture=architecture,
         tier=verified().get(architecture, ""),
         quantization=_quantization(config),
@@ -46,11 +47,11 @@ def suitability(directory: Path) -> Suitability:
     )
 
 
-def _problem(directory: Path, architecture: str) -> str:
+def _problem(directory: Path, config: Mapping[str, Any], architecture: str) -> str:
     try:
         require_supported(architecture)
         _require_module(architecture)
-        check_weight_files(directory, weight_files(directory))
+        check_weights(directory, weight_files(directory), config)
         _require_tokenizer(directory)
     except ModelError as error:
         return _reason(error, directory)
@@ -79,4 +80,4 @@ def _quantization(config: Mapping[str, Any]) -> str:
     if not isinstance(settings, dict) or "bits" not in settings:
         return ""
     settings = cast("dict[str, Any]", settings)
-    return f"{settings['bits']} bits, groups of {settings.get('group_size', 64)}"
+    return f"{str(settings['bits'])[:8]} bits, groups of {str(settings.get('group_size', 64))[:8]}"

@@ -20,6 +20,7 @@ _DIRECTORY_LIMIT_BYTES = ENTRY_LIMIT * 2048
 _PIECE_BYTES = 1 << 20
 _END = struct.Struct("<4s4H2LH")
 _END_SIGNATURE = b"PK\x05\x06"
+_LOCATOR_BYTES, _LOCATOR_SIGNATURE = 20, b"PK\x06\x07"
 _COMMENT_LIMIT_BYTES = 1 << 16
 _ENCRYPTED = 0x1 | 0x40
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -78,6 +79,8 @@ def _end_record(payload: bytes) -> tuple[int, int] | None:
         place = payload.rfind(_END_SIGNATURE, max(0, place - _COMMENT_LIMIT_BYTES))
         if place < 0 or place + _END.size > len(payload):
             return None
+    if payload[max(0, place - _LOCATOR_BYTES) : place].startswith(_LOCATOR_SIGNATURE):
+        raise _damaged("it is of the kind for more than 4 GiB, whose numbers replace those that were checked")
     _, _, _, _, count, size, _, _ = _END.unpack_from(payload, place)
     return count, size
 

@@ -88,7 +88,7 @@ def test_a_directory_without_configuration_is_refused(tmp_path: Path) -> None:
 
 def test_a_configuration_that_is_no_json_is_refused(copied: Path) -> None:
     (copied / "config.json").write_text("{")
-    with pytest.raises(ModelLoadError, match=r"config\.json is no JSON"):
+    with pytest.raises(ModelLoadError, match=r"config\.json: not JSON"):
         load(copied)
 
 

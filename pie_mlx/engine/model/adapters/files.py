@@ -6,13 +6,14 @@ from typing import Any
 
 import mlx.core as mx
 
+from pie_mlx.documents import json_value
 from pie_mlx.engine.model.adapters.base import Format, NamedPair, table
 from pie_mlx.engine.model.adapters.content import AdapterContent, LowRank
 from pie_mlx.engine.model.adapters.mlx_lm_format import MlxLmFormat
 from pie_mlx.engine.model.adapters.peft_format import PeftFormat
 from pie_mlx.engine.model.adapters.targets import Target
 from pie_mlx.engine.model.adapters.tensor_file import read_tensors, write_tensors
-from pie_mlx.errors import AdapterFormatError, AdapterShapeError
+from pie_mlx.errors import AdapterFormatError, AdapterShapeError, InvalidArgumentError
 from pie_mlx.metal.arrays import evaluate
 
 FORMATS: Sequence[Format] = (PeftFormat(), MlxLmFormat())
@@ -70,9 +71,9 @@ def write_adapter(content: AdapterContent, layers: int) -> tuple[str, bytes]:
 
 def _config(text: str) -> Mapping[str, Any]:
     try:
-        return table(json.loads(text), "adapter_config.json")
-    except (ValueError, RecursionError) as error:
-        raise AdapterFormatError(f"adapter: adapter_config.json is no JSON: {error}", hint="copy it again") from error
+        return table(json_value(text), "adapter_config.json")
+    except InvalidArgumentError as error:
+        raise AdapterFormatError(f"adapter: adapter_config.json: {error.message}", hint="copy it again") from error
 
 
 def _target(pair: NamedPair, targets: Mapping[str, Target]) -> Target:
