@@ -184,3 +184,11 @@ def test_whatever_is_let_through_stays_inside_and_apart(names):
 
 def test_a_text_that_is_no_package_is_refused():
     assert refusal(b"PK\3\4" + manifest().encode()) == "package: not a zip archive: it has no end"
+
+
+def test_a_second_directory_whose_numbers_replace_the_first_is_refused(monkeypatch):
+    payload = package(("a", b""))
+    end = payload.rfind(b"PK\5\6")
+    locator = struct.pack("<4sLQL", b"PK\6\7", 0, 0, 1)
+    monkeypatch.setattr(zipfile, "ZipFile", None)
+    assert "whose numbers replace" in refusal(payload[:end] + locator + payload[end:])
