@@ -55,9 +55,7 @@ class Turns:
         with contextlib.suppress(RuntimeError):  # the loop has ended, and so has who waited
             loop.call_soon_threadsafe(self._take, owner, answer, step)
 
-    def _take(
-        self, owner: Hashable, answer: "asyncio.Future[Step[T]]", step: "Future[Step[T]]"
-    ) -> None:
+    def _take(self, owner: Hashable, answer: "asyncio.Future[Step[T]]", step: "Future[Step[T]]") -> None:
         self._end(owner)
         if answer.done():
             return
