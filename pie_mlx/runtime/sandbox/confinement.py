@@ -42,6 +42,7 @@ def prepare() -> None:
     interpreter_paths()
     if sys.platform == "linux":
         importlib.import_module("pie_mlx.runtime.sandbox.linux")
+        importlib.import_module("pie_mlx.runtime.sandbox.seccomp").prepare_filters()
         importlib.import_module("pie_mlx.runtime.sandbox.namespace")
     elif sys.platform == "darwin":
         importlib.import_module("pie_mlx.runtime.sandbox.seatbelt")
