@@ -10,10 +10,17 @@ from pie_mlx.runtime.sandbox.confinement import WALLS, Policy
 
 _LIBRARY = "/usr/lib/libSystem.B.dylib"
 
-# The last rule that matches counts. System libraries stay readable for the loader's cache.
+# The last rule that matches counts. System libraries stay readable for the loader's cache. What the third rule names
+# `default` does not cover; the services left are those for time zones, names of users and the log.
 _PROFILE = """(version 1)
 (deny default)
 (import "bsd.sb")
+(deny file-map-executable iokit-get-properties nvram* process-info*)
+(allow process-info* (target self))
+(deny sysctl-read (sysctl-name-prefix "kern.proc"))
+(deny iokit-open ipc-posix* ipc-sysv* mach-lookup mach-register sysctl-write)
+(allow ipc-posix-shm-read* (ipc-posix-name "apple.shm.notification_center"))
+(allow mach-lookup {services})
 (deny process-fork)
 (deny process-exec*)
 (deny network*)
@@ -22,11 +29,19 @@ _PROFILE = """(version 1)
 {network}
 (deny file-read* file-write*)
 (allow file-read-metadata)
-{readable}
+(allow file-read* file-map-executable {readable})
 {writable}
 (allow file-read* file-write-data (literal "/dev/null"))
 (allow file-read* (literal "/dev/urandom") (literal "/dev/random") (literal "/dev/zero"))
 """
+
+
+_SERVICES = (
+    "com.apple.system.notification_center",
+    "com.apple.system.opendirectoryd.libinfo",
+    "com.apple.system.logger",
+    "com.apple.logd",
+)
 
 
 def confine_macos(policy: Policy) -> dict[str, str]:
@@ -54,7 +69,8 @@ def profile(policy: Policy) -> str:
         "/Library/Apple",
     )
     return _PROFILE.format(
-        readable=f"(allow file-read* {_subpaths((*system, *policy.readable))})",
+        services=" ".join(f'(global-name "{name}")' for name in _SERVICES),
+        readable=_subpaths((*system, *policy.readable)),
         network=f'(allow network-outbound (remote tcp "localhost:{policy.proxy_port}"))' if policy.proxy_port else "",
         writable=f"(allow file-read* file-write* {_subpaths(policy.writable)})" if policy.writable else "",
     )

@@ -33,6 +33,37 @@ def test_a_seatbelt_profile_opens_the_port_of_a_proxy():
     assert "network-outbound" not in profile(Policy(()))
 
 
+def rules(policy):
+    """The rules of a profile by their first words, each with its place."""
+    return {line: place for place, line in enumerate(profile(policy).splitlines())}
+
+
+def test_a_seatbelt_profile_closes_what_its_default_and_the_systems_rules_leave_open():
+    places = rules(Policy(()))
+    denied = {word.strip("()") for line in places if line.startswith("(deny") for word in line.split()[1:]}
+    assert denied >= {
+        *("file-map-executable", "iokit-get-properties", "nvram*", "process-info*"),
+        *("iokit-open", "ipc-posix*", "ipc-sysv*", "mach-lookup", "mach-register", "sysctl-write", "sysctl-read"),
+        *("process-fork", "process-exec*", "network*", "signal", "file-read*", "file-write*"),
+    }
+    imported = places['(import "bsd.sb")']
+    assert all(place > imported for line, place in places.items() if line.startswith("(deny") and "default" not in line)
+
+
+def test_a_seatbelt_profile_lets_libraries_be_loaded_that_can_be_read_and_no_others():
+    text = profile(Policy(("/opt/python",), ("/private/var/work",)))
+    loads = [line for line in text.splitlines() if line.startswith("(allow") and "file-map-executable" in line]
+    assert len(loads) == 1
+    assert '(subpath "/opt/python")' in loads[0]
+    assert '(subpath "/usr/lib")' in loads[0]
+    assert "/private/var/work" not in loads[0]
+
+
+def test_every_rule_of_a_seatbelt_profile_is_closed():
+    text = profile(Policy(("/lib/python",), ("/private/var/work",), 4711))
+    assert all(line.count("(") == line.count(")") for line in text.splitlines())
+
+
 def test_a_seatbelt_profile_closes_everything_then_opens_what_the_policy_names():
     text = profile(Policy(("/lib/python", '/odd "name"'), ("/private/var/work",)))
     lines = text.splitlines()
