@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from pie_mlx.runtime.sandbox.capabilities import drop_capabilities
 from pie_mlx.runtime.sandbox.confinement import Policy, confine
 from pie_mlx.runtime.sandbox.interpreter import interpreter_paths
 
@@ -18,6 +19,7 @@ def main(arguments: Sequence[str]) -> None:
     secret, own = arguments
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
+    drop_capabilities()
     confinement = confine(Policy(interpreter_paths(), (own,)))
     attempts: dict[str, Callable[[], object]] = {
         "reading files": lambda: Path(secret).read_text(),
@@ -46,6 +48,7 @@ def try_network(arguments: Sequence[str]) -> None:
             enter_network_namespace()
             listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
             proxy_port = listener.getsockname()[1]
+        drop_capabilities()
         confinement = confine(Policy(interpreter_paths(), (), proxy_port, isolated))
         attempts: dict[str, Callable[[], object]] = {
             "other ports": lambda: _connect(other_port),

@@ -18,6 +18,7 @@ from pie_mlx.runtime.outcome import Failed, Outcome
 from pie_mlx.runtime.program import Program
 from pie_mlx.runtime.program_run import ProgramRun
 from pie_mlx.runtime.sandbox import Policy, confine
+from pie_mlx.runtime.sandbox.capabilities import drop_capabilities
 from pie_mlx.runtime.sandbox.interpreter import interpreter_paths
 from pie_mlx.runtime.sandbox.scratch import Room, Scratch, install
 from pie_mlx.runtime.semver import Version
@@ -29,20 +30,21 @@ from pie_mlx.runtime.worker.proxy_route import Listener, certificate_paths, leav
 from pie_mlx.runtime.worker.streams import use_streams
 from pie_mlx.runtime.worker.workspace import size_bytes
 
-NO_FORK_STATUS = 70
-"""Exit status reported for a worker that could not be forked."""
 BROKEN_STATUS = 71
 """Exit status of a worker that failed outside of its program."""
 
 
-def run(link_fd: int, stdout_fd: int, stderr_fd: int, *, isolated: bool) -> None:
+def run(link_fd: int, stdout_fd: int, stderr_fd: int, *, isolated: bool, parent: int, lifeline: int) -> None:
     """Become a worker: wait for an order, carry it out, exit. Never returns.
 
-    An `isolated` one leaves the machine's network, which takes milliseconds, before it waits.
+    An `isolated` one leaves the machine's network, which takes milliseconds, before it waits. It dies with `parent`, or
+    when `lifeline` ends.
     """
     try:
         _settle_in(stdout_fd, stderr_fd)
         listener = leave_network() if isolated else None
+        drop_capabilities()
+        die_with_parent(parent, lifeline)  # last: a change of capabilities can undo it
         os.set_inheritable(link_fd, False)  # what arrived from another process is inheritable
         host = WorkerHost(socket.socket(fileno=link_fd))
         os.register_at_fork(after_in_child=host.disown)
@@ -59,7 +61,6 @@ def run(link_fd: int, stdout_fd: int, stderr_fd: int, *, isolated: bool) -> None
 def _settle_in(stdout_fd: int, stderr_fd: int) -> None:
     """A session of its own, so that one signal reaches all it starts; output into the pipes; nothing to read."""
     os.setsid()
-    die_with_parent()
     adopt_orphans()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     nothing = os.open(os.devnull, os.O_RDONLY)

@@ -2,8 +2,13 @@
 
 Linux: a subreaper inherits whatever its descendants leave behind, so nothing escapes by forking twice. Elsewhere the
 process group is all there is.
+
+Every worker dies with the engine. On Linux the kernel sees to it, elsewhere a thread that waits for the end of a pipe
+which only the engine holds open.
 """
 
+import _thread
+import contextlib
 import ctypes
 import os
 import signal
@@ -20,9 +25,22 @@ def adopt_orphans() -> None:
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
-def die_with_parent() -> None:
-    """Be killed when the process that forked this one ends."""
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+def die_with_parent(parent: int, lifeline: int) -> None:
+    """Be killed when `parent`, which forked this process, ends, or where the kernel does not do that, when the other
+    end of `lifeline` is closed."""
+    if sys.platform == "linux":
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it ended before the kernel knew
+            _die()
+    else:
+        _thread.start_new_thread(die_at_end_of, (lifeline,))
+
+
+def die_at_end_of(pipe: int) -> None:
+    """Wait until nothing can be written to `pipe` any more, or it is closed here, then die."""
+    with contextlib.suppress(OSError):
+        os.read(pipe, 1)
+    _die()
 
 
 def kill_orphans(known: set[int]) -> None:
@@ -47,6 +65,10 @@ def _children() -> set[int]:
             return {int(word) for word in file.read().split()}
     except OSError:
         return set()
+
+
+def _die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _prctl(option: int, value: int) -> None:

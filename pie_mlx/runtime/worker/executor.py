@@ -22,7 +22,6 @@ from pie_mlx.errors import (
 )
 from pie_mlx.runtime.outcome import VALUE_LIMIT_BYTES, Failed, Outcome, Returned
 from pie_mlx.runtime.output import StreamName, Write
-from pie_mlx.runtime.worker.child import NO_FORK_STATUS
 from pie_mlx.runtime.worker.desk import CallDesk
 from pie_mlx.runtime.worker.fork_server import Exit
 from pie_mlx.runtime.worker.frames import (
@@ -325,7 +324,7 @@ class WorkerExecutor:
         limit_seconds = self.order.max_cpu_seconds if self.order is not None else None
         if limit_seconds is not None and exit.status < 0 and exit.cpu_seconds >= limit_seconds:
             return cpu_exceeded(limit_seconds)
-        if exit.status == NO_FORK_STATUS:
+        if not exit.forked:
             return LaunchError("worker: the system starts no more processes", hint="end some programs")
         how = f"killed by {_signal_name(-exit.status)}" if exit.status < 0 else f"exited with status {exit.status}"
         lines = self._last_text.splitlines()[-LAST_LINES:]

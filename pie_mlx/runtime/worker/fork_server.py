@@ -11,17 +11,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pie_mlx.runtime.sandbox.interpreter import isolated_python
-from pie_mlx.runtime.worker.zygote import COMMAND, FORK, FORK_ISOLATED, FORKED, KILL, REPORT
+from pie_mlx.runtime.worker.zygote import COMMAND, FORK, FORK_ISOLATED, FORKED, KILL, NOT_FORKED, REPORT
 
 _BOOT = "from pie_mlx.runtime.worker.zygote import main; main()"
 
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a worker ended: its exit status or, negative, the signal that killed it; `cpu_seconds` it used."""
+    """How a worker ended: its exit status or, negative, the signal that killed it; `cpu_seconds` it used.
+
+    One that is not `forked` never was: the system started no process.
+    """
 
     status: int
     cpu_seconds: float
+    forked: bool = True
 
 
 class ForkServer:
@@ -53,8 +57,12 @@ class ForkServer:
         self._received = b""
         self._control, theirs = socket.socketpair()
         self._control.setblocking(False)
-        with theirs:
-            self._server = _start(environment, directory, theirs.fileno())
+        lifeline, self._lifeline = os.pipe()
+        try:
+            with theirs:
+                self._server = _start(environment, directory, theirs.fileno(), lifeline)
+        finally:
+            os.close(lifeline)
         loop.call_soon_threadsafe(loop.add_reader, self._control, self._readable)
 
     @property
@@ -84,6 +92,7 @@ class ForkServer:
                 self._loop.remove_reader(self._control)
                 self._loop.remove_writer(self._control)
             self._control.close()
+            os.close(self._lifeline)
         self._unsent.clear()
         while self._on_the_way:
             close_all(self._on_the_way.popitem()[1])
@@ -140,6 +149,8 @@ class ForkServer:
             close_all(self._on_the_way.pop(number, ()))
             if what == FORKED:
                 self._on_fork(number, value)
+            elif what == NOT_FORKED:
+                self._on_exit(number, Exit(0, 0.0, forked=False))
             else:
                 self._on_exit(number, Exit(os.waitstatus_to_exitcode(value), cpu_seconds))
 
@@ -150,10 +161,10 @@ class ForkServer:
             self._loop.call_soon(self._on_lost)
 
 
-def _start(environment: Mapping[str, str], directory: Path, control: int) -> "subprocess.Popen[bytes]":
+def _start(environment: Mapping[str, str], directory: Path, control: int, lifeline: int) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
-        isolated_python(_BOOT, str(directory), str(control)),
-        pass_fds=(control,),
+        isolated_python(_BOOT, str(directory), str(control), str(lifeline)),
+        pass_fds=(control, lifeline),
         env=dict(environment),
         stdin=subprocess.DEVNULL,
         start_new_session=True,

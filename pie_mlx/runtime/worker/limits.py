@@ -6,8 +6,13 @@ import sys
 from pie_mlx.errors import ProcessError
 from pie_mlx.runtime.worker.frames import Order
 
+THREADS_LIMIT = 256
+"""Threads of one worker: as many as have room for their stacks in the usual limit of memory."""
 _RESERVE_BYTES = 64 << 20
 """Memory beyond the limit, with which a program that reached it can still say so."""
+_UNUSED_BYTES = 64 << 30
+"""Addresses beyond the limit of memory that a program may reserve. Nothing else bounds the tables the kernel needs for
+pages that are only read, a 512th of this."""
 
 
 def apply_limits(order: Order) -> None:
@@ -19,9 +24,15 @@ def apply_limits(order: Order) -> None:
     if order.max_cpu_seconds is not None:
         # The first ends the program by a signal it could catch, the second does not ask.
         bound(resource.RLIMIT_CPU, order.max_cpu_seconds, order.max_cpu_seconds + 1)
+    if order.route == "namespace":
+        # Counted per user and namespace, this binds a worker that has one of its own, unless root runs it.
+        bound(resource.RLIMIT_NPROC, THREADS_LIMIT, THREADS_LIMIT)
     if order.max_memory_bytes is not None and sys.platform == "linux":
-        limit = _data_bytes() + order.max_memory_bytes
+        mapped, writable = _mapped_bytes()
+        limit = writable + order.max_memory_bytes
         bound(resource.RLIMIT_DATA, limit, limit + _RESERVE_BYTES)
+        addresses = mapped + order.max_memory_bytes + _UNUSED_BYTES
+        bound(resource.RLIMIT_AS, addresses, addresses)
 
 
 def allow_open_files(count: int) -> None:
@@ -61,8 +72,8 @@ def bound(kind: int, soft: int, hard: int) -> None:
     resource.setrlimit(kind, (soft, hard))
 
 
-def _data_bytes() -> int:
-    """What this process has mapped for writing already."""
+def _mapped_bytes() -> tuple[int, int]:
+    """What this process has mapped already, and what of that for writing."""
     with open("/proc/self/status") as file:
-        line = next(line for line in file if line.startswith("VmData:"))
-    return int(line.split()[1]) << 10
+        sizes = dict(line.split(":", 1) for line in file if line.startswith(("VmSize:", "VmData:")))
+    return int(sizes["VmSize"].split()[0]) << 10, int(sizes["VmData"].split()[0]) << 10

@@ -5,11 +5,9 @@ import contextlib
 import itertools
 import json
 import os
-import shutil
 import signal
 import socket
 import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -34,6 +32,8 @@ from pie_mlx.runtime.worker.limits import allow_open_files
 from pie_mlx.runtime.worker.link import WorkerLink
 from pie_mlx.runtime.worker.proxy_route import Route, authorization
 from pie_mlx.runtime.worker.settings import WorkerSettings
+from pie_mlx.runtime.worker.temporary_root import TemporaryRoot, sweep
+from pie_mlx.runtime.worker.threads import ThreadWatch
 from pie_mlx.runtime.worker.watch import Watch
 from pie_mlx.runtime.worker.workspace import remove_directory, scratch_directory
 
@@ -96,9 +96,9 @@ class WorkerPool:
         self._refill_timer: asyncio.TimerHandle | None = None
         self._stopped = False
         allow_open_files(OPEN_FILES)
-        self._directory = Path(tempfile.mkdtemp(prefix="pie-workers-"))
+        self._root = TemporaryRoot()
         self._server = self._start_server()
-        self._watch = Watch(loop, settings, self._running)
+        self._watches = (Watch(loop, settings, self._running), ThreadWatch(loop, self._running))
         loop.call_soon_threadsafe(self._open)
 
     @property
@@ -144,7 +144,7 @@ class WorkerPool:
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._close(), self._loop))
         await self._gateway.close()
         await asyncio.to_thread(self._server.wait)
-        await asyncio.to_thread(shutil.rmtree, self._directory, ignore_errors=True)
+        await asyncio.to_thread(self._root.remove)
 
     def abandon(self) -> None:
         """Kill every worker after a start that failed: `loop` is closed already."""
@@ -152,7 +152,7 @@ class WorkerPool:
         self._server.wait()
         for link in self._idle.values():
             link.close()
-        shutil.rmtree(self._directory, ignore_errors=True)
+        self._root.remove()
 
     def take(self, executor: WorkerExecutor) -> WorkerLink:
         """A worker that waits for its order. Raises EngineStoppedError and LaunchError."""
@@ -185,14 +185,16 @@ class WorkerPool:
             self._loop.run_in_executor(None, remove_directory, order.workspace)
 
     def _open(self) -> None:
+        self._loop.run_in_executor(None, sweep, self._root.path.parent)
         self._refill()
-        self._watch.start()
+        for watch in self._watches:
+            watch.start()
 
     def _start_server(self) -> ForkServer:
         return ForkServer(
             self._loop,
             worker_environment(os.environ, self._settings.environment),
-            self._directory,
+            self._root.path,
             self._started,
             self._exited,
             self._lost,
@@ -240,7 +242,8 @@ class WorkerPool:
 
     async def _close(self) -> None:
         self._stopped = True
-        self._watch.stop()
+        for watch in self._watches:
+            watch.stop()
         if self._refill_timer is not None:
             self._refill_timer.cancel()
         self._server.hang_up()
@@ -275,9 +278,7 @@ class WorkerPool:
     def _workspace(self, username: str, program: str) -> Path:
         try:
             if self._settings.scratch_directory is None:
-                # macOS clears away what lay unused among temporary files for days.
-                self._directory.mkdir(mode=0o700, exist_ok=True)
-                return Path(tempfile.mkdtemp(dir=self._directory)).resolve()
+                return self._root.new_directory()
             return scratch_directory(Path(self._settings.scratch_directory), username, program).resolve()
         except OSError as error:
             raise LaunchError(

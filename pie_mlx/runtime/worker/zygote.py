@@ -1,6 +1,6 @@
 """The fork server: an interpreter that has imported what programs need, and forks workers from itself.
 
-    python -I -c '...' ROOT DIRECTORY CONTROL_FD       (see fork_server.py)
+    python -I -c '...' ROOT DIRECTORY CONTROL_FD LIFELINE_FD       (see fork_server.py)
 
 It has one thread and never imports MLX or the engine. Commands and reports have a fixed size; a fork command brings
 the worker's link and its two output pipes along.
@@ -26,9 +26,9 @@ COMMAND = struct.Struct("<cI")
 """An operation and the number of a worker."""
 REPORT = struct.Struct("<cIid")
 """What happened, the number of a worker, its process id (forked) or wait status (exited), and, when it is over, the
-seconds of processor time it used."""
+seconds of processor time it used. One that could not be forked has neither."""
 FORK, FORK_ISOLATED, KILL = b"F", b"I", b"K"
-FORKED, EXITED = b"f", b"x"
+FORKED, NOT_FORKED, EXITED = b"f", b"n", b"x"
 FDS_PER_FORK = 3
 LIKELY_IMPORTS = ("pie_mlx.sdk.sync", "datetime", "decimal", "hashlib", "random", "statistics", "textwrap")
 """What programs find loaded already."""
@@ -37,8 +37,10 @@ LIKELY_IMPORTS = ("pie_mlx.sdk.sync", "datetime", "decimal", "hashlib", "random"
 class ForkServer:
     """Forks, kills and reaps for the engine at the other end of `control`, until that is closed."""
 
-    def __init__(self, control: socket.socket) -> None:
+    def __init__(self, control: socket.socket, lifeline: int) -> None:
         self._control = control
+        self._lifeline = lifeline
+        """Ends with the engine."""
         self._workers: dict[int, int] = {}
         """Process ids by number."""
         self._wakeup, wake = os.pipe()
@@ -82,27 +84,28 @@ class ForkServer:
         return True
 
     def _fork(self, number: int, fds: list[int], *, isolated: bool) -> None:
+        parent = os.getpid()
         try:
             pid = os.fork()
         except OSError:
             pid = -1
         if pid == 0:
-            self._become_worker(fds, isolated=isolated)
+            self._become_worker(fds, isolated=isolated, parent=parent)
         for fd in fds:
             os.close(fd)
         if pid < 0:
-            self._report(EXITED, number, child.NO_FORK_STATUS << 8)
+            self._report(NOT_FORKED, number, 0)
         else:
             self._workers[number] = pid
             self._report(FORKED, number, pid)
 
-    def _become_worker(self, fds: list[int], *, isolated: bool) -> None:
+    def _become_worker(self, fds: list[int], *, isolated: bool, parent: int) -> None:
         signal.set_wakeup_fd(-1)
         for fd in (self._wake, self._wakeup):
             os.close(fd)
         self._control.close()
         random.seed()
-        child.run(*fds, isolated=isolated)
+        child.run(*fds, isolated=isolated, parent=parent, lifeline=self._lifeline)
 
     def _kill(self, number: int) -> None:
         pid = self._workers.get(number)
@@ -148,18 +151,20 @@ def _kill_tree(pid: int) -> None:
 
 
 def main() -> None:
-    """Serve the control socket whose number is the last argument; the one before is the directory of all workers.
+    """Serve a control socket. The last arguments are the directory of all workers, and the numbers of that socket and
+    of a pipe that ends with the engine.
 
-    That is removed in the end, whether the engine could do so or not.
+    The directory is removed in the end, whether the engine could do so or not.
     """
-    directory, descriptor = sys.argv[-2:]
+    directory, descriptor, lifeline = sys.argv[-3:]
     for name in LIKELY_IMPORTS:
         importlib.import_module(name)
     prepare()
     control = socket.socket(fileno=int(descriptor))
+    os.set_inheritable(int(lifeline), False)
     adopt_orphans()
     # What is here now is shared with every worker: a collection there must not touch, hence copy, its pages.
     gc.collect()
     gc.freeze()
-    ForkServer(control).serve()
+    ForkServer(control, int(lifeline)).serve()
     shutil.rmtree(directory, ignore_errors=True)

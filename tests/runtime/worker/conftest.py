@@ -1,3 +1,4 @@
+import asyncio
 import os
 import subprocess
 import sys
@@ -56,6 +57,13 @@ async def launch(engine, path, input=None, also=lambda event: None, **options):
 
     launched.process = await engine.launch(path, input, capture_output=True, on_event=observe, **options)
     return launched
+
+
+async def launched_until_ready(engine, path, **options):
+    """A launch whose program has sent its first message."""
+    ready = asyncio.get_running_loop().create_future()
+    launched = await launch(engine, path, on_message=lambda text: ready.done() or ready.set_result(text), **options)
+    return launched, await ready
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

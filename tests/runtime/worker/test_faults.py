@@ -18,7 +18,7 @@ from pie_mlx.errors import LaunchError, ModelError, ProcessCancelledError, Proto
 from pie_mlx.events import ProcessOutput
 from pie_mlx.runtime.outcome import Failed
 from pie_mlx.runtime.worker.settings import WorkerSettings
-from tests.runtime.worker.conftest import bounded_engine, ended_by, is_alive, launch
+from tests.runtime.worker.conftest import bounded_engine, ended_by, is_alive, launch, launched_until_ready
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -40,13 +40,6 @@ async def bystander(engine, program):
     yield other
     other.process.send("go on")
     assert await other.process.result() == 8
-
-
-async def launched_until_ready(engine, path, **options):
-    """A launch whose program has sent its first message."""
-    ready = asyncio.get_running_loop().create_future()
-    launched = await launch(engine, path, on_message=lambda text: ready.done() or ready.set_result(text), **options)
-    return launched, await ready
 
 
 async def test_an_order_the_wire_does_not_carry_is_a_launch_error(program, monkeypatch):
@@ -89,7 +82,7 @@ async def test_a_launch_without_files_to_open_is_an_error_and_leaves_nothing_beh
         with open_files_left(count), pytest.raises(LaunchError, match="Too many open files") as caught:
             await engine.run(path)
         assert "ulimit" in caught.value.hint
-        await _until(lambda: not list(engine._workers._directory.iterdir()))
+        await _until(lambda: not list(engine._workers._root.path.iterdir()))
         assert set(os.listdir("/dev/fd")) <= fds
         assert await engine.run(path) == "well"
 
@@ -119,9 +112,19 @@ async def test_a_crash_tells_where_it_happened(engine, program, bystander):
     assert "Segmentation fault" in error.stderr
 
 
-async def test_leaving_by_the_back_door_is_an_error(engine, program, bystander):
-    path = program("import os\nasync def main(input):\n    os._exit(3)\n")
-    await ended_by(await launch(engine, path), "exited with status 3")
+@pytest.mark.parametrize("status", [0, 3, 69, 70, 71])
+async def test_leaving_by_the_back_door_is_an_error_with_the_status(engine, program, bystander, status):
+    path = program(f"import os\nasync def main(input):\n    os._exit({status})\n")
+    await ended_by(await launch(engine, path), f"exited with status {status} before its program ended")
+
+
+async def test_a_system_that_starts_no_more_processes_is_a_launch_error(program, monkeypatch):
+    refuse = "import os\ndef refuse(): raise OSError(11, 'no more')\nos.fork = refuse\n"
+    boot = "from pie_mlx.runtime.worker.zygote import main; main()"
+    monkeypatch.setattr("pie_mlx.runtime.worker.fork_server._BOOT", refuse + boot)
+    async with bounded_engine(warm_workers=0) as engine:
+        with pytest.raises(LaunchError, match="starts no more processes"):
+            await engine.run(program("async def main(input): ...\n"))
 
 
 async def test_memory_without_end_is_refused(program):

@@ -1,0 +1,73 @@
+"""The directory in which an engine's workers have theirs, and what is left of such directories of dead engines."""
+
+import contextlib
+import errno
+import fcntl
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from pie_mlx.runtime.worker.workspace import remove_directory
+
+_PREFIX = "pie-programs-"
+
+
+class TemporaryRoot:
+    """Locked as long as its engine lives, so that others can tell what a killed one has left."""
+
+    def __init__(self) -> None:
+        self.path, self._lock = _new_root()
+
+    def new_directory(self) -> Path:
+        """For one worker. Raises OSError."""
+        if not self.path.is_dir():  # macOS clears away what lay unused among temporary files for days
+            self._unlock()
+            self.path, self._lock = _new_root()
+        return Path(tempfile.mkdtemp(dir=self.path)).resolve()
+
+    def remove(self) -> None:
+        """With all that is in it."""
+        remove_directory(str(self.path))
+        self._unlock()
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+
+
+def sweep(directory: Path) -> None:
+    """Remove what dead engines of this user have left in `directory`, a place for temporary files."""
+    for path in directory.glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            lock = _locked(path)
+            remove_directory(str(path))
+            os.close(lock)
+
+
+def _new_root() -> tuple[Path, int | None]:
+    while True:
+        path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        try:
+            return path, _locked(path)
+        except (BlockingIOError, FileNotFoundError):  # an engine that starts at this moment takes it for a leftover
+            continue
+        except OSError:  # a file system without locks, on which nothing is ever swept
+            return path, None
+
+
+def _locked(path: Path) -> int:
+    """A descriptor that keeps others from a directory. Raises OSError where somebody else has it, where it is not a
+    private directory of this user's, or where it is gone."""
+    lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        found = os.fstat(lock)
+        if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) != 0o700:
+            raise PermissionError(errno.EPERM, "not a private directory of this user's", path)
+        if not os.path.samestat(found, os.stat(path, follow_symlinks=False)):
+            raise FileNotFoundError(errno.ENOENT, "replaced", path)
+    except OSError:
+        os.close(lock)
+        raise
+    return lock
