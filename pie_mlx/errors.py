@@ -39,6 +39,7 @@
         AdapterShapeError
       ProcessError
         LaunchError
+          ProgramOwnerError           the name belongs to another user (.owner)
         ChildFailedError              (.child_type, .child_code, .child_message)
         ProcessCancelledError
       ChannelError
@@ -252,6 +253,12 @@ class ProcessError(PieError):
 
 class LaunchError(ProcessError):
     """The program cannot be started."""
+
+
+class ProgramOwnerError(LaunchError):
+    """The name of the program belongs to another user."""
+
+    owner: str
 
 
 class ChildFailedError(ProcessError):

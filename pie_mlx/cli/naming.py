@@ -1,26 +1,33 @@
 """Programs by the names people give on the command line."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from pie_mlx.config import pie_home
+from pie_mlx.config.schema import AuthConfig
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.daemon.program import NAMES, builtin_program
 from pie_mlx.runtime.program import Program
-from pie_mlx.runtime.store import ProgramStore
+from pie_mlx.runtime.store import Owners, ProgramStore
 from pie_mlx.runtime.store.resolution import parse_identifier
 
 
-def installed_program(word: str) -> Program:
+def local_store(auth: AuthConfig) -> ProgramStore:
+    """The programs of this account, with the rule of its engine about whose programs a name means."""
+    owners = Owners.of_engine(auth.trusted_owners, authenticated=auth.enabled)
+    return ProgramStore(pie_home(os.environ), owners=owners)
+
+
+def installed_program(store: ProgramStore, word: str, users: Sequence[str] = ()) -> Program:
     """An installed program or one that comes with the engine, by `name` or `name@version`. Raises LaunchError."""
-    store = ProgramStore(pie_home(os.environ))
-    name, version = parse_identifier(word)
-    found = store.versions(name)
-    if found and version in (None, *found):
-        return store.find(word).program
-    if name in NAMES:  # `pie serve` installs them: before the first they are in the package alone
-        builtin = builtin_program(name)
-        if version in (None, builtin.manifest.version):
+    wanted = parse_identifier(word)
+    found = store.versions(wanted.name)
+    if found and wanted.version in (None, *found):
+        return store.find(word, *users).program
+    if wanted.name in NAMES:  # `pie serve` installs them: before the first they are in the package alone
+        builtin = builtin_program(wanted.name)
+        if wanted.version in (None, builtin.manifest.version):
             return builtin
     raise not_installed(word)
 

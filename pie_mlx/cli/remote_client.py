@@ -9,7 +9,7 @@ import click
 
 from pie_mlx.cli.connecting import engine_address, with_client
 from pie_mlx.cli.options import Common
-from pie_mlx.cli.remote_run import installed_manifest, packed, run_on
+from pie_mlx.cli.remote_run import chosen_version, packed, run_on
 from pie_mlx.cli.run import RunRequest
 from pie_mlx.cli.running import program_input
 from pie_mlx.cli.table import table
@@ -37,12 +37,12 @@ async def _launch(client: Client, request: RunRequest) -> None:
     if request.installed is None:
         source = packed(request)
         manifest = parse_manifest(source.manifest_text)
-        value = program_input(request, manifest.parameters)
+        identifier, value = manifest.identity, program_input(request, manifest.parameters)
         await client.install(source.payload, source.manifest_text, keep=False)
     else:
-        manifest = await installed_manifest(client, request.installed)
+        identifier, manifest = await chosen_version(client, request.installed)
         value = program_input(request, manifest.parameters)
-    print((await client.launch(manifest.identity, value, attach=False)).id)
+    print((await client.launch(identifier, value, attach=False)).id)
 
 
 def install(common: Common, path: Path, manifest: Path | None, force: bool) -> None:

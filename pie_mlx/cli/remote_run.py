@@ -2,8 +2,9 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pie_mlx.cli.connecting import open_client
 from pie_mlx.cli.display import Display, ReceivedFiles
@@ -21,6 +22,8 @@ from pie_mlx.errors import ProcessError
 from pie_mlx.events import ProcessFailed, ProcessFile, ProcessReturned
 from pie_mlx.runtime.manifest import Manifest, parse_manifest
 from pie_mlx.runtime.store import Source, checked_source, digest
+from pie_mlx.runtime.store.owners import untrusted
+from pie_mlx.runtime.store.resolution import parse_identifier
 
 
 def run_on(address: Address, request: RunRequest, common: Common) -> int:
@@ -57,18 +60,19 @@ class RemoteRun:
 
     async def run(self, protect: Protect) -> int:
         async with await open_client(self.address) as client:
-            manifest = await self._manifest(client)
+            identifier, manifest = await self._program(client)
             value = program_input(self.request, manifest.parameters)
             if self.source is not None:
                 await client.install(self.source.payload, self.source.manifest_text, keep=False)
-            process = await client.launch(manifest.identity, value, token_budget=self.request.token_budget)
+            process = await client.launch(identifier, value, token_budget=self.request.token_budget)
             protect()
             return self._report(manifest, await self._follow(process))
 
-    async def _manifest(self, client: Client) -> Manifest:
+    async def _program(self, client: Client) -> tuple[str, Manifest]:
         if self.source is not None:
-            return parse_manifest(self.source.manifest_text)
-        return await installed_manifest(client, str(self.request.installed))
+            manifest = parse_manifest(self.source.manifest_text)
+            return manifest.identity, manifest
+        return await chosen_version(client, str(self.request.installed))
 
     async def _follow(self, process: RemoteProcess) -> ProcessReturned | ProcessFailed:
         """Show it until it ends; end it when time is up, and when this command is to end."""
@@ -119,12 +123,24 @@ async def show_events(
     return last or ProcessFailed(process.id, "ProcessError", "it ended without an event")
 
 
-async def installed_manifest(client: Client, word: str) -> Manifest:
-    """The manifest of an installed program, by `name` or `name@version`. Raises LaunchError."""
-    name, _, version = word.partition("@")
-    found = (await client.query("programs", name=name))["programs"]
-    chosen = [entry for entry in found if version in ("", "latest", entry["version"])]
+async def chosen_version(client: Client, word: str) -> tuple[str, Manifest]:
+    """What an installed program is launched by, and its manifest, by `name`, `name@version` or `owner:name`.
+
+    Raises LaunchError.
+    """
+    wanted = parse_identifier(word)
+    found = (await client.query("programs", name=wanted.name))["programs"]
+    chosen = [entry for entry in found if str(wanted.version or entry["version"]) == entry["version"]]
     if not chosen:
         raise not_installed(word)
-    manifests = [parse_manifest(entry["manifest"]) for entry in chosen]
-    return max(manifests, key=lambda manifest: (not manifest.version.prerelease, manifest.version))
+    meant = [entry for entry in chosen if _is_meant(entry, wanted.owner)]
+    if not meant:
+        raise untrusted(wanted.name, chosen[0]["owner"])
+    manifests = [parse_manifest(entry["manifest"]) for entry in meant]
+    manifest = max(manifests, key=lambda manifest: (not manifest.version.prerelease, manifest.version))
+    return f"{wanted.owner}:{manifest.identity}" if wanted.owner else manifest.identity, manifest
+
+
+def _is_meant(entry: Mapping[str, Any], owner: str) -> bool:
+    """Engines of the first release do not say whom they trust."""
+    return entry["owner"] == owner if owner else entry.get("trusted", True)

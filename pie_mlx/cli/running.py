@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from pie_mlx.cli.failures import report_failed
 from pie_mlx.cli.folding import POSITIONAL, fold
 from pie_mlx.cli.front import Front, front_of, talking
 from pie_mlx.cli.interrupts import Protect, run_interruptible
-from pie_mlx.cli.naming import installed_program
+from pie_mlx.cli.naming import installed_program, local_store
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.recording import recording_in
 from pie_mlx.cli.reporting import INTERRUPTED
@@ -64,9 +65,10 @@ Run = Callable[[Protect], Coroutine[Any, Any, int]]
 
 def _prepared_launch(request: RunRequest, common: Common, observers: Observers) -> Run:
     """Raises PieError and click.UsageError."""
-    program = chosen_program(request)
+    config = _permitting_config(request, common)
+    program = chosen_program(request, local_store(config.auth))
     value = program_input(request, program.manifest.parameters)
-    settings, config = chosen_settings(request, common), _permitting_config(request, common)
+    settings = chosen_settings(request, common)
     if request.files is not None:
         request.files.mkdir(parents=True, exist_ok=True)
     front = front_of(request, common)
@@ -113,11 +115,10 @@ def chosen_engine(request: RunRequest, common: Common) -> Address | None:
     return None
 
 
-def chosen_program(request: RunRequest) -> Program:
+def chosen_program(request: RunRequest, store: ProgramStore) -> Program:
     """An installed program, or the one at a path with its dependencies. Raises LaunchError."""
     if request.installed is not None:
-        return installed_program(request.installed)
-    store = ProgramStore(pie_home(os.environ))
+        return installed_program(store, request.installed)
     if request.path.suffix == ".pie":
         source = pack_program(request.path)
         return store.unpack(source.payload, source.manifest_text)
@@ -198,7 +199,7 @@ class _Launch:
                 mcp=mcp_servers(self.config.mcp),
                 mcp_timeout_seconds=runtime.mcp_timeout_secs,
                 launch_limits=launch_limits(runtime),
-                resolve=installed_program,
+                resolve=partial(installed_program, local_store(self.config.auth)),
                 progress=progress,
                 on_event=self._tell if self.observers else None,
             ) as engine:

@@ -162,7 +162,7 @@ class _Serving:
         lines = [f"{name:<15} {value}" for name, value in {"address": self._address(server), **facts}.items()]
         if self.common.debug:
             lines.append(f"{'token':<15} {server.token}")
-        return "\n".join([_box(lines), *self._warnings(), ready])
+        return "\n".join([_box(lines), *self._warnings(server), ready])
 
     def _address(self, server: "Server") -> str:
         host = self.config.server.host
@@ -183,8 +183,12 @@ class _Serving:
             "sandbox": f"{runtime.sandbox}, one process per program",
         }
 
-    def _warnings(self) -> list[str]:
-        found: list[str] = []
+    def _warnings(self, server: "Server") -> list[str]:
+        found = [
+            f"{identity} is not of the user who owns that name: others run it by its full name only;"
+            f" 'pie remove {identity}' removes it."
+            for identity in (server.service.programs.contested() if self.config.auth.enabled else ())
+        ]
         if not self.config.auth.enabled:
             found.append("Authentication is off: every account of this machine can connect and take any name.")
         if not is_loopback(self.config.server.host):

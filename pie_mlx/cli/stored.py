@@ -73,8 +73,9 @@ def show(common: Common, name: str) -> None:
 def remove(common: Common, name: str, yes: bool, scratch: bool) -> None:
     """Remove one version of a program, or all of them."""
     store = _store()
-    program, version = parse_identifier(name)
-    found = _chosen(store, program, name, version)
+    wanted = parse_identifier(name)
+    program = wanted.name
+    found = _chosen(store, program, name, wanted.version)
     folders = _scratch_folders(common, program) if scratch else []
     files = f" and {len(folders)} directories with its files" if folders else ""
     confirm(f"Remove {', '.join(found)}{files}?", refusal="nothing was removed", yes=yes)

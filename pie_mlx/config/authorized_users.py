@@ -1,7 +1,6 @@
 """authorized_users.toml: who may connect, with which keys."""
 
 import os
-import re
 import secrets
 import stat
 from collections.abc import Mapping
@@ -12,11 +11,10 @@ import tomlkit
 
 from pie_mlx.config.public_keys import PublicKey, parse_public_key
 from pie_mlx.config.schema import Config
+from pie_mlx.config.user_names import key_user_problem
 from pie_mlx.documents import toml_document
 from pie_mlx.errors import ConfigError, InvalidArgumentError
 
-RESERVED_USER = "internal"
-_USER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 _MODE = 0o600
 
 Users = Mapping[str, Mapping[str, PublicKey]]
@@ -26,13 +24,6 @@ Users = Mapping[str, Mapping[str, PublicKey]]
 def authorized_users_file(config: Config, home: Path) -> Path:
     """Where the keys are kept."""
     return Path(config.auth.authorized_users or home / "authorized_users.toml").expanduser()
-
-
-def user_name_problem(name: str) -> str:
-    """Why nobody can be called that, or ""."""
-    if not _USER.fullmatch(name):
-        return "Invalid user name: 1 to 64 of A-Z a-z 0-9 . _ @ -, first a letter or digit"
-    return "Invalid user name: 'internal' is reserved" if name == RESERVED_USER else ""
 
 
 def file_problem(file: Path) -> tuple[str, str] | None:
@@ -77,7 +68,7 @@ class AuthorizedUsers:
 
     def add(self, user: str, key_name: str, text: str) -> PublicKey:
         """Raises InvalidArgumentError for a name or a key that is refused or there already, and ConfigError."""
-        if problem := user_name_problem(user):
+        if problem := key_user_problem(user):
             raise InvalidArgumentError(f"user {user!r}: {problem}", hint="choose another name")
         if not key_name.strip() or len(key_name) > 64 or not key_name.isprintable():
             raise InvalidArgumentError(f"key {key_name!r}: 1 to 64 printable characters", hint="choose another name")
@@ -124,7 +115,7 @@ class AuthorizedUsers:
 
     def _keys(self, user: str, table: object) -> dict[str, PublicKey]:
         where = f"auth: {self.file}: [users.{user}]"
-        if problem := user_name_problem(user):
+        if problem := key_user_problem(user):
             raise ConfigError(f"{where}: {problem}", hint="correct the file")
         if list(_table(table)) not in ([], ["keys"]):
             raise ConfigError(f"{where}: expected keys alone", hint=f"write [users.{user}.keys]")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from pie_mlx.config.schema import Config, McpConfig, ModelConfig
+from pie_mlx.config.user_names import user_name_problem
 from pie_mlx.config.values import Setting
 
 Settings = Mapping[str, Setting]
@@ -45,6 +46,9 @@ def broken_rules(config: Config, given: Settings) -> Iterator[str]:
     for origin in config.server.allowed_origins:
         if not _ORIGIN.fullmatch(origin):
             yield f"server.allowed_origins: {origin!r} is not scheme://host[:port]"
+    for name in config.auth.trusted_owners:
+        if problem := user_name_problem(name):
+            yield f"auth.trusted_owners: {name!r}: {problem}"
     for entry, why in host_problems(config.runtime.network_allowed_hosts):
         yield f"runtime.network_allowed_hosts: {entry!r}: {why}"
     for name in config.runtime.environment:

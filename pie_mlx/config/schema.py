@@ -59,6 +59,9 @@ class AuthConfig(Section, frozen=True):
         int, Meta(ge=5, le=600, description="seconds in which a challenge is answered")
     ] = 60
     max_failures: Annotated[int, Meta(ge=1, le=100, description="failures after which a connection is closed")] = 5
+    trusted_owners: Annotated[
+        list[str], Meta(description="users whose programs all others launch by their bare names too")
+    ] = []
 
 
 class TelemetryConfig(Section, frozen=True):

@@ -24,13 +24,15 @@ _SHOWN_PROGRAMS = 6
 class Program:
     """What is launched. `main_file` holds the entry, `directory` its other modules; None for a lone file.
 
-    `dependencies` are the programs its manifest asks for, by name.
+    `dependencies` are the programs its manifest asks for, by name. `owner` is the user who installed it, "" where
+    nobody has.
     """
 
     manifest: Manifest
     main_file: Path
     directory: Path | None
     dependencies: Mapping[str, "Program"] = field(default_factory=dict[str, "Program"])
+    owner: str = ""
 
     @property
     def identity(self) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from pie_mlx.config.authorized_users import RESERVED_USER, user_name_problem
+from pie_mlx.config.user_names import RESERVED_USER, user_name_problem
 from pie_mlx.errors import AuthError
 from pie_mlx.runtime.registry import User
 

@@ -28,6 +28,7 @@ def server_settings(config: Config) -> ServerSettings:
         frame_bytes=server.max_frame_mb << 20,
         upload_bytes=config.runtime.max_upload_mb << 20,
         authentication=config.auth.enabled,
+        trusted_owners=tuple(config.auth.trusted_owners),
         challenge_seconds=config.auth.challenge_timeout_secs,
         failures=config.auth.max_failures,
         mcp_seconds=config.runtime.mcp_timeout_secs,

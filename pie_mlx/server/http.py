@@ -1,6 +1,7 @@
 """HTTP on the port of the websocket."""
 
 import asyncio
+from collections.abc import Iterable
 from typing import Any
 
 from starlette.applications import Starlette
@@ -42,10 +43,13 @@ def http_app(service: Service) -> ASGIApp:
 
     async def versions(request: Request) -> Response:
         name = request.path_params["name"]
-        found = [Version.parse(record.version) for record in await _listing(service) if record.name == name]
-        if not found:
+        owners = {
+            Version.parse(record.version): record.owner for record in await _listing(service) if record.name == name
+        }
+        if not owners:
             return PlainTextResponse(f"program '{name}' is not installed\n", 404)
-        return JSONResponse({"name": name, "versions": [{"num": str(number)} for number in _newest_first(found)]})
+        versions = [{"num": str(number), "owner": owners[number]} for number in _newest_first(owners)]
+        return JSONResponse({"name": name, "versions": versions})
 
     async def upgrade(request: Request) -> Response:
         del request
@@ -143,6 +147,6 @@ async def _listing(service: Service) -> list[Any]:
     return list(await asyncio.to_thread(service.programs.listing))
 
 
-def _newest_first(versions: list[Version]) -> list[Version]:
+def _newest_first(versions: Iterable[Version]) -> list[Version]:
     """Releases before all pre-releases: the first one is what a bare name means."""
     return sorted(versions, key=lambda version: (not version.prerelease, version), reverse=True)

@@ -2,7 +2,7 @@
 
 import json
 
-from pie_mlx.config.authorized_users import RESERVED_USER
+from pie_mlx.config.user_names import RESERVED_USER
 from pie_mlx.runtime.daemon import Exchange, Resident, SharedLoop, builtin_program
 from pie_mlx.runtime.process import Process
 from pie_mlx.runtime.registry import Launch, User

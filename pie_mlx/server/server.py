@@ -21,7 +21,7 @@ from pie_mlx.runtime.children import ResolveName
 from pie_mlx.runtime.daemon import install_builtins
 from pie_mlx.runtime.embedding import Engine
 from pie_mlx.runtime.registry import OutputLogs, Registry, RegistryLimits
-from pie_mlx.runtime.store import ProgramStore
+from pie_mlx.runtime.store import Owners, ProgramStore
 from pie_mlx.server.authentication import Doorkeeper, Identity, Keys, new_token
 from pie_mlx.server.connection import Connection
 from pie_mlx.server.gate import Refusal, check_host, check_origin
@@ -125,9 +125,10 @@ class Server:
         await asyncio.shield(self._stopping)
 
     async def _start(self) -> None:
-        programs = ProgramStore(self._home)
+        trusted, authenticated = self._settings.trusted_owners, self._settings.authentication
+        programs = ProgramStore(self._home, owners=Owners.of_engine(trusted, authenticated=authenticated))
         await asyncio.to_thread(install_builtins, programs)
-        engine = self._make_engine(self._publish, lambda name: programs.find(name).program)
+        engine = self._make_engine(self._publish, lambda name, users: programs.find(name, *users).program)
         self.service = Service(
             settings=self._settings,
             engine=engine,

@@ -16,6 +16,7 @@ class ServerSettings:
     upload_bytes: int = 256 << 20
     upload_pause_seconds: float = 60.0
     authentication: bool = False
+    trusted_owners: tuple[str, ...] = ()
     challenge_seconds: float = 60.0
     authentication_seconds: float = 30.0
     failures: int = 5

@@ -1,12 +1,20 @@
 """Built-in programs are installed when an engine starts."""
 
+import msgspec
 import pytest
 
 from pie_mlx.runtime.daemon import install_builtins
 from pie_mlx.runtime.embedding import Engine
 from pie_mlx.runtime.store import ProgramStore
+from pie_mlx.runtime.store.record import encode_record
 
 MANIFEST = '[package]\nname = "text-completion"\nversion = "1.0.0"\n'
+
+
+def give_away(store, folder):
+    """As the first release let users take such a name."""
+    (record,) = store.listing()
+    (folder / "meta.json").write_bytes(encode_record(msgspec.structs.replace(record, owner="ada")))
 
 
 @pytest.fixture
@@ -20,16 +28,16 @@ def test_they_are_there_by_name(store):
     assert {record.identity for record in store.listing()} == {"openai@1.0.0", "text-completion@1.0.0"}
 
 
-def test_a_program_of_a_user_with_such_a_name_is_left_alone(store):
-    store.install(b"async def main(input):\n    return 1\n", MANIFEST, owner="ada")
+def test_a_program_of_a_user_with_such_a_name_is_left_alone(store, tmp_path):
+    store.install(b"async def main(input):\n    return 1\n", MANIFEST, owner="internal")
+    give_away(store, tmp_path / "programs" / "text-completion" / "1.0.0")
     install_builtins(store)
     assert store.find("text-completion").record.owner == "ada"
 
 
 def test_a_name_that_is_taken_but_for_its_case_keeps_no_engine_from_starting(store):
-    store.install(
-        b"async def main(input):\n    return 1\n", MANIFEST.replace("text-completion", "Text_Completion"), owner="ada"
-    )
+    text = MANIFEST.replace("text-completion", "Text_Completion")
+    store.install(b"async def main(input):\n    return 1\n", text, owner="internal")
     install_builtins(store)
     assert {record.name for record in store.listing()} == {"openai", "Text_Completion"}
 

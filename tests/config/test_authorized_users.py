@@ -5,8 +5,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from pie_mlx.config.authorized_users import AuthorizedUsers, authorized_users_file, user_name_problem
+from pie_mlx.config.authorized_users import AuthorizedUsers, authorized_users_file
 from pie_mlx.config.loading import resolve
+from pie_mlx.config.user_names import user_name_problem
 from pie_mlx.config.values import Setting
 from pie_mlx.errors import ConfigError, InvalidArgumentError
 
@@ -63,6 +64,12 @@ def test_one_key_or_a_user_is_removed(known):
 def test_what_is_no_name_is_refused(known, name):
     assert user_name_problem(name)
     with pytest.raises(InvalidArgumentError, match="Invalid user name"):
+        known.add(name, "a", KEY)
+
+
+@pytest.mark.parametrize("name", ["local", "Local", "INTERNAL"])
+def test_nobody_with_a_key_is_called_like_who_owns_the_engine(known, name):
+    with pytest.raises(InvalidArgumentError, match="is reserved"):
         known.add(name, "a", KEY)
 
 
@@ -142,6 +149,7 @@ def test_any_key_of_a_user_may_have_signed(known):
         ("users = 3", "Invalid user name"),
         ("[users.ada]\nkey = 3", "expected keys alone"),
         ("[users.internal.keys]", "'internal' is reserved"),
+        ("[users.local.keys]", "'local' is reserved"),
         ("[users.ada.keys]\na = 3", r"\[users.ada\] a: key: nothing was given"),
         ("[users.ada.keys]\na = 'ssh-rsa AAAA'", r"\[users.ada\] a: key: it is damaged"),
     ],

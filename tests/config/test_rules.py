@@ -56,6 +56,11 @@ def test_every_public_address_stands_alone():
     assert "stands alone" in problem(runtime__network_allowed_hosts=["*", "a.b"])
 
 
+def test_whom_all_trust_are_users():
+    assert problem(auth__trusted_owners=["ops", "a@b.c"]) == ""
+    assert "auth.trusted_owners: '*': Invalid user name" in problem(auth__trusted_owners=["ops", "*"])
+
+
 def test_a_variable_has_a_name():
     assert "'A B'" in problem(runtime__environment=["PATH", "A B"])
 

@@ -1,28 +1,29 @@
 """Which program a word of `runtime.launch` means."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.program import MAIN_FILE, Program, find_program, looks_like_path
 
-ResolveName = Callable[[str], Program]
-"""From the name of an installed program, with or without a version, to the program. Raises LaunchError."""
-
+ResolveName = Callable[[str, Sequence[str]], Program]
+"""From the name of an installed program, with or without a version, and the users it is looked up for, to the program.
+Raises LaunchError."""
 
 WORD_LIMIT = 1_024
 """The longest path or name, in characters."""
 
 
-def paths_only(name: str) -> Program:
+def paths_only(name: str, users: Sequence[str] = ()) -> Program:
     """The `ResolveName` of an engine without a store of programs."""
+    del users
     raise LaunchError(
         f"program '{name}': not found, and this engine has no installed programs",
         hint="launch a path: 'helper.py', './helper'",
     )
 
 
-def child_program(word: str, parent: Program | None, resolve: ResolveName) -> Program:
+def child_program(word: str, parent: Program | None, resolve: Callable[[str], Program]) -> Program:
     """The program that `parent` means by `word`: one of its dependencies, itself, a path from its own directory, else a
     name.
 
@@ -37,7 +38,7 @@ def child_program(word: str, parent: Program | None, resolve: ResolveName) -> Pr
         raise LaunchError(f"program '{word}': {error.strerror}", hint="check the path") from None
 
 
-def _found(word: str, parent: Program | None, resolve: ResolveName) -> Program:
+def _found(word: str, parent: Program | None, resolve: Callable[[str], Program]) -> Program:
     if parent is None:
         return find_program(Path(word)) if looks_like_path(word) else resolve(word)
     if word in parent.dependencies:

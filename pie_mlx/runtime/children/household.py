@@ -53,12 +53,18 @@ class Household:
         await asyncio.gather(*self._attending, *self._launching, return_exceptions=True)
 
     async def launch(self, parent: str, word: str, input_text: str) -> str:
-        """Start a child; answers its id. Raises LaunchError and its kin. Cancelling starts nothing, or ends it."""
+        """Start a child; answers its id. Raises LaunchError and its kin. Cancelling starts nothing, or ends it.
+
+        A name is looked up for the user who runs the parent, and for the one who installed it.
+        """
         member = self._members.get(parent)
         if member is None:
             raise LaunchError(f"launch: process {parent} has ended", hint="launch children while the parent runs")
+        users = [member.username, *([member.program.owner] if member.program else [])]
         # Files are read and texts parsed: not on the loop.
-        program = await asyncio.to_thread(child_program, word, member.program, self.resolve)
+        program = await asyncio.to_thread(
+            child_program, word, member.program, lambda name: self.resolve(name, users)
+        )
         async with self._parsing:  # children of all programs: one at a time
             value = await beside_the_loop(partial(parse_input, input_text), len(input_text))
         request = ChildRequest(program, value, member.username, parent, str(uuid.uuid4()))

@@ -1,7 +1,9 @@
 """Which installed versions a program's dependencies are."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
+from pie_mlx.config.user_names import RESERVED_USER, user_name_problem
 from pie_mlx.errors import InvalidArgumentError, LaunchError
 from pie_mlx.runtime.manifest import Manifest, is_name
 from pie_mlx.runtime.semver import Requirement, Version
@@ -14,17 +16,27 @@ Locked = Callable[[str, str], Mapping[str, str]]
 """The dependencies written down with an installed program, by its name and version."""
 
 
-def parse_identifier(text: str) -> tuple[str, Version | None]:
-    """`name`, `name@latest` or `name@1.2.3`; None is the latest. Raises LaunchError for anything else."""
-    name, at, version = text.partition("@")
-    if is_name(name):
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    """What a program is asked for by. `owner` "" is any user who is trusted, `version` None the latest."""
+
+    owner: str
+    name: str
+    version: Version | None
+
+
+def parse_identifier(text: str) -> Identifier:
+    """`name`, `name@latest` or `name@1.2.3`, each also as `owner:name`. Raises LaunchError for anything else."""
+    owner, colon, rest = text.rpartition(":")
+    name, at, version = rest.partition("@")
+    if is_name(name) and not (colon and user_name_problem(owner) and owner != RESERVED_USER):
         if not at or version == LATEST:
-            return name, None
+            return Identifier(owner, name, None)
         if is_version(version):
-            return name, Version.parse(version)
+            return Identifier(owner, name, Version.parse(version))
     raise LaunchError(
         f"Invalid program identifier '{text}': expected 'name@major.minor.patch'",
-        hint="name, name@latest or name@1.2.3, or the path of a .py file, a directory or a .pie package",
+        hint="name, name@latest, name@1.2.3 or owner:name, or the path of a .py file, a directory or a .pie package",
     )
 
 

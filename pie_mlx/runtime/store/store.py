@@ -1,28 +1,30 @@
 """The programs installed in `$PIE_HOME`."""
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
+from pie_mlx.config.user_names import LOCAL_USER
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.manifest import Manifest, parse_manifest
 from pie_mlx.runtime.program import MAIN_FILE, MANIFEST_FILE, Program, check_source
 from pie_mlx.runtime.semver import Version
 from pie_mlx.runtime.store.archive import Entry
 from pie_mlx.runtime.store.digest import digest, manifest_digest
-from pie_mlx.runtime.store.folders import exclusive, names_in, remove_tree, repair, write_folder
+from pie_mlx.runtime.store.folders import exclusive, names_in, remove_tree, write_folder
 from pie_mlx.runtime.store.kind import kind_of
+from pie_mlx.runtime.store.owners import EVERYBODY, Owners, Ownership, alike, untrusted
 from pie_mlx.runtime.store.record import RECORD_FILE, Record, encode_record, read_record
-from pie_mlx.runtime.store.resolution import is_version, latest, parse_identifier, resolve
+from pie_mlx.runtime.store.records import Records
+from pie_mlx.runtime.store.resolution import LATEST, Versions, latest, parse_identifier, resolve
 from pie_mlx.runtime.store.source import Source, checked_source
 from pie_mlx.runtime.store.unpacked import UnpackedPrograms
 
 PAYLOAD_FILE = "program"
-LOCAL_OWNER = "local"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +50,32 @@ class ProgramStore:
     Everything is written under a temporary name and renamed, one writer at a time over all processes; a version is
     there whole or not at all, whatever is killed meanwhile. Nothing of a program is executed. Methods block on files;
     they can be called from any thread. `clock` gives seconds since 1970.
+
+    A name belongs to the user who installed the first of its versions. `owners` says whose programs the names of a user
+    may mean; methods that look names up are given the users that they are looked up for.
     """
 
-    def __init__(self, home: Path, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, home: Path, *, owners: Owners = EVERYBODY, clock: Callable[[], float] = time.time) -> None:
         self._root = home / "programs"
+        self._records = Records(self._root)
+        self._ownership = Ownership(self._records, owners)
         self._unpacked = UnpackedPrograms(home / "cache" / "programs", clock)
         self._clock = clock
 
     def install(
-        self, payload: bytes, manifest_text: str, *, owner: str = LOCAL_OWNER, force: bool = False
+        self,
+        payload: bytes,
+        manifest_text: str,
+        *,
+        owner: str = LOCAL_USER,
+        admin: bool = False,
+        force: bool = False,
     ) -> Installed:
         """Install a package or the source of a module under the name and version of its manifest.
 
-        The same contents again change nothing; others are refused unless forced. Raises LaunchError for a program or a
-        manifest that does not hold, for a dependency that is not there and for a name that is taken.
+        The same contents again change nothing; others are refused unless forced. What an administrator installs under
+        the name of a user belongs to that user. Raises LaunchError for a program or a manifest that does not hold and
+        for a dependency that is not there, and ProgramOwnerError for a name that belongs to somebody else.
         """
         manifest = parse_manifest(manifest_text)
         record = Record(
@@ -80,13 +94,15 @@ class ProgramStore:
             self._check_contents(directory, manifest, manifest_text)
         with self._exclusive():
             self._check_name(manifest)
+            owner = self._ownership.owner_to_be(record, admin=admin)
             if not self._is_same(record, force=force):
-                chosen = resolve(manifest, self._versions, self._locked)
-                self._write(msgspec.structs.replace(record, dependencies=chosen), payload, manifest_text)
+                chosen = resolve(manifest, self._versions_for(owner), self._records.locked)
+                record = msgspec.structs.replace(record, owner=owner, dependencies=chosen)
+                self._write(record, payload, manifest_text)
                 self._sweep()
             return self._find(record.name, record.version)
 
-    def unpack(self, payload: bytes, manifest_text: str) -> Program:
+    def unpack(self, payload: bytes, manifest_text: str, *users: str) -> Program:
         """A program that is launched without being installed; its copy is kept for a day.
 
         Raises LaunchError for a program or a manifest that does not hold, and for a dependency that is not there.
@@ -97,9 +113,9 @@ class ProgramStore:
             self._check_contents(directory, manifest, manifest_text)
         with self._settled():
             self._sweep()
-        return self.resolved(Program(manifest, directory / MAIN_FILE, directory))
+        return self.resolved(Program(manifest, directory / MAIN_FILE, directory), *users)
 
-    def install_path(self, path: Path, *, owner: str = LOCAL_OWNER, force: bool = False) -> Installed:
+    def install_path(self, path: Path, *, owner: str = LOCAL_USER, force: bool = False) -> Installed:
         """Install a directory, a Python file or a `.pie` package. Raises LaunchError as `install`."""
         source = self.read(path)
         return self.install(source.payload, source.manifest_text, owner=owner, force=force)
@@ -108,35 +124,49 @@ class ProgramStore:
         """What would be uploaded for a path: a directory is packed. Raises LaunchError."""
         return checked_source(path)
 
-    def check(self, name: str, version: str, program_hash: str | None = None, manifest_hash: str | None = None) -> bool:
-        """Whether that version is installed, with exactly these hashes where they are given.
+    def check(
+        self, name: str, version: str, *users: str, program_hash: str | None = None, manifest_hash: str | None = None
+    ) -> bool:
+        """Whether the users can launch that version, with exactly these hashes where they are given.
 
         Raises LaunchError for a name or a version that cannot be.
         """
         parse_identifier(f"{name}@{version}")
         with self._settled():
-            folder = self._folder(name, version)
+            folder = self._records.folder(name, version)
             if folder is None:
                 return False
             record = read_record(folder)
+        if not self.trusts(record.owner, *users):
+            return False
         return program_hash in (None, record.program_hash) and manifest_hash in (None, record.manifest_hash)
 
-    def find(self, identifier: str) -> Installed:
-        """An installed program by `name`, `name@latest` or `name@1.2.3`, ready to launch. Raises LaunchError."""
-        name, version = parse_identifier(identifier)
+    def find(self, identifier: str, *users: str) -> Installed:
+        """The installed program that an identifier means for the users, ready to launch.
+
+        Raises LaunchError, and ProgramOwnerError for a program of somebody whom none of them trusts.
+        """
+        wanted = parse_identifier(identifier)
         with self._settled():
-            chosen = version or latest(self._versions(name))
-            return self._find(name, str(chosen or "latest"))
+            found = self._ownership.meant(wanted.name, users, wanted.owner)
+            chosen = wanted.version or latest(found)
+            if chosen not in found:
+                raise not_installed(wanted.name, str(chosen or LATEST))
+            return self._find(wanted.name, str(chosen))
+
+    def trusts(self, owner: str, *users: str) -> bool:
+        """Whether a name that is looked up for the users may mean a program of `owner`."""
+        return self._ownership.rule.trust(owner, users)
 
     def versions(self, name: str) -> list[Version]:
         """The installed versions of a program, in no order; none where it is not installed."""
         with self._settled():
-            return self._versions(name)
+            return self._records.versions(name)
 
     def listing(self) -> list[Record]:
         """Every installed version, by name and version; damaged ones are left out, see `damaged`."""
         with self._settled():
-            return self._readable()
+            return self._records.readable()
 
     def manifest(self, record: Record) -> Manifest:
         """The manifest of one that is listed. Raises LaunchError when it is gone or damaged."""
@@ -149,29 +179,39 @@ class ProgramStore:
     def damaged(self) -> list[LaunchError]:
         """What is wrong with versions that cannot be read."""
         with self._settled():
-            return [found for found in self._records() if isinstance(found, LaunchError)]
+            return [found for found in self._records.all() if isinstance(found, LaunchError)]
 
-    def remove(self, name: str, version: str | None = None) -> list[str]:
+    def contested(self) -> list[str]:
+        """Versions of somebody else than the user who owns their name: stores of the first release may hold them."""
+        with self._settled():
+            return self._ownership.contested()
+
+    def remove(
+        self, name: str, version: str | None = None, *, owner: str = LOCAL_USER, admin: bool = False
+    ) -> list[str]:
         """Remove one version, or all; answer what was removed. Processes that run keep what they were started from.
 
-        Raises LaunchError when nothing such is installed, or another program depends on it.
+        Raises LaunchError when nothing such is installed, or another program depends on it, and AuthError for one that
+        belongs to somebody else than `owner`.
         """
         parse_identifier(f"{name}@{version or 'latest'}")
         with self._exclusive():
-            found = [text for text in map(str, sorted(self._versions(name))) if version in (None, text)]
+            found = [text for text in map(str, sorted(self._records.versions(name))) if version in (None, text)]
             if not found:
                 raise not_installed(name, version or "latest")
+            for text in found:
+                self._ownership.check_rights(name, text, owner, admin=admin)
             identities = [f"{name}@{text}" for text in found]
             self._refuse_needed(identities)
             for place in found:
                 self._drop(self._root / name / place)
             return identities
 
-    def resolved(self, program: Program) -> Program:
+    def resolved(self, program: Program, *users: str) -> Program:
         """A program that is not installed, with the installed versions of its dependencies. Raises LaunchError."""
         with self._settled():
-            chosen = resolve(program.manifest, self._versions, self._locked)
-            return replace(program, dependencies=self._dependencies(program.identity, chosen))
+            chosen = resolve(program.manifest, self._versions_for(*users), self._records.locked)
+            return replace(program, dependencies=self._dependencies(program.identity, chosen, *users))
 
     def unresolved(self, manifest: Manifest) -> list[LaunchError]:
         """What is wrong with each dependency of a program that is not installed."""
@@ -179,52 +219,35 @@ class ProgramStore:
         with self._settled():
             for name, requirement in manifest.dependencies.items():
                 try:
-                    resolve(replace(manifest, dependencies={name: requirement}), self._versions, self._locked)
+                    resolve(
+                        replace(manifest, dependencies={name: requirement}), self._versions_for(), self._records.locked
+                    )
                 except LaunchError as error:
                     found.append(error)
         return found
 
+    def _versions_for(self, *users: str) -> Versions:
+        return lambda name: self._ownership.meant(name, users)
+
     def _find(self, name: str, version: str, chain: str = "") -> Installed:
-        folder = self._folder(name, version)
+        folder = self._records.folder(name, version)
         if folder is None:
             raise not_installed(name, version, chain)
         record = read_record(folder)
         manifest_text = (folder / MANIFEST_FILE).read_bytes().decode()
         manifest = parse_manifest(manifest_text)
         directory = self._unpacked.get(record.program_hash, record.kind, folder / PAYLOAD_FILE)
-        dependencies = self._dependencies(f"{chain}{record.identity}", record.dependencies)
-        return Installed(record, manifest_text, Program(manifest, directory / MAIN_FILE, directory, dependencies))
+        dependencies = self._dependencies(f"{chain}{record.identity}", record.dependencies, record.owner)
+        program = Program(manifest, directory / MAIN_FILE, directory, dependencies, record.owner)
+        return Installed(record, manifest_text, program)
 
-    def _dependencies(self, chain: str, chosen: dict[str, str]) -> dict[str, Program]:
-        return {name: self._find(name, version, f"{chain} -> ").program for name, version in chosen.items()}
-
-    def _locked(self, name: str, version: str) -> dict[str, str]:
-        folder = self._folder(name, version)
-        return read_record(folder).dependencies if folder is not None else {}
-
-    def _folder(self, name: str, version: str) -> Path | None:
-        """Found in the listings, because file systems that ignore case would answer for another name too."""
-        return self._root / name / version if version in self._version_names(name) else None
-
-    def _versions(self, name: str) -> list[Version]:
-        return [Version.parse(text) for text in self._version_names(name)]
-
-    def _version_names(self, name: str) -> list[str]:
-        if name not in names_in(self._root):
-            return []
-        repair(self._root / name)
-        return [text for text in names_in(self._root / name) if is_version(text)]
-
-    def _readable(self) -> list[Record]:
-        return [found for found in self._records() if isinstance(found, Record)]
-
-    def _records(self) -> Iterator[Record | LaunchError]:
-        for name in sorted(names_in(self._root)):
-            for version in sorted(self._versions(name)):
-                try:
-                    yield read_record(self._root / name / str(version))
-                except LaunchError as error:
-                    yield error
+    def _dependencies(self, chain: str, chosen: dict[str, str], *users: str) -> dict[str, Program]:
+        """The programs that were chosen, as long as who asks for them, not who launches it, trusts their owners."""
+        found = {name: self._find(name, version, f"{chain} -> ").program for name, version in chosen.items()}
+        for name, program in found.items():
+            if not self.trusts(program.owner, *users):
+                raise untrusted(name, program.owner)
+        return found
 
     def _check_contents(self, directory: Path, manifest: Manifest, manifest_text: str) -> None:
         main = directory / MAIN_FILE
@@ -243,14 +266,14 @@ class ProgramStore:
 
     def _check_name(self, manifest: Manifest) -> None:
         for name in names_in(self._root):
-            if name != manifest.name and _alike(name) == _alike(manifest.name):
+            if name != manifest.name and alike(name) == alike(manifest.name):
                 raise LaunchError(
                     f"program '{manifest.name}': '{name}' is installed, and names that differ only in case or"
                     " in '-' and '_' are the same",
                     hint=f"choose another name, or 'pie remove {name}'",
                 )
         version = str(manifest.version)
-        for other in self._version_names(manifest.name):
+        for other in self._records.version_names(manifest.name):
             if other != version and other.casefold() == version.casefold():
                 raise LaunchError(
                     f"program '{manifest.identity}': '{other}' is installed, and versions that differ only in case"
@@ -260,16 +283,11 @@ class ProgramStore:
 
     def _is_same(self, record: Record, *, force: bool) -> bool:
         """Whether these contents are installed already. Raises LaunchError when others are, and nothing is forced."""
-        folder = self._folder(record.name, record.version)
-        if folder is None:
+        if self._records.folder(record.name, record.version) is None:
             return False
-        try:
-            found = read_record(folder)
-        except LaunchError:
-            return False
-        if (record.program_hash, record.manifest_hash) == (found.program_hash, found.manifest_hash):
+        if self._records.holds(record):
             return True
-        if not force:
+        if not force and isinstance(self._records.read(record.name, record.version), Record):
             raise LaunchError(
                 f"Program '{record.identity}' is already installed with different contents: raise the version or"
                 " force the overwrite",
@@ -278,7 +296,7 @@ class ProgramStore:
         return False
 
     def _sweep(self) -> None:
-        self._unpacked.sweep(lambda: {record.program_hash for record in self._readable()})
+        self._unpacked.sweep(lambda: {record.program_hash for record in self._records.readable()})
 
     def _write(self, record: Record, payload: bytes, manifest_text: str) -> None:
         entries = [
@@ -297,7 +315,7 @@ class ProgramStore:
             remove_tree(folder.parent)
 
     def _refuse_needed(self, identities: list[str]) -> None:
-        for record in self._readable():
+        for record in self._records.readable():
             locked = [f"{name}@{version}" for name, version in record.dependencies.items()]
             needed = [identity for identity in locked if identity in identities]
             if needed and record.identity not in identities:
@@ -337,10 +355,6 @@ def not_installed(name: str, version: str, chain: str = "") -> LaunchError:
         f"program '{name}@{version}' is not installed: upload it with install_program or 'pie install'{needed}",
         hint="'pie list' shows what is installed",
     )
-
-
-def _alike(name: str) -> str:
-    return name.casefold().replace("_", "-")
 
 
 def _lines(text: bytes) -> bytes:

@@ -119,10 +119,10 @@ async def signal_process(connection: Connection, signal: SignalProcess) -> None:
 
 
 async def find_program(connection: Connection, inferlet: str) -> Program:
-    """One that this connection has uploaded goes before an installed one. Raises LaunchError."""
+    """One that this connection has uploaded goes before an installed one that its user trusts. Raises LaunchError."""
     if (uploaded := connection.uploaded.get(inferlet)) is not None:
         return uploaded
-    installed = await asyncio.to_thread(connection.service.programs.find, inferlet)
+    installed = await asyncio.to_thread(connection.service.programs.find, inferlet, connection.user.name)
     return installed.program
 
 

@@ -194,12 +194,15 @@ async def process_result(connection: Connection, options: ProcessOptions) -> dic
 
 @_answers("programs", ProgramsOptions)
 async def programs(connection: Connection, options: ProgramsOptions) -> dict[str, object]:
-    store = connection.service.programs
+    """With a name `trusted` says of each version whether the name alone may mean it."""
+    store, user = connection.service.programs, connection.user.name
     listing = [record for record in await asyncio.to_thread(store.listing) if options.name in ("", record.name)]
     found = [msgspec.to_builtins(record) for record in listing]
     if options.name:
         for entry in found:
-            installed = await asyncio.to_thread(store.find, f"{entry['name']}@{entry['version']}")
+            full_name = f"{entry['owner']}:{entry['name']}@{entry['version']}"
+            installed = await asyncio.to_thread(store.find, full_name)
+            entry["trusted"] = store.trusts(entry["owner"], user)
             entry["parameters"] = installed.manifest.parameters.table()
             entry["manifest"] = installed.manifest_text
             entry["description"] = installed.manifest.description

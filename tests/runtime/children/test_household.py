@@ -1,6 +1,7 @@
 """What ends with what while a child is still being started."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
@@ -31,7 +32,7 @@ def household(program: Program | None = None) -> Household:
     async def start(request: ChildRequest) -> Process:
         raise AssertionError(request)
 
-    def resolve(name: str) -> Program:
+    def resolve(name: str, users: Sequence[str]) -> Program:
         assert program is not None, name
         return program
 

@@ -173,11 +173,11 @@ def test_what_is_no_identifier_is_refused(store, identifier):
 
 def test_check_compares_the_hashes_it_is_given(store):
     record = store.install(MAIN, manifest()).record
-    hashes = (record.program_hash, record.manifest_hash)
+    program, manifest_hash = record.program_hash, record.manifest_hash
     assert store.check("demo", "0.1.0")
-    assert store.check("demo", "0.1.0", *hashes)
-    assert not store.check("demo", "0.1.0", "0" * 64)
-    assert not store.check("demo", "0.1.0", hashes[0], "0" * 64)
+    assert store.check("demo", "0.1.0", program_hash=program, manifest_hash=manifest_hash)
+    assert not store.check("demo", "0.1.0", program_hash="0" * 64)
+    assert not store.check("demo", "0.1.0", program_hash=program, manifest_hash="0" * 64)
     assert not store.check("demo", "0.2.0")
     assert not store.check("nothing", "0.1.0")
     with pytest.raises(LaunchError, match="Invalid program identifier"):
