@@ -49,6 +49,7 @@
       ConfigError
       ProtocolError
       AuthError
+        EngineKeyError                the engine at an address is not the one known there
       EngineStoppedError
 
 A class with two parents is also caught as the Python built-in named. The message says what and why; the hint says
@@ -304,6 +305,10 @@ class ProtocolError(PieError):
 
 class AuthError(PieError):
     """Authentication failed."""
+
+
+class EngineKeyError(AuthError):
+    """What answers does not prove which engine it is, or is not the one known at its address."""
 
 
 class EngineStoppedError(PieError):

@@ -1,8 +1,10 @@
 """`pie auth`"""
 
 import json
+import os
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -31,7 +33,7 @@ def add(common: Common, user: str, key_name: str | None) -> None:
     """Add a public key, read from standard input, and print its fingerprint.
 
     \b
-    pie auth add ada < ~/.ssh/id_ed25519.pub
+    pie auth add ada < ada.pub
     """
     users = _users(common)
     if sys.stdin.isatty():
@@ -76,6 +78,45 @@ def list_keys(common: Common) -> None:
         print(table(("USER", "KEY", "TYPE", "FINGERPRINT"), [list(row.values()) for row in rows]))
     else:
         print(f"nobody may connect with a key: there is none in {users.file}", file=sys.stderr)
+
+
+@command.command("new-key")
+@click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False))
+@common_options
+@click.pass_obj
+def make_key(common: Common, file: Path | None) -> None:
+    """Make a key for logins to engines alone, and print its public half, for 'pie auth add' at the engine.
+
+    \b
+    pie auth new-key > ada.pub
+    """
+    from pie_mlx.cli.connecting import own_key_file
+    from pie_mlx.client.keys import new_key
+    from pie_mlx.config.public_keys import parse_public_key
+
+    path = file or own_key_file(os.environ)
+    line = new_key(path)
+    row = {"path": str(path), "public_key": line, "fingerprint": parse_public_key(line).fingerprint}
+    print(json.dumps(row) if common.json else line)
+    if not common.quiet:
+        print(f"pie: the private key is {path}", file=sys.stderr)
+
+
+@command.command
+@click.argument("engine", metavar="URL")
+@click.option(
+    "--in", "file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="The file known_engines."
+)
+@common_options
+@click.pass_obj
+def trust(common: Common, engine: str, file: Path | None) -> None:
+    """Log in to the engine at URL from now on, whichever was there before, and print the fingerprint of its key.
+
+    Compare it with the one that 'pie serve' prints there.
+    """
+    from pie_mlx.cli.trusting import trust_engine
+
+    trust_engine(common, engine, file)
 
 
 def _users(common: Common) -> "AuthorizedUsers":

@@ -2,7 +2,7 @@
 
 import getpass
 import os
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,11 +12,13 @@ from pie_mlx.cli.interrupts import Protect, run_interruptible
 from pie_mlx.cli.options import Common
 from pie_mlx.client import Address, Client, connect, find_engine
 from pie_mlx.config import pie_home
-from pie_mlx.errors import AuthError, InvalidArgumentError, SessionClosedError
+from pie_mlx.errors import AuthError, EngineKeyError, InvalidArgumentError, SessionClosedError
 
 CREDENTIALS = ("PIE_USER", "PIE_KEY", "PIE_TOKEN")
 """For an engine at an address: whom to be, the file of that user's private key, the engine's token. Not on the command
 line, where others of this machine could read it."""
+UNBOUND = "PIE_UNBOUND_LOGIN"
+"""Set to log in to engines of the first release, which do not prove which one they are."""
 PREFIX_CHARACTERS = 4
 ID_CHARACTERS = 36
 
@@ -30,16 +32,35 @@ async def open_client(address: Address) -> Client:
     if address.token is not None:
         return await connect(address.url, token=address.token, username=getpass.getuser())
     user, key, token = (os.environ.get(name) or None for name in CREDENTIALS)
-    user, key = address.username or user, address.key_file or key
+    user, key_file = address.username or user, address.key_file or (Path(key) if key else None)
+    if key_file is None and address.username is None and (own := own_key_file(os.environ)).exists():
+        key_file = own
     if token is not None and address.username is None:
         return await connect(address.url, token=token, username=user)
     try:
-        return await connect(address.url, username=user or getpass.getuser(), key_file=Path(key) if key else None)
+        return await connect(
+            address.url,
+            username=user or getpass.getuser(),
+            key_file=key_file,
+            allow_unbound=bool(os.environ.get(UNBOUND)),
+        )
+    except EngineKeyError:
+        raise
     except AuthError as error:
         hint = "set PIE_USER and PIE_KEY (a private key's file), or PIE_TOKEN"
         raise AuthError(
             error.message, hint=hint if address.username is None else "--username, --private-key-path"
         ) from None
+
+
+def own_key_file(environment: Mapping[str, str]) -> Path:
+    """Where 'pie auth new-key' puts a key."""
+    return pie_home(environment) / "keys" / "id_ed25519"
+
+
+def key_in_use(environment: Mapping[str, str]) -> Path:
+    """The key that the environment names, else the own one, which may not be there."""
+    return Path(environment["PIE_KEY"]) if environment.get("PIE_KEY") else own_key_file(environment)
 
 
 def engine_address(common: Common) -> Address:

@@ -29,6 +29,7 @@ from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import ConfigError, ModelLoadError
 from pie_mlx.event_log import EventWriter
 from pie_mlx.events import Event, ProcessOutput
+from pie_mlx.login import fingerprint
 
 if TYPE_CHECKING:
     from pie_mlx.server import Server
@@ -180,6 +181,7 @@ class _Serving:
             "pages": f"{pages} of {self.settings.page_size} tokens",
             "home": str(home()),
             "authentication": "on" if self.config.auth.enabled else "off",
+            **({} if server.engine_key is None else {"engine_key": fingerprint(server.engine_key)}),
             "sandbox": f"{runtime.sandbox}, one process per program",
         }
 

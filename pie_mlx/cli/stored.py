@@ -16,7 +16,6 @@ from pie_mlx.cli.table import size, table
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.parameters import Parameters
 from pie_mlx.runtime.program import find_program
-from pie_mlx.runtime.semver import Version
 from pie_mlx.runtime.store import Installed, ProgramStore, Record, digest, pack_program
 from pie_mlx.runtime.store.packing import pack_module
 from pie_mlx.runtime.store.resolution import parse_identifier
@@ -73,13 +72,12 @@ def show(common: Common, name: str) -> None:
 def remove(common: Common, name: str, yes: bool, scratch: bool) -> None:
     """Remove one version of a program, or all of them."""
     store = _store()
-    wanted = parse_identifier(name)
-    program = wanted.name
-    found = _chosen(store, program, name, wanted.version)
+    program, is_one = parse_identifier(name).name, "@" in name.rpartition(":")[2]
+    found = _chosen(store, program, name, is_one=is_one)
     folders = _scratch_folders(common, program) if scratch else []
     files = f" and {len(folders)} directories with its files" if folders else ""
     confirm(f"Remove {', '.join(found)}{files}?", refusal="nothing was removed", yes=yes)
-    removed = store.remove(program, found[0].partition("@")[2] if "@" in name else None)
+    removed = store.remove(program, found[0].partition("@")[2] if is_one else None)
     for folder in folders:
         _remove_folder(folder)
     print(
@@ -89,11 +87,13 @@ def remove(common: Common, name: str, yes: bool, scratch: bool) -> None:
     )
 
 
-def _chosen(store: ProgramStore, program: str, name: str, version: Version | None) -> list[str]:
-    if "@" in name:
-        return [store.find(f"{program}@{version or 'latest'}").identity]
+def _chosen(store: ProgramStore, program: str, name: str, *, is_one: bool) -> list[str]:
+    """Raises LaunchError where nothing is called that."""
     found = [f"{program}@{version}" for version in sorted(store.versions(program))]
-    return found or [store.find(name).identity]
+    if found and not is_one and ":" not in name:
+        return found  # damaged ones too, which cannot be launched
+    latest = store.find(name).identity
+    return [latest] if is_one else found
 
 
 def _scratch_folders(common: Common, program: str) -> list[Path]:

@@ -15,14 +15,13 @@ from blake3 import blake3
 from pie_mlx.client import frames
 from pie_mlx.client.connection import Connection, open_socket
 from pie_mlx.client.inputs import input_text, record_text
-from pie_mlx.client.keys import sign
+from pie_mlx.client.login import log_in, shown_key
 from pie_mlx.client.mcp_servers import StdioServer, error_json, failure
 from pie_mlx.client.process import Delivery, Download, RemoteProcess, as_event
-from pie_mlx.errors import AuthError, McpError, PieError, SessionClosedError
+from pie_mlx.errors import McpError, PieError, SessionClosedError
 from pie_mlx.events import ProcessFailed, ProcessReturned
 from pie_mlx.wire_text import clean_text
 
-DISABLED = "Authenticated (Engine disabled authentication)"
 SHOWN_ID_CHARACTERS = 8
 
 Watched = asyncio.Queue[frames.EngineEvent | PieError]
@@ -48,6 +47,7 @@ class Client:
     """
 
     def __init__(self) -> None:
+        self._url = ""
         self._connection: Connection
         self._queues: dict[str, asyncio.Queue[Delivery]] = {}
         self._downloads: dict[tuple[str, str], Download] = {}
@@ -59,6 +59,7 @@ class Client:
 
     async def open(self, url: str, unix_socket: str | None = None) -> None:
         """Connect. Raises SessionClosedError when nobody answers."""
+        self._url = url
         self._connection = Connection(await open_socket(url, unix_socket), self._take, self._lost)
 
     async def close(self) -> None:
@@ -77,14 +78,17 @@ class Client:
     ) -> None:
         await self.close()
 
-    async def authenticate(self, username: str, key_file: Path | None = None) -> None:
-        """Raises AuthError when the server wants a key and there is none, or does not take it."""
-        challenge = await self._connection.ask("auth_identify", username=username)
-        if challenge == DISABLED:
-            return
-        if key_file is None:
-            raise AuthError(f"the engine wants a key of user '{username}'", hint="name the file of its private key")
-        await self._connection.ask("auth_prove", signature=sign(key_file, challenge))
+    async def authenticate(self, username: str, key_file: Path | None = None, *, allow_unbound: bool = False) -> None:
+        """Raises AuthError when the server wants a key and there is none, or does not take it, and EngineKeyError when
+        it is not the engine that `known_engines` beside the key has at this address.
+
+        `allow_unbound` logs in to engines of the first release, which could use that to log in elsewhere.
+        """
+        await log_in(self._connection, self._url, username, key_file, allow_unbound=allow_unbound)
+
+    async def engine_key(self) -> bytes:
+        """The public key of the engine, proved. Raises EngineKeyError where it has none."""
+        return await shown_key(self._connection)
 
     async def authenticate_by_token(self, token: str, username: str | None = None) -> None:
         """With the engine's internal token: admin rights. Raises AuthError."""
@@ -368,10 +372,11 @@ async def connect(
     username: str | None = None,
     key_file: Path | None = None,
     token: str | None = None,
+    allow_unbound: bool = False,
 ) -> Client:
     """A connected client that has authenticated as asked. `unix_socket` goes before `url` and needs no key.
 
-    Raises SessionClosedError when nobody answers, AuthError.
+    Raises SessionClosedError when nobody answers, and what `Client.authenticate` raises.
     """
     client = Client()
     await client.open(url, unix_socket)
@@ -379,7 +384,7 @@ async def connect(
         if token is not None:
             await client.authenticate_by_token(token, username)
         elif username is not None:
-            await client.authenticate(username, key_file)
+            await client.authenticate(username, key_file, allow_unbound=allow_unbound)
     except BaseException:
         await client.close()
         raise

@@ -1,13 +1,31 @@
-"""Signing with a private key, for servers that want one."""
+"""Keys of a user: making one, and signing with one."""
 
 import base64
+import os
 from pathlib import Path
 
 from pie_mlx.errors import AuthError
 
+_MODE = 0o600
 
-def sign(key_file: Path, challenge: str) -> str:
-    """The signature of a base64 challenge, in base64. Raises AuthError."""
+
+def new_key(file: Path) -> str:
+    """Write a new private key; answers the line of its public half. Raises AuthError where there is a file already."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+    key = Ed25519PrivateKey.generate()
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE), "wb") as out:
+            out.write(key.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()))
+    except OSError as error:
+        raise AuthError(f"{file}: {error.strerror}", hint="name another file") from None
+    return key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
+
+
+def sign(key_file: Path, message: bytes) -> str:
+    """The signature of a message, in base64. Raises AuthError."""
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 
@@ -18,7 +36,6 @@ def sign(key_file: Path, challenge: str) -> str:
         key = load(text, password=None)
     except (OSError, ValueError, TypeError) as error:
         raise AuthError(f"private key {key_file}: {error}", hint="name an unencrypted OpenSSH or PEM key") from None
-    message = base64.b64decode(challenge)
     match key:
         case ed25519.Ed25519PrivateKey():
             signature = key.sign(message)

@@ -58,10 +58,6 @@ class AuthorizedUsers:
             self._seen = seen
         return self._users
 
-    def knows(self, user: str) -> bool:
-        """Whether there is such a user. Raises ConfigError."""
-        return user in self.users()
-
     def verifies(self, user: str, message: bytes, signature: bytes) -> bool:
         """Whether one of the user's keys made the signature. Raises ConfigError."""
         return any(key.verifies(message, signature) for key in self.users().get(user, {}).values())

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.serialization import (
 from pie_mlx.errors import InvalidArgumentError
 
 RSA_BITS = (2048, 8192)
-_HINT = "paste the line of a .pub file, such as ~/.ssh/id_ed25519.pub"
+_HINT = "paste the line that 'pie auth new-key' prints, or that of a .pub file"
 _CURVES = {"secp256r1": ("ecdsa-sha2-nistp256", SHA256), "secp384r1": ("ecdsa-sha2-nistp384", SHA384)}
 _OPENSSH = ("ssh-ed25519", "ssh-rsa", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384")
 _PEM = ("-----BEGIN PUBLIC KEY-----", "-----BEGIN RSA PUBLIC KEY-----")

@@ -262,7 +262,7 @@ class Connection:
                 self._fail()
 
     async def _guarded(self, handler: Handler, request: frames.Request) -> str | None:
-        if not isinstance(request, frames.AuthIdentify | frames.AuthProve | frames.AuthByToken):
+        if not isinstance(request, frames.AuthIdentify | frames.AuthProve | frames.AuthByToken | frames.AuthEngine):
             _ = self.user
         return await handler(self, request)
 
@@ -290,7 +290,8 @@ class Connection:
             self._wire.allow_frames_of(settings.frame_bytes)
             self._deadline.cancel()
         elif self.identity.failures >= settings.failures:
-            self.close(NOT_AUTHENTICATED, f"{self.identity.failures} failed authentications")
+            self._wire.flush()  # the last refusal says why
+            self.close(NOT_AUTHENTICATED, "too many failed authentications")
 
     def _check_authenticated(self) -> None:
         if not self.is_authenticated:

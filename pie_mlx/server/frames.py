@@ -43,6 +43,12 @@ class AuthIdentify(Request, frozen=True):
     username: str
 
 
+class AuthEngine(Request, frozen=True):
+    """Asks for the engine's key, and for its signature of a nonce (base64)."""
+
+    nonce: str
+
+
 class AuthProve(Request, frozen=True):
     signature: str
 
@@ -198,6 +204,7 @@ AnyFrame = (
     AuthIdentify
     | AuthProve
     | AuthByToken
+    | AuthEngine
     | Ping
     | Query
     | ListProcesses

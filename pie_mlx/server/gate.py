@@ -1,12 +1,9 @@
-"""What is refused before anybody looks at it: foreign web pages, rebound names, too many at once."""
+"""What is refused before anybody looks at it: foreign web pages, rebound names."""
 
-import time
-from collections import deque
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
-FAILURES_PER_MINUTE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,27 +40,3 @@ def host_name(header: str) -> str:
     if header.startswith("["):
         return header[1:].partition("]")[0].lower()
     return header.partition(":")[0].lower()
-
-
-@dataclass(slots=True)
-class FailureCount:
-    """Failed authentications per address within the last minute."""
-
-    limit: int = FAILURES_PER_MINUTE
-    clock: Callable[[], float] = time.monotonic
-    _failures: dict[str, deque[float]] = field(default_factory=dict[str, deque[float]])
-
-    def add(self, address: str) -> None:
-        self._failures.setdefault(address, deque(maxlen=self.limit)).append(self.clock())
-
-    def refuses(self, address: str) -> Refusal | None:
-        failures = self._failures.get(address)
-        if failures is None:
-            return None
-        while failures and failures[0] < self.clock() - 60:
-            failures.popleft()
-        if not failures:
-            del self._failures[address]
-        if len(failures) < self.limit:
-            return None
-        return Refusal(429, "too many failed authentications from this address: wait a minute\n")

@@ -6,6 +6,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from math import ceil
 from pathlib import Path
@@ -24,6 +25,7 @@ from pie_mlx.runtime.registry import OutputLogs, Registry, RegistryLimits
 from pie_mlx.runtime.store import Owners, ProgramStore
 from pie_mlx.server.authentication import Doorkeeper, Identity, Keys, new_token
 from pie_mlx.server.connection import Connection
+from pie_mlx.server.engine_key import EngineKey
 from pie_mlx.server.gate import Refusal, check_host, check_origin
 from pie_mlx.server.handlers import handlers
 from pie_mlx.server.http import http_app
@@ -98,8 +100,16 @@ class Server:
         """Opens everything, until the server stops."""
         return self._doorkeeper.token
 
+    @property
+    def engine_key(self) -> bytes | None:
+        """The public key by which clients recognise it; None without authentication."""
+        key = self._doorkeeper.engine_key
+        return None if key is None else key.public
+
     async def __aenter__(self) -> Self:
         run_directory(self._home)
+        if self._doorkeeper.keys is not None:
+            self._doorkeeper = replace(self._doorkeeper, engine_key=EngineKey.of_home(self._home))
         try:
             if self._announces:
                 self._claim = claim(self._home)
@@ -236,11 +246,7 @@ class _Hall:
         refusal = check_origin(headers.get("Origin"), settings.origins)
         if refusal is not None or is_unix(connection):
             return refusal
-        return (
-            check_host(headers.get("Host"), settings.host)
-            or self._service.failures.refuses(_address(connection))
-            or self._check_room()
-        )
+        return check_host(headers.get("Host"), settings.host) or self._check_room()
 
     def enter(self, wire: Wire, connection: socket.socket) -> Connection:
         trusted = login_name() if is_unix(connection) else None

@@ -11,8 +11,8 @@ from pie_mlx.runtime.registry import Registry
 from pie_mlx.runtime.store import ProgramStore
 from pie_mlx.server.authentication import Doorkeeper
 from pie_mlx.server.board import Board
+from pie_mlx.server.failures import Failures
 from pie_mlx.server.feed import Feed
-from pie_mlx.server.gate import FailureCount
 from pie_mlx.server.roster import Roster
 from pie_mlx.server.settings import ServerSettings
 
@@ -32,7 +32,7 @@ class Service:
     feed: Feed = field(default_factory=Feed)
     board: Board = field(default_factory=Board)
     roster: Roster = field(default_factory=Roster)
-    failures: FailureCount = field(default_factory=FailureCount)
+    failures: Failures = field(default_factory=Failures)
     started_at: float = field(default_factory=time.time)
     installing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(INSTALLS_AT_ONCE))
     """Held while what came with an upload is read and unpacked: others need threads too."""

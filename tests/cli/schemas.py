@@ -102,6 +102,8 @@ SCHEMAS = {
     "model remove": row(removed=TEXT, freed_bytes=COUNT),
     "auth list": rows(user=TEXT, key=TEXT, type=TEXT, fingerprint=TEXT),
     "auth add": row(user=TEXT, key=TEXT, type=TEXT, fingerprint=TEXT),
+    "auth new-key": row(path=TEXT, public_key=TEXT, fingerprint=TEXT),
+    "auth trust": row(url=TEXT, fingerprint=TEXT),
     "auth remove": row(user=TEXT, removed={"type": "array", "items": TEXT}),
     "config show": rows(key=TEXT, value={}, origin=TEXT),
     "version": {"type": "object", "additionalProperties": TEXT},

@@ -1,10 +1,16 @@
 import io
+import stat
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ed25519
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from pie_mlx.client.known_engines import KnownEngines
+from pie_mlx.config.authorized_users import AuthorizedUsers
+from pie_mlx.login import fingerprint
+from pie_mlx.server import ServerSettings
 from tests.cli.schemas import parsed
+from tests.server.running import RunningServer
 
 KEY, OTHER_KEY = (
     ed25519.Ed25519PrivateKey.from_private_bytes(bytes([number] * 32))
@@ -111,3 +117,59 @@ def test_the_configuration_says_where_the_keys_are(add, home, tmp_path):
     (home / "config.toml").write_text(f'[auth]\nauthorized_users = "{tmp_path}/elsewhere/users.toml"\n')
     assert add("ada").code == 0
     assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["users.toml"]
+
+
+def test_a_new_key_is_the_users_alone_and_its_public_half_is_printed(pie, add, home):
+    ended = pie("auth", "new-key")
+    file = home / "keys" / "id_ed25519"
+    assert (ended.code, ended.err) == (0, f"pie: the private key is {file}\n")
+    assert [stat.S_IMODE(place.stat().st_mode) for place in (file, file.parent)] == [0o600, 0o700]
+    assert "PRIVATE" not in ended.out
+    assert add("ada", key=ended.out).code == 0
+
+
+def test_a_new_key_overwrites_nothing(pie, tmp_path):
+    file = tmp_path / "key"
+    assert parsed("auth new-key", pie("auth", "new-key", file, "--json").out)["path"] == str(file)
+    kept = file.read_bytes()
+    ended = pie("auth", "new-key", file)
+    assert (ended.code, file.read_bytes() == kept) == (1, True)
+    assert ended.err == f"pie: {file}: File exists\n     try: name another file\n"
+
+
+@pytest.fixture
+def locked(home, add, pie):
+    """An engine that wants a key, which is ada's own."""
+    add("ada", key=pie("auth", "new-key", "-q").out)
+    users = AuthorizedUsers(home / "authorized_users.toml")
+    settings = ServerSettings(port=0, authentication=True)
+    running = RunningServer(home, settings, keys=users, announces=False).start()
+    yield running
+    running.stop()
+
+
+def test_the_own_key_is_used_where_none_is_named(locked, pie, monkeypatch):
+    monkeypatch.setenv("PIE_USER", "ada")
+    assert pie("ps", "--url", locked.url).code == 0
+
+
+def test_another_engine_at_an_address_is_used_once_it_is_trusted(locked, pie, home, monkeypatch):
+    monkeypatch.setenv("PIE_USER", "ada")
+    known = KnownEngines(home / "keys" / "known_engines")
+    known.trust(locked.url, bytes(32))
+    ended = pie("ps", "--url", locked.url)
+    assert ended.code == 1
+    hint = f"try: if you know why, 'pie auth trust {locked.url} --in {known.file}'"
+    assert ended.err.splitlines()[1].strip() == hint
+    row = parsed("auth trust", pie("auth", "trust", locked.url, "--json").out)
+    assert row["fingerprint"] == fingerprint(locked.server.engine_key)
+    assert pie("ps", "--url", locked.url).code == 0
+
+
+def test_an_engine_that_asks_for_no_key_cannot_be_trusted(pie, home):
+    running = RunningServer(home, announces=False).start()
+    try:
+        ended = pie("auth", "trust", running.url)
+    finally:
+        running.stop()
+    assert (ended.code, "does not prove which one it is" in ended.err) == (1, True)

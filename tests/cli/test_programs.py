@@ -227,3 +227,16 @@ def test_another_version_of_a_program_that_comes_with_the_engine_is_not_installe
 
 def test_errors_are_json_when_asked(pie):
     assert json.loads(pie("--json", "show", "nothing").err)["error"]["type"] == "LaunchError"
+
+
+def test_a_program_is_removed_by_its_full_name_only_where_its_owner_has_it(pie, demo):
+    pie("install", demo)
+    ended = pie("remove", "a@b:demo", "-y")
+    assert (ended.code, "belongs to the user 'local'" in ended.err) == (1, True)
+    assert pie("remove", "local:demo", "-y").out == "removed demo@0.1.0\n"
+
+
+def test_a_damaged_program_is_removed(pie, demo, home):
+    pie("install", demo)
+    (home / "programs" / "demo" / "0.1.0" / "meta.json").write_text("{")
+    assert pie("remove", "demo", "-y").out == "removed demo@0.1.0\n"

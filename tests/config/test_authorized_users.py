@@ -127,9 +127,9 @@ def test_a_file_of_another_user_is_refused(known, monkeypatch):
 def test_the_file_is_read_again_when_it_changes(known):
     known.add("ada", "a", KEY)
     reader = AuthorizedUsers(known.file)
-    assert not reader.knows("bob")
+    assert "bob" not in reader.users()
     known.add("bob", "a", KEY)
-    assert reader.knows("bob")
+    assert "bob" in reader.users()
 
 
 def test_any_key_of_a_user_may_have_signed(known):

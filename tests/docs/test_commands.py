@@ -16,8 +16,8 @@ QUICK = ["pie check examples/hello", "pie config show", "pie model list", "pie l
 
 
 def words_of(line):
-    """A line without what a shell reads: variables before it, and behind it comments, `&`, a file for input."""
-    line = re.split(r"\s{2,}|\s#\s|\s<\s|\s&$", line)[0]
+    """A line without what a shell reads: variables before it, and behind it comments, `&`, files."""
+    line = re.split(r"\s{2,}|\s#\s|\s[<>]\s|\s&$", line)[0]
     words = shlex.split(line)
     while "=" in words[0]:
         variable = words.pop(0).partition("=")[0]

@@ -71,7 +71,7 @@ async def test_a_higher_version_does_not_take_a_name_over(clients, force):
 
 @pytest.mark.parametrize("name", ["text-completion", "Text_Completion", "openai", "OpenAI", "chat"])
 async def test_nobody_takes_a_name_of_the_engine(clients, name):
-    with pytest.raises(LaunchError, match="the name comes with the engine|is installed"):
+    with pytest.raises(LaunchError, match=r"the name comes with the engine|is installed"):
         await install(clients[1], "bob", name, "99.0.0")
 
 

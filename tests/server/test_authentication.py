@@ -1,6 +1,8 @@
 import asyncio
 import base64
+import stat
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from cryptography.hazmat.primitives import hashes, serialization
@@ -10,9 +12,12 @@ from pie_client.crypto import ParsedPrivateKey
 from websockets.exceptions import InvalidStatus
 
 from pie_mlx.config.authorized_users import AuthorizedUsers
-from pie_mlx.errors import AuthError
+from pie_mlx.errors import AuthError, ConfigError
+from pie_mlx.login import login_message
 from pie_mlx.server import ServerSettings
 from pie_mlx.server.authentication import DISABLED, Doorkeeper, Identity, new_token
+from pie_mlx.server.engine_key import EngineKey
+from pie_mlx.server.failures import Failures
 from tests.server.programs import PLAYER
 from tests.server.running import MANIFEST, RunningServer
 from tests.server.speaking import speak
@@ -80,10 +85,14 @@ def doorkeeper(users):
 
 
 @pytest.fixture(scope="module")
+def engine_key(tmp_path_factory):
+    return EngineKey.of_home(tmp_path_factory.mktemp("engine"))
+
+
+@pytest.fixture(scope="module")
 def server(tmp_path_factory, users):
     settings = ServerSettings(port=0, authentication=True, unauthenticated=3)
     running = RunningServer(tmp_path_factory.mktemp("home"), settings, keys=users).start()
-    running.server.service.failures.limit = 1000
     running.server.service.programs.install(PLAYER.encode(), MANIFEST.format(name="player", version="0.1.0"))
     yield running
     running.stop()
@@ -130,9 +139,66 @@ def test_what_is_no_base64_is_refused(doorkeeper):
         identity.prove("###")
 
 
-def test_an_unknown_user_is_refused(doorkeeper):
-    with pytest.raises(AuthError, match="User 'eve' is not authorized"):
-        Identity(doorkeeper).identify("eve")
+def test_an_unknown_user_is_answered_like_one_who_is_known(doorkeeper):
+    answers = set()
+    for name in ("ada", "eve"):
+        identity = Identity(doorkeeper)
+        assert len(base64.b64decode(identity.identify(name))) == 48
+        with pytest.raises(AuthError) as refused:
+            identity.prove(base64.b64encode(bytes(64)).decode())
+        answers.add((refused.value.message, refused.value.hint, identity.failures))
+    assert len(answers) == 1
+
+
+def test_a_signature_bound_to_the_engine_proves_who_one_is(doorkeeper, engine_key):
+    identity = Identity(replace(doorkeeper, engine_key=engine_key))
+    challenge = base64.b64decode(identity.identify("ada"))
+    message = login_message(engine_key.public, challenge, "ada")
+    assert identity.prove(base64.b64encode(sign("rsa", message)).decode()) == "Authenticated"
+
+
+@pytest.mark.parametrize("part", ["engine", "challenge", "user"])
+def test_a_signature_bound_to_anything_else_proves_nothing(doorkeeper, engine_key, tmp_path, part):
+    identity = Identity(replace(doorkeeper, engine_key=engine_key))
+    bound = {
+        "engine": engine_key.public,
+        "challenge": base64.b64decode(identity.identify("ada")),
+        "user": "ada",
+    } | {part: {"engine": EngineKey.of_home(tmp_path).public, "challenge": bytes(48), "user": "bob"}[part]}
+    with pytest.raises(AuthError, match="Signature verification failed"):
+        identity.prove(base64.b64encode(sign("ed25519", login_message(*bound.values()))).decode())
+
+
+@pytest.mark.parametrize(
+    "nonce", ["", "####", base64.b64encode(bytes(31)).decode(), base64.b64encode(bytes(48)).decode()]
+)
+def test_an_engine_signs_nonces_alone(doorkeeper, engine_key, nonce):
+    with pytest.raises(AuthError, match="Invalid nonce"):
+        Identity(replace(doorkeeper, engine_key=engine_key)).show_engine(nonce)
+
+
+def test_the_key_of_an_engine_lasts_and_is_its_own(tmp_path):
+    first = EngineKey.of_home(tmp_path)
+    assert EngineKey.of_home(tmp_path).public == first.public
+    (file,) = tmp_path.iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("text", ["", "short", "###"])
+def test_a_damaged_key_of_an_engine_is_told_with_what_to_do(tmp_path, text):
+    file = tmp_path / "engine_key"
+    file.write_text(text)
+    file.chmod(0o600)
+    with pytest.raises(ConfigError, match="engine_key") as error:
+        EngineKey.of_home(tmp_path)
+    assert "remove it" in error.value.hint
+
+
+def test_a_key_of_an_engine_that_others_can_read_is_refused(tmp_path):
+    EngineKey.of_home(tmp_path)
+    (tmp_path / "engine_key").chmod(0o640)
+    with pytest.raises(ConfigError, match="mode is 0640"):
+        EngineKey.of_home(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["", "internal", "a b", "-a", "x" * 65, "a/b"])
@@ -223,16 +289,64 @@ async def test_few_may_wait_unauthenticated(server):
         await speaker.close()
 
 
-async def test_an_address_that_fails_too_often_is_refused(server):
-    failures = server.server.service.failures
-    failures.limit, failures._failures = 3, {}
+@pytest.fixture
+def counted(server, monkeypatch):
+    """Failures are counted anew."""
+    monkeypatch.setattr(server.server.service, "failures", Failures())
+
+
+async def fail(speaker, user):
+    """Fails to log in, and answers why."""
+    assert (await speaker.ask("auth_identify", username=user))[0]
+    return await speaker.ask("auth_prove", signature=base64.b64encode(bytes(64)).decode())
+
+
+@pytest.mark.parametrize("user", ["ada", "eve"])
+async def test_who_failed_too_often_as_a_user_has_one_attempt_per_connection(server, counted, user):
+    for _ in range(20):
+        server.server.service.failures.add(user, "127.0.0.1")
     async with await speak(server) as speaker:
-        for _ in range(3):
-            await speaker.ask("auth_identify", username="eve")
-    with pytest.raises(InvalidStatus) as refused:
-        await speak(server)
-    failures.limit, failures._failures = 1000, {}
-    assert refused.value.response.status_code == 429  # 8.1
+        assert await fail(speaker, user) == (False, "Signature verification failed")
+        assert await speaker.closed() == (4401, "too many failed authentications")
+
+
+async def test_nobody_is_locked_out_by_the_failures_of_others_at_the_same_address(server, counted):
+    for user in ("ada", "bob"):
+        for _ in range(20):
+            server.server.service.failures.add(user, "127.0.0.1")
+    async with PieClient(server.url) as client:
+        await client.authenticate("ada", ParsedPrivateKey.parse(private_text(KEYS["rsa"])))
+        await client.ping()
+
+
+async def test_where_very_many_logins_fail_all_wait_for_their_challenge(server, counted, monkeypatch):
+    for number in range(100):
+        server.server.service.failures.add(f"user{number}", "127.0.0.1")
+    pauses = []
+
+    async def pause(seconds):
+        pauses.append(seconds)
+
+    monkeypatch.setattr("pie_mlx.server.handlers.authentication.asyncio", SimpleNamespace(sleep=pause))
+    async with await speak(server) as speaker:
+        assert (await speaker.ask("auth_identify", username="ada"))[0]
+    assert pauses == [1.0]
+
+
+async def test_a_failed_proof_is_answered_after_a_time_of_its_own(server, counted, monkeypatch):
+    """However long the keys took: there are none of eve's."""
+    pauses = []
+
+    async def pause(seconds):
+        pauses.append(seconds)
+
+    loop = SimpleNamespace(time=lambda: 5.0)
+    fake = SimpleNamespace(sleep=pause, get_running_loop=lambda: loop)
+    monkeypatch.setattr("pie_mlx.server.handlers.authentication.asyncio", fake)
+    for user in ("ada", "eve"):
+        async with await speak(server) as speaker:
+            assert await fail(speaker, user) == (False, "Signature verification failed")
+    assert pauses == pytest.approx([0.0, 0.1] * 2)
 
 
 async def test_a_wrong_token_is_answered_late_and_delays_nothing_else(server):

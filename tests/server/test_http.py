@@ -7,7 +7,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from pie_mlx.server import ServerSettings
-from pie_mlx.server.gate import FailureCount, check_host, host_name
+from pie_mlx.server.gate import check_host, host_name
 from tests.server.running import RunningServer
 from tests.server.speaking import hang_up, speak
 
@@ -179,14 +179,3 @@ def test_hosts_are_read_without_port_and_brackets():
 
 def test_any_host_is_fine_off_loopback():
     assert check_host("anything", "0.0.0.0") is None
-
-
-def test_failures_are_forgotten_after_a_minute():
-    now = [0.0]
-    failures = FailureCount(limit=2, clock=lambda: now[0])
-    failures.add("a")
-    failures.add("a")
-    assert failures.refuses("a").status == 429
-    assert failures.refuses("b") is None
-    now[0] = 61.0
-    assert failures.refuses("a") is None

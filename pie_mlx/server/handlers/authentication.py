@@ -1,38 +1,50 @@
 """Who the connection acts for."""
 
 import asyncio
+import contextlib
 import random
+from collections.abc import Generator
 
 from pie_mlx.errors import AuthError
 from pie_mlx.server.connection import Connection
-from pie_mlx.server.frames import AuthByToken, AuthIdentify, AuthProve, Ping
+from pie_mlx.server.frames import AuthByToken, AuthEngine, AuthIdentify, AuthProve, Ping
 from pie_mlx.server.handlers.base import handles
+
+FAILURE_SECONDS = 0.1
+"""When a failed proof is answered, so that the time does not say which keys a user has, or whether there are any."""
+
+
+@handles(AuthEngine)
+async def show_engine(connection: Connection, request: AuthEngine) -> str:
+    with _counted(connection):
+        return connection.identity.show_engine(request.nonce)
 
 
 @handles(AuthIdentify)
 async def identify(connection: Connection, request: AuthIdentify) -> str:
-    try:
+    await asyncio.sleep(connection.service.failures.delay_seconds(connection.address))
+    with _counted(connection):
         return connection.identity.identify(request.username)
-    except AuthError:
-        connection.service.failures.add(connection.address)
-        raise
 
 
 @handles(AuthProve)
 async def prove(connection: Connection, request: AuthProve) -> str:
+    loop = asyncio.get_running_loop()
+    answered = loop.time() + FAILURE_SECONDS
     try:
-        return connection.identity.prove(request.signature)
+        with _counted(connection):
+            return connection.identity.prove(request.signature)
     except AuthError:
-        connection.service.failures.add(connection.address)
+        await asyncio.sleep(answered - loop.time())
         raise
 
 
 @handles(AuthByToken)
 async def by_token(connection: Connection, request: AuthByToken) -> str | None:
     try:
-        return connection.identity.take_token(request.token, request.username)
+        with _counted(connection):
+            return connection.identity.take_token(request.token, request.username)
     except AuthError as error:
-        connection.service.failures.add(connection.address)
         connection.spawn(_refuse_late(error), request)
         return None
 
@@ -41,6 +53,19 @@ async def by_token(connection: Connection, request: AuthByToken) -> str | None:
 async def ping(connection: Connection, request: Ping) -> str:
     del connection, request
     return "Pong"
+
+
+@contextlib.contextmanager
+def _counted(connection: Connection) -> Generator[None]:
+    """One who fails too often as one user gets one attempt per connection."""
+    identity, failures = connection.identity, connection.service.failures
+    try:
+        yield
+    except AuthError:
+        failures.add(identity.claimed, connection.address)
+        if failures.are_many(identity.claimed, connection.address):
+            identity.failures = max(identity.failures, connection.service.settings.failures)
+        raise
 
 
 async def _refuse_late(error: AuthError) -> str:

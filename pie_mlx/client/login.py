@@ -1,0 +1,81 @@
+"""Logging in with a key: what a client signs, and for which engine."""
+
+import base64
+import json
+import secrets
+from pathlib import Path
+
+from pie_mlx.client.connection import Connection
+from pie_mlx.client.keys import sign
+from pie_mlx.client.known_engines import KnownEngines
+from pie_mlx.errors import AuthError, EngineKeyError, PieError, SessionClosedError
+from pie_mlx.login import CHALLENGE_BYTES, NONCE_BYTES, PUBLIC_KEY_BYTES, engine_message, login_message
+
+DISABLED = "Authenticated (Engine disabled authentication)"
+
+
+async def log_in(
+    connection: Connection, url: str, username: str, key_file: Path | None, *, allow_unbound: bool = False
+) -> None:
+    """Raises AuthError where the engine wants a key and there is none, or does not take it, and EngineKeyError where
+    the engine is not the one known at `url`.
+
+    `allow_unbound` signs the bare challenge of an engine that has no key to bind the signature to. Whoever is at `url`
+    can use such a signature to log in elsewhere.
+    """
+    answer = await connection.ask("auth_identify", username=username)
+    if answer == DISABLED:
+        return
+    challenge = _decoded(answer, CHALLENGE_BYTES, "challenge")
+    if key_file is None:
+        raise AuthError(f"the engine wants a key of user '{username}'", hint="name the file of its private key")
+    known = KnownEngines.beside(key_file)
+    try:
+        engine_key = await shown_key(connection)
+    except EngineKeyError:
+        if not allow_unbound or known.knows(url):
+            raise
+        message = challenge
+    else:
+        known.check(url, engine_key)
+        message = login_message(engine_key, challenge, username)
+    await connection.ask("auth_prove", signature=sign(key_file, message))
+
+
+async def shown_key(connection: Connection) -> bytes:
+    """The public key of the engine, which proves that it has the private one. Raises EngineKeyError without proof."""
+    nonce = secrets.token_bytes(NONCE_BYTES)
+    try:
+        answer = await connection.ask("auth_engine", nonce=base64.b64encode(nonce).decode())
+    except SessionClosedError:
+        raise
+    except PieError as error:
+        raise EngineKeyError(
+            f"the engine does not prove which one it is: {error.message}",
+            hint="update it; PIE_UNBOUND_LOGIN=1 logs in to an old engine that you trust with logins to any other",
+        ) from None
+    return _proved(answer, nonce)
+
+
+def _proved(answer: str, nonce: bytes) -> bytes:
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    try:
+        found = json.loads(answer)
+        key = _decoded(found["key"], PUBLIC_KEY_BYTES, "key")
+        Ed25519PublicKey.from_public_bytes(key).verify(base64.b64decode(found["proof"]), engine_message(nonce))
+    except (ValueError, TypeError, KeyError, RecursionError, InvalidSignature):
+        raise EngineKeyError("what answers has not the key that it shows", hint="check the address") from None
+    return key
+
+
+def _decoded(text: str, size_bytes: int, what: str) -> bytes:
+    """Raises AuthError for anything but standard base64 of so many bytes."""
+    try:
+        found = base64.b64decode(text, validate=True)
+    except ValueError:
+        found = b""
+    if len(found) != size_bytes:
+        raise AuthError(f"the {what} of the server is not {size_bytes} bytes of base64", hint="is it a pie engine?")
+    return found

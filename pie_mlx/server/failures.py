@@ -1,0 +1,68 @@
+"""Failed logins, and what they cost those who go on failing. Nobody is locked out: somebody else's failures are not
+theirs, and a key cannot be guessed."""
+
+import ipaddress
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+
+WINDOW_SECONDS = 60.0
+USER_LIMIT, NETWORK_LIMIT = 20, 100
+DELAY_SECONDS = 1.0
+COUNTED = 4096
+"""Users at an address, and addresses, that are counted at once; beyond these the longest quiet are forgotten."""
+_IPV6_PREFIX = 64
+"""Whoever has an address of IPv6 has all of these."""
+
+
+@dataclass(slots=True)
+class _Counts:
+    """Events by key within the last minute, up to a limit for each."""
+
+    limit: int
+    clock: Callable[[], float]
+    _times: OrderedDict[Hashable, deque[float]] = field(default_factory=OrderedDict[Hashable, deque[float]])
+
+    def add(self, key: Hashable) -> None:
+        times = self._times.pop(key, None) or deque(maxlen=self.limit)
+        times.append(self.clock())
+        self._times[key] = times
+        if len(self._times) > COUNTED:
+            self._times.popitem(last=False)
+
+    def is_full(self, key: Hashable) -> bool:
+        times = self._times.get(key)
+        return times is not None and len(times) == self.limit and times[0] >= self.clock() - WINDOW_SECONDS
+
+
+class Failures:
+    """By user and address, and by address alone. `clock` gives monotonic seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._users = _Counts(USER_LIMIT, clock)
+        self._networks = _Counts(NETWORK_LIMIT, clock)
+
+    def add(self, user: str, address: str) -> None:
+        network = _network(address)
+        self._users.add((user, network))
+        self._networks.add(network)
+
+    def are_many(self, user: str, address: str) -> bool:
+        """Whether a connection that fails as this user once more is closed at once."""
+        return self._users.is_full((user, _network(address)))
+
+    def delay_seconds(self, address: str) -> float:
+        """How long any login from there waits for its challenge."""
+        return DELAY_SECONDS if self._networks.is_full(_network(address)) else 0.0
+
+
+def _network(address: str) -> str:
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address):
+        return address
+    mapped = found.ipv4_mapped
+    return str(mapped or ipaddress.ip_network((int(found), _IPV6_PREFIX), strict=False))
