@@ -62,9 +62,7 @@ class Household:
             raise LaunchError(f"launch: process {parent} has ended", hint="launch children while the parent runs")
         users = [member.username, *([member.program.owner] if member.program else [])]
         # Files are read and texts parsed: not on the loop.
-        program = await asyncio.to_thread(
-            child_program, word, member.program, lambda name: self.resolve(name, users)
-        )
+        program = await asyncio.to_thread(child_program, word, member.program, lambda name: self.resolve(name, users))
         async with self._parsing:  # children of all programs: one at a time
             value = await beside_the_loop(partial(parse_input, input_text), len(input_text))
         request = ChildRequest(program, value, member.username, parent, str(uuid.uuid4()))
