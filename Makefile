@@ -1,5 +1,6 @@
 # make demo   an example on the model in the package      make test    the test suite
 # make check  format, types, architecture                 make clean   remove what make installed
+# make fuzz   made-up input of strangers, for SECONDS=300
 #
 # Each does its own set-up into $(VENV); only Python 3.11 or newer and make are needed.
 
@@ -14,7 +15,9 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # itself; `pip check` names the absent ones, nothing misses them. On a Mac the package declares it, and torch is small.
 XGRAMMAR := $(shell sed -n 's/^xgrammar = \["\(.*\)"\]$$/\1/p' pyproject.toml)
 
-.PHONY: demo test check format clean
+SECONDS ?= 300
+
+.PHONY: demo test check format fuzz clean
 
 demo: $(VENV)/installed
 	$(BIN)/pie run examples/fork-and-tool
@@ -32,6 +35,9 @@ format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+fuzz: $(VENV)/installed-fuzz
+	$(BIN)/python -m tools.fuzz --seconds $(SECONDS)
+
 clean:
 	rm -rf $(VENV)
 
@@ -47,4 +53,8 @@ endif
 
 $(VENV)/installed-dev: $(VENV)/installed
 	$(PIP) install --group dev
+	@touch $@
+
+$(VENV)/installed-fuzz: $(VENV)/installed-dev
+	$(PIP) install --group fuzz
 	@touch $@

@@ -13,6 +13,7 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 settings.register_profile("ci", deadline=None, max_examples=50)
+settings.register_profile("fuzz", deadline=None, max_examples=int(os.environ.get("PIE_FUZZ_EXAMPLES", "1000")))
 settings.load_profile("ci")
 
 

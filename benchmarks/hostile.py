@@ -1,0 +1,276 @@
+"""Decode steps per second of an honest program alone and beside each attacker, in turns.
+
+    python -m benchmarks.hostile [--seconds 3] [--models dummy pie-tiny] [--attackers NAME ...] [--json FILE]
+
+Everything runs on one `pie serve` with its defaults and a sandbox. "Alone" is the mean of the turns before and after
+each attack, so that a slow drift of the machine changes no ratio. Clients that attack yield the processor to everything
+else, because they would be on another machine. /health is asked all the time; the table shows its slowest answer.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import psutil
+
+from benchmarks.attackers import CLIENTS, PROGRAMS, program_source
+from pie_mlx.client import Client, connect
+from pie_mlx.errors import PieError
+
+TARGET_RATIO = 0.8
+PAUSE_SECONDS = 0.3
+"""An attacker has got going, or is gone."""
+PATIENCE_SECONDS = 60.0
+"""Beyond its turn, until an honest program counts as stuck."""
+PROBE_SECONDS = 0.02
+
+HONEST = """
+import time
+from inferlet import Context, Model, Sampler, runtime
+
+async def main(input):
+    model, steps = Model.load(runtime.models()[0]), 0
+    started = time.monotonic()
+    while time.monotonic() < started + input["seconds"]:
+        with Context(model) as context:
+            context.append(range(8))
+            async for step in context.generate(Sampler.argmax(), max_tokens=100, auto_flush=False):
+                await step.execute()
+                steps += 1
+    return steps / (time.monotonic() - started)
+"""
+CHILD = "async def main(input): ..."
+
+
+@dataclass(frozen=True)
+class Row:
+    """Steps per second alone and beside an attacker; a ratio of 0 is one that got stuck."""
+
+    model: str
+    attacker: str
+    alone: float
+    beside: float
+    health_seconds: float
+    growth_mib: float
+    endings: int
+    last_ending: str
+    """How often a program was ended for what it does and launched anew, and why."""
+
+    @property
+    def ratio(self) -> float:
+        return self.beside / self.alone
+
+    def __str__(self) -> str:
+        mark = "" if self.ratio >= TARGET_RATIO else "  below target"
+        return (
+            f"{self.model:9} {self.attacker:26} {self.alone:8,.0f} {self.beside:8,.0f} {self.ratio:6.2f} "
+            f"{self.health_seconds:9.2f} {self.growth_mib:8.0f} {self._fate:40}{mark}"
+        )
+
+    @property
+    def _fate(self) -> str:
+        return f"ended {self.endings}: {self.last_ending}"[:40] if self.endings else ""
+
+
+class Health:
+    """Asks /health all the time, and how much memory the engine takes, on a thread of its own."""
+
+    def __init__(self, http: str, process_id: int) -> None:
+        self._url, self._process = f"{http}/health", psutil.Process(process_id)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self.worst_seconds = 0.0
+        self._start_bytes = self._peak_bytes = self._process.memory_info().rss
+
+    @property
+    def growth_mib(self) -> float:
+        return (self._peak_bytes - self._start_bytes) / (1 << 20)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._over.wait(PROBE_SECONDS):
+            begun = time.monotonic()
+            with (
+                contextlib.suppress(urllib.error.URLError, OSError),
+                urllib.request.urlopen(self._url, timeout=60) as got,
+            ):
+                got.read()
+            self.worst_seconds = max(self.worst_seconds, time.monotonic() - begun)
+            self._peak_bytes = max(self._peak_bytes, self._process.memory_info().rss)
+
+
+@dataclass(frozen=True)
+class Served:
+    """A running engine; its socket gives admin rights."""
+
+    url: str
+    socket: str
+    process_id: int
+
+    @property
+    def http(self) -> str:
+        return self.url.replace("ws://", "http://").rstrip("/")
+
+
+@contextlib.contextmanager
+def serving(home: Path, model: Sequence[str]) -> Iterator[Served]:
+    """`pie serve` in a process of its own."""
+    config = home / "config.toml"
+    config.write_text('[runtime]\nsandbox = "required"\n')
+    words = ("-m", "pie_mlx", "serve", *model, "--json", "--port", "0", "--config", str(config))
+    environment = {**os.environ, "PIE_HOME": str(home), "HF_HUB_OFFLINE": "1"}
+    with (home / "stderr").open("wb") as log:
+        server = subprocess.Popen(
+            [sys.executable, *words], env=environment, stdout=subprocess.PIPE, stderr=log, text=True
+        )
+    try:
+        assert server.stdout is not None
+        url = json.loads(server.stdout.readline())["url"]
+        yield Served(url, json.loads((home / "run" / "engine.json").read_text())["socket"], server.pid)
+    finally:
+        server.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.wait(20)
+        server.kill()
+        server.communicate()
+
+
+async def launch(client: Client, name: str, input: Any) -> Any:
+    return await client.launch(f"{name}@1.0.0", input)
+
+
+async def upload(client: Client, name: str, source: str) -> None:
+    await client.install(source.encode(), f'[package]\nname = "{name}"\nversion = "1.0.0"\n', keep=False)
+
+
+async def honest_rate(served: Served, seconds: float) -> float:
+    """Steps per second; 0 where it got stuck."""
+    try:
+        async with asyncio.timeout(seconds + PATIENCE_SECONDS), await connect(served.url, username="ada") as client:
+            await upload(client, "honest", HONEST)
+            return float(await (await launch(client, "honest", {"seconds": seconds})).result())
+    except (PieError, TimeoutError, OSError):
+        return 0.0
+
+
+async def clear(served: Served) -> None:
+    """End what an attack has left running, and wait until it is gone."""
+    async with await connect(served.url, unix_socket=served.socket) as admin:
+        while processes := await admin.processes():
+            for process in processes:
+                with contextlib.suppress(PieError):
+                    await admin.terminate(process["id"])
+            await asyncio.sleep(PAUSE_SECONDS)
+    await asyncio.sleep(PAUSE_SECONDS)
+
+
+@contextlib.asynccontextmanager
+async def attacked(served: Served, name: str, seconds: float) -> AsyncIterator[list[str]]:
+    """An attacker at work; why it ended each time, where it is a program."""
+    endings: list[str] = []
+    if name in PROGRAMS:
+        again = asyncio.create_task(_run_again_and_again(served, name, endings))
+        try:
+            yield endings
+        finally:
+            again.cancel()
+            await asyncio.gather(again, return_exceptions=True)
+        return
+    attack = [sys.executable, "-m", "benchmarks.attackers", name, served.url, str(seconds + PATIENCE_SECONDS)]
+    process = await asyncio.create_subprocess_exec(*attack, stdout=asyncio.subprocess.DEVNULL)
+    try:
+        yield endings
+    finally:
+        process.kill()
+        await process.wait()
+
+
+async def _run_again_and_again(served: Served, name: str, endings: list[str]) -> None:
+    """A program that was ended for what it does is launched anew, on a connection of its own."""
+    while True:
+        try:
+            async with await connect(served.url, username="mallory") as client:
+                await upload(client, "child", CHILD)
+                await upload(client, "attacker", program_source(name))
+                process = await launch(client, "attacker", {})
+                try:
+                    await process.result()
+                finally:
+                    with contextlib.suppress(PieError):
+                        await process.terminate()
+            endings.append("returned")
+        except PieError as error:
+            endings.append(str(error))
+        await asyncio.sleep(PAUSE_SECONDS)
+
+
+async def measure(served: Served, model: str, attackers: Sequence[str], seconds: float) -> AsyncIterator[Row]:
+    await honest_rate(served, 0.5)
+    before = await honest_rate(served, seconds)
+    for name in attackers:
+        with Health(served.http, served.process_id) as health:
+            async with attacked(served, name, seconds) as endings:
+                await asyncio.sleep(PAUSE_SECONDS)
+                beside = await honest_rate(served, seconds)
+                ended = list(endings)
+        await clear(served)
+        after = await honest_rate(served, seconds)
+        figures = (before + after) / 2, beside, health.worst_seconds, health.growth_mib
+        yield Row(model, name, *figures, len(ended), ended[-1] if ended else "")
+        before = after
+
+
+async def run(model: str, attackers: Sequence[str], seconds: float) -> list[Row]:
+    """All rows of a model, printed as they come."""
+    found: list[Row] = []
+    with tempfile.TemporaryDirectory() as home, serving(Path(home), model_words(model)) as served:
+        async for row in measure(served, model, attackers, seconds):
+            print(row, flush=True)
+            found.append(row)
+    return found
+
+
+def model_words(model: str) -> tuple[str, ...]:
+    return ("--dummy",) if model == "dummy" else ("--model", model)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    everything = [*PROGRAMS, *CLIENTS]
+    parser.add_argument("--seconds", type=float, default=3.0, help="of each turn")
+    parser.add_argument("--models", nargs="+", default=["dummy", "pie-tiny"])
+    parser.add_argument("--attackers", nargs="+", choices=everything, default=everything, metavar="NAME")
+    parser.add_argument("--json", type=Path, help="write the rows to this file as well")
+    options = parser.parse_args()
+    print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
+    print(f"{'model':9} {'attacker':26} {'alone/s':>8} {'beside/s':>8} {'ratio':>6} {'health s':>9} {'MiB more':>8}")
+    rows = [row for model in options.models for row in asyncio.run(run(model, options.attackers, options.seconds))]
+    if options.json:
+        options.json.write_text(json.dumps([asdict(row) for row in rows]))
+
+
+if __name__ == "__main__":
+    main()

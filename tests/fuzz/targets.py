@@ -1,0 +1,92 @@
+"""Readers of what strangers send, each as a function of bytes that raises only what is a finding."""
+
+import contextlib
+import functools
+import importlib
+
+from pie_mlx.errors import LaunchError, ProtocolError
+from pie_mlx.runtime.daemon import builtin_program
+from pie_mlx.runtime.manifest import examine_manifest
+from pie_mlx.runtime.modules import ModuleSpace
+from pie_mlx.runtime.network.request_head import parse_request
+from pie_mlx.runtime.store.archive import archive_entries
+from pie_mlx.runtime.worker.frames import from_worker
+from pie_mlx.server import frames
+
+
+def client_frame(data):
+    with contextlib.suppress(ProtocolError):
+        return frames.decode(data)
+
+
+def worker_stream(data):
+    """Frames of a worker, as they come, until one of them is none."""
+    reader = from_worker()
+    reader.feed(data)
+    found = []
+    with contextlib.suppress(ProtocolError):
+        while (frame := reader.take()) is not None:
+            found.append(frame)
+    return found
+
+
+def worker_frame(data):
+    return worker_stream(len(data).to_bytes(4, "little") + data)
+
+
+def manifest(data):
+    found, problems = examine_manifest(data.decode(errors="replace"))
+    assert (found is None) == bool(problems)
+
+
+def package(data):
+    """A package, and the manifest that it brings."""
+    with contextlib.suppress(LaunchError):
+        for entry in archive_entries(data):
+            if entry.path == "Pie.toml":
+                manifest(entry.data)
+
+
+def chat_body(data):
+    _body(data, "fields", "ChatRequest")
+
+
+def completion_body(data):
+    _body(data, "fields", "CompletionRequest")
+
+
+def response_body(data):
+    _body(data, "response_fields", "ResponseRequest")
+
+
+def proxy_head(data):
+    parse_request(data)
+
+
+def _body(data, module, kind):
+    openai = _openai()
+    with contextlib.suppress(openai("refusals").Refusal):
+        openai("bodies").read_fields(data, getattr(openai(module), kind))
+
+
+@functools.cache
+def _openai():
+    """Modules of the built-in program that answers /v1, by name."""
+    space = ModuleSpace(builtin_program("openai"))
+    return functools.cache(lambda name: importlib.import_module(f"{space.package}.{name}"))
+
+
+TARGETS = {
+    target.__name__: target
+    for target in (
+        client_frame,
+        worker_stream,
+        worker_frame,
+        manifest,
+        package,
+        chat_body,
+        completion_body,
+        response_body,
+        proxy_head,
+    )
+}
