@@ -38,5 +38,6 @@ def check_host(host_header: str | None, bound_host: str) -> Refusal | None:
 def host_name(header: str) -> str:
     """`[::1]:80` and `localhost:80` without port and brackets."""
     if header.startswith("["):
-        return header[1:].partition("]")[0].lower()
+        name, _, rest = header[1:].lower().partition("]")
+        return name if not rest or rest.startswith(":") else ""
     return header.partition(":")[0].lower()
