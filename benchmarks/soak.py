@@ -2,13 +2,17 @@
 
     python -m benchmarks.soak [--seconds 600] [--seed 0]
 
-Programs decode, fork, suspend themselves, wait for their client, launch children, message each other, crash and hang,
-on a null model in a pool that is too small for all of them. At the end nothing may be left: no page, no account, no
-process, no file descriptor, no thread, no task. Exits with 1 if something is.
+Programs decode, fork, suspend themselves, wait for their client, launch children, message each other, write files,
+crash and hang, on a null model in a pool that is too small for all of them. Workers are killed, stopped and continued;
+the disk that holds scratch, spill, logs and programs is full now and then; clients connect, launch and vanish. At the
+end nothing may be left: no page, no account, no process, no file descriptor, no thread, no task, no connection. Memory
+may not grow after the first two minutes. Exits with 1 if something is left or has grown.
 """
 
 import argparse
 import asyncio
+import contextlib
+import json
 import os
 import random
 import signal
@@ -17,22 +21,42 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+import msgspec
 import psutil
+from websockets.asyncio.client import connect
+from websockets.exceptions import WebSocketException
 
+from benchmarks.resident import TOLERANCE_MIB, Resident
+from benchmarks.small_disk import SmallDisk, small_disk
 from pie_mlx import Engine, Process
 from pie_mlx.engine.services import Services
+from pie_mlx.errors import PieError
+from pie_mlx.events import Event
+from pie_mlx.runtime.children import ResolveName
 from pie_mlx.runtime.outcome import Failed, Outcome
+from pie_mlx.runtime.registry import RegistryLimits, User
 from pie_mlx.runtime.worker.settings import WorkerSettings
+from pie_mlx.server import Server, ServerSettings
 
 CROWD = 24
 """Most programs that are launched and not over."""
 
+VISITORS = 12
+"""Most clients at once."""
+
+LEVEL_SECONDS = 120.0
+"""Until then memory may grow; in a shorter run a third of it."""
+
+ADMIN = User("soak", admin=True)
+
 WARM_UP_SECONDS = 8.0
 """Pools of threads that are made when first needed, and stay, must not count as left over."""
 
+MANIFEST = '[package]\nname = "{name}"\nversion = "1.0.0"\n'
 PREAMBLE = "import asyncio\nfrom inferlet import Context, Model, Sampler, messaging, runtime, session\n"
 
 PROGRAMS = {
@@ -73,6 +97,17 @@ PROGRAMS = {
         await messaging.pull("queue")
         subscription.unsubscribe()
     """,
+    "write": """
+        with open("/scratch/file", "ab") as file:
+            for _ in range(8):
+                file.write(bytes(1 << 19))
+                await asyncio.sleep(0)
+    """,
+    "talk": """
+        for number in range(200):
+            print("x" * 200)
+            session.send(str(number))
+    """,
     "crash": """
         Context(Model.load(runtime.models()[0])).append(range(20))
         raise RuntimeError("as asked")
@@ -96,6 +131,8 @@ class Left:
     file_descriptors: int
     threads: int
     tasks: int
+    live_records: int
+    connections: int
 
     def beyond(self, before: "Left") -> dict[str, int]:
         """What has become more."""
@@ -115,24 +152,30 @@ def _books(services: Services) -> tuple[int, int, int]:
     return services.store.usage().used, len(services.processes), len(services.families)
 
 
-async def left(engine: Engine) -> Left:
+async def left(server: Server) -> Left:
     """A count, once what was released has settled."""
-    used, processes, accounts = await engine.consult(_books)
+    service = server.service
+    used, processes, accounts = await service.engine.consult(_books)
     this = psutil.Process()
     children = len(this.children(recursive=True))
     # asyncio's own pool makes threads up to a bound, whenever it finds none idle.
     threads = [thread.name for thread in threading.enumerate() if not thread.name.startswith("asyncio_")]
-    return Left(used, processes, accounts, children, this.num_fds(), len(threads), len(asyncio.all_tasks()))
+    own = (children, this.num_fds(), len(threads), len(asyncio.all_tasks()))
+    return Left(used, processes, accounts, *own, len(service.registry.records(ADMIN)), len(service.connections))
 
 
 class Soak:
-    """A crowd of programs, and somebody who disturbs them."""
+    """A crowd of programs and of clients, and somebody who disturbs them."""
 
-    def __init__(self, engine: Engine, programs: list[Path], seed: int) -> None:
-        self._engine, self._programs = engine, programs
+    def __init__(self, server: Server, programs: list[Path], disk: SmallDisk, seed: int) -> None:
+        self._server, self._engine = server, server.service.engine
+        self._programs, self._disk = programs, disk
         self._random = random.Random(seed)
         self._crowd: dict[Process, asyncio.Task[Outcome]] = {}
+        self._visitors: set[asyncio.Task[None]] = set()
+        self._stopped: list[int] = []
         self.endings: Counter[str] = Counter()
+        self.deeds: Counter[str] = Counter()
 
     async def run(self, seconds: float) -> None:
         """Disturb at random moments, then end everybody."""
@@ -140,17 +183,31 @@ class Soak:
         while time.monotonic() < ends:
             await self._disturb()
             await asyncio.sleep(self._random.expovariate(50))
+        self._disk.empty()
+        await self._continue_all()
+        await asyncio.gather(*self._visitors)
         for process in self._crowd:
             process.cancel()
         await self._see_off(list(self._crowd))
+        await self._end_detached()
         # Warm workers that were killed are replaced after the next launch.
         await self._engine.run(self._programs[0], {"number": 0})
 
     async def _disturb(self) -> None:
         """One random thing."""
-        deed = self._random.choices(
-            [self._launch, self._kill_worker, self._cancel, self._disconnect, self._send], [12, 1, 1, 2, 3]
-        )[0]
+        chances = {
+            self._launch: 12,
+            self._visit: 4,
+            self._send: 3,
+            self._disconnect: 2,
+            self._kill_worker: 1,
+            self._stop_worker: 1,
+            self._continue_all: 1,
+            self._cancel: 1,
+            self._turn_disk: 0.3,
+        }
+        (deed,) = self._random.choices(list(chances), list(chances.values()))
+        self.deeds[deed.__name__.strip("_").replace("_", " ")] += 1
         await deed()
         await self._see_off([process for process, ending in self._crowd.items() if ending.done()])
 
@@ -165,15 +222,70 @@ class Soak:
     async def _launch(self) -> None:
         if len(self._crowd) < CROWD:
             program, number = self._random.choice(self._programs), self._random.randrange(1000)
-            process = await self._engine.launch(program, {"number": number}, capture_output=True)
-            self._crowd[process] = asyncio.create_task(process.outcome())
+            try:
+                process = await self._engine.launch(program, {"number": number}, capture_output=True)
+            except PieError as error:  # the disk is full
+                self.endings[type(error).__name__] += 1
+            else:
+                self._crowd[process] = asyncio.create_task(process.outcome())
 
     async def _kill_worker(self) -> None:
+        self._signal(self._worker(), signal.SIGKILL)
+
+    async def _stop_worker(self) -> None:
+        for process_id in (worker := self._worker()):
+            self._stopped.append(process_id)
+        self._signal(worker, signal.SIGSTOP)
+
+    async def _continue_all(self) -> None:
+        """Those that the watchdog has not ended meanwhile."""
+        stopped, self._stopped = self._stopped, []
+        self._signal(stopped, signal.SIGCONT)
+
+    async def _turn_disk(self) -> None:
+        if self._disk.is_full:
+            self._disk.empty()
+        else:
+            self._disk.fill()
+
+    async def _visit(self) -> None:
+        if len(self._visitors) < VISITORS:
+            visitor = asyncio.create_task(self._come_and_go())
+            self._visitors.add(visitor)
+            visitor.add_done_callback(self._visitors.discard)
+
+    async def _come_and_go(self) -> None:
+        """A client that launches some programs, and then leaves, or is gone."""
+        with contextlib.suppress(OSError, WebSocketException):
+            async with connect(self._server.url, compression=None, open_timeout=30) as socket:
+                for number in range(1, 2 + self._random.randrange(3)):
+                    name = self._random.choice(self._programs).stem
+                    launch = {"type": "launch_process", "inferlet": name, "input": json.dumps({"number": number})}
+                    await socket.send(msgspec.msgpack.encode({**launch, "corr_id": number}))
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(self._random.random()):
+                        while True:
+                            await socket.recv()
+                if self._random.random() < 0.5:
+                    socket.transport.abort()
+
+    async def _end_detached(self) -> None:
+        """What clients have left running."""
+        registry = self._server.service.registry
+        for record in registry.records(ADMIN):
+            registry.terminate(record)
+        for record in registry.records(ADMIN):
+            await record.ended.wait()
+
+    def _worker(self) -> list[int]:
         servers = psutil.Process().children()
-        workers = [child for server in servers for child in server.children(recursive=True)]
-        if workers:
+        workers = [child.pid for server in servers for child in server.children(recursive=True)]
+        return [self._random.choice(workers)] if workers else []
+
+    def _signal(self, process_ids: list[int], number: int) -> None:
+        for process_id in process_ids:
             try:
-                os.kill(self._random.choice(workers).pid, signal.SIGKILL)
+                os.kill(process_id, number)
             except ProcessLookupError:
                 self.endings["missed"] += 1
 
@@ -190,27 +302,74 @@ class Soak:
             process.send("go on")
 
 
-async def soak(seconds: float, seed: int) -> tuple[Counter[str], dict[str, int]]:
-    """How programs ended, and what was left over afterwards that was not there before."""
-    with tempfile.TemporaryDirectory() as directory:
-        workers = WorkerSettings(watchdog_seconds=1.0, warm_workers=2)
+@dataclass(frozen=True)
+class Report:
+    """How programs ended, what was left over afterwards that was not there before, and memory in MiB."""
+
+    endings: Counter[str]
+    deeds: Counter[str]
+    left_over: dict[str, float]
+    level_seconds: float
+    resident: Resident
+
+    @property
+    def memory(self) -> str:
+        level, end = self.resident.at(self.level_seconds), self.resident.end_mib
+        slope = self.resident.slope(self.level_seconds)
+        return f"{level:.0f} MiB after {self.level_seconds:.0f} s, {end:.0f} at the end, {slope:+.2f} per minute"
+
+
+async def soak(seconds: float, seed: int) -> Report:
+    """Disturb an engine and its clients for so long."""
+    level_seconds = min(LEVEL_SECONDS, seconds / 3)
+    resident = Resident()
+    with tempfile.TemporaryDirectory() as directory, small_disk(Path(directory) / "disk") as disk:
         programs = write_programs(Path(directory))
-        async with Engine(
-            dummy=True, total_pages=96, isolation="process", workers=workers, spill_directory=f"{directory}/spill"
-        ) as engine:
-            await Soak(engine, programs, seed).run(WARM_UP_SECONDS)
-            before = await settled(engine)
-            crowd = Soak(engine, programs, seed + 1)
-            await crowd.run(seconds)
-            return crowd.endings, (await settled(engine)).beyond(before)
+        async with serving(disk.directory) as server:
+            for program in programs:
+                server.service.programs.install(program.read_bytes(), MANIFEST.format(name=program.stem))
+            await Soak(server, programs, disk, seed).run(WARM_UP_SECONDS)
+            before = await settled(server)
+            crowd = Soak(server, programs, disk, seed + 1)
+            async with resident.sampled():
+                await crowd.run(seconds)
+            leaked: dict[str, float] = dict((await settled(server)).beyond(before))
+    grown = resident.end_mib - resident.at(level_seconds)
+    if grown > TOLERANCE_MIB:
+        leaked["MiB"] = round(grown)
+    return Report(crowd.endings, crowd.deeds, leaked, level_seconds, resident)
 
 
-async def settled(engine: Engine, tries: int = 100) -> Left:
+@contextlib.asynccontextmanager
+async def serving(disk: Path) -> AsyncIterator[Server]:
+    """A server whose files are all on `disk`."""
+    workers = WorkerSettings(
+        watchdog_seconds=1.0, warm_workers=2, scratch_directory=str(disk / "scratch"), scratch_max_bytes=8 << 20
+    )
+    limits = RegistryLimits(finished_grace_seconds=1.0, detached_seconds=2.0)
+
+    def engine(on_event: Callable[[Event], None], resolve: ResolveName) -> Engine:
+        return Engine(
+            dummy=True,
+            total_pages=96,
+            isolation="process",
+            workers=workers,
+            spill_directory=f"{disk}/spill",
+            on_event=on_event,
+            resolve=resolve,
+        )
+
+    settings = ServerSettings(port=0)
+    async with Server(settings, engine, home=disk / "home", model="dummy", limits=limits, announces=False) as server:
+        yield server
+
+
+async def settled(server: Server, tries: int = 100) -> Left:
     """The count once it stays the same: released things go, warm workers come."""
-    last, same = await left(engine), 0
+    last, same = await left(server), 0
     for _ in range(tries):
         await asyncio.sleep(0.05)
-        now = await left(engine)
+        now = await left(server)
         same = same + 1 if now == last else 0
         last = now
         if same == 10:
@@ -223,10 +382,16 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    endings, leaked = asyncio.run(soak(options.seconds, options.seed))
-    print(f"{sum(endings.values())} programs ended: " + ", ".join(f"{n} {how}" for how, n in endings.most_common()))
-    print("left over: " + (", ".join(f"{count} {what}" for what, count in leaked.items()) or "nothing"))
-    sys.exit(bool(leaked))
+    report = asyncio.run(soak(options.seconds, options.seed))
+    print(f"{sum(report.endings.values())} programs ended: {told(report.endings)}")
+    print(f"disturbed: {told(report.deeds)}")
+    print(f"memory: {report.memory}")
+    print("left over: " + (", ".join(f"{count} {what}" for what, count in report.left_over.items()) or "nothing"))
+    sys.exit(bool(report.left_over))
+
+
+def told(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} {what}" for what, count in counts.most_common())
 
 
 if __name__ == "__main__":

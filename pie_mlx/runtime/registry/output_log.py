@@ -4,6 +4,7 @@ A process has a file of its own and, once that is long, a second one with what c
 """
 
 import contextlib
+import errno
 import itertools
 import os
 from collections.abc import Callable, Iterator
@@ -77,11 +78,19 @@ class OutputLog:
     def _begin(self) -> int:
         self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
         self._size_bytes = 0
-        self._append(self._head)
+        try:
+            self._append(self._head)
+        except OSError:
+            self.close()
+            self._path.unlink()
+            raise
         return self._descriptor
 
     def _append(self, line: bytes) -> None:
-        os.write(self._descriptor, line)
+        """A line is there whole or not at all: the next one would go on in its middle."""
+        if os.write(self._descriptor, line) < len(line):
+            os.ftruncate(self._descriptor, self._size_bytes)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._path))
         self._size_bytes += len(line)
 
 
