@@ -7,14 +7,12 @@ from dataclasses import dataclass
 
 from pie_mlx.config.rules import host_problems
 from pie_mlx.errors import ConfigError
+from pie_mlx.runtime.network.public_addresses import Address, effective, is_public
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 _EVERY_PORT = range(1, 65536)
 _PORTS = re.compile(r"(?P<host>.+):(?P<low>\d{1,5})(?:-(?P<high>\d{1,5}))?")
-_TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
-"""Where networks that speak only IPv6 show the addresses of IPv4 (RFC 6052)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,23 +59,6 @@ class AllowedHosts:
         if is_public(meant) or (named and plain == "localhost" and meant.is_loopback):
             return ""
         return f"{meant} is not public, and such an address must be named itself"
-
-
-def effective(address: Address) -> Address:
-    """The address that is reached: IPv6 has ways to write those of IPv4."""
-    if isinstance(address, ipaddress.IPv4Address):
-        return address
-    if address in _TRANSLATED:
-        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or ipaddress.IPv6Address(int(address))
-
-
-def is_public(address: Address) -> bool:
-    """Whether everybody on the internet means the same host by it."""
-    if not address.is_global or address.is_multicast or address.is_reserved:
-        return False
-    # Tunnels end at an address of IPv4, which may be a private one.
-    return isinstance(address, ipaddress.IPv4Address) or not (address.sixtofour or address.teredo)
 
 
 def _entry(text: str) -> _Entry:

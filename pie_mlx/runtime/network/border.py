@@ -5,7 +5,8 @@ import ipaddress
 import socket
 from collections.abc import Collection, Sequence
 
-from pie_mlx.runtime.network.allowed_hosts import Address, AllowedHosts, effective, is_public
+from pie_mlx.runtime.network.allowed_hosts import AllowedHosts
+from pie_mlx.runtime.network.public_addresses import Address, effective, is_public
 from pie_mlx.runtime.network.rejection import Rejection, forbidden
 from pie_mlx.runtime.network.settings import Resolve
 
@@ -74,7 +75,7 @@ def _is_nearby(host: str) -> bool:
     try:
         return not is_public(effective(ipaddress.ip_address(host)))
     except ValueError:
-        return host.lower() == "localhost"
+        return host.lower().rstrip(".") == "localhost"
 
 
 async def _first(addresses: Sequence[Address], host: str, port: int) -> Connection | Rejection:

@@ -7,6 +7,7 @@ import pytest
 from pie_mlx.runtime.network.allowed_hosts import AllowedHosts
 from pie_mlx.runtime.network.border import Border, is_here
 from pie_mlx.runtime.network.rejection import Rejection
+from pie_mlx.runtime.network.settings import system_resolve
 from tests.runtime.network.conftest import Names, serving
 
 
@@ -53,13 +54,19 @@ async def test_an_address_that_is_not_public_is_refused_with_the_option_that_all
     assert found.text.endswith(f"config.toml, or run it with --allow-network={host}")
 
 
-@pytest.mark.parametrize("text", ["2130706433", "0x7f.1", "127.1", "0177.0.0.1"])
+@pytest.mark.parametrize("text", ["2130706433", "0x7f.1", "127.1", "0177.0.0.1", "127.0.0.1.", "LOCALHOST.", "a.b."])
 async def test_odd_ways_to_write_an_address_are_names(text):
     names = Names()
     names.addresses[text] = ["127.0.0.1"]
     found = await connected(border(["*"], names), text, 80)
     assert found.status == 403
     assert names.asked == [text]
+
+
+@pytest.mark.parametrize("text", ["2130706433", "0x7f.1", "127.1", "0177.0.0.1", "0x7f000001", "017700000001"])
+async def test_odd_ways_to_write_an_address_are_refused_as_the_system_reads_them(text):
+    found = await connected(border(["*"], system_resolve), text, 80)
+    assert found.status in (403, 502)
 
 
 async def test_only_the_allowed_ones_of_several_addresses_are_tried():

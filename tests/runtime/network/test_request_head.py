@@ -66,6 +66,15 @@ def test_fields_for_the_proxy_stay_there():
         "CONNECT a b:1 HTTP/1.1",
         "CONNECT http://a.b:1 HTTP/1.1",
         "CONNECT fe80::1%25eth0:1 HTTP/1.1",
+        "CONNECT [fe80::1%eth0]:1 HTTP/1.1",
+        "CONNECT user:word@a.b:443 HTTP/1.1",
+        "CONNECT a.b:https HTTP/1.1",
+        "GET http://a.b:http/ HTTP/1.1",
+        "GET http://a.b:80:81/ HTTP/1.1",
+        "GET http://a.b\\@127.0.0.1/ HTTP/1.1",
+        "GET http://[::1]x/ HTTP/1.1",
+        "GET http://127.0.0.\xb9/ HTTP/1.1",
+        "GET http://a.b%2f/ HTTP/1.1",
     ],
 )
 def test_other_requests_are_refused(line):
