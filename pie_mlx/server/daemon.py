@@ -21,12 +21,13 @@ from pie_mlx.runtime.registry import Launch, Registry, User
 from pie_mlx.server.exchanges import ProcessApp
 from pie_mlx.server.gate import check_host, check_origin
 from pie_mlx.server.listener import Listener
-from pie_mlx.server.listening import bind_tcp
-from pie_mlx.server.protocol import HttpProtocol
+from pie_mlx.server.listening import bind_tcp, listen
 from pie_mlx.server.settings import ServerSettings
 
 HOST = "127.0.0.1"
 STOP_SECONDS = 2
+PLACES = 128
+"""Of connections, so that all daemons together leave enough file descriptors."""
 
 
 def served(program: Program) -> Program:
@@ -63,13 +64,12 @@ class Daemon:
     ) -> "Daemon":
         """Raises ConfigError for a port in use."""
         bound = bind_tcp(HOST, port)
-        bound.listen()
+        listen(bound, HOST, port)
         return Daemon(registry, settings, user, program, input, bound)
 
     def start(self) -> None:
         config = uvicorn.Config(
             _Guard(ProcessApp(self._launch, patience_seconds=self.settings.slow_reader_seconds), self.settings),
-            http=HttpProtocol,
             lifespan="off",
             ws="none",
             log_config=None,
@@ -77,7 +77,7 @@ class Daemon:
             server_header=False,
             timeout_graceful_shutdown=STOP_SECONDS,
         )
-        self._server = Listener(config)
+        self._server = Listener(config, PLACES)
         self._serving = asyncio.create_task(self._server.serve(sockets=[self._bound]))
 
     def end(self) -> None:

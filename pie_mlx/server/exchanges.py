@@ -16,6 +16,7 @@ from pie_mlx.runtime.daemon import Exchange, Postbox
 from pie_mlx.runtime.outcome import Failed
 from pie_mlx.runtime.process import Process
 from pie_mlx.runtime.registry import STOPPED
+from pie_mlx.server.pace import Pace
 
 BODY_LIMIT_BYTES = 16 << 20
 BODIES_LIMIT_BYTES = 256 << 20
@@ -24,8 +25,12 @@ TURNED_AWAY_BYTES = 256 << 20
 TURNED_AWAY_SECONDS = 2.0
 """What still comes of a refused body is taken in, and forgotten, as long as it does come."""
 AT_ONCE = 1024
+BEGUN_PER_TURN = 4
+"""Each takes some milliseconds of the loop."""
 PIECE_BYTES = 64 << 10
 """What a client has to take within its time, so that one that reads slowly is not taken for one that does not."""
+RETRY_SECONDS = 1
+"""After how long to ask again what was refused because there was too much to do."""
 _log = logging.getLogger(__name__)
 _KINDS = {401: "authentication_error", 403: "permission_error"}
 _CODES = {401: "invalid_api_key"}
@@ -80,6 +85,7 @@ class ProcessApp:
         self._bodies_limit_bytes = bodies_limit_bytes
         self._bodies_bytes = 0
         self._at_once = at_once
+        self._pace = Pace(BEGUN_PER_TURN)
         self._visits: set[_Visit] = set()
         self._postbox: Postbox | None = None
 
@@ -109,6 +115,7 @@ class ProcessApp:
         except _RefusedError as error:
             await self._turn_away(refused(error.status, error.text), scope, receive, send)
             return
+        await self._pace.turn()
         body, visit.body = bytes(visit.body), bytearray()
         await self._serve(visit, _request(scope, body), scope, receive, send)
 
@@ -240,7 +247,8 @@ def _told(error: Exception) -> str:
 def refused(status: int, text: str) -> JSONResponse:
     """An error in the form of OpenAI's interface."""
     kind, code = _KINDS.get(status, "server_error" if status >= 500 else "invalid_request_error"), _CODES.get(status)
-    return JSONResponse({"error": {"message": text, "type": kind, "param": None, "code": code}}, status)
+    headers = {"retry-after": str(RETRY_SECONDS)} if status == 503 else None
+    return JSONResponse({"error": {"message": text, "type": kind, "param": None, "code": code}}, status, headers)
 
 
 async def _end(exchange: Exchange, process: Process) -> None:

@@ -19,9 +19,9 @@ from pie_mlx.server.exchanges import refused
 from pie_mlx.server.gate import Refusal, check_host, check_origin
 from pie_mlx.server.metrics import CONTENT_TYPE, metrics_text
 from pie_mlx.server.openai import openai_app
+from pie_mlx.server.protocol import HEALTH_PATH
 from pie_mlx.server.service import Service
 
-HEALTH_PATH = "/health"
 OPENAI_PATH = "/v1/"
 ANSWER_SECONDS = 5.0
 """An engine that does not answer for so long is taken for broken."""

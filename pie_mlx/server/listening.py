@@ -41,8 +41,8 @@ def _answers(host: str, port: int) -> bool:
     return True
 
 
-def listen(bound: socket.socket, host: str, port: int, backlog: int = 512) -> None:
-    """Raises ConfigError when somebody else began to listen there meanwhile."""
+def listen(bound: socket.socket, host: str, port: int, backlog: int = 4096) -> None:
+    """Raises ConfigError when somebody else began to listen there meanwhile. macOS cuts `backlog` to 128."""
     try:
         bound.listen(backlog)
     except OSError as error:

@@ -31,8 +31,7 @@ from pie_mlx.server.handlers import handlers
 from pie_mlx.server.http import http_app
 from pie_mlx.server.listener import Listener
 from pie_mlx.server.listening import bind_tcp, listen, websocket_url
-from pie_mlx.server.peers import is_own_peer, is_unix, login_name
-from pie_mlx.server.protocol import HttpProtocol
+from pie_mlx.server.peers import is_unix, login_name
 from pie_mlx.server.run_files import (
     EngineFile,
     bind_unix,
@@ -47,9 +46,6 @@ from pie_mlx.server.settings import ServerSettings
 from pie_mlx.server.wire import Wire
 
 SWEEP_SECONDS = 5.0
-SILENT_SECONDS, SILENT_LIMIT = 10.0, 64
-"""A TCP connection may say nothing for so long; beyond so many of them the oldest goes."""
-
 EngineMaker = Callable[[Callable[[Event], None], ResolveName], Engine]
 """Makes an engine that reports its events and finds programs by name; the server enters and stops it."""
 
@@ -170,7 +166,6 @@ class Server:
         hall = _Hall(self.service)
         config = uvicorn.Config(
             http_app(self.service),
-            http=cast("Any", partial(_Door, hall)),
             ws=cast("Any", partial(_wire, hall)),
             lifespan="off",
             log_config=None,
@@ -237,7 +232,6 @@ class _Hall:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self.silent: dict[_Door, None] = {}
 
     def refuses(self, path: str, headers: Headers, connection: socket.socket) -> Refusal | None:
         if path != "/":
@@ -260,52 +254,6 @@ class _Hall:
         if len(connections) >= settings.connections or unknown >= settings.unauthenticated:
             return Refusal(503, "too many connections: try again later\n")
         return None
-
-
-class _Door(HttpProtocol):
-    """HTTP as far as the first request. Local connections must come from this user; silent ones may not pile up."""
-
-    def __init__(self, hall: _Hall, **options: Any) -> None:
-        super().__init__(**options)
-        self._hall = hall
-        self._silence: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        connection = cast("socket.socket", transport.get_extra_info("socket"))
-        if is_unix(connection):
-            if not is_own_peer(connection):
-                transport.abort()
-                return
-        else:
-            # asyncio does it where an accepted socket tells its protocol, which it does not on macOS.
-            with contextlib.suppress(OSError):
-                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        silent = self._hall.silent
-        silent[self] = None
-        if len(silent) > SILENT_LIMIT:
-            next(iter(silent)).hang_up()
-        self._silence = self.loop.call_later(SILENT_SECONDS, self.hang_up)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._heard()
-        super().connection_lost(exc)
-
-    def handle_events(self) -> None:
-        super().handle_events()
-        has_request = cast("object", self.cycle) is not None
-        if has_request or self not in self.connections:
-            self._heard()
-
-    def hang_up(self) -> None:
-        """Nothing was said."""
-        self._heard()
-        self.transport.abort()
-
-    def _heard(self) -> None:
-        self._hall.silent.pop(self, None)
-        if self._silence is not None:
-            self._silence.cancel()
 
 
 def _wire(hall: _Hall, *, server_state: Any, **unused: Any) -> Wire:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from pie_mlx.server.wire import CONTROL_FRAMES, FRAGMENTS
-from tests.server.speaking import hang_up
+from tests.server.speaking import hang_up, speak
 
 pytestmark = pytest.mark.timeout(30)
 
@@ -132,8 +132,9 @@ async def test_who_does_not_read_the_answers_is_not_read_from(peer, server):
             await peer.send(frame(BINARY, query) * 100)
 
     asking = asyncio.create_task(ask())
-    while connection._wire._is_writable:
-        await asyncio.sleep(0)
+    async with await speak(server, "ada") as other:
+        while connection._wire._is_writable:
+            await other.ask("ping")
     assert not connection._wire._transport.is_reading()
     assert connection._outbox._bytes < 4 << 20
     for _ in range(10_000):

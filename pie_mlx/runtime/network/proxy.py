@@ -4,52 +4,38 @@ import asyncio
 import socket
 from functools import partial
 
+from pie_mlx.runtime.acceptor import Acceptor
 from pie_mlx.runtime.network.border import Border
 from pie_mlx.runtime.network.exchange import HEAD_BYTES, Exchange, mark_broken
 from pie_mlx.runtime.network.rejection import Rejection
-
-RETRY_SECONDS = 0.5
-"""After how long it accepts again when the engine had no file descriptor left."""
 
 
 class Proxy:
     """Serves a listening socket, which it owns. Belongs to one loop, where it is started and closed."""
 
     def __init__(self, listener: socket.socket, border: Border, *, connections: int, authorization: str = "") -> None:
-        self._listener = listener
+        self._acceptor = Acceptor(listener, self._accepted)
         self._border = border
         self._connections = connections
         self._authorization = authorization
         self._serving: set[asyncio.Task[None]] = set()
-        listener.setblocking(False)
 
     @property
     def open_connections(self) -> int:
         return len(self._serving)
 
     def start(self) -> None:
-        if self._listener.fileno() >= 0:
-            asyncio.get_running_loop().add_reader(self._listener, self._accept)
+        self._acceptor.start()
 
     def close(self) -> None:
         """Accept nothing more, and end what is open. Idempotent."""
-        if self._listener.fileno() >= 0:
-            asyncio.get_running_loop().remove_reader(self._listener)
-            self._listener.close()
+        self._acceptor.close()
         for task in list(self._serving):
             task.cancel()
 
-    def _accept(self) -> None:
-        loop = asyncio.get_running_loop()
-        try:
-            connection, _ = self._listener.accept()
-        except (BlockingIOError, ConnectionAbortedError):
-            return
-        except OSError:
-            loop.remove_reader(self._listener)
-            loop.call_later(RETRY_SECONDS, self.start)
-            return
-        task = loop.create_task(self._serve(connection, full=len(self._serving) >= self._connections))
+    def _accepted(self, connection: socket.socket) -> None:
+        full = len(self._serving) >= self._connections
+        task = asyncio.get_running_loop().create_task(self._serve(connection, full=full))
         self._serving.add(task)
         task.add_done_callback(partial(self._part, connection))
 

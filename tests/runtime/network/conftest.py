@@ -100,7 +100,7 @@ class Talk:
 
     def __init__(self, proxy):
         self.proxy = proxy
-        self._port = proxy._listener.getsockname()[1]
+        self._port = proxy._acceptor._listener.getsockname()[1]
 
     async def connect(self, **options):
         return await asyncio.open_connection("127.0.0.1", self._port, **options)
