@@ -177,13 +177,15 @@ class Client:
         )
         return started
 
-    async def launch_daemon(self, program: str, port: int, input: Any = None) -> None:
+    async def launch_daemon(self, program: str, port: int, input: Any = None) -> str:
         """Let an installed program answer HTTP on a port of the engine's machine, until the engine stops.
+
+        Answers a text. Where authentication is on it names the header that every request needs.
 
         Raises LaunchError, InvalidArgumentError for a port out of range, and an error that names a port in use.
         """
         text = input_text(input)
-        await self._connection.ask("launch_daemon", inferlet=program, port=port, input=text)
+        return await self._connection.ask("launch_daemon", inferlet=program, port=port, input=text)
 
     async def attach(self, process_id: str) -> RemoteProcess:
         """What was missed comes first. Raises ProcessError."""

@@ -14,6 +14,7 @@ from pie_mlx.errors import AuthError, PieError, ProtocolError, SessionClosedErro
 
 FRAME_LIMIT_BYTES = 1 << 20
 _OPEN_SECONDS = 10.0
+_TOO_BUSY = 503
 
 Arranged = Callable[[str], None]
 """Called with the result of a request before any later frame is looked at."""
@@ -143,10 +144,12 @@ async def open_socket(url: str, unix_socket: str | None) -> ClientConnection:
         if unix_socket is not None:
             del options["proxy"]
             return await unix_connect(unix_socket, "ws://localhost/", **options)
-        return await connect(url, **options)
+        return await _connect(url, options)
     except InvalidStatus as refused:
         status = refused.response.status_code
         reason = (refused.response.body or b"").decode(errors="replace").strip()
+        if status == _TOO_BUSY:
+            raise SessionClosedError(f"{url}: {reason}", hint="connect again later") from None
         raise AuthError(f"{url}: refused with {status}: {reason}", hint="see the engine's settings") from None
     except (InvalidURI, ValueError):  # of Python: an impossible port or host
         raise ProtocolError(f"{url}: not an address of an engine", hint="write ws://HOST:PORT") from None
@@ -155,6 +158,22 @@ async def open_socket(url: str, unix_socket: str | None) -> ClientConnection:
         raise SessionClosedError(
             f"no engine answers at {where}: {error or type(error).__name__}", hint="start one with 'pie serve'"
         ) from None
+
+
+async def _connect(url: str, options: dict[str, Any]) -> ClientConnection:
+    """Tries again for as long as connecting may take where the engine has too many connections. Raises what `connect`
+    raises."""
+    loop = asyncio.get_running_loop()
+    until_seconds = loop.time() + _OPEN_SECONDS
+    while True:
+        try:
+            return await connect(url, **options)
+        except InvalidStatus as refused:
+            after = refused.response.headers.get("Retry-After", "")
+            is_busy = refused.response.status_code == _TOO_BUSY and after.isdecimal()
+            if not is_busy or loop.time() + int(after) > until_seconds:
+                raise
+            await asyncio.sleep(int(after))
 
 
 def _is_result(answer: "asyncio.Future[str]") -> bool:

@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 UNANSWERED_LIMIT = 1024
 INBOX_FRAMES, INBOX_BYTES = 64, 1 << 20
 """What may wait for its turn before no more is read."""
-NOT_A_FRAME, FAULT, NOT_AUTHENTICATED, TOO_SLOW = 1007, 1011, 4401, 4408
+NOT_A_FRAME, FAULT, TRY_LATER, NOT_AUTHENTICATED, TOO_SLOW = 1007, 1011, 1013, 4401, 4408
 
 Handler = Callable[["Connection", Any], Awaitable[str | None]]
 """Answers a request with the text of its response; None when it has answered itself, or nothing is to be answered.
@@ -182,6 +182,11 @@ class Connection:
     def close(self, code: int, reason: str) -> None:
         self._wire.close(code, reason)
 
+    def cut_off(self, code: int, reason: str) -> None:
+        """Close without waiting for the client."""
+        self._wire.close(code, reason)
+        self._wire.abort()
+
     # The rest.
 
     def _flush(self) -> None:
@@ -211,8 +216,7 @@ class Connection:
             self._watch_slowness()
         else:
             self._slow = None
-            self.close(TOO_SLOW, "reading too slowly: attach again, what you missed is kept")
-            self._wire.abort()
+            self.cut_off(TOO_SLOW, "reading too slowly: attach again, what you missed is kept")
 
     def _spare(self) -> bytes | None:
         return self.watcher.next_frame() if self.watcher else None
@@ -288,10 +292,21 @@ class Connection:
         settings = self.service.settings
         if self.is_authenticated:
             self._wire.allow_frames_of(settings.frame_bytes)
-            self._deadline.cancel()
+            if not self._deadline.cancelled():
+                self._deadline.cancel()
+                self._check_share()
         elif self.identity.failures >= settings.failures:
             self._wire.flush()  # the last refusal says why
             self.close(NOT_AUTHENTICATED, "too many failed authentications")
+
+    def _check_share(self) -> None:
+        """With authentication on no user but an administrator gets more than half of all connections."""
+        settings, user = self.service.settings, self.user
+        if not settings.authentication or user.admin:
+            return
+        mine = sum(other.is_authenticated and other.user == user for other in self.service.connections)
+        if mine > settings.connections // 2:
+            self.close(TRY_LATER, f"user '{user.name}' has {mine - 1} connections: close some")
 
     def _check_authenticated(self) -> None:
         if not self.is_authenticated:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import uvicorn
@@ -18,8 +19,9 @@ from pie_mlx.runtime.parameters import Input
 from pie_mlx.runtime.process import Process
 from pie_mlx.runtime.program import Program, handles_requests
 from pie_mlx.runtime.registry import Launch, Registry, User
+from pie_mlx.server.authentication import Doorkeeper, new_token
 from pie_mlx.server.exchanges import ProcessApp
-from pie_mlx.server.gate import check_host, check_origin
+from pie_mlx.server.gate import check_host, check_page, check_token
 from pie_mlx.server.listener import Listener
 from pie_mlx.server.listening import bind_tcp, listen
 from pie_mlx.server.settings import ServerSettings
@@ -50,26 +52,39 @@ class Daemon:
 
     registry: Registry
     settings: ServerSettings
+    doorkeeper: Doorkeeper
     user: User
     program: Program
     input: Input
     _bound: socket.socket
+    token: str = field(default_factory=new_token)
+    """Opens this daemon alone, for those its owner gives it to; wanted where authentication is on."""
     _answering: "dict[asyncio.Task[Outcome], Process]" = field(default_factory=dict["asyncio.Task[Outcome]", Process])
     _server: Listener | None = None
     _serving: "asyncio.Task[None] | None" = None
 
     @staticmethod
     def bind(
-        registry: Registry, settings: ServerSettings, user: User, program: Program, input: Input, port: int
+        registry: Registry,
+        settings: ServerSettings,
+        doorkeeper: Doorkeeper,
+        user: User,
+        program: Program,
+        input: Input,
+        port: int,
     ) -> "Daemon":
         """Raises ConfigError for a port in use."""
         bound = bind_tcp(HOST, port)
         listen(bound, HOST, port)
-        return Daemon(registry, settings, user, program, input, bound)
+        return Daemon(registry, settings, doorkeeper, user, program, input, bound)
 
     def start(self) -> None:
         config = uvicorn.Config(
-            _Guard(ProcessApp(self._launch, patience_seconds=self.settings.slow_reader_seconds), self.settings),
+            _Guard(
+                ProcessApp(self._launch, patience_seconds=self.settings.slow_reader_seconds),
+                self.settings,
+                self._is_token,
+            ),
             lifespan="off",
             ws="none",
             log_config=None,
@@ -93,6 +108,9 @@ class Daemon:
         for process in self._answering.values():
             process.cancel()
 
+    def _is_token(self, given: str) -> bool:
+        return self.doorkeeper.is_token(given) or Doorkeeper(self.token).is_token(given)
+
     async def _launch(self, exchange: Exchange) -> Process:
         launch = Launch(self.program, json.dumps(self.input), captures=False, http=exchange)
         process = await self.registry.launch_at_once(self.user, launch)
@@ -104,15 +122,25 @@ class Daemon:
 
 @dataclass(frozen=True, slots=True)
 class _Guard:
-    """Refuses foreign pages and rebound names."""
+    """Refuses foreign pages, rebound names and, with authentication on, whoever has no token.
+
+    The program never sees a token: the engine's own would give it the rights of an administrator.
+    """
 
     app: ProcessApp
     settings: ServerSettings
+    is_token: Callable[[str], bool]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
         headers = Headers(scope=scope)
-        foreign = check_origin(headers.get("origin"), self.settings.origins)
+        foreign = check_page(scope["method"], headers.get, self.settings.origins)
         refusal = foreign or check_host(headers.get("host"), HOST)
+        if refusal is None and self.settings.authentication:
+            refusal = check_token(headers.get("authorization"), self.is_token, "the daemon's token")
+            others = [(name, value) for name, value in scope["headers"] if name != b"authorization"]
+            scope = {**scope, "headers": others}
         if refusal is None:
             await self.app(scope, receive, send)
         else:

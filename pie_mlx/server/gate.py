@@ -8,21 +8,40 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An HTTP answer."""
+    """An HTTP answer. After `retry_seconds` it may be another one, unless they are 0."""
 
     status: int
     text: str
+    retry_seconds: int = 0
 
 
 def is_loopback(host: str) -> bool:
     return host in LOOPBACK_NAMES or host.startswith("127.")
 
 
-def check_origin(origin: str | None, allowed: Collection[str]) -> Refusal | None:
-    """Browsers say which page a request comes from; other clients send none."""
-    if origin is None or origin in allowed:
+def check_page(method: str, field: Callable[[str], str | None], allowed: Collection[str]) -> Refusal | None:
+    """Refuses what a foreign web page asks for. `field` answers a header; only browsers send those looked at here.
+
+    Another port of this machine is another page: for browsers it is of the same site. To follow a link is no request
+    of a page: it changes nothing, and the page does not see the answer.
+    """
+    origin = field("origin")
+    if origin is not None:
+        if origin in allowed:
+            return None
+        return Refusal(403, f"origin {origin[:200]} may not connect: add it to [server] allowed_origins\n")
+    follows_link = method in ("GET", "HEAD") and field("sec-fetch-mode") == "navigate"
+    if field("sec-fetch-site") in (None, "same-origin", "none") or follows_link:
         return None
-    return Refusal(403, f"origin {origin[:200]} may not connect: add it to [server] allowed_origins\n")
+    return Refusal(403, "a page of another site may not ask for this: add its origin to [server] allowed_origins\n")
+
+
+def check_token(authorization: str | None, is_token: Callable[[str], bool], name: str) -> Refusal | None:
+    """Whether a request of HTTP presents a token; `name` says which is wanted."""
+    kind, _, token = (authorization or "").partition(" ")
+    if kind.lower() == "bearer" and is_token(token):
+        return None
+    return Refusal(401, f"authentication is on: send 'Authorization: Bearer TOKEN' with {name}\n")
 
 
 def check_host(host_header: str | None, bound_host: str) -> Refusal | None:

@@ -16,7 +16,7 @@ from pie_mlx.engine.inspection import tick_failure
 from pie_mlx.errors import EngineStoppedError
 from pie_mlx.runtime.semver import Version
 from pie_mlx.server.exchanges import refused
-from pie_mlx.server.gate import Refusal, check_host, check_origin
+from pie_mlx.server.gate import Refusal, check_host, check_page, check_token
 from pie_mlx.server.metrics import CONTENT_TYPE, metrics_text
 from pie_mlx.server.openai import openai_app
 from pie_mlx.server.protocol import HEALTH_PATH
@@ -97,18 +97,14 @@ class Guard:
     def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
         settings = self._service.settings
         is_local = scope.get("client") is None
-        refusal = check_origin(headers.get("origin"), settings.origins)
+        refusal = check_page(scope["method"], headers.get, settings.origins)
         if refusal is None and not is_local:
             refusal = check_host(headers.get("host"), settings.host)
         if refusal is None and settings.authentication and not is_local and scope["path"] != HEALTH_PATH:
-            refusal = self._check_token(headers)
+            refusal = check_token(
+                headers.get("authorization"), self._service.doorkeeper.is_token, "the engine's internal token"
+            )
         return refusal
-
-    def _check_token(self, headers: Headers) -> Refusal | None:
-        kind, _, token = headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer" and self._service.doorkeeper.is_token(token):
-            return None
-        return Refusal(401, "authentication is on: send 'Authorization: Bearer TOKEN' with the internal token\n")
 
 
 def _answer(refusal: Refusal, *, is_openai: bool) -> Response:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from pie_mlx.runtime.acceptor import Acceptor
-from pie_mlx.server.gate import is_loopback
+from pie_mlx.runtime.network.public_addresses import effective
 
 PLACES = 1024
 """Connections that are served. Half as many more are told to come again."""
@@ -59,7 +59,7 @@ class Room:
 
     def enter(self, guest: Guest, address: str) -> bool:
         """Whether `guest`, who comes from `address`, gets a place at once."""
-        self._guests[guest] = _neighbourhood(address)
+        self._guests[guest] = neighbourhood(address)
         return self.place(guest)
 
     def place(self, guest: Guest) -> bool:
@@ -117,11 +117,11 @@ class Room:
             self._acceptor.start()
 
 
-def _neighbourhood(address: str) -> str:
+def neighbourhood(address: str) -> str:
     """What counts as one machine; "" for this one, where tunnels end. With IPv6 one has a network of addresses."""
-    if not address or is_loopback(address):
+    if not address:
         return ""
-    plain = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(plain, ipaddress.IPv4Address):
-        return str(plain)
-    return str(plain.ipv4_mapped or ipaddress.ip_network((plain, 64), strict=False))
+    meant = effective(ipaddress.ip_address(address))
+    if meant.is_loopback:
+        return ""
+    return str(meant if meant.version == 4 else ipaddress.ip_network((meant, 64), strict=False))

@@ -24,14 +24,16 @@ from pie_mlx.runtime.embedding import Engine
 from pie_mlx.runtime.registry import OutputLogs, Registry, RegistryLimits
 from pie_mlx.runtime.store import Owners, ProgramStore
 from pie_mlx.server.authentication import Doorkeeper, Identity, Keys, new_token
-from pie_mlx.server.connection import Connection
+from pie_mlx.server.connection import NOT_AUTHENTICATED, Connection
 from pie_mlx.server.engine_key import EngineKey
-from pie_mlx.server.gate import Refusal, check_host, check_origin
+from pie_mlx.server.exchanges import RETRY_SECONDS
+from pie_mlx.server.gate import Refusal, check_host, check_page
 from pie_mlx.server.handlers import handlers
 from pie_mlx.server.http import http_app
 from pie_mlx.server.listener import Listener
 from pie_mlx.server.listening import bind_tcp, listen, websocket_url
 from pie_mlx.server.peers import is_unix, login_name
+from pie_mlx.server.room import neighbourhood
 from pie_mlx.server.run_files import (
     EngineFile,
     bind_unix,
@@ -46,6 +48,8 @@ from pie_mlx.server.settings import ServerSettings
 from pie_mlx.server.wire import Wire
 
 SWEEP_SECONDS = 5.0
+AUTHENTICATION_SECONDS = 3.0
+"""How long a client may take to authenticate while others wait for its place."""
 EngineMaker = Callable[[Callable[[Event], None], ResolveName], Engine]
 """Makes an engine that reports its events and finds programs by name; the server enters and stops it."""
 
@@ -237,10 +241,10 @@ class _Hall:
         if path != "/":
             return Refusal(404, "the websocket is at /\n")
         settings = self._service.settings
-        refusal = check_origin(headers.get("Origin"), settings.origins)
+        refusal = check_page("CONNECT", partial(_field, headers), settings.origins)
         if refusal is not None or is_unix(connection):
             return refusal
-        return check_host(headers.get("Host"), settings.host) or self._check_room()
+        return check_host(_field(headers, "Host"), settings.host) or self._check_room(_address(connection))
 
     def enter(self, wire: Wire, connection: socket.socket) -> Connection:
         trusted = login_name() if is_unix(connection) else None
@@ -248,12 +252,27 @@ class _Hall:
         address = "local" if is_unix(connection) else _address(connection)
         return Connection(self._service, wire, identity, address, handlers)
 
-    def _check_room(self) -> Refusal | None:
+    def _check_room(self, address: str) -> Refusal | None:
+        """Clients that do not authenticate make room for others, and one machine gets half of their places."""
         connections, settings = self._service.connections, self._service.settings
-        unknown = sum(not connection.is_authenticated for connection in connections)
-        if len(connections) >= settings.connections or unknown >= settings.unauthenticated:
-            return Refusal(503, "too many connections: try again later\n")
+        unknown = [connection for connection in connections if not connection.is_authenticated]
+        source = neighbourhood(address)
+        neighbours = sum(neighbourhood(connection.address) == source for connection in unknown) if source else 0
+        if len(unknown) >= settings.unauthenticated:
+            oldest = min(unknown, key=lambda connection: connection.since)
+            if time.time() - oldest.since >= AUTHENTICATION_SECONDS:
+                oldest.cut_off(NOT_AUTHENTICATED, "others wait to authenticate: connect again and send auth_identify")
+                unknown.remove(oldest)
+        full = len(connections) >= settings.connections or len(unknown) >= settings.unauthenticated
+        if full or neighbours > settings.unauthenticated // 2:
+            return Refusal(503, "too many connections: try again later\n", RETRY_SECONDS)
         return None
+
+
+def _field(headers: Headers, name: str) -> str | None:
+    """One that is there twice is none that is allowed."""
+    values = headers.get_all(name)
+    return ", ".join(values) if values else None
 
 
 def _wire(hall: _Hall, *, server_state: Any, **unused: Any) -> Wire:

@@ -10,7 +10,7 @@ class ServerSettings:
     host: str = "127.0.0.1"
     port: int = 8080
     connections: int = 256
-    unauthenticated: int = 32
+    unauthenticated: int = 128
     origins: tuple[str, ...] = ()
     frame_bytes: int = 16 << 20
     upload_bytes: int = 256 << 20

@@ -207,7 +207,10 @@ class Wire(asyncio.Protocol):
         path = request.path.partition("?")[0]
         refusal = self._hall.refuses(path, request.headers, connection)
         if refusal is not None:
-            self._protocol.send_response(self._protocol.reject(refusal.status, refusal.text))
+            response = self._protocol.reject(refusal.status, refusal.text)
+            if refusal.retry_seconds:
+                response.headers["Retry-After"] = str(refusal.retry_seconds)
+            self._protocol.send_response(response)
         else:
             self._protocol.send_response(self._protocol.accept(request))
             if self._protocol.state is State.OPEN:

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.errors import AdmissionError, InvalidArgumentError
 from pie_mlx.runtime.inputs import fitting_input, parse_input
 from pie_mlx.runtime.registry import Launch
 from pie_mlx.server.connection import Connection
@@ -12,6 +12,8 @@ from pie_mlx.server.handlers.base import handles
 from pie_mlx.server.handlers.processes import find_program
 
 HIGHEST_PORT = 65_535
+DAEMONS = 16
+"""Of one user: each has connections of its own."""
 
 
 @handles(LaunchDaemon)
@@ -21,9 +23,16 @@ async def launch_daemon(connection: Connection, request: LaunchDaemon) -> str:
         raise InvalidArgumentError(f"port {request.port}: must be 1 to {HIGHEST_PORT}")
     program = await find_program(connection, request.inferlet)
     given = fitting_input(program.manifest.parameters, parse_input(request.input), program.identity)
-    registry, settings = connection.service.registry, connection.service.settings
+    service, user = connection.service, connection.user
+    running = [record for record in service.registry.records(user) if record.kind == "daemon"]
+    if sum(record.username == user.name for record in running) >= DAEMONS:
+        raise AdmissionError(f"{DAEMONS} daemons of user '{user.name}' are running", hint="end one of them")
     entered = await asyncio.to_thread(served, program)
-    daemon = Daemon.bind(registry, settings, connection.user, entered, given, request.port)
-    registry.add_daemon(connection.user, Launch(program, request.input), daemon.end)
+    daemon = Daemon.bind(
+        service.registry, service.settings, service.doorkeeper, user, entered, given, request.port
+    )
+    service.registry.add_daemon(user, Launch(program, request.input), daemon.end)
     daemon.start()
+    if service.settings.authentication:
+        return f"server launched: requests need the header 'Authorization: Bearer {daemon.token}'"
     return "server launched"
