@@ -1,6 +1,6 @@
 """What is refused before anybody looks at it: foreign web pages, rebound names."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
