@@ -1,7 +1,6 @@
 """What `pie build`, `install`, `list`, `show` and `remove` do once their command lines are understood."""
 
 import json
-import shutil
 import sys
 import time
 from pathlib import Path
@@ -14,6 +13,7 @@ from pie_mlx.cli.configuration import active_config, home
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.table import size, table
 from pie_mlx.errors import LaunchError
+from pie_mlx.runtime.file_tree import remove_tree
 from pie_mlx.runtime.parameters import Parameters
 from pie_mlx.runtime.program import find_program
 from pie_mlx.runtime.store import Installed, ProgramStore, Record, digest, pack_program
@@ -107,10 +107,9 @@ def _store() -> ProgramStore:
 
 
 def _remove_folder(folder: Path) -> None:
-    try:
-        shutil.rmtree(folder)
-    except OSError as error:
-        raise LaunchError(f"{error.filename}: {error.strerror}", hint=f"remove {folder} by hand") from None
+    remove_tree(folder)
+    if folder.exists():
+        raise LaunchError(f"{folder}: not all of it can be removed", hint="end the programs that use it, and try again")
 
 
 def _write(target: Path, payload: bytes) -> None:

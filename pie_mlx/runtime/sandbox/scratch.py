@@ -32,7 +32,7 @@ _FUNCTIONS = (
 """Of `os`: those whose first argument is a path."""
 _TWO_PATHS = frozenset(("link", "rename", "replace", "symlink"))
 _PATH_OPTIONS = frozenset(("path", "src", "dst"))
-_OF_ATTRIBUTES = frozenset(("chmod", "chown", "lchmod", "lchown", "utime"))
+_OF_ATTRIBUTES = frozenset(("chflags", "chmod", "chown", "lchmod", "lchown", "utime"))
 _GLOBBER = getattr(glob, "_StringGlobber", None)
 """What `pathlib` searches with; that of Python 3.13 keeps functions of `os` as its own."""
 _CREATING = frozenset(("mkdir", "mkfifo", "mknod", "symlink"))
@@ -90,23 +90,26 @@ class Scratch:
 
 
 class Room:
-    """Raises ENOSPC once `directory` holds `limit_bytes`; looks at most every `REFRESH_SECONDS`."""
+    """Raises ENOSPC while `is_left` denies it. That is asked once in `REFRESH_SECONDS`, less often where it is slow."""
 
     REFRESH_SECONDS = 0.2
+    SHARE = 0.1
+    """Of a program's time that goes into asking."""
 
-    def __init__(self, directory: str, limit_bytes: int, measure: Callable[[str], int]) -> None:
-        self._directory = directory
-        self._limit_bytes = limit_bytes
-        self._measure = measure
-        self._used_bytes = 0
-        self._seconds = -math.inf
+    def __init__(self, is_left: Callable[[], bool], limit_bytes: int, entries: int) -> None:
+        self._is_left = is_left
+        self._limits = f"files may take {limit_bytes >> 20} MiB and be {entries} in number"
+        self._last = True
+        self._next_seconds = -math.inf
 
     def __call__(self) -> None:
-        now = time.monotonic()
-        if now - self._seconds > self.REFRESH_SECONDS:
-            self._used_bytes, self._seconds = self._measure(self._directory), now
-        if self._used_bytes >= self._limit_bytes:
-            raise OSError(errno.ENOSPC, f"No space left: files may take {self._limit_bytes >> 20} MiB", NAME)
+        begun = time.monotonic()
+        if begun >= self._next_seconds:
+            self._last = self._is_left()
+            ended = time.monotonic()
+            self._next_seconds = ended + max(self.REFRESH_SECONDS, (ended - begun) / self.SHARE)
+        if not self._last:
+            raise OSError(errno.ENOSPC, f"No space left: {self._limits}", NAME)
 
 
 def install(scratch: Scratch) -> None:

@@ -31,6 +31,7 @@ _PROFILE = """(version 1)
 (allow file-read-metadata)
 (allow file-read* file-map-executable {readable})
 {writable}
+(deny file-write-flags file-write-xattr)
 (allow file-read* file-write-data (literal "/dev/null"))
 (allow file-read* (literal "/dev/urandom") (literal "/dev/random") (literal "/dev/zero"))
 """

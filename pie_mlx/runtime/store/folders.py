@@ -1,14 +1,13 @@
 """Folders that are there whole or not at all, whatever happens meanwhile."""
 
-import contextlib
 import fcntl
 import os
 import secrets
-import shutil
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 
+from pie_mlx.runtime.file_tree import remove_tree
 from pie_mlx.runtime.store.archive import Entry
 
 _NEW, _OLD = ".new", ".old"
@@ -81,14 +80,6 @@ def _listed(parent: Path) -> list[str]:
         return os.listdir(parent)
     except (FileNotFoundError, NotADirectoryError):
         return []
-
-
-def remove_tree(folder: Path) -> None:
-    """Remove a folder with everything in it, read-only parts too. One that is not there is no error."""
-    for place, _, _ in os.walk(folder):
-        with contextlib.suppress(OSError):
-            os.chmod(place, _PRIVATE_DIRECTORY)
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _write_file(file: Path, data: bytes) -> None:

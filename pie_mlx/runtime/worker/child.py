@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pie_mlx.errors import LaunchError, PieError
 from pie_mlx.runtime.entry import ProgramBody
+from pie_mlx.runtime.file_tree import measure
 from pie_mlx.runtime.manifest import Manifest, RuntimeSettings
 from pie_mlx.runtime.outcome import Failed, Outcome
 from pie_mlx.runtime.program import Program
@@ -28,7 +29,7 @@ from pie_mlx.runtime.worker.host import WorkerHost
 from pie_mlx.runtime.worker.limits import apply_limits, memory_exceeded, open_reserve
 from pie_mlx.runtime.worker.proxy_route import Listener, certificate_paths, leave_network, take_route
 from pie_mlx.runtime.worker.streams import use_streams
-from pie_mlx.runtime.worker.workspace import size_bytes
+from pie_mlx.runtime.worker.workspace import scratch_quota
 
 BROKEN_STATUS = 71
 """Exit status of a worker that failed outside of its program."""
@@ -96,7 +97,8 @@ def _confine(order: Order, host: WorkerHost, listener: Listener) -> None:
     os.chdir(order.workspace)
     apply_limits(order)
     walls = _build_walls(order, host, take_route(order, listener, host.hand_over))
-    room = Room(order.workspace, order.scratch_max_bytes, lambda directory: size_bytes(Path(directory)))
+    quota = scratch_quota(order.scratch_max_bytes)
+    room = Room(lambda: quota.holds(measure(order.workspace, quota)), order.scratch_max_bytes, quota.entries)
     install(Scratch(order.workspace, order.lasting, room, frozen_attributes=walls))
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pie_mlx.engine.host import ProcessHost
 from pie_mlx.errors import EngineStoppedError, LaunchError
+from pie_mlx.runtime.file_tree import remove_tree
 from pie_mlx.runtime.network.allowed_hosts import AllowedHosts
 from pie_mlx.runtime.network.gateway import Gateway
 from pie_mlx.runtime.network.settings import NetworkSettings
@@ -35,7 +36,7 @@ from pie_mlx.runtime.worker.settings import WorkerSettings
 from pie_mlx.runtime.worker.temporary_root import TemporaryRoot, sweep
 from pie_mlx.runtime.worker.threads import ThreadWatch
 from pie_mlx.runtime.worker.watch import Watch
-from pie_mlx.runtime.worker.workspace import remove_directory, scratch_directory
+from pie_mlx.runtime.worker.workspace import scratch_directory
 
 REFILL_SECONDS = 0.02
 """How long after a launch its replacement is forked: not while the launch wants the processor."""
@@ -182,7 +183,7 @@ class WorkerPool:
         """The worker has exited or there never was one: nothing uses the directory of its order any more."""
         order = executor.order
         if order is not None and not order.lasting and not self._stopped:
-            self._loop.run_in_executor(None, remove_directory, order.workspace)
+            self._loop.run_in_executor(None, remove_tree, order.workspace)
 
     def _open(self) -> None:
         self._loop.run_in_executor(None, sweep, self._root.path.parent)

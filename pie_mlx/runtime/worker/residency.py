@@ -16,14 +16,20 @@ class Residency:
     processes: int
 
 
-def residency(pid: int) -> Residency:
-    """Nothing for a process that is gone. What several processes share is counted once, as far as the system tells."""
+def family(pid: int) -> set[int]:
+    """A process and all it has started."""
     known, waiting = set[int](), [pid]
     while waiting:
         one = waiting.pop()
         if one not in known:
             known.add(one)
             waiting += _children(one)
+    return known
+
+
+def residency(pid: int) -> Residency:
+    """Nothing for a process that is gone. What several processes share is counted once, as far as the system tells."""
+    known = family(pid)
     measure = _resident_bytes if len(known) == 1 else _proportional_bytes
     return Residency(sum(map(measure, known)), len(known))
 

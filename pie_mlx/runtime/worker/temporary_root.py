@@ -8,7 +8,7 @@ import stat
 import tempfile
 from pathlib import Path
 
-from pie_mlx.runtime.worker.workspace import remove_directory
+from pie_mlx.runtime.file_tree import remove_tree
 
 _PREFIX = "pie-programs-"
 
@@ -28,7 +28,7 @@ class TemporaryRoot:
 
     def remove(self) -> None:
         """With all that is in it."""
-        remove_directory(str(self.path))
+        remove_tree(self.path)
         self._unlock()
 
     def _unlock(self) -> None:
@@ -41,7 +41,7 @@ def sweep(directory: Path) -> None:
     for path in directory.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):
             lock = _locked(path)
-            remove_directory(str(path))
+            remove_tree(path)
             os.close(lock)
 
 

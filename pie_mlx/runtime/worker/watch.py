@@ -4,23 +4,17 @@ import asyncio
 import contextlib
 import math
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from pie_mlx.errors import PieError, ProcessError
 from pie_mlx.runtime.worker.executor import WorkerExecutor
 from pie_mlx.runtime.worker.limits import cpu_exceeded, memory_exceeded
 from pie_mlx.runtime.worker.residency import Residency, residency
+from pie_mlx.runtime.worker.scratch_watch import ScratchWatch
 from pie_mlx.runtime.worker.settings import WorkerSettings
-from pie_mlx.runtime.worker.workspace import size_bytes
 
 SAMPLE_SECONDS = 0.25
 PROCESSES_LIMIT = 64
 """Processes one worker may consist of, where the sandbox does not forbid it to start any."""
-
-
-SCRATCH_SAMPLE_SECONDS = 2.0
-SCRATCH_TOLERANCE = 1.25
-"""Files that are open already may grow past the limit; by more than this they end the program."""
 
 
 class Watch:
@@ -42,7 +36,7 @@ class Watch:
         self._look = look
         self._interval = min(SAMPLE_SECONDS, settings.watchdog_seconds / 4)
         self._last_seconds = 0.0
-        self._scratch_seconds = 0.0
+        self._scratch = ScratchWatch(settings.scratch_max_bytes)
         self._measuring: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -65,23 +59,15 @@ class Watch:
             verdict = self._silence(executor, now) or self._excess(executor)
             if verdict is not None:
                 executor.condemn(verdict)
-        if now - self._scratch_seconds > SCRATCH_SAMPLE_SECONDS and (self._measuring is None or self._measuring.done()):
-            self._scratch_seconds = now
+        if self._running and (self._measuring is None or self._measuring.done()):
             self._measuring = self._loop.run_in_executor(None, self._measure_scratch, list(self._running.values()))
         self._timer = self._loop.call_later(self._interval, self._tick)
 
     def _measure_scratch(self, executors: list[WorkerExecutor]) -> None:
         """On a thread: directories may be large."""
-        limit_bytes = self._settings.scratch_max_bytes
-        for executor in executors:
-            order = executor.order
-            if order is not None and size_bytes(Path(order.workspace)) > limit_bytes * SCRATCH_TOLERANCE:
-                verdict = ProcessError(
-                    f"Scratch limit of {limit_bytes >> 20} MiB exceeded",
-                    hint="delete what is not needed there, or raise [runtime] scratch_max_mb",
-                )
-                with contextlib.suppress(RuntimeError):  # the engine has stopped
-                    self._loop.call_soon_threadsafe(executor.condemn, verdict)
+        for executor, verdict in self._scratch.look(executors).items():
+            with contextlib.suppress(RuntimeError):  # the engine has stopped
+                self._loop.call_soon_threadsafe(executor.condemn, verdict)
 
     def _silence(self, executor: WorkerExecutor, now: float) -> PieError | None:
         silent_seconds = now - executor.heard_seconds

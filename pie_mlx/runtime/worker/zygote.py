@@ -12,12 +12,12 @@ import importlib
 import os
 import random
 import select
-import shutil
 import signal
 import socket
 import struct
 import sys
 
+from pie_mlx.runtime.file_tree import remove_tree
 from pie_mlx.runtime.sandbox import prepare
 from pie_mlx.runtime.worker import child
 from pie_mlx.runtime.worker.descendants import adopt_orphans, kill_orphans
@@ -167,4 +167,4 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     ForkServer(control, int(lifeline)).serve()
-    shutil.rmtree(directory, ignore_errors=True)
+    remove_tree(directory)

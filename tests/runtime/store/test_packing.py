@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pie_mlx.errors import LaunchError
+from pie_mlx.runtime.file_tree import remove_tree
 from pie_mlx.runtime.store import ProgramStore, pack_program
 from pie_mlx.runtime.store.archive import Entry, archive_entries
 from pie_mlx.runtime.store.digest import digest
 from pie_mlx.runtime.store.entry_names import folded, path_problem
-from pie_mlx.runtime.store.folders import remove_tree
 from pie_mlx.runtime.store.packing import pack
 from tests.runtime.store.programs import MAIN, manifest, write_directory
 

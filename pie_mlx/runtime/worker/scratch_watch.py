@@ -1,0 +1,92 @@
+"""Which programs keep more files than they may."""
+
+import contextlib
+import os
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+
+from pie_mlx.errors import ProcessError
+from pie_mlx.runtime.file_tree import Quota, Usage, measure
+from pie_mlx.runtime.worker.deleted_files import deleted_files
+from pie_mlx.runtime.worker.executor import WorkerExecutor
+from pie_mlx.runtime.worker.residency import family
+from pie_mlx.runtime.worker.workspace import scratch_quota
+
+LOOK_SECONDS = 2.0
+"""Between two looks at the files of all programs, unless the disk fills."""
+TOLERANCE = 1.25
+"""Files that are open already may grow past the limit; by more than this they end the program."""
+_FALL, _LEAST_FALL_BYTES = 0.25, 64 << 20
+"""Part of the limit, and bytes, by which free space falls before the next look is taken at once."""
+
+
+class ScratchWatch:
+    """Looks at the directories of running programs. Blocks: one thread at a time calls `look`, never the loop's."""
+
+    def __init__(self, limit_bytes: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limit_bytes = limit_bytes
+        self._quota = scratch_quota(round(limit_bytes * TOLERANCE))
+        self._clock = clock
+        self._looked_seconds = clock()
+        self._free_bytes = 0
+
+    def look(self, executors: Sequence[WorkerExecutor]) -> dict[WorkerExecutor, ProcessError]:
+        """The programs that exceed their limit, and how. Nothing while it is too early to look again."""
+        sharing: defaultdict[str, list[WorkerExecutor]] = defaultdict(list)
+        for executor in executors:
+            if executor.order is not None:
+                sharing[executor.order.workspace].append(executor)
+        if not sharing or not self._is_due(next(iter(sharing))):
+            return {}
+        return {
+            executor: verdict
+            for workspace, users in sharing.items()
+            if (verdict := self._verdict(workspace, users)) is not None
+            for executor in users
+        }
+
+    def _is_due(self, workspace: str) -> bool:
+        now, free_bytes = self._clock(), _free_bytes(os.path.dirname(workspace))
+        fallen_bytes = self._free_bytes - free_bytes
+        few_bytes = max(self._limit_bytes * _FALL, _LEAST_FALL_BYTES)
+        if now - self._looked_seconds < LOOK_SECONDS and fallen_bytes < few_bytes:
+            self._free_bytes = max(self._free_bytes, free_bytes)
+            return False
+        self._looked_seconds, self._free_bytes = now, free_bytes
+        return True
+
+    def _verdict(self, workspace: str, users: Sequence[WorkerExecutor]) -> ProcessError | None:
+        usage = Usage()
+        with contextlib.suppress(OSError):  # of this process, which has no descriptors left: look again next time
+            usage = measure(workspace, self._quota)
+            for user in users:
+                for pid in family(user.process_id) if user.process_id is not None else ():
+                    usage += deleted_files(pid, workspace)
+        return None if self._quota.holds(usage) else _exceeded(usage, self._quota, self._limit_bytes)
+
+
+def _exceeded(usage: Usage, quota: Quota, limit_bytes: int) -> ProcessError:
+    if usage.hidden:
+        return ProcessError(
+            "Scratch limit: there are files that cannot be measured",
+            hint="make no directories that their owner cannot read, and close deleted files; "
+            "'pie remove --scratch' removes what is there",
+        )
+    if usage.size_bytes > quota.size_bytes:
+        return ProcessError(
+            f"Scratch limit of {limit_bytes >> 20} MiB exceeded",
+            hint="delete what is not needed there, or raise [runtime] scratch_max_mb",
+        )
+    return ProcessError(
+        f"Scratch limit of {scratch_quota(limit_bytes).entries} files exceeded",
+        hint="delete what is not needed there, or raise [runtime] scratch_max_mb",
+    )
+
+
+def _free_bytes(directory: str) -> int:
+    try:
+        found = os.statvfs(directory)
+    except OSError:
+        return 0
+    return found.f_bfree * found.f_frsize
