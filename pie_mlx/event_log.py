@@ -82,8 +82,12 @@ class EventWriter:
         self._file.flush()
 
     def close(self) -> None:
-        """Idempotent."""
+        """Idempotent. Raises OSError."""
         self._file.close()
+
+    def give_up(self) -> None:
+        """Close it without what has not been flushed yet: the disk takes no more."""
+        self._file.raw.close()
 
 
 def _claimed(path: str | Path) -> BufferedWriter:

@@ -43,7 +43,17 @@ def test_help_loads_no_verb():
     ours = {name for name in loaded if name.startswith("pie_mlx.")}
     assert ours == {
         f"pie_mlx.{name}"
-        for name in ("cli", "cli.lazy", "cli.main", "cli.options", "cli.reporting", "cli.signals", "errors", "knobs")
+        for name in (
+            "cli",
+            "cli.lazy",
+            "cli.main",
+            "cli.options",
+            "cli.reporting",
+            "cli.signals",
+            "errors",
+            "files",
+            "knobs",
+        )
     }
 
 

@@ -13,6 +13,7 @@ from pie_mlx.cli.options import Common
 from pie_mlx.client import Address
 from pie_mlx.documents import toml_document
 from pie_mlx.errors import ConfigError, InvalidArgumentError
+from pie_mlx.files import disk_hint, make_private, write_file
 
 FILE_NAME = "cli_config.toml"
 
@@ -85,5 +86,10 @@ def _complete(config: ClientConfig) -> dict[str, Any]:
 def _write(file: Path, values: Mapping[str, Any]) -> None:
     import tomlkit
 
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    file.write_text(tomlkit.dumps(values))  # pyright: ignore[reportUnknownMemberType]
+    text = tomlkit.dumps(values)  # pyright: ignore[reportUnknownMemberType]
+    try:
+        make_private(file.parent)
+        write_file(file, text.encode())
+    except OSError as error:
+        hint = disk_hint(error, "check its permissions, or name another file with --path")
+        raise ConfigError(f"{file}: {error.strerror}", hint=hint) from None

@@ -11,6 +11,7 @@ from pie_mlx.config import LoadedConfig, config_file, load_config
 from pie_mlx.config.loading import nearest_key
 from pie_mlx.config.schema import is_secret, json_schema
 from pie_mlx.errors import ConfigError, ModelNotFoundError
+from pie_mlx.files import disk_hint, make_private, write_file
 
 MODEL_KEYS = (".hf_repo", ".draft_model")
 HIDDEN = "(hidden)"
@@ -100,13 +101,11 @@ def numbered(key: str, loaded: LoadedConfig) -> str:
 
 def _write(file: Path, text: str) -> None:
     try:
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        temporary = file.with_name(f".{file.name}.new")
-        temporary.touch(mode=0o600)
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(file)
+        make_private(file.parent)
+        write_file(file, text.encode())
     except OSError as error:
-        raise ConfigError(f"config: {file}: {error.strerror}", hint="check its permissions") from None
+        hint = disk_hint(error, "check its permissions")
+        raise ConfigError(f"config: {file}: {error.strerror}", hint=hint) from None
 
 
 def _shown(value: object) -> str:

@@ -1,5 +1,7 @@
 """What `pie run` shows of a program."""
 
+import contextlib
+import itertools
 import json
 import sys
 from pathlib import Path
@@ -14,6 +16,7 @@ from pie_mlx.events import (
     ProcessOutput,
     ProcessReturned,
 )
+from pie_mlx.files import SHARED, create_file, safe_name
 
 TAIL_CHARACTERS = 1_000_000
 """As much as a return value can be long."""
@@ -101,7 +104,7 @@ def display_for(common: Common) -> Display:
 
 
 class ReceivedFiles:
-    """Saves what a program sends into a directory; says so when there is none."""
+    """Saves what a program sends into a directory, under names that are safe; says what is not kept, and why."""
 
     def __init__(self, directory: Path | None) -> None:
         self._directory = directory
@@ -109,19 +112,24 @@ class ReceivedFiles:
 
     def __call__(self, data: bytes, name: str) -> None:
         self._count += 1
-        name = Path(name).name or f"file-{self._count}"
+        name = safe_name(name) or f"file-{self._count}"
         if self._directory is None:
             print(f"pie: received {name} ({len(data)} bytes), not kept: name a directory with --files", file=sys.stderr)
             return
-        target = _unused(self._directory / name)
-        target.write_bytes(data)
-        print(f"pie: saved {target} ({len(data)} bytes)", file=sys.stderr)
+        try:
+            target = _saved(self._directory / name, data)
+        except OSError as error:
+            print(f"pie: received {name} ({len(data)} bytes), not kept: {error.strerror}", file=sys.stderr)
+        else:
+            print(f"pie: saved {target} ({len(data)} bytes)", file=sys.stderr)
 
 
-def _unused(path: Path) -> Path:
-    number = 2
-    found = path
-    while found.exists():
-        found = path.with_stem(f"{path.stem}-{number}")
-        number += 1
-    return found
+def _saved(path: Path, data: bytes) -> Path:
+    """Where it was written: the path itself, or with a number where something has that name. Raises OSError."""
+    target = path
+    for number in itertools.count(2):
+        with contextlib.suppress(FileExistsError):
+            create_file(target, data, SHARED)
+            break
+        target = path.with_stem(f"{path.stem}-{number}")
+    return target

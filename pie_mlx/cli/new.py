@@ -12,6 +12,7 @@ import click
 
 from pie_mlx.cli.options import Common, common_options
 from pie_mlx.errors import LaunchError
+from pie_mlx.files import SHARED, disk_hint, write_file
 
 TEMPLATES = Path(__file__).parent / "templates"
 _SUFFIX = ".template"
@@ -54,10 +55,11 @@ def write_template(template: str, folder: Path, name: str) -> list[str]:
             path = source.relative_to(TEMPLATES / template).with_suffix("")
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             text = Template(source.read_text(encoding="utf-8")).substitute(name=name)
-            (folder / path).write_text(text, encoding="utf-8")
+            write_file(folder / path, text.encode(), SHARED)
             written.append(path.as_posix())
     except OSError as error:
-        raise LaunchError(f"{error.filename}: {error.strerror}", hint="name another directory with --output") from None
+        hint = disk_hint(error, "name another directory with --output")
+        raise LaunchError(f"{error.filename}: {error.strerror}", hint=hint) from None
     return written
 
 

@@ -9,6 +9,7 @@ import click
 
 from pie_mlx.cli.options import Common
 from pie_mlx.errors import PieError
+from pie_mlx.files import disk_hint
 
 FAILED, WRONG_COMMAND_LINE, INTERRUPTED = 1, 2, 130
 """Exit codes besides 0."""
@@ -32,7 +33,10 @@ def report_failure(error: BaseException, common: Common) -> int:
         # Of the machine and no defect of ours; no file's name comes with what is written to standard output.
         what = "output" if error.filename is None else error.filename
         report(
-            f"{what}: {error.strerror}", "check the path, its permissions and the disk", type(error).__name__, common
+            f"{what}: {error.strerror}",
+            disk_hint(error, "check the path, its permissions and the disk"),
+            type(error).__name__,
+            common,
         )
     else:
         why = f"{type(error).__name__}: {error}"

@@ -16,7 +16,7 @@ import click
 from pie_mlx.cli.configuration import active_config, home
 from pie_mlx.cli.descriptors import raise_descriptor_limit
 from pie_mlx.cli.options import Common
-from pie_mlx.cli.recording import recording_in
+from pie_mlx.cli.recording import Recording, recording_in
 from pie_mlx.cli.reporting import INTERRUPTED, report_failure
 from pie_mlx.cli.running import chosen_model_settings, model_name, progress_line
 from pie_mlx.cli.serve import ServeRequest
@@ -27,7 +27,6 @@ from pie_mlx.config.rules import is_loopback, listening_problem
 from pie_mlx.config.schema import Config, EngineConfig
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import ConfigError, ModelLoadError
-from pie_mlx.event_log import EventWriter
 from pie_mlx.events import Event, ProcessOutput
 from pie_mlx.login import fingerprint
 
@@ -83,7 +82,7 @@ class _Serving:
         with recording_in(self.record, "--record or PIE_LOG") as recording:
             return await self._serve(recording)
 
-    async def _serve(self, recording: EventWriter | None) -> int:
+    async def _serve(self, recording: Recording | None) -> int:
         with progress_line(self.common) as (progress, loaded):
             # Brings in MLX and the model libraries: not before the command line is known to hold.
             from pie_mlx.server import Server
@@ -128,7 +127,7 @@ class _Serving:
         sys.stderr.flush()
         os._exit(code)
 
-    def _observers(self, recording: EventWriter | None) -> Sequence[Callable[[Event], None]]:
+    def _observers(self, recording: Recording | None) -> Sequence[Callable[[Event], None]]:
         recorders = [] if recording is None else [recording.write]
         found: list[Callable[[Event], None]] = []
         if self.common.debug or self.config.server.verbose:
@@ -215,7 +214,7 @@ def _stop_signal() -> "asyncio.Future[int]":
     return first
 
 
-async def _flush(recording: EventWriter | None) -> None:
+async def _flush(recording: Recording | None) -> None:
     while recording is not None:
         await asyncio.sleep(FLUSH_SECONDS)
         recording.flush()

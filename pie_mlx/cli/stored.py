@@ -13,6 +13,7 @@ from pie_mlx.cli.configuration import active_config, home
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.table import size, table
 from pie_mlx.errors import LaunchError
+from pie_mlx.files import SHARED, disk_hint, write_file
 from pie_mlx.runtime.file_tree import remove_tree
 from pie_mlx.runtime.parameters import Parameters
 from pie_mlx.runtime.program import find_program
@@ -115,11 +116,10 @@ def _remove_folder(folder: Path) -> None:
 def _write(target: Path, payload: bytes) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = target.with_name(f".{target.name}.new")
-        temporary.write_bytes(payload)
-        temporary.replace(target)
+        write_file(target, payload, SHARED)
     except OSError as error:
-        raise LaunchError(f"{target}: {error.strerror}", hint="name another file with --output") from None
+        hint = disk_hint(error, "name another file with --output")
+        raise LaunchError(f"{target}: {error.strerror}", hint=hint) from None
 
 
 def _row(record: Record) -> dict[str, Any]:

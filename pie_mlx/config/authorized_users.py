@@ -1,7 +1,6 @@
 """authorized_users.toml: who may connect, with which keys."""
 
 import os
-import secrets
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ from pie_mlx.config.schema import Config
 from pie_mlx.config.user_names import key_user_problem
 from pie_mlx.documents import toml_document
 from pie_mlx.errors import ConfigError, InvalidArgumentError
+from pie_mlx.files import disk_hint, make_private, write_file
 
 _MODE = 0o600
 
@@ -129,18 +129,13 @@ class AuthorizedUsers:
         return tomlkit.parse(self.file.read_text(encoding="utf-8") if self.file.exists() else "")
 
     def _write(self, document: tomlkit.TOMLDocument) -> None:
-        temporary = self.file.with_name(f".{self.file.name}.{secrets.token_hex(4)}")
         text = tomlkit.dumps(document)  # pyright: ignore[reportUnknownMemberType]
         try:
-            self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with os.fdopen(
-                os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE), "w", encoding="utf-8"
-            ) as out:
-                out.write(text)
-            temporary.replace(self.file)
+            make_private(self.file.parent)
+            write_file(self.file, text.encode(), _MODE)
         except OSError as error:
-            temporary.unlink(missing_ok=True)
-            raise ConfigError(f"auth: {self.file}: {error.strerror}", hint="check its permissions") from None
+            hint = disk_hint(error, "check its permissions")
+            raise ConfigError(f"auth: {self.file}: {error.strerror}", hint=hint) from None
         self._seen = None
 
 

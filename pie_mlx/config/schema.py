@@ -88,9 +88,7 @@ class RuntimeConfig(Section, frozen=True):
     fs_scratch_dir: (
         Annotated[str, Meta(pattern="^/", description="absolute path of those; unset: $PIE_HOME/scratch")] | None
     ) = None
-    scratch_max_mb: Annotated[int, Meta(gt=0, description="MiB per user and program, with a file for each 16 KiB")] = (
-        1024
-    )
+    scratch_max_mb: Annotated[int, Meta(gt=0, description="MiB per user and program; a file per 16 KiB")] = 1024
     allow_network: Annotated[bool, Meta(description="programs reach network_allowed_hosts, over HTTP")] = False
     network_allowed_hosts: Annotated[
         list[str],

@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import os
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +12,7 @@ import msgspec
 from pie_mlx.calls import PendingInput
 from pie_mlx.engine.kv import Transcript
 from pie_mlx.errors import InvalidArgumentError, SnapshotError, SnapshotIncompatibleError
+from pie_mlx.files import disk_hint, make_private, write_file
 
 FORMAT = 1
 SUFFIX = ".snapshot"
@@ -96,7 +96,8 @@ class SnapshotArchive:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work)
         except OSError as error:
             raise SnapshotError(
-                f"snapshots: {error.strerror}: {error.filename}", hint="check the disk and its permissions"
+                f"snapshots: {error.strerror}: {error.filename}",
+                hint=disk_hint(error, "check the disk and its permissions"),
             ) from error
 
     def _path(self, user: str, name: str) -> Path | None:
@@ -136,17 +137,8 @@ async def _to_its_end(change: Coroutine[Any, Any, T]) -> T:
 
 
 def _write(path: Path, file: _File) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    unfinished = path.with_suffix(f".{os.getpid()}")
-    try:
-        with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
-            out.write(msgspec.msgpack.encode(file))
-            out.flush()
-            os.fsync(out.fileno())
-        unfinished.replace(path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
+    make_private(path.parent)
+    write_file(path, msgspec.msgpack.encode(file))
 
 
 def _load(path: Path, name: str) -> _File:

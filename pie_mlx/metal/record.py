@@ -14,6 +14,7 @@ from typing import Any
 import mlx.core as mx
 
 from pie_mlx.documents import json_value
+from pie_mlx.files import make_private, write_file
 from pie_mlx.metal.kernel import KERNEL_FOLDER
 
 
@@ -82,8 +83,8 @@ def write_record(path: Path, key: RecordKey, record: KernelRecord, table: list[d
         "whole": record.whole,
         "table": table,
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=2) + "\n")
+    make_private(path.parent)
+    write_file(path, f"{json.dumps(content, indent=2)}\n".encode())
 
 
 def read_record(path: Path, key: RecordKey) -> KernelRecord | None:

@@ -1,11 +1,12 @@
 """Adapter folders on the program's side: the engine opens no path that a program names."""
 
 import os
-from contextlib import suppress
 from os import PathLike
+from pathlib import Path
 
 from pie_mlx.calls import AdapterState, LoadAdapter, ReadAdapter
 from pie_mlx.errors import AdapterFormatError
+from pie_mlx.files import SHARED, write_file
 from pie_mlx.sdk._host import Link
 
 CONFIG = "adapter_config.json"
@@ -35,8 +36,8 @@ def read_folder(path: "str | PathLike[str]") -> tuple[str, bytes]:
 def write_folder(path: "str | PathLike[str]", config: str, weights: bytes) -> None:
     """Write both files, each whole or not at all. Raises OSError."""
     os.makedirs(path, exist_ok=True)
-    _write(os.path.join(path, SAVED), weights)
-    _write(os.path.join(path, CONFIG), config.encode())
+    write_file(Path(path, SAVED), weights, SHARED)
+    write_file(Path(path, CONFIG), config.encode(), SHARED)
 
 
 def send(host: Link, adapter: int, config: str, weights: bytes) -> AdapterState:
@@ -57,15 +58,3 @@ def fetch(host: Link, adapter: int) -> tuple[str, bytes]:
     while len(weights) < part.size_bytes:
         weights += host.call(ReadAdapter(adapter, len(weights))).data
     return part.config, bytes(weights)
-
-
-def _write(path: str, data: bytes) -> None:
-    unfinished = f"{path}.unfinished"
-    try:
-        with open(unfinished, "wb") as file:
-            file.write(data)
-        os.replace(unfinished, path)
-    except OSError:
-        with suppress(OSError):
-            os.unlink(unfinished)
-        raise

@@ -12,6 +12,7 @@ import msgspec
 
 from pie_mlx.documents import json_struct
 from pie_mlx.errors import ConfigError, InvalidArgumentError
+from pie_mlx.files import disk_hint, make_own, write_file
 
 SOCKET_PATH_LIMIT_BYTES = 103
 """What macOS takes; Linux takes a little more."""
@@ -30,14 +31,14 @@ class EngineFile(msgspec.Struct, frozen=True):
 
 
 def run_directory(home: Path) -> Path:
-    """Made with mode 0700, as is `home`. Raises ConfigError."""
+    """Made with mode 0700, as is `home`. Directories that are there stay as they are. Raises ConfigError."""
     directory = home / "run"
     try:
-        for path in (home, directory):
-            path.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path.chmod(0o700)
+        make_own(home)
+        make_own(directory)
     except OSError as error:
-        raise ConfigError(f"{error.filename}: {error.strerror}", hint="set PIE_HOME to a directory of yours") from None
+        hint = disk_hint(error, "set PIE_HOME to a directory that only you can write in")
+        raise ConfigError(f"{error.filename}: {error.strerror}", hint=hint) from None
     return directory
 
 
@@ -46,13 +47,8 @@ def engine_file(home: Path) -> Path:
 
 
 def write_engine_file(home: Path, content: EngineFile) -> None:
-    """Whole or not at all, readable by its owner only."""
-    target = engine_file(home)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(msgspec.json.encode(content))
-    temporary.replace(target)
+    """Readable by its owner only. Raises OSError."""
+    write_file(engine_file(home), msgspec.json.encode(content))
 
 
 def remove_engine_file(home: Path) -> None:

@@ -15,6 +15,7 @@ from textual.widget import Widget
 
 from pie_mlx.errors import PieError
 from pie_mlx.event_log import EventWriter
+from pie_mlx.files import write_file
 from pie_mlx.tui.actions import ACTIONS, BY_ID, TABS, Action, bindings, key_name
 from pie_mlx.tui.controller import Bystander, Controller
 from pie_mlx.tui.inbox import Inbox
@@ -303,7 +304,7 @@ class MonitorApp(App[None]):
 
     def action_screenshot(self, filename: str | None = None, path: str | None = None) -> None:
         target = self._save_directory / f"pie-{_stamp()}.svg"
-        self._save(target, lambda: target.write_text(self.export_screenshot(), encoding="utf-8"))
+        self._save(target, lambda: write_file(target, self.export_screenshot().encode()))
 
     def action_save_recording(self) -> None:
         target = self._save_directory / f"pie-{_stamp()}.events"

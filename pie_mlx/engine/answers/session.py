@@ -8,6 +8,8 @@ from pie_mlx.errors import InvalidArgumentError
 
 MESSAGE_LIMIT_BYTES = 1_000_000
 """The longest text one message may carry; frames of the wire are bounded."""
+FILE_NAME_LIMIT_BYTES = 1024
+"""It comes with every piece of the file."""
 
 
 @answers(calls.SendMessage)
@@ -24,6 +26,11 @@ async def send_message(services: Services, process: Process, call: calls.SendMes
 @answers(calls.SendFile)
 async def send_file(services: Services, process: Process, call: calls.SendFile) -> None:
     del services
+    size_bytes = len(call.name.encode("utf-8", "replace"))
+    if size_bytes > FILE_NAME_LIMIT_BYTES:
+        raise InvalidArgumentError(
+            f"file name is {size_bytes} bytes, the limit is {FILE_NAME_LIMIT_BYTES}", hint="choose a shorter one"
+        )
     process.session.file(call.data, call.name)
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Protocol
 from uuid import uuid4
 
+from pie_mlx.files import make_private
+
 FILE_PREFIX, FILE_SUFFIX = "pie-", ".spill"
-DIRECTORY_MODE, FILE_MODE = 0o700, 0o600
+FILE_MODE = 0o600
 
 
 class Disk(Protocol):
@@ -67,8 +69,7 @@ def open_disk(directory: str) -> FileDisk:
     users may enter.
     """
     place = Path(directory)
-    for missing in [*reversed([parent for parent in place.parents if not parent.exists()]), place]:
-        missing.mkdir(mode=DIRECTORY_MODE, exist_ok=True)  # with parents=True they would be open to others
+    make_private(place)
     _check_private(place)
     for leftover in place.glob(f"{FILE_PREFIX}*{FILE_SUFFIX}"):
         leftover.unlink(missing_ok=True)

@@ -7,11 +7,12 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 
+from pie_mlx.files import create_file, make_private
 from pie_mlx.runtime.file_tree import remove_tree
 from pie_mlx.runtime.store.archive import Entry
 
 _NEW, _OLD = ".new", ".old"
-_PRIVATE_DIRECTORY, _PRIVATE_FILE = 0o700, 0o600
+_PRIVATE_DIRECTORY = 0o700
 _READ_ONLY_DIRECTORY, _READ_ONLY_FILE = 0o500, 0o400
 
 
@@ -24,12 +25,6 @@ def exclusive(parent: Path) -> Generator[None]:
         yield
 
 
-def make_private(folder: Path) -> None:
-    """Make a directory, with those above it that are missing, for its owner alone."""
-    for missing in [place for place in (*reversed(folder.parents), folder) if not place.exists()]:
-        missing.mkdir(mode=_PRIVATE_DIRECTORY, exist_ok=True)
-
-
 def write_folder(folder: Path, entries: Iterable[Entry], *, read_only: bool = False) -> None:
     """Write a folder under another name and put it in place. One that is there is replaced.
 
@@ -40,7 +35,8 @@ def write_folder(folder: Path, entries: Iterable[Entry], *, read_only: bool = Fa
     fresh.mkdir(mode=_PRIVATE_DIRECTORY)
     try:
         for entry in entries:
-            _write_file(fresh / entry.path, entry.data)
+            make_private((fresh / entry.path).parent)
+            create_file(fresh / entry.path, entry.data)
         _put_in_place(fresh, folder)
     except BaseException:
         remove_tree(fresh)
@@ -80,14 +76,6 @@ def _listed(parent: Path) -> list[str]:
         return os.listdir(parent)
     except (FileNotFoundError, NotADirectoryError):
         return []
-
-
-def _write_file(file: Path, data: bytes) -> None:
-    file.parent.mkdir(mode=_PRIVATE_DIRECTORY, parents=True, exist_ok=True)
-    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE_FILE), "wb") as out:
-        out.write(data)
-        out.flush()
-        os.fsync(out.fileno())
 
 
 def _put_in_place(fresh: Path, folder: Path) -> None:

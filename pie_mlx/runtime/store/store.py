@@ -10,6 +10,7 @@ import msgspec
 
 from pie_mlx.config.user_names import LOCAL_USER
 from pie_mlx.errors import LaunchError
+from pie_mlx.files import disk_hint
 from pie_mlx.runtime.file_tree import remove_tree
 from pie_mlx.runtime.manifest import Manifest, parse_manifest
 from pie_mlx.runtime.program import MAIN_FILE, MANIFEST_FILE, Program, check_source
@@ -345,7 +346,8 @@ def _disk() -> Generator[None]:
         yield
     except OSError as error:
         raise LaunchError(
-            f"programs: {error.strerror}: {error.filename}", hint="check the disk and the permissions of PIE_HOME"
+            f"programs: {error.strerror}: {error.filename}",
+            hint=disk_hint(error, "check the disk and the permissions of PIE_HOME"),
         ) from None
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pie_mlx.engine.host import ProcessHost
 from pie_mlx.errors import EngineStoppedError, LaunchError
+from pie_mlx.files import disk_hint
 from pie_mlx.runtime.file_tree import remove_tree
 from pie_mlx.runtime.network.allowed_hosts import AllowedHosts
 from pie_mlx.runtime.network.gateway import Gateway
@@ -282,9 +283,8 @@ class WorkerPool:
                 return self._root.new_directory()
             return scratch_directory(Path(self._settings.scratch_directory), username, program).resolve()
         except OSError as error:
-            raise LaunchError(
-                f"{error.filename}: {error.strerror}", hint="check [runtime] fs_scratch_dir and its permissions"
-            ) from None
+            hint = disk_hint(error, "check [runtime] fs_scratch_dir and its permissions")
+            raise LaunchError(f"{error.filename}: {error.strerror}", hint=hint) from None
 
 
 def _source(program: Program) -> Source:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from pie_mlx.files import make_own
 from pie_mlx.runtime.file_tree import Quota
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789._-")
@@ -16,10 +17,13 @@ def scratch_quota(limit_bytes: int) -> Quota:
 
 
 def scratch_directory(root: Path, username: str, program: str) -> Path:
-    """The lasting directory of a user's program, all versions alike; made if it is not there. Raises OSError."""
+    """The lasting directory of a user's program, all versions alike; made if it is not there.
+
+    Raises OSError, also where others made it or can write in it.
+    """
     directory = root / encoded(username) / encoded(program)
-    for level in (root, directory.parent, directory):
-        level.mkdir(mode=0o700, parents=level is root, exist_ok=True)
+    make_own(directory.parent)
+    make_own(directory)
     return directory
 
 
