@@ -15,10 +15,10 @@ class Serving:
         self.children = []
         self.child = self.start("serve", *model, "--json", *flags)
 
-    def start(self, *words):
+    def start(self, *words, **options):
         command = [sys.executable, "-m", "pie_mlx", *map(str, words)]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "stdin": subprocess.DEVNULL}
-        self.children.append(subprocess.Popen(command, env=self.environment, **pipes))
+        self.children.append(subprocess.Popen(command, env=self.environment, **pipes, **options))
         return self.children[-1]
 
     def ready(self):

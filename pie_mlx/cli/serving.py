@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pie_mlx.cli.configuration import active_config, home
-from pie_mlx.cli.descriptors import raise_descriptor_limit
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.recording import Recording, recording_in
 from pie_mlx.cli.reporting import INTERRUPTED, report_failure
@@ -29,6 +28,7 @@ from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import ConfigError, ModelLoadError
 from pie_mlx.events import Event, ProcessOutput
 from pie_mlx.login import fingerprint
+from pie_mlx.open_files import LEAST, PLENTY, WANTED, raise_limit
 
 if TYPE_CHECKING:
     from pie_mlx.server import Server
@@ -46,10 +46,33 @@ def serve(request: ServeRequest, common: Common) -> int:
     config = _config(request, active_config(common).config)
     if len(config.model) > 1 and not common.quiet:
         print("pie: warning: an engine serves one model: the others of [[model]] are left out", file=sys.stderr)
-    raise_descriptor_limit()
+    config = _within(config, raise_limit(), common)
     settings = chosen_model_settings(request.model, dummy=request.dummy, models=config.model)
     with asyncio.Runner() as runner:
         return runner.run(_Serving(config, settings, request.record, request.monitor, common).run())
+
+
+def _within(config: Config, files: int, common: Common) -> Config:
+    """The configuration as far as so many open files allow it. Raises ConfigError for too few to work at all."""
+    import msgspec
+
+    if files >= PLENTY:
+        return config
+    hint = f"raise it with 'ulimit -n {WANTED}', or as the administrator where that is refused"
+    if files < LEAST:
+        raise ConfigError(f"serve: at most {files} files may be open, and an engine needs {LEAST}", hint=hint)
+    connections = min(config.server.max_connections, files // 4)
+    if not common.quiet:
+        print(
+            f"pie: warning: at most {files} files may be open, enough for {connections} clients and about "
+            f"{files // 12} programs at once: {hint}",
+            file=sys.stderr,
+        )
+    return msgspec.structs.replace(
+        config,
+        server=msgspec.structs.replace(config.server, max_connections=connections),
+        runtime=msgspec.structs.replace(config.runtime, warm_workers=min(config.runtime.warm_workers, files // 128)),
+    )
 
 
 def _config(request: ServeRequest, config: Config) -> Config:

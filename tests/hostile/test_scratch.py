@@ -44,7 +44,7 @@ def endings(request, tmp_path_factory):
             started = {way: target.start("run", path, "--input", json.dumps({"way": way})) for way in WAYS}
             found = {way: (child.communicate()[1], child.returncode) for way, child in started.items()}
         found["engine"] = target.end(signal.SIGTERM)
-        found["left"] = [name for name in os.listdir(directory) if name.startswith("pie-workers-")]
+        found["left"] = [name for name in os.listdir(directory) if name.startswith("pie-programs-")]
         yield found
     finally:
         target.clean_up()

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import mlx.core as mx
-from mlx_lm.models import cache as mlx_lm_cache
 
+from pie_mlx.engine.model.mlx_lm import cache as mlx_lm_cache
 from pie_mlx.errors import ModelLoadError
 
 

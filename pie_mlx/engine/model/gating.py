@@ -9,9 +9,9 @@ from functools import partial
 from typing import cast
 
 import mlx.core as mx
-from mlx_lm.models import activations
 
 from pie_mlx.engine.model.hook import replace_in_models
+from pie_mlx.engine.model.mlx_lm import activations
 from pie_mlx.metal.attention import LOG2_E
 
 _NAME = "swiglu"

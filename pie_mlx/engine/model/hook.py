@@ -5,9 +5,9 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import mlx.core as mx
-from mlx_lm.models import base
 
 from pie_mlx.engine.model.caches import Handle
+from pie_mlx.engine.model.mlx_lm import base
 from pie_mlx.errors import ModelLoadError
 
 _NAME = "scaled_dot_product_attention"

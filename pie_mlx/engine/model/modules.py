@@ -5,8 +5,9 @@ from typing import Any, Protocol, cast
 
 import mlx.core as mx
 from mlx import nn, utils  # pyright: ignore[reportMissingTypeStubs, reportAttributeAccessIssue]
-from mlx_lm import utils as mlx_lm_utils
-from mlx_lm.models import cache, switch_layers
+
+from pie_mlx.engine.model.mlx_lm import cache, switch_layers
+from pie_mlx.engine.model.mlx_lm import utils as mlx_lm_utils
 
 _nn, _utils, _mlx_lm = cast("Any", nn), cast("Any", utils), cast("Any", mlx_lm_utils)
 _switch = cast("Any", switch_layers)

@@ -35,14 +35,6 @@ def apply_limits(order: Order) -> None:
         bound(resource.RLIMIT_AS, addresses, addresses)
 
 
-def allow_open_files(count: int) -> None:
-    """Raise this process's limit to `count`, or as far as that may be done."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-
-
 def open_reserve() -> None:
     """Let this process use the memory kept for saying how it ended."""
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)

@@ -15,6 +15,7 @@ from pathlib import Path
 from pie_mlx.engine.host import ProcessHost
 from pie_mlx.errors import EngineStoppedError, LaunchError
 from pie_mlx.files import disk_hint
+from pie_mlx.open_files import raise_limit
 from pie_mlx.runtime.file_tree import remove_tree
 from pie_mlx.runtime.network.allowed_hosts import AllowedHosts
 from pie_mlx.runtime.network.gateway import Gateway
@@ -30,7 +31,6 @@ from pie_mlx.runtime.worker.fork_server import Exit, ForkServer
 from pie_mlx.runtime.worker.frame_room import FrameRoom
 from pie_mlx.runtime.worker.frames import Order, Source
 from pie_mlx.runtime.worker.holdings import Holdings
-from pie_mlx.runtime.worker.limits import allow_open_files
 from pie_mlx.runtime.worker.link import WorkerLink
 from pie_mlx.runtime.worker.proxy_route import Route, authorization
 from pie_mlx.runtime.worker.settings import WorkerSettings
@@ -41,9 +41,6 @@ from pie_mlx.runtime.worker.workspace import scratch_directory
 
 REFILL_SECONDS = 0.02
 """How long after a launch its replacement is forked: not while the launch wants the processor."""
-
-OPEN_FILES = 10_240
-"""What an engine asks for: each worker takes three file descriptors. macOS allows no more."""
 
 _USUAL_VARIABLES = ("PATH", "LANG", "TZ")
 
@@ -97,7 +94,7 @@ class WorkerPool:
         self._process_ids: dict[int, int] = {}
         self._refill_timer: asyncio.TimerHandle | None = None
         self._stopped = False
-        allow_open_files(OPEN_FILES)
+        raise_limit()
         self._root = TemporaryRoot()
         self._server = self._start_server()
         self._watches = (Watch(loop, settings, self._running), ThreadWatch(loop, self._running))

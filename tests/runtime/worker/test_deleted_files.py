@@ -92,9 +92,12 @@ def test_a_process_that_closes_itself_to_its_owner_hides_its_files():
             ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
             os.write(writing, b"x")
             time.sleep(60)
-        os.read(reading, 1)
-        print(deleted_files(pid, "/workspace").hidden, deleted_files(os.getpid(), "/workspace").hidden)
-        os.kill(pid, 9)
+            os._exit(0)
+        try:
+            os.read(reading, 1)
+            print(deleted_files(pid, "/workspace").hidden, deleted_files(os.getpid(), "/workspace").hidden)
+        finally:
+            os.kill(pid, 9)
         """
     command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)]
     ended = subprocess.run(command, capture_output=True, text=True)

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import mlx.core as mx
-from mlx_lm.models import switch_layers
+
+from pie_mlx.engine.model.mlx_lm import switch_layers
 
 Sort = Callable[[mx.array, mx.array], tuple[mx.array, mx.array, mx.array]]
 

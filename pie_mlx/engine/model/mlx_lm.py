@@ -1,0 +1,9 @@
+"""What is used of mlx-lm. Only here is it imported, because that would change a limit of the process."""
+
+from pie_mlx.open_files import limit_kept
+
+with limit_kept():
+    from mlx_lm import utils
+    from mlx_lm.models import activations, base, cache, switch_layers
+
+__all__ = ["activations", "base", "cache", "switch_layers", "utils"]
