@@ -1,7 +1,9 @@
 """How much a registry takes on."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pie_mlx.errors import ProcessError
 from pie_mlx.runtime.registry.kept import KeptLimits
 
 
@@ -31,3 +33,19 @@ class RegistryLimits:
     kept_total_bytes: int = 256 << 20
     kept_user_bytes: int = 512 << 20
     kept: KeptLimits = field(default_factory=KeptLimits)
+
+    def check_files(self, sizes: Sequence[int], size_bytes: int) -> None:
+        """Raises ProcessError where no further file of that size can wait beside those of a program."""
+        if len(sizes) >= self.files or sum(sizes) + size_bytes > self.file_bytes:
+            raise ProcessError(
+                f"file refused: {len(sizes)} files of {sum(sizes)} bytes wait for the program",
+                hint=f"at most {self.files} files or {self.file_bytes >> 20} MiB may wait",
+            )
+
+    def check_user_files(self, total_bytes: int, size_bytes: int) -> None:
+        """The same for those of all programs of a user."""
+        if total_bytes + size_bytes > self.user_file_bytes:
+            raise ProcessError(
+                f"file refused: {total_bytes} bytes of files wait for the user's programs",
+                hint=f"at most {self.user_file_bytes >> 20} MiB may wait",
+            )

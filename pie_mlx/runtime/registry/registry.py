@@ -175,20 +175,11 @@ class Registry:
 
     def check_room(self, record: Record, size_bytes: int) -> None:
         """Raises ProcessError when no further file of that size can wait for the program."""
-        sizes, limits = record.waiting_files(), self._limits
-        closed = record.is_over or record.session_closed
+        if record.is_over or record.session_closed:
+            raise ProcessError("file refused: the program takes no more", hint="send files while it runs")
+        self._limits.check_files(record.waiting_files(), size_bytes)
         mine = (other for other in self._records.values() if other.username == record.username and not other.is_over)
-        total_bytes = sum(size for other in mine for size in other.waiting_files())
-        if total_bytes + size_bytes > limits.user_file_bytes:
-            raise ProcessError(
-                f"file refused: {total_bytes} bytes of files wait for programs of user '{record.username}'",
-                hint=f"at most {limits.user_file_bytes >> 20} MiB may wait",
-            )
-        if closed or len(sizes) >= limits.files or sum(sizes) + size_bytes > limits.file_bytes:
-            raise ProcessError(
-                f"file refused: {len(sizes)} files of {sum(sizes)} bytes wait for the program",
-                hint=f"at most {limits.files} files or {limits.file_bytes >> 20} MiB may wait",
-            )
+        self._limits.check_user_files(sum(sum(other.waiting_files()) for other in mine), size_bytes)
 
     def send_file(self, record: Record, data: bytes) -> None:
         """Queue a file for the program. Raises ProcessError when there is no room for it."""

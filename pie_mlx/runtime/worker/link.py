@@ -221,10 +221,15 @@ class WorkerLink:
             return
         begun, frames = time.perf_counter(), self._take_frames(FRAMES_PER_TURN)
         rest_seconds = self._receiver.spent(time.perf_counter() - begun, frames)
-        waits = frames == FRAMES_PER_TURN or rest_seconds > 0
-        if waits and rest_seconds:
+        if self._decoding is None:
+            self._await_turn(rest_seconds, more=frames == FRAMES_PER_TURN)
+
+    def _await_turn(self, rest_seconds: float, *, more: bool) -> None:
+        """Have the next turn after a rest, or with `more` frames as soon as others had theirs."""
+        waits = more or rest_seconds > 0
+        if rest_seconds > 0:
             self._loop.call_later(rest_seconds, self._turn)
-        elif waits:
+        elif more:
             self._loop.call_soon(self._turn)
         if waits != self._turn_waits:
             self._turn_waits = waits
@@ -263,18 +268,20 @@ class WorkerLink:
         """Beside the loop. Nothing of the worker overtakes it (P3)."""
         try:
             decoded = await receiver.aside(frame.decode)
+            receiver.frame(decoded, frame.held_bytes)
         except ProtocolError as error:
             self._break(error)
-        else:
-            receiver.frame(decoded, frame.held_bytes)
+        except BaseException:  # the engine stops
+            self._receiver = None
+            raise
         finally:
             self._decoding = None
             self._leave_room()
             self.release("decoding")
-        if self._drained is None:
-            self._turn()
-        else:
-            self._take_rest()
+            if self._drained is not None:
+                self._take_rest()
+            else:
+                self._await_turn(receiver.spent(0, 0), more=True)
 
     def _break(self, error: ProtocolError) -> None:
         receiver, self._receiver = self._receiver, None

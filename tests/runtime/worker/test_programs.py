@@ -443,3 +443,24 @@ def _package(directory, main, **modules):
     for name, source in {"main": main, **modules}.items():
         (directory / f"{name}.py").write_text(source)
     return find_program(directory)
+
+
+async def test_nothing_overtakes_a_call_that_takes_long_to_decode(engine, program):  # P3
+    path = program("""
+        from pie_mlx import calls
+        from pie_mlx.sdk._host import current_host
+        async def main(input):
+            host = current_host()
+            host.post(calls.SendFile(bytes(4 << 20), "long"))
+            host.post(calls.SendMessage("short"))
+            return (await host.submit(calls.DescribeRuntime())).username
+        """)
+    launched = await launch(engine, path)
+    assert await launched.process.result()
+    found = [type(event) for event in launched.events if isinstance(event, ProcessFile | ProcessMessage)]
+    assert found == [ProcessFile, ProcessMessage]
+
+
+async def test_a_long_return_value_is_not_lost_with_its_worker(engine, program):
+    path = program("async def main(input):\n    return list(range(100_000))\n")
+    assert await engine.run(path) == list(range(100_000))
