@@ -2,6 +2,9 @@
 
 import asyncio
 import contextlib
+import os
+import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Hashable
@@ -10,6 +13,9 @@ from functools import partial
 from typing import TypeVar
 
 T = TypeVar("T")
+
+NICENESS = 5
+"""No more: these threads hold the interpreter now and then, and the engine waits for it."""
 
 Step = tuple[tuple[T] | None, float]
 """The result, None while there is more to do; and the seconds it took."""
@@ -23,7 +29,7 @@ class Turns:
 
     def __init__(self, threads: int, name: str) -> None:
         self._free = threads
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix=name, initializer=_step_back)
         self._running: set[Hashable] = set()
         self._waiting: dict[Hashable, deque[asyncio.Future[None]]] = {}
 
@@ -102,6 +108,12 @@ class Turns:
                 break
         if turns:
             self._waiting[owner] = turns  # behind the others
+
+
+def _step_back() -> None:
+    """This thread comes after those of the engine. macOS has no such priority of a thread, but more processors."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), min(19, os.nice(0) + NICENESS))
 
 
 def _step(steps: Generator[object, None, T]) -> Step[T]:

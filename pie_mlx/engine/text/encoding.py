@@ -4,6 +4,7 @@ A text as a whole takes some 250 bytes of memory per character and cannot be giv
 a piece ends where no token can cross, and is read with some of the text around it.
 """
 
+import os
 from array import array
 from collections.abc import Generator
 from functools import cached_property
@@ -12,6 +13,8 @@ from itertools import islice, pairwise
 import tokenizers
 
 from pie_mlx.errors import InvalidArgumentError
+
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # what is encoded stays on its thread, and its priority
 
 PIECE = 1 << 16
 """Characters of a piece: some 20 ms, and 20 MB."""
