@@ -68,12 +68,12 @@ def test_a_model_of_the_cache_is_listed(pie, cache, whole):
     ("change", "why"),
     [
         ({"config.json": None}, "holds no config.json"),
-        ({"config.json": b"{"}, "config.json is no JSON"),
+        ({"config.json": b"{"}, "config.json: not JSON"),
         ({"config.json": b'{"model_type": "gpt99"}'}, "the architecture gpt99 is none of mlx-lm's"),
-        ({"config.json": b'{"model_type": "../x"}'}, "is none of mlx-lm's"),
+        ({"config.json": b'{"model_type": "../x"}'}, "model_type is '../x'"),
         ({"config.json": b'{"model_type": "llama4"}'}, "the architecture llama4 is not supported"),
         ({"model.safetensors": None}, "holds no model*.safetensors"),
-        ({"model.safetensors": b"\0" * 50}, "model.safetensors is no safetensors file"),
+        ({"model.safetensors": b"\0" * 50}, "model.safetensors: it is no safetensors file"),
         (
             {"model.safetensors.index.json": b'{"weight_map": {"a": "model-2.safetensors"}}'},
             "lacks model-2.safetensors",

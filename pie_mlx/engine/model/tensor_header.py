@@ -48,7 +48,10 @@ def claims_of(path: Path) -> dict[str, Claim]:
 
 def read_claims(header: bytes, file_bytes: int) -> dict[str, Claim]:
     """The tensors by name. Raises InvalidArgumentError unless they fill a file of this size, one after the other."""
-    entries = json_object(header, HEADER_LIMIT_BYTES)
+    try:
+        entries = json_object(header, HEADER_LIMIT_BYTES)
+    except InvalidArgumentError as error:
+        raise _refused(f"it is no safetensors file: its header is {error.message}") from None
     entries.pop("__metadata__", None)
     claims = {name: _claim(name, entry) for name, entry in entries.items()}
     end = 0
