@@ -6,15 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from pie_mlx.calls import ParsedToolCall
+from pie_mlx.engine.text.tagged import tagged
 
-_DEEPSEEK = re.compile(
-    r"<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?([^<\n]+?)(?:<｜tool▁sep｜>|\n)(.*?)<｜tool▁call▁end｜>",
-    re.DOTALL,
-)
-_FENCE = re.compile(r"^\s*(?:```(?:json)?\s*\n)?(.*?)(?:\n?```)?\s*$", re.DOTALL)
-_KIMI = re.compile(
-    r"<\|tool_call_begin\|>\s*([^<]+?)\s*<\|tool_call_argument_begin\|>(.*?)<\|tool_call_end\|>", re.DOTALL
-)
+_DEEPSEEK = re.compile(r"<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?([^<\n]{1,256}?)(?:<｜tool▁sep｜>|\n)")
+_KIMI = re.compile(r"<\|tool_call_begin\|>([^<]{1,256})<\|tool_call_argument_begin\|>")
+_MESSAGE, _START = "<|message|>", "<|start|>"
 _HARMONY = re.compile(r"to=functions\.([\w.\-]+)")
 
 
@@ -81,16 +77,17 @@ def parse_llama(body: str, schemas: Mapping[str, Any]) -> list[ParsedToolCall]:
     """Objects with a name and parameters and nothing else, one after the other: any other JSON is an answer."""
     del schemas
     calls: list[ParsedToolCall] = []
-    rest = body.strip()
-    while rest:
-        value, end = cast("tuple[object, int]", json.JSONDecoder().raw_decode(rest))
+    text, decoder, at = body.strip(), json.JSONDecoder(), 0
+    while at < len(text):
+        value, at = cast("tuple[object, int]", decoder.raw_decode(text, at))
         if not isinstance(value, dict) or _keys(cast("dict[str, Any]", value)) not in (
             {"name", "parameters"},
             {"name", "arguments"},
         ):
             raise ValueError("not the keys of a call")
         calls.append(as_call(cast("dict[str, Any]", value)))
-        rest = rest[end:].lstrip("; \n")
+        while at < len(text) and text[at] in "; \n":
+            at += 1
     return calls
 
 
@@ -116,32 +113,34 @@ def _mistral_call(part: str) -> ParsedToolCall:
 def parse_deepseek(body: str, schemas: Mapping[str, Any]) -> list[ParsedToolCall]:
     """Calls between begin, separator and end markers; older models fence the arguments."""
     del schemas
-    return _found([(name, _unfenced(text)) for name, text in _DEEPSEEK.findall(body)])
+    return _found([(name, _unfenced(text)) for name, text in tagged(body, _DEEPSEEK, "<｜tool▁call▁end｜>")])
 
 
 def parse_kimi(body: str, schemas: Mapping[str, Any]) -> list[ParsedToolCall]:
     """Calls named `functions.f:0`."""
     del schemas
-    named = [(call.removeprefix("functions.").partition(":")[0], text) for call, text in _KIMI.findall(body)]
-    return _found(named)
+    calls = tagged(body, _KIMI, "<|tool_call_end|>")
+    return _found([(call.strip().removeprefix("functions.").partition(":")[0], text) for call, text in calls])
 
 
 def parse_harmony(body: str, schemas: Mapping[str, Any]) -> list[ParsedToolCall]:
     """A message to a function, perhaps behind others: the header names it, the message is the arguments."""
     del schemas
-    header, _, message = body.partition("<|message|>")
-    recipient = _HARMONY.search(header)
-    while not recipient and message:
-        header, _, message = message.partition("<|start|>")[2].partition("<|message|>")
-        recipient = _HARMONY.search(header)
-    if not recipient:
-        raise ValueError("not a message to a function")
-    return [named_call(recipient[1], json.loads(message.removesuffix("<|call|>") or "{}"))]
+    start = 0
+    while True:
+        end = body.find(_MESSAGE, start)
+        recipient = _HARMONY.search(body, start, len(body) if end < 0 else end)
+        if recipient:
+            message = "" if end < 0 else body[end + len(_MESSAGE) :].removesuffix("<|call|>")
+            return [named_call(recipient[1], json.loads(message or "{}"))]
+        begin = -1 if end < 0 else body.find(_START, end)
+        if begin < 0:
+            raise ValueError("not a message to a function")
+        start = begin + len(_START)
 
 
 def _unfenced(text: str) -> str:
-    found = _FENCE.match(text)
-    return found[1] if found else text
+    return text.strip().removeprefix("```json").removeprefix("```").removesuffix("```")
 
 
 def _found(calls: list[tuple[str, str]]) -> list[ParsedToolCall]:

@@ -8,14 +8,18 @@ from typing import Any, cast
 
 from pie_mlx.calls import ParsedToolCall
 from pie_mlx.engine.text.json_calls import named_call, parse_llama
+from pie_mlx.engine.text.tagged import tagged
 from pie_mlx.engine.text.value_kinds import TEXT_ALONE, kinds_of, value_kinds
 from pie_mlx.syntax import parsing
 
-_FUNCTION = re.compile(r"<function=([^>\n]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
-_PARAMETER = re.compile(r"<parameter=([^>\n]+)>(.*?)</parameter>", re.DOTALL)
-_INVOKE = re.compile(r'<invoke name="([^"]+)">(.*?)</invoke>', re.DOTALL)
-_INVOKE_PARAMETER = re.compile(r'<parameter name="([^"]+)">(.*?)</parameter>', re.DOTALL)
-_GLM_PAIR = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
+LONGEST_PYTHON = 32 << 10
+"""Characters of calls written in Python: its parser takes the square of a text's length for some."""
+
+_FUNCTION = re.compile(r"<function=([^>\n]{1,256})>")
+_PARAMETER = re.compile(r"<parameter=([^>\n]{1,256})>")
+_INVOKE = re.compile(r'<invoke name="([^"]{1,256})">')
+_INVOKE_PARAMETER = re.compile(r'<parameter name="([^"]{1,256})">')
+_GLM_KEY = re.compile(r"<arg_key>([^<]{0,256})</arg_key>\s{0,16}<arg_value>")
 _GEMMA = re.compile(r"\s*call:([\w.\-]+)\s*(\{.*\})\s*", re.DOTALL)
 _GEMMA_STRING = re.compile(r'<\|"\|>(.*?)<\|"\|>|<escape>(.*?)<escape>', re.DOTALL)
 _BARE_KEY = re.compile(r"([{,]\s*)([A-Za-z_][\w.\-]*)\s*:")
@@ -61,21 +65,24 @@ def _typed(name: str, pairs: list[tuple[str, str]], schemas: Schemas) -> ParsedT
 
 def parse_function_tags(body: str, schemas: Schemas) -> list[ParsedToolCall]:
     """`<function=f>` with `<parameter=k>` inside."""
-    functions = _FUNCTION.findall(body)
+    functions = list(tagged(body, _FUNCTION, "</function>", may_stay_open=True))
     if not functions:
         raise ValueError("no function tag")
-    return [
-        _typed(name.strip(), [(key, _one_line_break_less(text)) for key, text in _PARAMETER.findall(inner)], schemas)
-        for name, inner in functions
-    ]
+    return [_typed(name.strip(), _parameters(inner), schemas) for name, inner in functions]
+
+
+def _parameters(inner: str) -> list[tuple[str, str]]:
+    return [(key, _one_line_break_less(text)) for key, text in tagged(inner, _PARAMETER, "</parameter>")]
 
 
 def parse_invoke_tags(body: str, schemas: Schemas) -> list[ParsedToolCall]:
     """`<invoke name="f">` with `<parameter name="k">` inside."""
-    invocations = _INVOKE.findall(body)
+    invocations = list(tagged(body, _INVOKE, "</invoke>"))
     if not invocations:
         raise ValueError("no invoke tag")
-    return [_typed(name, _INVOKE_PARAMETER.findall(inner), schemas) for name, inner in invocations]
+    return [
+        _typed(name, list(tagged(inner, _INVOKE_PARAMETER, "</parameter>")), schemas) for name, inner in invocations
+    ]
 
 
 def parse_key_value_tags(body: str, schemas: Schemas) -> list[ParsedToolCall]:
@@ -83,7 +90,7 @@ def parse_key_value_tags(body: str, schemas: Schemas) -> list[ParsedToolCall]:
     name = body.partition("<arg_key>")[0].strip()
     if not name or "\n" in name:
         raise ValueError("no name before the arguments")
-    return [_typed(name, _GLM_PAIR.findall(body), schemas)]
+    return [_typed(name, list(tagged(body, _GLM_KEY, "</arg_value>")), schemas)]
 
 
 def parse_gemma(body: str, schemas: Schemas) -> list[ParsedToolCall]:
@@ -108,6 +115,8 @@ def parse_gemma(body: str, schemas: Schemas) -> list[ParsedToolCall]:
 def parse_python(body: str, schemas: Schemas) -> list[ParsedToolCall]:
     """A list of Python calls with keyword arguments that are literals."""
     del schemas
+    if len(body) > LONGEST_PYTHON:
+        raise ValueError("longer than any list of calls")
     try:
         with parsing():
             tree = ast.parse(body.strip(), mode="eval").body

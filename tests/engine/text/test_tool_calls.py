@@ -183,3 +183,25 @@ def test_a_family_is_recognised_by_its_template(template: str, style: str) -> No
 
 def test_a_template_without_tools_has_no_family() -> None:
     assert recognise_family(templates.GEMMA) is None
+
+
+UNCLOSED = {
+    "function_tags": "<tool_call><function=f>" + "<parameter=" * 20_000 + "<parameter=k>" * 20_000 + "</tool_call>",
+    "key_value_tags": "<tool_call>f" + "<arg_key>" * 50_000 + "<arg_key>k</arg_key><arg_value>" * 9000 + "</tool_call>",
+    "invoke_tags": '<minimax:tool_call><invoke name="f">' + '<parameter name="' * 40_000 + "</minimax:tool_call>",
+    "deepseek": "<｜tool▁calls▁begin｜>" + "<｜tool▁call▁begin｜>f\n" * 40_000 + "<｜tool▁calls▁end｜>",
+    "kimi": "<|tool_calls_section_begin|>" + "<|tool_call_begin|>" * 40_000 + "<|tool_calls_section_end|>",
+    "harmony": "<|start|>a<|message|>" * 45_000,
+    "llama": "<|python_tag|>" + '{"name": "f", "parameters": {}};' * 30_000 + "1",
+    "python_block": "<|tool_call_start|>[f(a=" + "f'{a}'" * 160_000 + ")]<|tool_call_end|>",
+}
+
+
+@pytest.mark.parametrize("style", UNCLOSED)
+def test_what_only_looks_like_calls_takes_time_in_proportion_to_its_length(style: str) -> None:
+    assert [call.arguments for call in parse_calls(BY_STYLE[style].format, UNCLOSED[style])] in ([], ["{}"])
+
+
+def test_many_calls_one_after_the_other_are_all_read() -> None:
+    text = "<|python_tag|>" + '{"name": "f", "parameters": {}}; ' * 30_000
+    assert len(parse_calls(BY_STYLE["llama"].format, text)) == 30_000
