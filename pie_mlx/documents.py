@@ -4,9 +4,12 @@ Python's readers answer hostile text with errors of many kinds, or after minutes
 document is one InvalidArgumentError that says what it is; callers add the file.
 """
 
+import errno
 import json
 import math
+import os
 import re
+import stat
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
@@ -93,12 +96,21 @@ def toml_document(text: str, limit_bytes: int = TOML_LIMIT_BYTES) -> dict[str, A
 
 
 def read_limited(path: Path, limit_bytes: int) -> bytes:
-    """The bytes of a file, of whatever kind it is. Raises InvalidArgumentError when there are more, OSError."""
-    with path.open("rb") as file:
+    """The bytes of a regular file, read without waiting for whoever writes to a pipe or holds a lease.
+
+    Raises InvalidArgumentError when there are more, OSError.
+    """
+    with open(path, "rb", opener=_at_once) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "Not a regular file", path)
         data = file.read(limit_bytes + 1)
     if len(data) > limit_bytes:
         raise _too_long(limit_bytes)
     return data
+
+
+def _at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _toml_problem(bare: str) -> str:

@@ -2,6 +2,9 @@
 
 import contextlib
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -113,3 +116,30 @@ def test_any_toml_is_read_or_refused(text):
 )
 def test_any_json_is_what_it_says(value):
     assert json_value(json.dumps(value)) == value
+
+
+def test_a_pipe_is_no_file_and_nobody_waits_for_its_writer(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="Not a regular file"):
+        read_limited(tmp_path / "pipe", 4)
+
+
+HOLDER = """
+import fcntl, signal, sys
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+with open(sys.argv[1]) as file:
+    fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="leases are Linux's")
+def test_nobody_waits_for_the_holder_of_a_lease(tmp_path):
+    file = tmp_path / "file"
+    file.write_bytes(b"1234")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", HOLDER, file], **pipes) as holder:
+        assert holder.stdout.readline() == b"held\n"
+        with pytest.raises(BlockingIOError):
+            read_limited(file, 4)
