@@ -33,7 +33,7 @@ def model(target):
     ("way", "size", "code"),
     [
         ("encode", 40_000_000, "invalid_argument"),
-        ("turn", 12_000_000, "context_length"),
+        ("turn", 6_000_000, "context_length"),
         ("decode", 2_000_000, "invalid_argument"),
     ],
 )
