@@ -10,7 +10,7 @@ from pie_mlx.runtime.manifest import examine_manifest
 from pie_mlx.runtime.modules import ModuleSpace
 from pie_mlx.runtime.network.request_head import parse_request
 from pie_mlx.runtime.store.archive import archive_entries
-from pie_mlx.runtime.worker.frames import from_worker
+from pie_mlx.runtime.worker.frame_reader import LongFrame, WorkerFrames
 from pie_mlx.server import frames
 
 
@@ -21,12 +21,12 @@ def client_frame(data):
 
 def worker_stream(data):
     """Frames of a worker, as they come, until one of them is none."""
-    reader = from_worker()
+    reader = WorkerFrames()
     reader.feed(data)
     found = []
     with contextlib.suppress(ProtocolError):
         while (frame := reader.take()) is not None:
-            found.append(frame)
+            found.append(frame.decode() if isinstance(frame, LongFrame) else frame)
     return found
 
 

@@ -118,7 +118,7 @@ async def test_what_a_user_keeps_is_out_of_reach_of_others(target, language):
 
 FORGED = [
     "no msgpack", "nothing", "endless", "half", "deep", "a map", "unknown frame", "order", "answer", "stop",
-    "unknown call", "wrong type", "negative number", "second listening", "bad text", "format",
+    "unknown call", "wrong type", "negative number", "bad text", "format",
 ]  # fmt: skip
 """What ends a program as broken."""
 
@@ -130,8 +130,9 @@ async def test_forged_frames_end_their_own_process_only(target, language):
         assert await message(bystander) == "kept"
         with target.stays_healthy():
             for forged in FORGED:
-                kind, text = await failure(await mallory.launch("forge_frames", forged=forged))
-                assert kind in ("ProtocolError", "ProcessError"), (forged, text)
+                last = await ending(await mallory.launch("forge_frames", forged=forged))
+                assert isinstance(last, ProcessFailed), forged
+                assert last.error_type in ("ProtocolError", "ProcessError"), (forged, last)
         await bystander.send("look")
         assert (await bystander.result())["snapshot"]
 
@@ -211,11 +212,11 @@ def test_every_program_says_what_it_tries_to_break_and_is_run_by_a_test(language
     assert programs
     for path in programs:
         assert re.fullmatch(r"[A-Z].*\.", claim(path)), path
-        assert f'"{path.stem}"' in tests, path
+        assert re.search(rf"\b{path.stem}\b", tests), path
 
 
 def claim(path):
-    """The first line of what a program says about itself."""
+    """The first sentence of what a program says about itself."""
     text = path.read_text()
     described = ast.get_docstring(ast.parse(text)) if path.suffix == ".py" else text
-    return (described or "").partition("\n")[0].lstrip("/*# ")
+    return (described or "").partition("\n\n")[0].replace("\n", " ").lstrip("/*# ")

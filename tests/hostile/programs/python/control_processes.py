@@ -35,11 +35,10 @@ def child():
 
 
 def ways(pid):
-    group = os.getpgid(pid)
     return {
         "kill": lambda: os.kill(pid, signal.SIGTERM) or True,
         "is it there": lambda: os.kill(pid, 0) or True,
-        "kill a group": lambda: os.killpg(group, signal.SIGTERM) or True,
+        "kill a group": lambda: os.killpg(os.getpgid(pid), signal.SIGTERM) or True,
         "kill everything": lambda: os.kill(-1, 0) or True,
         "kill the parent": lambda: os.kill(os.getppid(), signal.SIGTERM) or True,
         "queue a signal": lambda: called(libc.sigqueue(pid, signal.SIGTERM, 0)),

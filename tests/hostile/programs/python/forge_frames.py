@@ -30,7 +30,6 @@ FORGED = {
     "wrong type": framed(["request", "1", {"call": "describe_runtime"}]),
     "negative number": framed(["request", -1, {"call": "describe_runtime"}]),
     "number twice": framed(["request", 7, {"call": "await_message", "topic": "t", "ticket": 1}]) * 2,
-    "second listening": framed(["listening"]),
     "end with more": framed(["ended", "x", "text"]) + framed(["output", "stdout", "after the end"]),
     "bad text": framed(b"\x93\xa6output\xa6stdout\xa2\xff\xfe"),
     "format": framed(["ended", "x", "picture"]),
