@@ -4,7 +4,7 @@ import asyncio
 import socket
 from collections.abc import Callable
 
-RETRY_SECONDS = 0.5
+RETRY_SECONDS = 0.1
 """After how long it accepts again when there was no file descriptor left."""
 AT_ONCE = 64
 """How many connections one turn of the loop takes."""

@@ -27,6 +27,8 @@ TURNED_AWAY_SECONDS = 2.0
 AT_ONCE = 1024
 BEGUN_PER_TURN = 4
 """Each takes some milliseconds of the loop."""
+SLOWEST_BODY = 8 << 10
+"""Bytes in a second that a body has to come with on the whole: fewer would hold a place for hours."""
 PIECE_BYTES = 64 << 10
 """What a client has to take within its time, so that one that reads slowly is not taken for one that does not."""
 RETRY_SECONDS = 1
@@ -122,13 +124,15 @@ class ProcessApp:
     async def _read_body(self, visit: _Visit, scope: Scope, receive: Receive) -> None:
         """Raises _RefusedError for a body that is too long, as soon as that is known, and one that does not come."""
         self._check_size(visit, _declared_bytes(scope))
-        more = True
+        loop, more = asyncio.get_running_loop(), True
+        begun_seconds = loop.time()
         while more:
+            needed_seconds = begun_seconds + len(visit.body) / SLOWEST_BODY
             try:
-                async with asyncio.timeout(self._patience_seconds):
+                async with asyncio.timeout_at(min(loop.time(), needed_seconds) + self._patience_seconds):
                     message = await receive()
             except TimeoutError:
-                raise _RefusedError(408, f"nothing of the body has come for {self._patience_seconds:g} s") from None
+                raise _RefusedError(408, "the body comes too slowly: send it again, faster") from None
             piece = message.get("body", b"")
             self._check_size(visit, len(visit.body) + len(piece))
             visit.body += piece

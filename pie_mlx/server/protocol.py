@@ -24,8 +24,9 @@ UNREAD_SECONDS = 30.0
 """How long the other end may read nothing of an answer."""
 CLOSING_SECONDS = 5.0
 """How long what is written may take to get out once the connection is to end."""
-PIECE_BYTES = 16 << 10
-"""What one connection gives the loop to do in a turn: of the smallest chunks thousands fit in there."""
+FIRST_PIECE_BYTES, SHORTEST_PIECE_BYTES, LONGEST_PIECE_BYTES = 4 << 10, 1 << 10, 64 << 10
+"""What is read of a connection in one turn of the loop: less where it is much to do, as with chunks of a byte."""
+MUCH_SECONDS = 0.001
 _FAULTS_OF_CLIENTS = {
     "ASGI callable returned without completing response.",
     "Invalid HTTP request received.",
@@ -47,13 +48,14 @@ class HttpProtocol(H11Protocol, asyncio.BufferedProtocol):
     An answer that is not completed closes the connection; whoever broke it off has told why.
     """
 
-    _buffer = bytearray(PIECE_BYTES)
+    _buffer = memoryview(bytearray(LONGEST_PIECE_BYTES))
     """Of all connections: what is read is copied before the next one reads."""
 
     def __init__(self, room: Room, **options: Any) -> None:
         super().__init__(**options)
         self.logger = _log
         self._room = room
+        self._piece_bytes = FIRST_PIECE_BYTES
         self._heard_at = 0.0
         self._waiting_since: float | None = None
         self._unread_since: float | None = None
@@ -79,13 +81,18 @@ class HttpProtocol(H11Protocol, asyncio.BufferedProtocol):
         self._room.leave(self)
         super().connection_lost(exc)
 
-    def get_buffer(self, sizehint: int) -> bytearray:
+    def get_buffer(self, sizehint: int) -> memoryview:
         del sizehint
-        return self._buffer
+        return self._buffer[: self._piece_bytes]
 
     def buffer_updated(self, nbytes: int) -> None:
         self._heard_at = time.monotonic()
+        begun = time.thread_time()
         self.data_received(bytes(self._buffer[:nbytes]))
+        if time.thread_time() - begun > MUCH_SECONDS:
+            self._piece_bytes = SHORTEST_PIECE_BYTES
+        else:
+            self._piece_bytes = min(self._piece_bytes * 2, LONGEST_PIECE_BYTES)
 
     def handle_events(self) -> None:
         before = cast("object", self.cycle)

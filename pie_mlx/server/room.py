@@ -60,6 +60,7 @@ class Room:
     def enter(self, guest: Guest, address: str) -> bool:
         """Whether `guest`, who comes from `address`, gets a place at once."""
         self._guests[guest] = neighbourhood(address)
+        self._adjust()
         return self.place(guest)
 
     def place(self, guest: Guest) -> bool:

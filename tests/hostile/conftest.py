@@ -3,7 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.target import Target
+pytest.register_assert_rewrite("tests.hostile.target")  # so that failures show figures
+
+from tests.hostile.target import Target  # noqa: E402
 
 LANGUAGES = {"python": "py"}
 """Languages of programs, and how their files end."""

@@ -9,12 +9,13 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 from pie_client import PieClient
 from pie_client.crypto import ParsedPrivateKey
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from pie_mlx.config.authorized_users import AuthorizedUsers
 from pie_mlx.errors import AuthError, ConfigError
 from pie_mlx.login import login_message
 from pie_mlx.server import ServerSettings
+from pie_mlx.server import server as hall
 from pie_mlx.server.authentication import DISABLED, Doorkeeper, Identity, new_token
 from pie_mlx.server.engine_key import EngineKey
 from pie_mlx.server.failures import Failures
@@ -287,6 +288,38 @@ async def test_few_may_wait_unauthenticated(server):
     assert refused.value.response.status_code == 503  # 8.3
     for speaker in held:
         await speaker.close()
+
+
+async def test_who_waits_longest_to_authenticate_makes_room(server, monkeypatch):
+    monkeypatch.setattr(hall, "AUTHENTICATION_SECONDS", 0.0)
+    held = [await speak(server) for _ in range(3)]
+    async with await speak(server):
+        with pytest.raises(ConnectionClosed):
+            await held[0].ask("ping")
+        assert not (await held[1].ask("ping"))[0]
+    for speaker in held:
+        await speaker.close()
+
+
+async def test_one_user_gets_half_of_the_connections(tmp_path, users):
+    settings = ServerSettings(port=0, authentication=True, connections=2)
+    running = RunningServer(tmp_path, settings, keys=users).start()
+    try:
+        async with PieClient(running.url) as first, PieClient(running.url) as second:
+            await first.authenticate("ada", ParsedPrivateKey.parse(private_text(KEYS["ed25519"])))
+            await second.auth_by_token(running.server.token)
+            await first.ping()
+            async with await speak(running, "ada", unix=True) as local:
+                assert (await local.ask("ping"))[0]
+        async with PieClient(running.url) as first, await speak(running) as second:
+            await first.authenticate("ada", ParsedPrivateKey.parse(private_text(KEYS["ed25519"])))
+            challenge = base64.b64decode((await second.ask("auth_identify", username="ada"))[1])
+            signature = base64.b64encode(sign("ed25519", challenge)).decode()
+            await second.begin("auth_prove", signature=signature)
+            assert await second.closed() == (1013, "user 'ada' has 1 connections: close some")
+            await first.ping()
+    finally:
+        running.stop()
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ import json
 import pytest
 from pie_client import PieClient
 
+from pie_mlx.server import ServerSettings
+from pie_mlx.server.handlers import daemons
 from tests.ports import free_port
 from tests.server.running import RunningServer, write_program
 from tests.server.speaking import hang_up, speak
@@ -29,6 +31,8 @@ async def handle(request, input):
     match request["path"]:
         case "/echo":
             return {"status": 201, "headers": {"X-Of": request["method"]}, "body": request["body"][::-1]}
+        case "/headers":
+            return {"body": sorted(request["headers"])}
         case "/json":
             return {"body": {"query": request["query"], "input": input}}
         case "/stream":
@@ -132,6 +136,18 @@ async def test_foreign_pages_and_long_bodies_are_refused(port):
     assert (await ask(port, "/echo", method="POST", body=bytes((16 << 20) + 1)))[0] == 413
 
 
+async def test_without_authentication_a_program_sees_what_clients_present(port):
+    assert "authorization" in json.loads((await ask(port, "/headers", Authorization="Bearer of-its-own"))[2])
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+async def test_what_a_foreign_page_asks_for_is_refused(port, site):
+    fields = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors"}
+    assert (await ask(port, "/echo", method="POST", **fields))[0] == 403
+    assert (await ask(port, "/empty", **fields))[0] == 403
+    assert (await ask(port, "/empty", **{**fields, "Sec-Fetch-Mode": "navigate"}))[0] == 204
+
+
 async def test_a_request_that_is_given_up_ends_its_process(server, port):
     async with await speak(server, "ada") as ada:
         _, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -203,3 +219,58 @@ async def test_the_port_of_a_daemon_that_was_ended_serves_the_next(server, port,
             assert (await ada.ask("terminate_process", process_id=daemon))[0]
     gc.collect()
     assert not caplog.records
+
+
+@pytest.fixture(scope="module")
+def locked(tmp_path_factory):
+    """A server with authentication, and the program installed."""
+    running = RunningServer(tmp_path_factory.mktemp("locked"), ServerSettings(port=0, authentication=True)).start()
+    folder = tmp_path_factory.mktemp("web")
+    program, manifest = write_program(folder, "web", SOURCE, more='[runtime]\nentry = "handle"\n')
+    running.server.service.programs.install(program.read_bytes(), manifest.read_text())
+    yield running
+    running.stop()
+
+
+async def daemon_and_token(locked):
+    """The port of a daemon of ada's, and what its launch told her."""
+    chosen = free_port()
+    async with await speak(locked, "ada", unix=True) as ada:
+        ok, told = await ada.ask("launch_daemon", port=chosen, inferlet="web", input="{}")
+        assert ok, told
+    return chosen, told.removeprefix("server launched: requests need the header 'Authorization: Bearer ").rstrip("'")
+
+
+async def test_with_authentication_on_a_daemon_wants_its_token_or_the_engines(locked):
+    port, token = await daemon_and_token(locked)
+    assert len(token) == 64
+    assert (await ask(port, "/empty"))[0] == 401
+    for wrong in ("Bearer wrong", "Bearer", f"Basic {token}"):
+        assert (await ask(port, "/empty", Authorization=wrong))[0] == 401
+    for right in (token, locked.server.token):
+        assert (await ask(port, "/empty", Authorization=f"Bearer {right}"))[0] == 204
+
+
+async def test_the_token_of_a_daemon_opens_nothing_else(locked):
+    _, token = await daemon_and_token(locked)
+    other, _ = await daemon_and_token(locked)
+    engine = int(locked.url.rpartition(":")[2])
+    assert (await ask(other, "/empty", Authorization=f"Bearer {token}"))[0] == 401
+    assert (await ask(engine, "/metrics", Authorization=f"Bearer {token}"))[0] == 401
+
+
+async def test_a_program_never_sees_the_token(locked):
+    port, _ = await daemon_and_token(locked)
+    _, _, body = await ask(port, "/headers", Authorization=f"Bearer {locked.server.token}")
+    assert "host" in json.loads(body)
+    assert "authorization" not in json.loads(body)
+
+
+async def test_a_user_has_so_many_daemons(locked, monkeypatch):
+    monkeypatch.setattr(daemons, "DAEMONS", 1)
+    async with await speak(locked, "bob", unix=True) as bob, await speak(locked, "eve", unix=True) as eve:
+        fields = {"inferlet": "web", "input": "{}"}
+        assert (await bob.ask("launch_daemon", port=free_port(), **fields))[0]
+        refused = (False, "1 daemons of user 'bob' are running")
+        assert await bob.ask("launch_daemon", port=free_port(), **fields) == refused
+        assert (await eve.ask("launch_daemon", port=free_port(), **fields))[0]

@@ -162,3 +162,21 @@ async def test_what_bodies_took_is_free_when_their_processes_are_over(begun: Cal
     (third,) = begun(app, 1)
     await third.task
     assert [client.status for client in (first, second, third)] == [200, 503, 200]
+
+
+@pytest.mark.parametrize("piece", [b"", b"x"])
+async def test_a_body_that_drips_is_not_waited_for(piece: bytes) -> None:
+    async def launch(exchange: Any) -> Any:
+        raise AssertionError("nothing to answer")
+
+    async def receive() -> dict[str, Any]:
+        await asyncio.sleep(0)
+        return {"type": "http.request", "body": piece, "more_body": True}
+
+    answers: list[Any] = []
+
+    async def send(message: Any) -> None:
+        answers.append(message)
+
+    await ProcessApp(launch, patience_seconds=0.01)(dict(SCOPE), receive, send)
+    assert answers[0]["status"] == 408

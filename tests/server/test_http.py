@@ -152,15 +152,35 @@ async def test_compression_is_declined(server):
         assert socket.protocol.extensions == []  # 1.1
 
 
-async def test_connections_that_say_nothing_keep_nobody_out(server):
-    port = int(server.url.rpartition(":")[2])
-    silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(150)]
-    assert (await get(server, "/health"))[0] == 200
-    async with await speak(server, "ada") as speaker:
-        assert (await speaker.ask("ping"))[0]
-    assert await silent[0][0].read() == b""
-    for _, writer in silent:
-        await hang_up(writer)
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+async def test_what_a_foreign_page_asks_for_is_refused(server, site):
+    fields = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors"}
+    assert (await get(server, "/v1/models", **fields))[0] == 403
+    assert (await get(server, "/v1/models", **{**fields, "Sec-Fetch-Mode": "navigate"}))[0] == 200
+    with pytest.raises(InvalidStatus) as refused:
+        await connect(server.url, additional_headers={"Sec-Fetch-Site": site})
+    assert refused.value.response.status_code == 403
+
+
+async def test_an_origin_that_is_there_twice_is_none_that_is_allowed(locked):
+    twice = [("Origin", "https://a.example"), ("Origin", "https://evil.example")]
+    with pytest.raises(InvalidStatus) as refused:
+        await connect(locked.url, additional_headers=twice)
+    assert refused.value.response.status_code == 403
+
+
+async def test_too_many_websockets_are_told_when_to_come_again(tmp_path):
+    running = RunningServer(tmp_path, ServerSettings(port=0, connections=1)).start()
+    try:
+        async with await speak(running, "ada"):
+            with pytest.raises(InvalidStatus) as refused:
+                await connect(running.url)
+            response = refused.value.response
+            assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
+            async with await speak(running, unix=True) as local:
+                assert (await local.ask("ping"))[0]
+    finally:
+        running.stop()
 
 
 @pytest.mark.parametrize(
