@@ -54,7 +54,7 @@ def test_an_engine_works_with_few_and_says_what_is_missing(limited, tmp_path):
     program.write_text("async def main(input):\n    return 'ran'\n")
     assert engine.pie("run", program)[:2] == (0, "ran\n")
     with contextlib.ExitStack() as held:
-        for _ in range(60):
+        for _ in range(150):
             held.enter_context(socket.create_connection(address))
     with urllib.request.urlopen(f"{http}/health", timeout=30) as answer:
         assert answer.status == 200

@@ -14,7 +14,7 @@ import socket
 import struct
 
 from pie_mlx.runtime.sandbox.bpf import ALLOW, Check, Step, Verdict, all_calls, one_call, only_on, refusal
-from pie_mlx.runtime.sandbox.syscalls import ABSENT, ATTRIBUTES, NEW_THREADS, PYTHON
+from pie_mlx.runtime.sandbox.syscalls import ABSENT, DISPENSABLE, NEW_THREADS, PYTHON
 
 REFUSE = refusal(errno.EPERM)
 
@@ -127,7 +127,7 @@ def common_steps(column: int, *, with_tcp: bool = False) -> tuple[Step, ...]:
     """The part of the filter that is the same in every process."""
     verdicts: dict[str, Verdict] = dict.fromkeys(PYTHON, ALLOW) | _CHECKED
     verdicts |= _TCP if with_tcp else dict.fromkeys(_TCP, REFUSE)
-    verdicts |= dict.fromkeys(NEW_THREADS, refusal(errno.ENOSYS)) | dict.fromkeys(ATTRIBUTES, refusal(errno.ENOTSUP))
-    calls = PYTHON | NEW_THREADS | ATTRIBUTES
+    verdicts |= dict.fromkeys(NEW_THREADS, refusal(errno.ENOSYS)) | dict.fromkeys(DISPENSABLE, refusal(errno.ENOTSUP))
+    calls = PYTHON | NEW_THREADS | DISPENSABLE
     numbered = {calls[name][column]: verdict for name, verdict in verdicts.items() if calls[name][column] != ABSENT}
     return tuple(all_calls(numbered, REFUSE))

@@ -112,7 +112,6 @@ PYTHON: Calls = {
     "faccessat": (269, 48),
     "faccessat2": (439, 439),
     "fadvise64": (221, 223),
-    "fallocate": (285, 47),
     "fchdir": (81, 50),
     "fdatasync": (75, 83),
     "flock": (73, 32),
@@ -182,7 +181,8 @@ NEW_THREADS: Calls = {
 }
 """The C library starts threads by `clone` without it, whose flags can be looked at."""
 
-ATTRIBUTES: Calls = {
+DISPENSABLE: Calls = {
+    "fallocate": (285, 47),
     "fgetxattr": (193, 10),
     "flistxattr": (196, 13),
     "getxattr": (191, 8),
@@ -190,4 +190,5 @@ ATTRIBUTES: Calls = {
     "listxattr": (194, 11),
     "llistxattr": (195, 12),
 }
-"""Extended attributes of files: Landlock does not guard them, and programs do without."""
+"""Programs do without. Space taken ahead of writing would fill a disk within two looks at the scratch directories, and
+Landlock does not guard extended attributes."""

@@ -106,6 +106,18 @@ async def main(input):
 """
 
 
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="macOS has no such call")
+async def test_space_is_taken_ahead_by_writing(program, tmp_path):
+    path = program("""
+        import os
+        async def main(input):
+            os.posix_fallocate(os.open("/scratch/f", os.O_RDWR | os.O_CREAT), 0, 10_000)
+            return os.stat("/scratch/f").st_size
+        """)
+    async with bounded_engine(sandbox="best-effort", scratch_directory=str(tmp_path / "s")) as engine:
+        assert await engine.run(path) == 10_000
+
+
 @pytest.mark.parametrize("sandbox", ["best-effort", "off"])
 async def test_the_usual_ways_to_files_know_scratch(program, tmp_path, sandbox):
     async with bounded_engine(sandbox=sandbox, scratch_directory=str(tmp_path / "scratch")) as engine:

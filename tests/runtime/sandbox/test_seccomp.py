@@ -25,7 +25,7 @@ LATER_CALLS = range(471, 600)
 _ALLOWED = """
 access alarm brk chdir clock_getres clock_gettime clock_nanosleep close close_range copy_file_range creat dup dup2
 dup3 epoll_create epoll_create1 epoll_ctl epoll_pwait epoll_pwait2 epoll_wait eventfd eventfd2 exit exit_group
-faccessat faccessat2 fadvise64 fallocate fchdir fdatasync flock fstat fstatfs fsync ftruncate futex futex_requeue
+faccessat faccessat2 fadvise64 fchdir fdatasync flock fstat fstatfs fsync ftruncate futex futex_requeue
 futex_wait futex_waitv futex_wake getcpu getcwd getdents getdents64 getegid geteuid getgid getgroups getitimer
 getpeername getpgrp getpid getppid getrandom getresgid getresuid getrlimit getrusage getsockname getsockopt gettid
 gettimeofday getuid link linkat lseek lstat membarrier mkdir mkdirat mprotect mremap mseal msync munmap nanosleep
@@ -91,7 +91,7 @@ LIMITED = {
 """Calls that only some arguments are allowed for, with examples."""
 
 INSTEAD = dict.fromkeys(
-    ("getxattr", "lgetxattr", "fgetxattr", "listxattr", "llistxattr", "flistxattr"), errno.ENOTSUP
+    ("getxattr", "lgetxattr", "fgetxattr", "listxattr", "llistxattr", "flistxattr", "fallocate"), errno.ENOTSUP
 ) | {"clone3": errno.ENOSYS}
 """Errors by which C libraries and Python know to do without."""
 
