@@ -22,8 +22,8 @@ BODY_LIMIT_BYTES = 16 << 20
 BODIES_LIMIT_BYTES = 256 << 20
 """All bodies of the requests that are under way."""
 TURNED_AWAY_BYTES = 256 << 20
-TURNED_AWAY_SECONDS = 2.0
-"""What still comes of a refused body is taken in, and forgotten, as long as it does come."""
+TURNED_AWAY_SECONDS, TURNED_AWAY_PAUSE_SECONDS = 10.0, 2.0
+"""What still comes of a refused body is taken in, and forgotten, for so long in all, and while it comes."""
 AT_ONCE = 1024
 BEGUN_PER_TURN = 4
 """Each takes some milliseconds of the loop."""
@@ -148,10 +148,11 @@ class ProcessApp:
             await send({**message, "more_body": True} if message["type"] == "http.response.body" else message)
 
         await answer(scope, receive, unfinished)
-        left = TURNED_AWAY_BYTES
+        left, loop = TURNED_AWAY_BYTES, asyncio.get_running_loop()
+        until_seconds = loop.time() + TURNED_AWAY_SECONDS
         with contextlib.suppress(TimeoutError):
             while left > 0:
-                async with asyncio.timeout(TURNED_AWAY_SECONDS):
+                async with asyncio.timeout_at(min(loop.time() + TURNED_AWAY_PAUSE_SECONDS, until_seconds)):
                     message = await receive()
                 if not message.get("more_body", False):
                     break

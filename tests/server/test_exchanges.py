@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pie_mlx.runtime.outcome import Returned
+from pie_mlx.server import exchanges
 from pie_mlx.server.exchanges import ProcessApp
 
 SCOPE = {"type": "http", "method": "POST", "path": "/", "query_string": b"", "headers": []}
@@ -165,7 +166,10 @@ async def test_what_bodies_took_is_free_when_their_processes_are_over(begun: Cal
 
 
 @pytest.mark.parametrize("piece", [b"", b"x"])
-async def test_a_body_that_drips_is_not_waited_for(piece: bytes) -> None:
+async def test_a_body_that_drips_is_not_waited_for(piece: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchanges, "TURNED_AWAY_SECONDS", 0.01)
+    monkeypatch.setattr(exchanges, "SLOWEST_BODY", 1 << 40)
+
     async def launch(exchange: Any) -> Any:
         raise AssertionError("nothing to answer")
 
