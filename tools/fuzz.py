@@ -19,7 +19,7 @@ INPUT_LIMIT_BYTES = 4096
 SLOW_SECONDS = 5
 """One input that takes so long is a finding."""
 MEMORY_LIMIT_MIB = 2048
-EXAMPLES = 2000
+EXAMPLES = 300
 
 SEARCH = """
 import os
