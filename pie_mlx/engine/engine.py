@@ -19,7 +19,7 @@ from pie_mlx.engine.host import ProcessHost
 from pie_mlx.engine.loop import EngineLoop
 from pie_mlx.engine.market import endowment_credits
 from pie_mlx.engine.ports import Ports
-from pie_mlx.engine.process import Process
+from pie_mlx.engine.process import Process, others_compute
 from pie_mlx.engine.schedule import AdmissionTerms
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.session import SessionPort
@@ -107,7 +107,7 @@ class EngineCore:
         async def register() -> Process:
             account = services.account_for(parent, token_budget)
             identity = process_id or str(uuid.uuid4())
-            time = EngineTime(services.threads, partial(services.others_compute, identity))
+            time = EngineTime(services.threads, partial(others_compute, services.processes, identity))
             process = Process(username, program, session, account, time, identity, ports=ports)
             services.enrol(process)
             return process

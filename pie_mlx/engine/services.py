@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from pie_mlx.calls import Forward, ModelInfo
+from pie_mlx.calls import ModelInfo
 from pie_mlx.engine.adapters import AdapterRegistry
 from pie_mlx.engine.archive import SnapshotArchive
 from pie_mlx.engine.bank import Bank
@@ -72,11 +72,6 @@ class Services:
     @property
     def model_name(self) -> str:
         return self.model_info.name
-
-    def others_compute(self, process_id: str) -> bool:
-        """Whether a pass of another process is under way."""
-        others = (process for process in self.processes.values() if process.id != process_id)
-        return any(isinstance(call, Forward) for process in others for call in process.calls.values())
 
     def check_model(self, name: str) -> None:
         """Raises ModelNotFoundError for a name this engine has not loaded (I2)."""
