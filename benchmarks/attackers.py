@@ -1,8 +1,8 @@
 """Programs and clients that burn what they can get; `benchmarks.hostile` measures others beside them.
 
-    python -m benchmarks.attackers CLIENT URL SECONDS
+    python -m benchmarks.attackers NAME URL SECONDS
 
-runs one of the clients, in a process of its own.
+runs one of them, in a process of its own, and prints how a program ended each time.
 """
 
 import asyncio
@@ -11,12 +11,18 @@ import json
 import os
 import sys
 import textwrap
-import time
 from collections.abc import Awaitable, Callable
 
 import msgspec
 from blake3 import blake3
 from websockets.asyncio.client import connect
+
+from pie_mlx.client import Client
+from pie_mlx.client import connect as connect_as
+from pie_mlx.errors import PieError
+
+AGAIN_SECONDS = 0.3
+CHILD = "async def main(input): ..."
 
 RAW_FRAMES = """
     def write(*frames):
@@ -222,20 +228,37 @@ CLIENTS: dict[str, Callable[[str, int], Awaitable[None]]] = {
 }
 
 
-async def _attack(client: str, url: str, seconds: float) -> None:
+async def _attack(name: str, url: str, seconds: float) -> None:
     host, _, port = url.removeprefix("ws://").rstrip("/").partition(":")
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            await CLIENTS[client](host, int(port))
+            await (CLIENTS[name](host, int(port)) if name in CLIENTS else _run_again_and_again(url, name))
+
+
+async def upload(client: Client, name: str, source: str) -> str:
+    """What to launch it by."""
+    await client.install(source.encode(), f'[package]\nname = "{name}"\nversion = "1.0.0"\n', keep=False)
+    return f"{name}@1.0.0"
+
+
+async def _run_again_and_again(url: str, name: str) -> None:
+    """A program that was ended for what it does is launched anew, on a connection of its own."""
+    while True:
+        try:
+            async with await connect_as(url, username="mallory") as client:
+                await upload(client, "child", CHILD)
+                await (await client.launch(await upload(client, "attacker", program_source(name)), {})).result()
+            print("returned", flush=True)
+        except PieError as error:
+            print(str(error).replace("\n", " "), flush=True)
+        await asyncio.sleep(AGAIN_SECONDS)
 
 
 def main() -> None:
     # A client elsewhere takes none of this machine's time: this one takes only what is left.
     os.nice(19)
     name, url, seconds = sys.argv[1:]
-    started = time.monotonic()
     asyncio.run(_attack(name, url, float(seconds)))
-    print(f"{name}: {time.monotonic() - started:.1f} s")
 
 
 if __name__ == "__main__":

@@ -25,17 +25,17 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import psutil
 
-from benchmarks.attackers import CLIENTS, PROGRAMS, program_source
-from pie_mlx.client import Client, connect
+from benchmarks.attackers import CLIENTS, PROGRAMS, upload
+from pie_mlx.client import connect
 from pie_mlx.errors import PieError
 
 TARGET_RATIO = 0.8
-PAUSE_SECONDS = 0.3
-"""An attacker has got going, or is gone."""
+START_SECONDS, PAUSE_SECONDS = 1.0, 0.3
+"""An attacker has got going; its leftovers are gone."""
 PATIENCE_SECONDS = 60.0
 """Beyond its turn, until an honest program counts as stuck."""
 PROBE_SECONDS = 0.02
@@ -55,7 +55,6 @@ async def main(input):
                 steps += 1
     return steps / (time.monotonic() - started)
 """
-CHILD = "async def main(input): ..."
 
 
 @dataclass(frozen=True)
@@ -160,20 +159,12 @@ def serving(home: Path, model: Sequence[str]) -> Iterator[Served]:
         server.communicate()
 
 
-async def launch(client: Client, name: str, input: Any) -> Any:
-    return await client.launch(f"{name}@1.0.0", input)
-
-
-async def upload(client: Client, name: str, source: str) -> None:
-    await client.install(source.encode(), f'[package]\nname = "{name}"\nversion = "1.0.0"\n', keep=False)
-
-
 async def honest_rate(served: Served, seconds: float) -> float:
     """Steps per second; 0 where it got stuck."""
     try:
         async with asyncio.timeout(seconds + PATIENCE_SECONDS), await connect(served.url, username="ada") as client:
-            await upload(client, "honest", HONEST)
-            return float(await (await launch(client, "honest", {"seconds": seconds})).result())
+            name = await upload(client, "honest", HONEST)
+            return float(await (await client.launch(name, {"seconds": seconds})).result())
     except (PieError, TimeoutError, OSError):
         return 0.0
 
@@ -191,42 +182,16 @@ async def clear(served: Served) -> None:
 
 @contextlib.asynccontextmanager
 async def attacked(served: Served, name: str, seconds: float) -> AsyncIterator[list[str]]:
-    """An attacker at work; why it ended each time, where it is a program."""
+    """An attacker at work; afterwards why it was ended each time, where it is a program."""
     endings: list[str] = []
-    if name in PROGRAMS:
-        again = asyncio.create_task(_run_again_and_again(served, name, endings))
-        try:
-            yield endings
-        finally:
-            again.cancel()
-            await asyncio.gather(again, return_exceptions=True)
-        return
     attack = [sys.executable, "-m", "benchmarks.attackers", name, served.url, str(seconds + PATIENCE_SECONDS)]
-    process = await asyncio.create_subprocess_exec(*attack, stdout=asyncio.subprocess.DEVNULL)
+    process = await asyncio.create_subprocess_exec(*attack, stdout=asyncio.subprocess.PIPE)
     try:
         yield endings
     finally:
         process.kill()
-        await process.wait()
-
-
-async def _run_again_and_again(served: Served, name: str, endings: list[str]) -> None:
-    """A program that was ended for what it does is launched anew, on a connection of its own."""
-    while True:
-        try:
-            async with await connect(served.url, username="mallory") as client:
-                await upload(client, "child", CHILD)
-                await upload(client, "attacker", program_source(name))
-                process = await launch(client, "attacker", {})
-                try:
-                    await process.result()
-                finally:
-                    with contextlib.suppress(PieError):
-                        await process.terminate()
-            endings.append("returned")
-        except PieError as error:
-            endings.append(str(error))
-        await asyncio.sleep(PAUSE_SECONDS)
+        told, _ = await process.communicate()
+        endings += told.decode().splitlines()
 
 
 async def measure(served: Served, model: str, attackers: Sequence[str], seconds: float) -> AsyncIterator[Row]:
@@ -235,10 +200,9 @@ async def measure(served: Served, model: str, attackers: Sequence[str], seconds:
     before = await honest_rate(served, seconds)
     for name in attackers:
         with Health(served.http, served.process_id) as health:
-            async with attacked(served, name, seconds) as endings:
-                await asyncio.sleep(PAUSE_SECONDS)
+            async with attacked(served, name, seconds) as ended:
+                await asyncio.sleep(START_SECONDS)
                 beside = await honest_rate(served, seconds)
-                ended = list(endings)
         await clear(served)
         after = await honest_rate(served, seconds)
         figures = (before + after) / 2, beside, health.worst_seconds, health.growth_mib
