@@ -274,7 +274,7 @@ async def launched_since(watch, client):
 async def test_a_second_watch_begins_at_its_own_snapshot(client):
     first = await client.watch(kinds=["process_launched"])
     for _ in range(3):
-        await client.launch("player", do("value", value=1), attach=False)
+        await launched_since(first, client)
     second = await client.watch(kinds=["process_launched"])
     assert len(await launched_since(second, client)) == 1
     with pytest.raises(SessionClosedError, match="watches anew"):

@@ -132,6 +132,7 @@ async def test_logs_are_listed_for_whoever_may_read_them(ada, bob):
 
 async def test_bids_and_suspension(ada):
     process = await ada.launch(do("wait"))
+    assert (await ada.event(process))["value"] == "waiting"  # it runs
     assert await ada.ask("set_bid", process_id=process, bid=0.5) == (True, "Bid of 0 contexts set to 0.5")
     assert await ada.ask("suspend_process", process_id=process) == (True, "0 contexts suspended")
     ok, result = await ada.ask("set_bid", process_id=process, bid=-1.0)
