@@ -25,8 +25,8 @@ TURNED_AWAY_BYTES = 256 << 20
 TURNED_AWAY_SECONDS, TURNED_AWAY_PAUSE_SECONDS = 10.0, 2.0
 """What still comes of a refused body is taken in, and forgotten, for so long in all, and while it comes."""
 AT_ONCE = 1024
-BEGUN_PER_TURN = 4
-"""Each takes some milliseconds of the loop."""
+BEGUN_PER_TURN = 8
+"""Each takes about a millisecond of the loop."""
 SLOWEST_BODY = 8 << 10
 """Bytes in a second that a body has to come with on the whole: fewer would hold a place for hours."""
 PIECE_BYTES = 64 << 10
