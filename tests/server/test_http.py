@@ -6,6 +6,8 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from pie_mlx.client.connection import open_socket
+from pie_mlx.errors import SessionClosedError
 from pie_mlx.server import ServerSettings
 from pie_mlx.server.gate import check_host, host_name
 from tests.server.running import RunningServer
@@ -199,3 +201,26 @@ def test_hosts_are_read_without_port_and_brackets():
 
 def test_any_host_is_fine_off_loopback():
     assert check_host("anything", "0.0.0.0") is None
+
+
+async def test_our_client_comes_again_when_there_were_too_many(tmp_path):
+    running = RunningServer(tmp_path, ServerSettings(port=0, connections=1)).start()
+    try:
+        first = await speak(running, "ada")
+        coming = asyncio.create_task(open_socket(running.url, None))
+        await first.ask("ping")
+        await first.close()
+        await (await coming).close()
+    finally:
+        running.stop()
+
+
+async def test_our_client_gives_up_when_there_are_too_many_for_long(tmp_path, monkeypatch):
+    monkeypatch.setattr("pie_mlx.client.connection._OPEN_SECONDS", 0.5)
+    running = RunningServer(tmp_path, ServerSettings(port=0, connections=1)).start()
+    try:
+        async with await speak(running, "ada"):
+            with pytest.raises(SessionClosedError, match="too many connections"):
+                await open_socket(running.url, None)
+    finally:
+        running.stop()
