@@ -56,12 +56,6 @@ class EngineTime:
         self.charge(seconds)
         return _result(result)
 
-    async def apart(self, work: Callable[..., T], *given: object) -> T:
-        """As `aside`, for work that lets others have the interpreter: only processor time is counted."""
-        result, seconds = await self._run(work, given)
-        self.count(seconds)
-        return _result(result)
-
     async def _run(self, work: Callable[..., T], given: tuple[object, ...]) -> tuple[T | Exception, float]:
         await self._turn.acquire()
         loop = asyncio.get_running_loop()

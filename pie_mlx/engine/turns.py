@@ -18,7 +18,7 @@ NICENESS = 5
 """No more: these threads hold the interpreter now and then, and the engine waits for it."""
 
 Step = tuple[tuple[T] | None, float]
-"""The result, None while there is more to do; and the seconds it took."""
+"""The result, None while there is more to do; and the seconds of processor time it took."""
 
 
 class Turns:
@@ -36,7 +36,7 @@ class Turns:
     async def run(
         self, owner: Hashable, steps: Generator[object, None, T], count: Callable[[float], None] = lambda seconds: None
     ) -> T:
-        """What `steps` returns. Raises what it raises. `count` is told the seconds that each step takes."""
+        """What `steps` returns. Raises what it raises. `count` gets the seconds of processor time of each step."""
         loop = asyncio.get_running_loop()
         while True:
             await self._wait(owner)
@@ -117,9 +117,9 @@ def _step_back() -> None:
 
 
 def _step(steps: Generator[object, None, T]) -> Step[T]:
-    begun = time.perf_counter()
+    begun = time.thread_time()
     try:
         next(steps)
     except StopIteration as end:
-        return (end.value,), time.perf_counter() - begun
-    return None, time.perf_counter() - begun
+        return (end.value,), time.thread_time() - begun
+    return None, time.thread_time() - begun

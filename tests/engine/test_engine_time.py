@@ -96,6 +96,6 @@ async def test_errors_of_the_work_are_raised_and_its_time_is_counted(costs):
     with pytest.raises(ValueError, match="no"):
         await costs.aside(work)
     assert costs.seconds > 0
-    debt = costs.rest_seconds
-    await costs.apart(sum, range(300_000))
-    assert costs.rest_seconds == debt
+    debt, seconds = costs.rest_seconds, costs.seconds
+    costs.count(0.5)
+    assert (costs.rest_seconds, costs.seconds) == (debt, seconds + 0.5)
