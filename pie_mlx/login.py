@@ -10,6 +10,8 @@ NONCE_BYTES = 32
 CHALLENGE_BYTES = 48
 PUBLIC_KEY_BYTES = 32
 """Of Ed25519, raw."""
+_PRIME = 2**255 - 19
+_CURVE_D = -121665 * pow(121666, -1, _PRIME) % _PRIME
 _ENGINE, _LOGIN = b"pie-mlx engine v1\0", b"pie-mlx login v1\0"
 
 
@@ -26,3 +28,14 @@ def fingerprint(engine_key: bytes) -> str:
 def login_message(engine_key: bytes, challenge: bytes, username: str) -> bytes:
     """What a client signs to log in to the engine with that public key. All but the last part have a fixed length."""
     return _LOGIN + engine_key + challenge + username.encode()
+
+
+def anyone_can_sign(ed25519_key: bytes) -> bool:
+    """Whether this public key is a point of order 1, 2, 4 or 8, raw: one signature in eight of anybody holds under it.
+
+    With y the point's second coordinate on -x^2 + y^2 = 1 + d x^2 y^2 (RFC 8032, 5.1): order 1 or 2 is y^2 = 1,
+    order 4 is y = 0, and order 8 doubles to order 4, which is d y^4 + 2 y^2 = 1.
+    """
+    y = int.from_bytes(ed25519_key, "little") & ((1 << 255) - 1)
+    square = y * y % _PRIME
+    return square in (0, 1) or (_CURVE_D * square * square + 2 * square - 1) % _PRIME == 0

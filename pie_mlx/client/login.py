@@ -9,7 +9,7 @@ from pie_mlx.client.connection import Connection
 from pie_mlx.client.keys import sign
 from pie_mlx.client.known_engines import KnownEngines
 from pie_mlx.errors import AuthError, EngineKeyError, PieError, SessionClosedError
-from pie_mlx.login import CHALLENGE_BYTES, NONCE_BYTES, PUBLIC_KEY_BYTES, engine_message, login_message
+from pie_mlx.login import CHALLENGE_BYTES, NONCE_BYTES, PUBLIC_KEY_BYTES, anyone_can_sign, engine_message, login_message
 
 DISABLED = "Authenticated (Engine disabled authentication)"
 
@@ -65,8 +65,11 @@ def _proved(answer: str, nonce: bytes) -> bytes:
         found = json.loads(answer)
         key = _decoded(found["key"], PUBLIC_KEY_BYTES, "key")
         Ed25519PublicKey.from_public_bytes(key).verify(base64.b64decode(found["proof"]), engine_message(nonce))
+        proved = not anyone_can_sign(key)
     except (ValueError, TypeError, KeyError, RecursionError, InvalidSignature):
-        raise EngineKeyError("what answers has not the key that it shows", hint="check the address") from None
+        proved, key = False, b""
+    if not proved:
+        raise EngineKeyError("what answers has not the key that it shows", hint="check the address")
     return key
 
 

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.login import anyone_can_sign
 
 RSA_BITS = (2048, 8192)
 _HINT = "paste the line that 'pie auth new-key' prints, or that of a .pub file"
@@ -93,6 +94,8 @@ def _load(text: str, first: str) -> PublicKeyTypes:
 def _supported(key: PublicKeyTypes) -> Supported:
     match key:
         case ed25519.Ed25519PublicKey():
+            if anyone_can_sign(key.public_bytes_raw()):
+                raise InvalidArgumentError("key: anybody can sign for it", hint=_HINT)
             return key
         case rsa.RSAPublicKey():
             low, high = RSA_BITS

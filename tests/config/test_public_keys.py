@@ -39,6 +39,23 @@ def signed(private, message):
             return private.sign(message)
 
 
+ANYBODYS = [
+    *(bytes([low]) + bytes(31) for low in (0, 1)),
+    *(bytes([low]) + b"\xff" * 30 + b"\x7f" for low in (0xEC, 0xED, 0xEE)),
+    bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"),
+    bytes.fromhex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"),
+]
+"""The points of order 1, 2, 4 and 8 in each way of writing them, without the sign."""
+
+
+@pytest.mark.parametrize("point", ANYBODYS)
+@pytest.mark.parametrize("sign", [0, 0x80])
+def test_a_key_that_anybody_can_sign_for_is_refused(point, sign):
+    line = b"\0\0\0\x0bssh-ed25519\0\0\0\x20" + point[:-1] + bytes([point[-1] | sign])
+    with pytest.raises(InvalidArgumentError, match="anybody can sign"):
+        parse_public_key(f"ssh-ed25519 {base64.b64encode(line).decode()}")
+
+
 KINDS = ["ssh-ed25519", "ssh-rsa", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384"]
 
 

@@ -22,6 +22,9 @@ from tests.hostile.logins import engine_with_users, new_key
 
 pytestmark = pytest.mark.timeout(60)
 
+ANYBODYS_KEY = b"\1" + bytes(31)
+"""The point of order 1: itself and a zero are a signature under it of whatever is asked."""
+
 
 class FalseEngine:
     """Answers as it likes, and keeps what it is sent as a proof."""
@@ -64,6 +67,10 @@ def shown(key):
         return json.dumps({name: base64.b64encode(value).decode() for name, value in parts.items()})
 
     return show
+
+
+def new_public_key():
+    return Ed25519PrivateKey.generate().public_key().public_bytes_raw()
 
 
 def text(data):
@@ -137,10 +144,11 @@ async def test_what_a_client_signs_names_its_purpose_the_engine_and_the_user(ada
         lambda nonce: "{}",
         lambda nonce: "[" * 100_000,
         lambda nonce: json.dumps({"key": 1, "proof": 2}),
-        lambda nonce: json.dumps({"key": text(bytes(32)), "proof": text(bytes(64))}),
+        lambda nonce: json.dumps({"key": text(new_public_key()), "proof": text(bytes(64))}),
         lambda nonce: shown(Ed25519PrivateKey.generate())(bytes(32)),
+        lambda nonce: json.dumps({"key": text(ANYBODYS_KEY), "proof": text(ANYBODYS_KEY + bytes(32))}),
     ],
-    ids=["nothing", "empty", "deep", "numbers", "no proof", "an old proof"],
+    ids=["nothing", "empty", "deep", "numbers", "no proof", "an old proof", "anybody's key"],
 )
 async def test_an_engine_without_a_proof_of_its_key_gets_no_signature(ada, shows):
     async with FalseEngine(text(bytes(48)), shows=shows).listening() as false:
