@@ -5,8 +5,9 @@
 
 Everything runs on one `pie serve` with its defaults and a sandbox. "Alone" is the mean of the turns before and after
 each attack, so that a slow drift of the machine changes no ratio; of several rounds the one with the median ratio
-counts. Clients that attack yield the processor to everything else, because they would be on another machine. /health is
-asked all the time; the table shows its slowest answer.
+counts. Clients that attack yield the processor to everything else, because they would be on another machine. One of
+them, "a loop elsewhere", asks nothing of the engine: a program that computes costs at least as much as its row tells.
+/health is asked all the time; the table shows its slowest answer.
 """
 
 import argparse
@@ -235,7 +236,7 @@ def model_words(model: str) -> tuple[str, ...]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    everything = [*PROGRAMS, *CLIENTS]
+    everything = [*CLIENTS, *PROGRAMS]
     parser.add_argument("--seconds", type=float, default=3.0, help="of each turn")
     parser.add_argument("--rounds", type=int, default=1, help="for each attacker")
     parser.add_argument("--models", nargs="+", default=["dummy", "pie-tiny"])

@@ -16,11 +16,13 @@ from pie_mlx.runtime.daemon import Exchange, Postbox
 from pie_mlx.runtime.outcome import Failed
 from pie_mlx.runtime.process import Process
 from pie_mlx.runtime.registry import STOPPED
-from pie_mlx.server.pace import Pace
+from pie_mlx.server.pace import ByteRate, Pace
 
 BODY_LIMIT_BYTES = 16 << 20
 BODIES_LIMIT_BYTES = 256 << 20
 """All bodies of the requests that are under way."""
+BODY_BYTES_PER_SECOND, BODY_BURST_SECONDS = 48 << 20, 0.5
+"""Of all bodies together: reading more takes the interpreter from the programs."""
 TURNED_AWAY_BYTES = 256 << 20
 TURNED_AWAY_SECONDS, TURNED_AWAY_PAUSE_SECONDS = 10.0, 2.0
 """What still comes of a refused body is taken in, and forgotten, for so long in all, and while it comes."""
@@ -88,6 +90,7 @@ class ProcessApp:
         self._bodies_bytes = 0
         self._at_once = at_once
         self._pace = Pace(BEGUN_PER_TURN)
+        self._rate = ByteRate(BODY_BYTES_PER_SECOND, BODY_BURST_SECONDS)
         self._visits: set[_Visit] = set()
         self._postbox: Postbox | None = None
 
@@ -138,6 +141,7 @@ class ProcessApp:
             visit.body += piece
             visit.size_bytes += len(piece)
             self._bodies_bytes += len(piece)
+            begun_seconds += await self._rest(piece)
             more = message.get("more_body", False)
 
     async def _turn_away(self, answer: JSONResponse, scope: Scope, receive: Receive, send: Send) -> None:
@@ -154,10 +158,18 @@ class ProcessApp:
             while left > 0:
                 async with asyncio.timeout_at(min(loop.time() + TURNED_AWAY_PAUSE_SECONDS, until_seconds)):
                     message = await receive()
+                until_seconds += await self._rest(message.get("body", b""))
                 if not message.get("more_body", False):
                     break
                 left -= len(message["body"])
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _rest(self, piece: bytes) -> float:
+        """Leave the loop to others after a piece of a body; for how many seconds."""
+        seconds = self._rate.wait_seconds(len(piece), asyncio.get_running_loop().time())
+        if seconds:
+            await asyncio.sleep(seconds)
+        return seconds
 
     def _check_size(self, visit: _Visit, size_bytes: int) -> None:
         if size_bytes > self._body_limit_bytes:

@@ -1,6 +1,7 @@
 """How much of one kind of work a turn of the loop takes on, so that a crowd does not hold up everything else."""
 
 import asyncio
+import math
 from collections import deque
 
 
@@ -36,3 +37,17 @@ class Pace:
             if not waiting.done():
                 waiting.set_result(None)
                 self._left -= 1
+
+
+class ByteRate:
+    """Lets bytes through at a rate, and as many as come in `burst_seconds` at once after a rest."""
+
+    def __init__(self, bytes_per_second: float, burst_seconds: float) -> None:
+        self._bytes_per_second = bytes_per_second
+        self._burst_seconds = burst_seconds
+        self._paid_until = -math.inf
+
+    def wait_seconds(self, size_bytes: int, now: float) -> float:
+        """How long to wait after that many more."""
+        self._paid_until = max(self._paid_until, now - self._burst_seconds) + size_bytes / self._bytes_per_second
+        return max(0.0, self._paid_until - now)
