@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 
-from pie_mlx.sdk import Context, Logits, Logprob, Model, Sampler, runtime
+from pie_mlx.sdk import Context, Logits, Model, Sampler, runtime
 
 Tokens = Sequence[int]
 
@@ -51,7 +51,7 @@ async def first_token(tokens: Tokens) -> float:
 
 
 async def best_of(tokens: Tokens, candidates: int, new_tokens: int) -> float:
-    """Seconds for drawing `candidates` answers on forks of one prompt and scoring each in a pass of its own."""
+    """Seconds for drawing `candidates` answers on forks of one prompt, each with its score."""
     started = time.perf_counter()
     with Context(_model()) as root:
         root.append(list(tokens[:-1]))
@@ -89,12 +89,12 @@ async def _said(context: Context, tokens: Tokens, new_tokens: int, sampler: Samp
 
 async def _candidate(root: Context, last: int, new_tokens: int, seed: int) -> float:
     """The log-probability of one answer."""
-    with root.fork() as context, root.fork() as judge:
-        said = await _said(context, [last], new_tokens, Sampler.multinomial(1.0, seed=seed))
-        forward = judge.forward().input([last, *said])
-        probes = [forward.probe(place, Logprob(token)) for place, token in enumerate(said)]
-        output = await forward.execute()
-        return sum(sum(output.logprobs(probe) or ()) for probe in probes)
+    with root.fork() as context:
+        context.append([last])
+        sampler = Sampler.multinomial(1.0, seed=seed).scored()
+        generator = context.generate(sampler, max_tokens=new_tokens, stop=[], auto_flush=False)
+        await generator.collect_tokens()
+        return generator.score
 
 
 async def decode_together(prompts: Sequence[Tokens], new_tokens: int, prefilled: Callable[[], None]) -> None:

@@ -99,6 +99,7 @@ from pie_mlx.calls.reading import (
     Sampler,
     Slot,
     SlotResult,
+    joined,
 )
 from pie_mlx.calls.session import AwaitIncoming, ReceiveFile, ReceiveMessage, SendFile, SendMessage
 
@@ -219,4 +220,5 @@ __all__ = [
     "UpdateEvolution",
     "Vocabulary",
     "WriteHttpBody",
+    "joined",
 ]

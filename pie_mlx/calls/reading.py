@@ -1,6 +1,6 @@
 """What is read from a row of logits: samplers and probes, and their results."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -51,8 +51,9 @@ class Sampler(Read, frozen=True):
 
     `temperature` 0 is argmax, 1e30 the highest. `k` 0, `p` 1.0 and `floor` 0.0 filter nothing: `k` most likely tokens;
     shortest prefix whose mass reaches `p`; probability at least `floor` times the largest. There are 1 to 2048 `draws`.
-    `seed` None draws from the context's own random stream (L6). Raises InvalidTypeError for what is no number,
-    InvalidArgumentError outside these ranges (L2).
+    `seed` None draws from the context's own random stream (L6). One that `scores` tells what it draws with the natural
+    log-probability of each token at temperature 1, before masks, as `Logprob` does. Raises InvalidTypeError for what is
+    no number, InvalidArgumentError outside these ranges (L2).
     """
 
     temperature: float = 0.0
@@ -61,6 +62,7 @@ class Sampler(Read, frozen=True):
     floor: float = 0.0
     draws: int = 1
     seed: int | None = None
+    scores: bool = False
 
     def __post_init__(self) -> None:
         _check_number("sampler: temperature", self.temperature)
@@ -88,6 +90,10 @@ class Sampler(Read, frozen=True):
     @property
     def is_argmax(self) -> bool:
         return self.temperature <= ARGMAX_TEMPERATURE
+
+    def scored(self) -> "Sampler":
+        """The same draws, each told with its log-probability: `Output.logprobs`, `Generator.score`."""
+        return msgspec.structs.replace(self, scores=True)
 
     @staticmethod
     def argmax() -> "Sampler":
@@ -179,9 +185,18 @@ class SlotResult(msgspec.Struct, frozen=True, omit_defaults=True, tag=snake_case
 
 
 class SampledTokens(SlotResult, frozen=True):
-    """One token per draw."""
+    """One token per draw; of a sampler that scores with the log-probability of each."""
 
     tokens: list[int]
+    logprobs: list[float] = []
+
+
+def joined(drawn: Iterable[SampledTokens]) -> SampledTokens:
+    """What several draws gave, one behind the other."""
+    parts = list(drawn)
+    return SampledTokens(
+        [token for part in parts for token in part.tokens], [value for part in parts for value in part.logprobs]
+    )
 
 
 class RawLogits(SlotResult, frozen=True):

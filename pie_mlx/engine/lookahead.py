@@ -30,7 +30,10 @@ def check_taken(context: LiveContext, taken: int) -> None:
 
 def course_ahead(context: LiveContext, call: Forward) -> Course | None:
     """The steps that may be taken behind a pass before they are asked for; None where a step might be another one."""
-    if call.lookahead is None or call.matchers or call.adapter or call.zo_seed or next_sampler(call) is None:
+    if call.lookahead is None or call.matchers or call.adapter or call.zo_seed:
+        return None
+    sampler = next_sampler(call)
+    if sampler is None or sampler.scores:
         return None
     return Course.of(context, call.lookahead.tokens, frozenset(call.lookahead.stop_tokens), tentative=True)
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from msgspec.structs import replace
 
-from pie_mlx.calls import Forward, ForwardReply, MultiStep, SampledTokens, Sampler, Slot
+from pie_mlx.calls import Forward, ForwardReply, MultiStep, SampledTokens, Sampler, Slot, joined
 from pie_mlx.engine.course import Course
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.errors import BatchFailedError, ForwardTimeoutError, InvalidArgumentError, PieError
@@ -58,7 +58,7 @@ class Steps:
     def __init__(self, call: Forward, plan: MultiStep, sampler: Sampler, first: ForwardReply) -> None:
         self._call, self._plan, self._sampler, self._last = call, plan, sampler, first
         self._stops = frozenset(plan.stop_tokens)
-        self._tokens = list(_drawn(first))
+        self._drawn = _drawn(first)
         self._in_kv, self._attached, self._drafted = first.kept, first.attached, first.drafted
         self._ended = self._ends(first)
 
@@ -70,11 +70,11 @@ class Steps:
     @property
     def left(self) -> int:
         """How many tokens are still to be drawn."""
-        return self._plan.tokens - len(self._tokens)
+        return self._plan.tokens - len(self._drawn.tokens)
 
     def following(self) -> Forward:
         """The next pass: it computes what was drawn and is not in KV."""
-        drawn, tokens = len(self._tokens), self._tokens[self._in_kv :]
+        drawn, tokens = len(self._drawn.tokens), self._drawn.tokens[self._in_kv :]
         speculation, left = self._call.speculation, self.left - 1
         if speculation is not None:
             speculation = replace(speculation, limit=min(speculation.limit, left)) if left else None
@@ -90,19 +90,20 @@ class Steps:
 
     def add(self, reply: ForwardReply) -> None:
         """A further pass is over."""
-        self._in_kv = len(self._tokens) + reply.kept
-        self._tokens += _drawn(reply)
+        self._in_kv = len(self._drawn.tokens) + reply.kept
+        self._drawn = joined([self._drawn, _drawn(reply)])
         self._drafted += reply.drafted
         self._ended = self._ends(reply)
         self._last = reply
 
     def reply(self) -> ForwardReply:
         """What the program is told."""
-        results = [SampledTokens(self._tokens)]
-        return replace(self._last, results=results, attached=self._attached, drafted=self._drafted, kept=self._in_kv)
+        return replace(
+            self._last, results=[self._drawn], attached=self._attached, drafted=self._drafted, kept=self._in_kv
+        )
 
     def _ends(self, reply: ForwardReply) -> bool:
-        return reply.grammar_terminated or not self._stops.isdisjoint(_drawn(reply))
+        return reply.grammar_terminated or not self._stops.isdisjoint(_drawn(reply).tokens)
 
 
 def next_sampler(call: Forward) -> Sampler | None:
@@ -115,6 +116,6 @@ def next_sampler(call: Forward) -> Sampler | None:
     return None
 
 
-def _drawn(reply: ForwardReply) -> list[int]:
+def _drawn(reply: ForwardReply) -> SampledTokens:
     (result,) = reply.results
-    return result.tokens if isinstance(result, SampledTokens) else []
+    return result if isinstance(result, SampledTokens) else SampledTokens([])

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pie_mlx.calls import AnyResult, Forward, SampledTokens, Sampler, Speculation
+from pie_mlx.calls import AnyResult, Forward, SampledTokens, Sampler, Speculation, joined
 from pie_mlx.engine.drafting import (
     LONGEST,
     MaskedDrafts,
@@ -88,6 +88,11 @@ class DraftedPass:
         if self.window.verdict is None:
             raise RuntimeError("speculation: the pass is not over")
         return self.window.verdict
+
+    def drawn(self, results: Sequence[AnyResult], first_draft: int) -> SampledTokens:
+        """What was drawn at the last input and at the accepted drafts, whose results begin at `first_draft`."""
+        places = [self.slot, *(first_draft + place for place in self.verdict.path)]
+        return joined(result for place in places if isinstance(result := results[place], SampledTokens))
 
     @property
     def kept(self) -> int:

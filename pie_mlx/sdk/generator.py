@@ -70,6 +70,7 @@ class Generator:
         self._constraints = ConstraintSet(handle.model, logit_mask)
         self._probes: list[tuple[ProbeHandle, int, Probe]] = []
         self._generated = 0
+        self._score = 0.0
         self._ended: FinishReason | None = None
         self._step_waits = False
         self._step_runs = False
@@ -137,6 +138,12 @@ class Generator:
     def tokens_generated(self) -> int:
         """Tokens emitted so far, stop tokens excluded."""
         return self._generated
+
+    @property
+    def score(self) -> float:
+        """Natural log-probability of what was drawn so far, the stop token included: the sum over its tokens, at
+        temperature 1 and before masks. 0.0 unless the sampler scores (`Sampler.scored`)."""
+        return self._score
 
     @property
     def is_done(self) -> bool:
@@ -221,8 +228,10 @@ class Generator:
         self._handle.bidding.step_done()
         if drawn is None:
             return Output(reply, readings.spans)
-        produced = cast("SampledTokens", reply.results[0]).tokens
+        sampled = cast("SampledTokens", reply.results[0])
+        produced = sampled.tokens
         result = self._cut(produced, remaining)
+        self._score += sum(sampled.logprobs[: len(result.fed)])
         self._keep(result, grammar_ended=reply.grammar_terminated, in_kv=reply.kept)
         self._drafting.accept(produced)
         return Output(reply, readings.spans, tokens=result.kept, auto_sampler=drawn)
@@ -268,7 +277,7 @@ class Generator:
     def _lookahead(self) -> calls.Lookahead | None:
         """Steps like this one that may be taken before they are asked for, as far as they can be told."""
         plain = isinstance(self._drafting, NoDrafting) and self._adapter is None and not self._zo_seed
-        if not plain or self._constraints.matchers or self._constraints.looks_back:
+        if not plain or self._sampler.scores or self._constraints.matchers or self._constraints.looks_back:
             return None
         if self._handle.bidding.serves_one_pass or self._room <= 1:
             return None

@@ -82,9 +82,11 @@ class Output:
         return found.data if found else None
 
     def logprobs(self, handle: Handle) -> list[float] | None:
-        """A `Logprob` or `Logprobs` probe: natural logarithms in request order."""
+        """A `Logprob` or `Logprobs` probe: natural logarithms in request order. A sampler that scores: those of
+        `tokens_at`."""
+        scored = [value for result in self._results(handle, SampledTokens) for value in result.logprobs]
         found = self._one(handle, LogprobValues)
-        return found.values if found else None
+        return found.values if found else scored or None
 
     def entropy(self, handle: Handle) -> float | None:
         """An `Entropy` probe, in nats."""

@@ -1,9 +1,9 @@
 from pie_mlx.events import ContextForked
 
 
-def test_each_candidate_is_drawn_and_judged_on_a_fork_and_the_likeliest_is_returned(play):
+def test_each_candidate_is_drawn_on_a_fork_with_its_score_and_the_likeliest_is_returned(play):
     played = play("best-of-n", {"n": 3, "max_tokens": 10})
-    assert len(played.of(ContextForked)) == 6
+    assert len(played.of(ContextForked)) == 3
     scores = [float(line.split()[0]) for line in played.messages]
     assert scores == sorted(scores, reverse=True)
     assert scores[0] < 0

@@ -223,6 +223,8 @@ async def _run(
             )
         if drafted is not None and window is None:
             drafted.find_nothing(results)
+        if drafted is not None:
+            results[drafted.slot] = drafted.drawn(results, len(reads))
         return results[: len(reads)], len(request.inputs) - attached
 
 
@@ -278,7 +280,6 @@ def _verified(
 ) -> calls.ForwardReply:
     """The reply of a pass that verified drafts: the sampler answers all that was drawn, before stops cut it (V2)."""
     verdict, emitted = drafted.verdict, drafted.emitted()
-    results[drafted.slot] = calls.SampledTokens(verdict.tokens)
     context.sampled += len(emitted)
     if call.advance_slot is not None:
         for matcher in matchers:

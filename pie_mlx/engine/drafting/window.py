@@ -107,11 +107,16 @@ def checked_tree(tokens: Sequence[int], parents: Sequence[int] | None, vocabular
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`tokens` were drawn one after the other, `accepted` of them drafts. The first `kept` drafts stay in KV."""
+    """`tokens` were drawn one after the other, the drafts of `path` accepted. The first `kept` drafts stay in KV."""
 
     tokens: list[int]
-    accepted: int
+    path: list[int]
     kept: int
+
+    @property
+    def accepted(self) -> int:
+        """How many drafts were right."""
+        return len(self.path)
 
 
 @dataclass(slots=True, eq=False)
@@ -134,5 +139,5 @@ class Window:
         kept = 0
         while kept < len(path) and path[kept] == kept and tokens[kept] not in self.stop_tokens:
             kept += 1
-        self.verdict = Verdict(tokens, len(path), kept)
+        self.verdict = Verdict(tokens, path, kept)
         return len(self.tree) - kept

@@ -113,8 +113,11 @@ WorkResult = list[AnyResult] | BatchFailedError
 """Results in the order of `Work.reads`, or why this work alone failed."""
 
 
+def drawn(result: WorkResult) -> list[SampledTokens]:
+    """What the samplers of a work drew."""
+    return [] if isinstance(result, BatchFailedError) else [one for one in result if isinstance(one, SampledTokens)]
+
+
 def last_drawn(result: WorkResult) -> list[int]:
     """The last token that a work drew, if it drew any."""
-    if isinstance(result, BatchFailedError):
-        return []
-    return [value.tokens[-1] for value in result if isinstance(value, SampledTokens)][-1:]
+    return [value.tokens[-1] for value in drawn(result)][-1:]

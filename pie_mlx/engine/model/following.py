@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from pie_mlx.calls import SampledTokens
-from pie_mlx.engine.model.batch import Following, PackedMask, RowRead, Work, WorkResult, is_argmax, last_drawn
+from pie_mlx.calls import SampledTokens, joined
+from pie_mlx.engine.model.batch import Following, PackedMask, RowRead, Work, WorkResult, drawn, is_argmax
 from pie_mlx.errors import BatchFailedError
 
 
@@ -19,13 +19,13 @@ class FollowingSteps:
     def __init__(self, works: Sequence[Work], following: Following, *, tail: bool) -> None:
         self._works, self._following, self._tail = works, following, tail
         self._left = min(len(work.further_slots) for work in works) - tail
-        self._tokens: list[list[int]] = [[] for _ in works]
+        self._drawn: list[list[SampledTokens]] = [[] for _ in works]
         self._wanted = False
 
     @property
     def count(self) -> int:
         """Steps so far, the batch itself among them."""
-        return len(self._tokens[0])
+        return len(self._drawn[0])
 
     @property
     def rows(self) -> int:
@@ -46,7 +46,7 @@ class FollowingSteps:
 
     def works(self) -> list[Work]:
         """The next step, but for its `reads`."""
-        return self._works_behind(self.count, [tokens[-1] for tokens in self._tokens])
+        return self._works_behind(self.count, [steps[-1].tokens[0] for steps in self._drawn])
 
     def works_behind(self) -> list[Work]:
         """The step behind the one that is being drawn, on tokens not known yet; empty where it can be none."""
@@ -69,10 +69,10 @@ class FollowingSteps:
         self._wanted = False
         if any(isinstance(result, BatchFailedError) for result in results):
             return
-        drawn = [last_drawn(result)[0] for result in results]
-        for tokens, token in zip(self._tokens, drawn, strict=True):
-            tokens.append(token)
-        self._wanted = self._following.advance(drawn)
+        step = [value for result in results for value in drawn(result)]
+        for steps, value in zip(self._drawn, step, strict=True):
+            steps.append(value)
+        self._wanted = self._following.advance([value.tokens[0] for value in step])
 
     def _foreseen(self, row: int) -> tuple[RowRead, ...]:
         """What is read of the step that runs ahead, where that is sure and costs nothing."""
@@ -81,7 +81,7 @@ class FollowingSteps:
 
     def results(self) -> list[WorkResult]:
         """The tokens of all steps."""
-        return [[SampledTokens(tokens)] for tokens in self._tokens]
+        return [[joined(steps)] for steps in self._drawn]
 
 
 def _next_work(work: Work, drawn: int, token: int) -> Work:

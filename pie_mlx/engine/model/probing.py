@@ -99,6 +99,13 @@ def _logprobs(logits: mx.array, scored: Sequence[tuple[int, Sequence[int]]]) -> 
     return chosen[index, ids] - mx.logsumexp(chosen, axis=-1)[index]
 
 
+def drawn_logprobs(logits: mx.array, rows: Sequence[int], tokens: mx.array) -> mx.array:
+    """Log-probability at temperature 1 of one token [draws] of each of the rows named, [draws] float32."""
+    chosen = _chosen(logits, rows)
+    drawn = mx.take_along_axis(chosen, tokens.astype(mx.int32)[:, None], axis=-1)[:, 0]
+    return drawn - mx.logsumexp(chosen, axis=-1)
+
+
 def _entropies(logits: mx.array, rows: Sequence[int]) -> mx.array:
     chosen = _chosen(logits, rows)
     logprobs = chosen - mx.logsumexp(chosen, axis=-1, keepdims=True)

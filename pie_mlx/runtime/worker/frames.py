@@ -242,7 +242,9 @@ def is_long_reply(reply: object) -> bool:
 def _width(result: calls.AnyResult) -> int:
     """How many numbers it holds."""
     match result:
-        case calls.SampledTokens() | calls.EntropyValue():
+        case calls.SampledTokens(logprobs=values):
+            return 1 + len(values)
+        case calls.EntropyValue():
             return 1
         case calls.RawLogits(data=data):
             return len(data) >> 8  # copied as they are

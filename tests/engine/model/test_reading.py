@@ -1,0 +1,40 @@
+"""Draws that are scored, against plain numpy."""
+
+import mlx.core as mx
+import numpy as np
+import pytest
+
+from pie_mlx.calls import SampledTokens, Sampler
+from pie_mlx.engine.model.batch import RowRead
+from pie_mlx.engine.model.reading import Reading
+from pie_mlx.engine.model.sampling import CANDIDATES
+
+VOCABULARY = 4 * CANDIDATES
+LOGITS = np.random.default_rng(5).normal(0, 3, (3, VOCABULARY)).astype(np.float32)
+LOGPROBS = LOGITS.astype(np.float64) - np.log(np.exp(LOGITS.astype(np.float64)).sum(-1, keepdims=True))
+
+REACHES_BEYOND_THE_CANDIDATES = Sampler.top_p(1e3, 0.9)
+ALL_KINDS = [Sampler.argmax(), Sampler.multinomial(1.0, 3), Sampler.top_k(1.0, 5), REACHES_BEYOND_THE_CANDIDATES]
+
+
+def read(reads: list[tuple[int, Sampler]]) -> list[SampledTokens]:
+    rows = [(row, RowRead(row, sampler, stream=7, counter=place)) for place, (row, sampler) in enumerate(reads)]
+    reading = Reading(mx.array(LOGITS), [rows])
+    mx.eval(reading.outputs)
+    (results,) = reading.collect()
+    return [result for result in results if isinstance(result, SampledTokens)]
+
+
+@pytest.mark.parametrize("sampler", ALL_KINDS)
+def test_every_kind_of_draw_is_scored_at_temperature_1(sampler: Sampler) -> None:
+    for row, result in enumerate(read([(row, sampler.scored()) for row in range(3)])):
+        assert result.logprobs == pytest.approx(LOGPROBS[row, result.tokens].tolist(), abs=1e-4)
+
+
+def test_draws_that_are_scored_and_others_do_not_mix() -> None:
+    reads = [(row, sampler.scored() if row else sampler) for sampler in ALL_KINDS for row in (2, 0, 1)]
+    plain = read([(row, sampler) for sampler in ALL_KINDS for row in (2, 0, 1)])
+    for (row, sampler), result, unscored in zip(reads, read(reads), plain, strict=True):
+        assert result.tokens == unscored.tokens
+        wanted = LOGPROBS[row, result.tokens].tolist() if sampler.scores else []
+        assert result.logprobs == pytest.approx(wanted, abs=1e-4)
