@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from either import Either
 from inferlet import Distribution, GrammarConstraint, Sampler, chat
-from readings import LISTED, Readings, reading
+from readings import Readings, reading
 from refusals import Refusal
 from speech import Said
 
@@ -61,6 +61,7 @@ def drawing_of(request, index, max_tokens, *, top=None, one_call=False):
     seed = None if request.seed is None else (request.seed + index) % (1 << 63)
     sampler = Sampler(request.temperature, k=request.top_k, p=request.top_p, floor=request.min_p, seed=seed)
     at_once = 1 if request.stop_texts or one_call else AT_ONCE
+    sampler = sampler if top is None else sampler.scored()
     return Drawing(sampler, max_tokens, request.stop_texts, top, one_call, at_once, request.stream)
 
 
@@ -138,10 +139,8 @@ class Choice:
             constrain=constraint,
             auto_flush=False,
         )
-        if self._drawing.top is None:
-            return generator, None
-        listed = min(LISTED, self._context.model.info.vocabulary_size)
-        return generator, generator.probe_each_step(-1, Distribution(1.0, listed))
+        top = self._drawing.top
+        return generator, generator.probe_each_step(-1, Distribution(1.0, top)) if top else None
 
     def _take(self, output):
         counts, tokens = self.counts, output.tokens
@@ -160,9 +159,10 @@ class Choice:
 
     def _piece(self, said, output, probe):
         """None when there is nothing to tell."""
-        if probe is not None and output.tokens and not said.reasoning:
-            distribution, top = output.distribution(probe), self._drawing.top
-            self._readings.add(reading(self._vocabulary, token, distribution, top) for token in output.tokens)
+        if self._drawing.top is not None and output.tokens and not said.reasoning:
+            scored = zip(output.tokens, output.logprobs(output.auto_sampler), strict=False)
+            likely = output.distribution(probe) if probe else None
+            self._readings.add(reading(self._vocabulary, token, logprob, likely) for token, logprob in scored)
         text = self._stops.feed(said.text)
         readings = self._readings.certain()
         calls = self._allowed(said.calls)

@@ -2,12 +2,6 @@
 
 import math
 
-LISTED = 64
-"""So many of the most likely tokens are read in each step; a drawn token that is none of them counts as unlikely."""
-UNLIKELY = -9999.0
-"""What the interface says of a token of unknown, very small probability."""
-
-
 _known = {}
 
 
@@ -29,11 +23,10 @@ class Vocabulary:
         return {"token": data.decode(errors="replace"), "logprob": logprob, "bytes": list(data)}
 
 
-def reading(vocabulary, token, distribution, count):
-    """The drawn token and the `count` most likely ones."""
-    likely = [(other, math.log(share)) for other, share in zip(*distribution, strict=True) if share > 0]
-    logprob = dict(likely).get(token, UNLIKELY)
-    top = [vocabulary.entry(other, value) for other, value in likely[:count]]
+def reading(vocabulary, token, logprob, distribution):
+    """The drawn token, and the most likely ones where they were asked for."""
+    likely = zip(*distribution, strict=True) if distribution else ()
+    top = [vocabulary.entry(other, math.log(share)) for other, share in likely if share > 0]
     return {**vocabulary.entry(token, logprob), "top_logprobs": top}
 
 

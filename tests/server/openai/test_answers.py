@@ -213,7 +213,15 @@ def test_logprobs_are_those_of_the_drawn_tokens(ask):
     for entry in read:
         assert len(entry.top_logprobs) == 3
         assert entry.top_logprobs[0].token == entry.token
-        assert entry.logprob == max(top.logprob for top in entry.top_logprobs) <= 0
+        assert entry.logprob == pytest.approx(max(top.logprob for top in entry.top_logprobs), abs=1e-5)
+        assert entry.logprob <= 0
+
+
+def test_an_unlikely_token_has_its_own_logprob(ask):
+    read = ask("Tell me a story", temperature=2, seed=3, logprobs=True, top_logprobs=1).choices[0].logprobs.content
+    unlikely = [entry for entry in read if entry.token != entry.top_logprobs[0].token]
+    assert unlikely
+    assert all(-60 < entry.logprob < entry.top_logprobs[0].logprob for entry in unlikely)
 
 
 def test_a_stop_string_ends_the_answer_before_it(ask):
