@@ -4,6 +4,8 @@ import os
 import sys
 from collections.abc import MutableMapping
 
+from pie_mlx.system import memory_bytes
+
 MAX_OPS = 2000
 """Operations per command buffer. The default of 20 to 50 ends one every few layers; the gain levels off here."""
 
@@ -26,4 +28,4 @@ def set_mlx_knobs(environment: MutableMapping[str, str], memory_bytes: int) -> N
 def prepare_for_mlx() -> None:
     """`set_mlx_knobs` on a Mac; elsewhere MLX has no such knobs."""
     if sys.platform == "darwin":
-        set_mlx_knobs(os.environ, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        set_mlx_knobs(os.environ, memory_bytes())

@@ -53,6 +53,7 @@ def test_help_loads_no_verb():
             "errors",
             "files",
             "knobs",
+            "system",
         )
     }
 

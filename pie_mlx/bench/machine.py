@@ -2,7 +2,6 @@
 
 import os
 import platform
-import subprocess
 import sys
 from datetime import UTC, datetime
 from importlib import metadata
@@ -10,12 +9,14 @@ from pathlib import Path
 
 import mlx.core as mx
 
+from pie_mlx.system import memory_bytes, sysctl_text
+
 LIBRARIES = ("pie-mlx", "mlx", "mlx-lm", "llguidance")
 
 
 def machine() -> str:
     """Chip, cores, memory and system in one line."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    memory = memory_bytes() / 2**30
     device = "GPU" if mx.default_device() == mx.gpu else "CPU"
     return f"{_chip()}, {os.cpu_count()} cores, {memory:.0f} GiB, {_system()}, on the {device}"
 
@@ -35,10 +36,7 @@ def today() -> str:
 
 def _chip() -> str:
     if sys.platform == "darwin":
-        asked = subprocess.run(
-            ["sysctl", "-n", "machdep.cpu.brand_string"], capture_output=True, text=True, check=False
-        )
-        return asked.stdout.strip() or platform.machine()
+        return sysctl_text("machdep.cpu.brand_string") or platform.machine()
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return next(iter(names), platform.machine())

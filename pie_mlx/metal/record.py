@@ -1,10 +1,8 @@
 """What a device found out about its kernels, kept between runs: which fail, and where gathering pays."""
 
-import ctypes
 import hashlib
 import json
 import platform
-import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -16,6 +14,7 @@ import mlx.core as mx
 from pie_mlx.documents import json_value
 from pie_mlx.files import make_private, write_file
 from pie_mlx.metal.kernel import KERNEL_FOLDER
+from pie_mlx.system import sysctl_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +50,7 @@ def record_key() -> RecordKey:
 
 def system_build() -> str:
     """The build of the operating system: Metal's compiler comes with it."""
-    if sys.platform != "darwin":
-        return platform.release()
-    name, size = ctypes.create_string_buffer(64), ctypes.c_size_t(64)
-    library = ctypes.CDLL("/usr/lib/libSystem.B.dylib")
-    failed = library.sysctlbyname(b"kern.osversion", name, ctypes.byref(size), None, ctypes.c_size_t(0))
-    return platform.version() if failed else name.value.decode()
+    return sysctl_text("kern.osversion") or platform.release()
 
 
 def kernels_digest(folder: Path = KERNEL_FOLDER) -> str:

@@ -9,6 +9,7 @@ import contextlib
 import errno
 import os
 import stat
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -157,7 +158,7 @@ def _identity(descriptor: int) -> tuple[int, int]:
 
 def _unlock(name: str | os.PathLike[str], above: int | None) -> None:
     """Give a directory's owner all rights to it, and never what a link leads to. Raises OSError."""
-    if not hasattr(os, "O_PATH"):
+    if sys.platform != "linux":
         os.chmod(name, stat.S_IRWXU, dir_fd=above, follow_symlinks=False)
         return
     handle = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)

@@ -4,7 +4,6 @@ That returns the end of its heap to the system as soon as it is free. The next s
 each is cleared first: 14 % of a step's time.
 """
 
-import ctypes
 import sys
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
@@ -17,7 +16,10 @@ _LARGEST_BYTES = 32 << 20
 
 def keep_freed_memory() -> None:
     """Give back no less than KEPT_BYTES at a time. Does nothing where the C library is not glibc."""
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
-    if mallopt is not None:
-        mallopt(_TRIM_THRESHOLD, KEPT_BYTES)
-        mallopt(_MMAP_THRESHOLD, _LARGEST_BYTES)
+    if sys.platform == "linux":
+        import ctypes
+
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+        if mallopt is not None:
+            mallopt(_TRIM_THRESHOLD, KEPT_BYTES)
+            mallopt(_MMAP_THRESHOLD, _LARGEST_BYTES)

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import stat
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
@@ -54,7 +55,7 @@ class FileDisk:
 
     def flush(self) -> None:
         os.fsync(self._descriptor)
-        if hasattr(os, "posix_fadvise"):
+        if sys.platform == "linux":
             os.posix_fadvise(self._descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
 
     def close(self) -> None:
@@ -88,7 +89,6 @@ def _check_private(place: Path) -> None:
 
 
 def _bypass_cache(descriptor: int) -> None:
-    """Where it can be asked for (macOS): spilled pages would only push useful files out of the system's cache."""
-    command = getattr(fcntl, "F_NOCACHE", None)
-    if command is not None:
-        fcntl.fcntl(descriptor, command, 1)
+    """Where it can be asked for: spilled pages would only push useful files out of the system's cache."""
+    if sys.platform == "darwin":
+        fcntl.fcntl(descriptor, fcntl.F_NOCACHE, 1)

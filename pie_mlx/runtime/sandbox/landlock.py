@@ -28,6 +28,9 @@ _SINCE_NETWORK = 4
 _SCOPES = 1 << 0 | 1 << 1
 """Abstract sockets and signals of processes outside."""
 
+_ONLY_NAMED: int = getattr(os, "O_PATH", 0)
+"""For a descriptor that opens nothing. Systems without it have no Landlock either."""
+
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 
@@ -83,7 +86,7 @@ def _ruleset(version: int, handled: int) -> bytes:
 def _allow(ruleset: int, path: str, rights: int) -> None:
     """A path that is not there is no hole."""
     try:
-        parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        parent = os.open(path, _ONLY_NAMED | os.O_CLOEXEC)
     except OSError:
         return
     try:

@@ -37,8 +37,9 @@ def apply_limits(order: Order) -> None:
 
 def open_reserve() -> None:
     """Let this process use the memory kept for saying how it ended."""
-    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
+    if sys.platform == "linux":
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
 
 
 def memory_exceeded(limit_bytes: int) -> ProcessError:

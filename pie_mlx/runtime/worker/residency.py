@@ -2,10 +2,11 @@
 
 import ctypes
 import os
+import resource
 import sys
 from dataclasses import dataclass
 
-_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_PAGE_BYTES = resource.getpagesize()
 
 
 @dataclass(frozen=True, slots=True)

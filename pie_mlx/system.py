@@ -1,0 +1,42 @@
+"""What the operating system tells of the machine it runs on."""
+
+import os
+import sys
+
+_LIBRARY = "/usr/lib/libSystem.B.dylib"
+_ANSWER_BYTES = 256
+
+
+def sysctl_text(name: str) -> str:
+    """What macOS answers to the name of a setting; "" where it knows none of that name, and on other systems."""
+    return _sysctl(name).partition(b"\0")[0].decode(errors="replace")
+
+
+def sysctl_number(name: str) -> int | None:
+    """The same for a setting that is a number; None where there is none."""
+    answer = _sysctl(name)
+    return int.from_bytes(answer, sys.byteorder) if answer else None
+
+
+def memory_bytes() -> int:
+    """Bytes of memory the machine has; 0 where the system does not tell."""
+    if found := sysctl_number("hw.memsize"):
+        return found
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError):
+        return 0
+
+
+def _sysctl(name: str) -> bytes:
+    if sys.platform != "darwin":
+        return b""
+    import ctypes
+
+    answer, size = ctypes.create_string_buffer(_ANSWER_BYTES), ctypes.c_size_t(_ANSWER_BYTES)
+    try:
+        library = ctypes.CDLL(_LIBRARY)
+        failed = library.sysctlbyname(name.encode(), answer, ctypes.byref(size), None, ctypes.c_size_t(0))
+    except (OSError, AttributeError):
+        return b""
+    return b"" if failed else answer.raw[: size.value]
