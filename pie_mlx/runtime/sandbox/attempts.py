@@ -1,6 +1,7 @@
 """The probe's other half: confines itself, then tries what it must not do."""
 
 import contextlib
+import importlib
 import json
 import os
 import socket
@@ -12,6 +13,10 @@ from pathlib import Path
 from pie_mlx.runtime.sandbox.capabilities import drop_capabilities
 from pie_mlx.runtime.sandbox.confinement import Policy, confine
 from pie_mlx.runtime.sandbox.interpreter import interpreter_paths
+
+LIBRARIES = ("unicodedata", "pyexpat", "_zoneinfo", "termios", "msgspec")
+"""Extension modules that nothing has loaded here before the walls stand: of Python's own library, and one that is
+installed, since some Pythons have those built in."""
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -28,11 +33,12 @@ def main(arguments: Sequence[str]) -> None:
         "starting processes": _fork,
     }
     refused = {name: _is_refused(attempt) for name, attempt in attempts.items()}
+    broken = _failure(lambda: _work(own)) or _failure(_load_libraries)
     found = {
         "stopped": [name for name in refused if refused[name]],
         "open": [name for name in refused if not refused[name]],
-        "allowed_works": not _is_refused(lambda: _work(own)),
-        "reason": confinement.text,
+        "allowed_works": not broken,
+        "reason": "; ".join(filter(None, (confinement.text, broken))),
     }
     sys.stdout.write(json.dumps(found))
 
@@ -67,11 +73,16 @@ def _connect(port: int) -> None:
 
 
 def _is_refused(attempt: Callable[[], object]) -> bool:
+    return bool(_failure(attempt))
+
+
+def _failure(attempt: Callable[[], object]) -> str:
+    """What the system said where it refused, "" where it did not."""
     try:
         attempt()
-    except OSError:
-        return True
-    return False
+    except (OSError, ImportError) as error:
+        return str(error) or type(error).__name__
+    return ""
 
 
 def _fork() -> None:
@@ -88,3 +99,9 @@ def _work(directory: str) -> None:
     thread = threading.Thread(target=file.with_name("other").unlink)
     thread.start()
     thread.join()
+
+
+def _load_libraries() -> None:
+    """What programs import once they are confined: each is a shared library, which a wall may not let in."""
+    for name in LIBRARIES:
+        importlib.import_module(name)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pie_mlx
 
-_SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share/zoneinfo")
+_SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/opt/local/lib", "/usr/share/zoneinfo")
+_HOMEBREW = "/opt/homebrew"
 _SYSTEM_FILES = ("/etc/localtime", "/etc/ld.so.cache", "/dev/urandom", "/dev/random", "/dev/zero")
 
 _SAME_PACKAGE = """
@@ -47,6 +48,7 @@ def interpreter_paths() -> tuple[str, ...]:
 
 
 def _homebrew(prefixes: Iterable[str]) -> tuple[str, ...]:
-    """Where an interpreter of Homebrew has the libraries of its extension modules: beside it, not in it."""
-    roots = {prefix.partition("/Cellar/")[0] for prefix in prefixes if "/Cellar/" in prefix}
+    """Where an interpreter of Homebrew has the libraries of its extension modules: beside it, not in it. One that pyenv
+    has built links to the same."""
+    roots = {_HOMEBREW, *(prefix.partition("/Cellar/")[0] for prefix in prefixes if "/Cellar/" in prefix)}
     return tuple(f"{root}/{part}" for root in sorted(roots) for part in ("Cellar", "opt", "lib"))

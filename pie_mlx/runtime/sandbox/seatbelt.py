@@ -4,6 +4,7 @@ Apple calls the interface deprecated, and browsers use it: how much of it holds 
 """
 
 import ctypes
+import os
 from collections.abc import Iterable
 
 from pie_mlx.runtime.sandbox.confinement import WALLS, Policy
@@ -50,7 +51,7 @@ def confine_macos(policy: Policy) -> dict[str, str]:
     try:
         library = ctypes.CDLL(_LIBRARY, use_errno=True)
         message = ctypes.c_char_p()
-        result = library.sandbox_init(profile(policy).encode(), ctypes.c_uint64(0), ctypes.byref(message))
+        result = library.sandbox_init(os.fsencode(profile(policy)), ctypes.c_uint64(0), ctypes.byref(message))
     except (OSError, AttributeError) as error:
         return dict.fromkeys(WALLS, f"Seatbelt: {error}")
     if result == 0:
@@ -63,9 +64,11 @@ def profile(policy: Policy) -> str:
     system = (
         "/usr/lib",
         "/usr/share/zoneinfo",
+        "/usr/share/zoneinfo.default",
         "/private/var/db/timezone",
         "/private/etc/localtime",
         "/System/Library",
+        "/System/Cryptexes",
         "/System/Volumes/Preboot/Cryptexes",
         "/Library/Apple",
     )

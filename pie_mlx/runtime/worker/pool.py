@@ -50,6 +50,11 @@ async def check_sandbox(settings: WorkerSettings) -> None:
     if settings.sandbox != "required":
         return
     report = await asyncio.to_thread(probe_sandbox)
+    if not report.open and not report.allowed_works:
+        raise LaunchError(
+            f"sandbox: programs cannot work in it: {report.reason}",
+            hint="set [runtime] sandbox = 'off' to run without it",
+        )
     if not report.holds:
         raise LaunchError(
             f"sandbox: tried and not stopped: {', '.join(report.open) or report.reason}",
