@@ -5,8 +5,9 @@
 # Each does its own set-up into $(VENV); only Python 3.11 or newer and make are needed.
 
 VENV ?= .venv
+SUPPORTED := -I pie_mlx/supported.py
 PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11 python; do \
-	$$name -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' 2>/dev/null && echo $$name && break; done)
+	$$name $(SUPPORTED) 2>/dev/null && echo $$name && break; done)
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
@@ -28,7 +29,8 @@ test: $(VENV)/installed-dev
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/pyright --pythonpath $(BIN)/python --pythonplatform Darwin
+	$(BIN)/pyright --pythonpath $(BIN)/python --pythonplatform Linux
 	$(BIN)/lint-imports
 
 format: $(VENV)/installed-dev
@@ -42,7 +44,7 @@ clean:
 	rm -rf $(VENV)
 
 $(VENV)/installed: pyproject.toml Makefile
-	@test -n "$(PYTHON)" || { echo "pie-mlx needs Python 3.11 to 3.14; name one with: make PYTHON=/path/to/python3"; exit 1; }
+	@$(or $(PYTHON),python3) $(SUPPORTED) || { echo "     name another with: make PYTHON=/path/to/python3" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --upgrade "pip>=25.1"
 	$(PIP) install --editable ".[fast-cpu]"

@@ -31,8 +31,8 @@ def report_kernels(common: Common, only: Sequence[str], output: Path | None) -> 
     cases = chosen_cases(only)
     backend = backend_to_check(os.environ, mx.default_device())
     _say(f"checking kernels {WHERE[backend.kind]}", quiet=common.quiet)
-    with _progress(common) as show:
-        checks = list(check_kernels(backend, time.perf_counter, _announced(cases, show)))
+    with progress(common) as show:
+        checks = list(check_kernels(backend, time.perf_counter, announced(cases, show)))
     record = _record(checks, backend, measure=not only)
     rows = as_rows(checks)
     print(json.dumps(rows) if common.json else table(checks, str(mx.device_info().get("device_name", ""))))
@@ -96,14 +96,14 @@ def _write(path: Path, record: KernelRecord, rows: list[dict[str, object]]) -> N
         raise ConfigError(f"doctor: {path}: {error.strerror}", hint="name a file that can be written") from None
 
 
-def _announced(cases: Sequence[Case], show: Callable[[str], None]) -> Iterator[Case]:
+def announced(cases: Sequence[Case], show: Callable[[str], None]) -> Iterator[Case]:
     for number, case in enumerate(cases, start=1):
         show(f"{case.kernel}: {case.label} ({number} of {len(cases)})")
         yield case
 
 
 @contextmanager
-def _progress(common: Common) -> Generator[Callable[[str], None]]:
+def progress(common: Common) -> Generator[Callable[[str], None]]:
     """A line on the terminal that is taken away at the end."""
     if common.quiet or common.json or not sys.stderr.isatty():
         yield _ignore

@@ -38,10 +38,18 @@ def report_failure(error: BaseException, common: Common) -> int:
             type(error).__name__,
             common,
         )
+    elif _is_of_mlx(error):
+        report(f"MLX cannot be used: {error}", "see what 'pie doctor' says", type(error).__name__, common)
     else:
         why = f"{type(error).__name__}: {error}"
         report(f"internal error: {why}", "run it again with --debug and report this", type(error).__name__, common)
     return FAILED
+
+
+def _is_of_mlx(error: BaseException) -> bool:
+    """Whether MLX is not installed or does not load here, or finds no GPU on a Mac."""
+    missing = isinstance(error, ImportError) and (error.name or "").partition(".")[0] in ("mlx", "mlx_lm")
+    return missing or (isinstance(error, RuntimeError) and "No Metal device" in str(error))
 
 
 def report(message: str, hint: str, type: str, common: Common) -> None:

@@ -12,6 +12,7 @@ import mlx.core as mx
 from pie_mlx.errors import ConfigError
 from pie_mlx.metal.backend import Backend, Kind, emulator_backend, metal_backend, off_backend, with_record
 from pie_mlx.metal.check_cases import Case, check_cases
+from pie_mlx.metal.device import has_apple_gpu
 from pie_mlx.metal.emulator import Builder, Emulator, cache_folder
 from pie_mlx.metal.record import KernelRecord, read_record, record_file, record_key, write_record
 from pie_mlx.metal.selfcheck import as_rows, check_kernels, failing_kernels
@@ -30,7 +31,7 @@ def chosen_kind(environment: Mapping[str, Any], device: mx.Device) -> Kind:
         case "emulate":
             return "emulate"
         case "auto":
-            return "metal" if device.type == mx.DeviceType.gpu and mx.metal.is_available() else "off"
+            return "metal" if device.type == mx.DeviceType.gpu and has_apple_gpu() else "off"
         case wish:
             raise ConfigError(f"PIE_METAL={wish}: unknown value", hint="use auto, emulate or off")
 

@@ -1,18 +1,16 @@
 """Proof on the machine at hand: every kernel compiled, compared with its reference, its bandwidth measured."""
 
 import math
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
-from typing import NamedTuple
 
 import mlx.core as mx
 
-from pie_mlx.errors import ConfigError
 from pie_mlx.metal.backend import Backend, emulator_backend, metal_backend
 from pie_mlx.metal.bandwidth import measured_bandwidth
 from pie_mlx.metal.check_cases import Case, check_cases
+from pie_mlx.metal.device import check_device, has_apple_gpu
 from pie_mlx.metal.emulator import Builder, Emulator, cache_folder
 
 Clock = Callable[[], float]
@@ -20,9 +18,21 @@ Clock = Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True)
+class CaseCheck:
+    """One case: its error as a share of what it tolerates, both of these, and what failed ("" if nothing)."""
+
+    case: str
+    share: float
+    error: float
+    tolerance: float
+    failure: str
+
+
+@dataclass(frozen=True, slots=True)
 class KernelCheck:
     """One kernel: cases run, largest error as a share of what its case tolerates (at most 1 passes), that error and
-    that tolerance, the first failure (empty if none), and the bytes per second it moved where that was measured."""
+    that tolerance, the first failure (empty if none), the bytes per second it moved where that was measured, and every
+    case."""
 
     kernel: str
     cases: int
@@ -31,6 +41,7 @@ class KernelCheck:
     tolerance: float
     failure: str
     bytes_per_second: float | None = None
+    each: tuple[CaseCheck, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -42,39 +53,27 @@ def backend_to_check(environment: Mapping[str, str], device: mx.Device) -> Backe
 
     Raises ConfigError on a Mac without a GPU: the emulator is the means of other machines.
     """
-    if device.type == mx.DeviceType.gpu and mx.metal.is_available():
+    check_device()
+    if device.type == mx.DeviceType.gpu and has_apple_gpu():
         return metal_backend()
-    if sys.platform == "darwin":
-        raise ConfigError(
-            "kernels: this Mac shows no GPU to MLX", hint="run it outside of a sandbox or virtual machine"
-        )
     return emulator_backend(Emulator(Builder(cache_folder(environment))))
 
 
-class _Outcome(NamedTuple):
-    """Error as a share of the tolerance, both of these, and what failed."""
-
-    share: float
-    error: float
-    tolerance: float
-    failure: str
-
-
-def _outcome(case: Case, backend: Backend) -> _Outcome:
+def _outcome(case: Case, backend: Backend) -> CaseCheck:
     try:
         error = case.error(backend)
     except Exception as failure:  # a compiler or driver may raise anything: the kernel is not to be used
-        return _Outcome(math.inf, math.inf, case.tolerance, f"{case.label}: {failure}")
+        return CaseCheck(case.label, math.inf, math.inf, case.tolerance, f"{case.label}: {failure}")
     share = error / case.tolerance if case.tolerance else float(error > 0) * 2
     failure = f"{case.label}: error {error:.1e}, {case.tolerance:.0e} is tolerated" if share > 1 else ""
-    return _Outcome(share, error, case.tolerance, failure)
+    return CaseCheck(case.label, share, error, case.tolerance, failure)
 
 
 def _check(kernel: str, cases: Iterable[Case], backend: Backend) -> KernelCheck:
-    outcomes = [_outcome(case, backend) for case in cases]
+    outcomes = tuple(_outcome(case, backend) for case in cases)
     failure = next((outcome.failure for outcome in outcomes if outcome.failure), "")
     worst = max(outcomes, key=lambda outcome: (outcome.share, outcome.tolerance))
-    return KernelCheck(kernel, len(outcomes), worst.share, worst.error, worst.tolerance, failure)
+    return KernelCheck(kernel, len(outcomes), worst.share, worst.error, worst.tolerance, failure, each=outcomes)
 
 
 def check_kernels(
@@ -101,7 +100,10 @@ def failing_kernels(checks: Iterable[KernelCheck]) -> dict[str, str]:
 
 def as_rows(checks: Iterable[KernelCheck]) -> list[dict[str, object]]:
     """The table as plain values, for JSON: a kernel that did not run, or gave no number, has an error of null."""
-    return [{**_finite(asdict(check)), "passed": check.passed} for check in checks]
+    return [
+        {**_finite(asdict(check)), "each": [_finite(asdict(case)) for case in check.each], "passed": check.passed}
+        for check in checks
+    ]
 
 
 def _finite(row: dict[str, object]) -> dict[str, object]:

@@ -4,9 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-PYTHONS = ((3, 11), (3, 15))
-"""The first Python that works, and the first that does not."""
-OLDEST_MACOS = 14
+from pie_mlx.supported import Machine, Obstacle, platform_obstacle, python_obstacle
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +25,8 @@ class Trouble:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PlatformFacts:
-    """`system` and `machine` as the operating system calls them; `macos` is "" elsewhere."""
-
-    python: tuple[int, int, int]
-    system: str
-    machine: str
-    macos: str = ""
+WITHOUT_MLX = Trouble("MLX cannot be used")
+"""Of what was not looked at, since MLX is needed for it. No line says so: that of MLX does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +99,15 @@ class NetworkFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class ProgramFacts:
+    """What is wrong with versions that cannot be read; and versions of somebody else than the user who owns their name,
+    where users have keys."""
+
+    damaged: Sequence[str] = ()
+    contested: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RecordFacts:
     """The MLX version that kernels were last checked with ("" if the file cannot be read), those that failed,
     whether every case ran or only the first of each kernel, and what the record was made with that is another now (""
@@ -123,7 +124,7 @@ class RecordFacts:
 class Facts:
     """All that is looked at. `models` and `spills` are by the configured model's name."""
 
-    platform: PlatformFacts
+    platform: Machine
     mlx: MlxFacts | Trouble
     products: str | Trouble
     configuration: str | Trouble
@@ -136,11 +137,12 @@ class Facts:
     sandbox: SandboxFacts | Trouble
     network: NetworkFacts | Trouble | None = None
     """None: programs have no network."""
+    programs: ProgramFacts | Trouble = ProgramFacts()
 
 
 def diagnose(facts: Facts) -> list[Diagnosis]:
     """All lines, in the order in which to mend what is wrong."""
-    return [
+    lines = [
         python_line(facts.platform),
         platform_line(facts.platform),
         mlx_line(facts.mlx),
@@ -150,33 +152,23 @@ def diagnose(facts: Facts) -> list[Diagnosis]:
         *(memory_line(name, model) for name, model in facts.models.items()),
         *(spill_line(name, spill) for name, spill in facts.spills.items()),
         *grammar_lines(facts.grammars),
+        *program_lines(facts.programs),
         sandbox_line(facts.sandbox),
         *network_lines(facts.network),
         backend_line(facts.backend),
         *record_lines(facts.record, facts.backend),
     ]
+    return [line for line in lines if line.message != WITHOUT_MLX.message]
 
 
-def python_line(platform: PlatformFacts) -> Diagnosis:
-    found = ".".join(map(str, platform.python))
-    lowest, beyond = PYTHONS
-    if lowest <= platform.python[:2] < beyond:
-        return Diagnosis("python", "ok", found)
-    return Diagnosis("python", "error", f"{found} is not supported", "install Python 3.11 to 3.14")
+def python_line(machine: Machine) -> Diagnosis:
+    return _unless(python_obstacle(machine), Diagnosis("python", "ok", ".".join(map(str, machine.python))))
 
 
-def platform_line(platform: PlatformFacts) -> Diagnosis:
-    if platform.system == "Linux":
-        return Diagnosis("platform", "ok", f"Linux {platform.machine}: MLX's CPU backend")
-    if platform.system != "Darwin":
-        return Diagnosis("platform", "error", f"{platform.system}: MLX does not run here", "use a Mac or Linux")
-    found = f"macOS {platform.macos} on {platform.machine}"
-    if platform.machine != "arm64":
-        hint = "use a Mac with Apple silicon, and a Python built for arm64"
-        return Diagnosis("platform", "error", f"{found}: MLX needs Apple silicon", hint)
-    if int(platform.macos.partition(".")[0] or 0) < OLDEST_MACOS:
-        return Diagnosis("platform", "error", f"{found} is too old for MLX", f"update to macOS {OLDEST_MACOS} or later")
-    return Diagnosis("platform", "ok", found)
+def platform_line(machine: Machine) -> Diagnosis:
+    on_linux = f"Linux {machine.machine}: MLX's CPU backend"
+    found = on_linux if machine.system == "Linux" else f"macOS {machine.macos} on {machine.machine}"
+    return _unless(platform_obstacle(machine), Diagnosis("platform", "ok", found))
 
 
 def mlx_line(mlx: MlxFacts | Trouble) -> Diagnosis:
@@ -251,6 +243,19 @@ def grammar_lines(grammars: GrammarFacts | Trouble) -> list[Diagnosis]:
     return [*lines, Diagnosis("xgrammar", "warning", message, "pip install --no-deps 'xgrammar>=0.2.8,<0.3'")]
 
 
+def program_lines(programs: ProgramFacts | Trouble) -> Iterator[Diagnosis]:
+    """One for each installed version that is wrong; none where all are well."""
+    check = "programs"
+    if isinstance(programs, Trouble):
+        yield _error(check, programs)
+        return
+    for message in programs.damaged:
+        yield Diagnosis(check, "warning", message, "install it again, or remove it with pie remove")
+    for identity in programs.contested:
+        message = f"{identity} is not of the user who owns that name: others run it by its full name only"
+        yield Diagnosis(check, "warning", message, f"pie remove {identity}")
+
+
 def sandbox_line(sandbox: SandboxFacts | Trouble) -> Diagnosis:
     if isinstance(sandbox, Trouble):
         return _error("sandbox", sandbox)
@@ -323,6 +328,10 @@ def record_lines(record: RecordFacts | None, backend: BackendFacts | Trouble) ->
         yield Diagnosis(check, "ok", f"all passed with mlx {record.mlx}")
     else:
         yield Diagnosis(check, "ok", f"the first case of each passed with mlx {record.mlx}; all of them: {hint}")
+
+
+def _unless(obstacle: Obstacle | None, line: Diagnosis) -> Diagnosis:
+    return line if obstacle is None else Diagnosis(line.check, "error", obstacle.message, obstacle.hint)
 
 
 def _error(check: str, trouble: Trouble) -> Diagnosis:

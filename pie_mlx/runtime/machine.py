@@ -1,10 +1,8 @@
 """Looks at this machine for `diagnose`. Whatever is broken becomes a Trouble: looking never fails."""
 
 import os
-import platform
 import re
 import shutil
-import sys
 from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
@@ -16,18 +14,20 @@ from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import PieError
 from pie_mlx.runtime.configured import engine_settings
 from pie_mlx.runtime.diagnosis import (
+    WITHOUT_MLX,
     BackendFacts,
     Facts,
     GrammarFacts,
     MlxFacts,
     ModelFacts,
     NetworkFacts,
-    PlatformFacts,
+    ProgramFacts,
     RecordFacts,
     SandboxFacts,
     SpillFacts,
     Trouble,
 )
+from pie_mlx.supported import this_machine
 
 Found = TypeVar("Found")
 
@@ -35,24 +35,21 @@ Found = TypeVar("Found")
 def machine_facts(config_file: Path | None, environment: Mapping[str, str]) -> Facts:
     """Everything `diagnose` judges. Loads MLX and pie-tiny; takes some seconds."""
     mlx = attempt(_mlx)
+    with_mlx = _given_up if isinstance(mlx, Trouble) else attempt
     configuration, settings = _configuration(config_file, environment)
     return Facts(
-        platform=PlatformFacts(
-            (sys.version_info.major, sys.version_info.minor, sys.version_info.micro),
-            platform.system(),
-            platform.machine(),
-            platform.mac_ver()[0],
-        ),
+        platform=this_machine(),
         mlx=mlx,
-        products=attempt(_products),
+        products=with_mlx(_products),
         configuration=configuration,
-        models={name: attempt(lambda one=one: _model(one)) for name, one in settings.items()},
-        tiny=attempt(_tiny),
+        models={name: with_mlx(lambda one=one: _model(one)) for name, one in settings.items()},
+        tiny=with_mlx(_tiny),
         grammars=attempt(_grammars),
         spills={name: attempt(lambda one=one: spill_facts(one)) for name, one in settings.items()},
-        backend=attempt(lambda: _backend(environment)),
+        backend=with_mlx(lambda: _backend(environment)),
         sandbox=attempt(lambda: _sandbox(config_file, environment)),
         network=attempt(lambda: _network(config_file, environment)),
+        programs=attempt(lambda: _programs(config_file, environment)),
         record=None if isinstance(mlx, Trouble) else _record(environment),
     )
 
@@ -65,6 +62,11 @@ def attempt(look: Callable[[], Found]) -> Found | Trouble:
         return Trouble(error.message, error.hint)
     except Exception as error:  # a broken installation may raise anything, and to say so is what this is for
         return Trouble(f"{type(error).__name__}: {error}", "install pie-mlx again, or report this")
+
+
+def _given_up(look: Callable[[], Any]) -> Trouble:
+    del look
+    return WITHOUT_MLX
 
 
 def spill_facts(settings: EngineSettings) -> SpillFacts:
@@ -111,6 +113,9 @@ def _configuration(
 def _mlx() -> MlxFacts:
     import mlx.core as mx
 
+    from pie_mlx.metal.device import check_device
+
+    check_device()
     name = mx.device_info().get("device_name", "unknown")
     device = "gpu" if mx.default_device() == mx.gpu else "cpu"
     return MlxFacts(metadata.version("mlx"), _required("mlx"), device, str(name))
@@ -173,6 +178,18 @@ def _network(file: Path | None, environment: Mapping[str, str]) -> NetworkFacts 
     runtime = loaded.config.runtime
     open_because = "" if runtime.sandbox == "off" else probe_network().reason
     return NetworkFacts(runtime.network_allowed_hosts, runtime.sandbox, open_because)
+
+
+def _programs(file: Path | None, environment: Mapping[str, str]) -> ProgramFacts:
+    from pie_mlx.runtime.store import ProgramStore
+
+    home = pie_home(environment)
+    if not (home / "programs").is_dir():
+        return ProgramFacts()
+    store = ProgramStore(home)
+    loaded = attempt(lambda: load_config(file, environment))
+    with_keys = not isinstance(loaded, Trouble) and loaded.config.auth.enabled
+    return ProgramFacts([error.message for error in store.damaged()], store.contested() if with_keys else [])
 
 
 def _backend(environment: Mapping[str, str]) -> BackendFacts:

@@ -1,5 +1,6 @@
 """`pie doctor`: what facts mean, what it prints, how it ends; facts are given, but for one look at this machine."""
 
+import itertools
 import json
 import sys
 from dataclasses import replace
@@ -12,22 +13,24 @@ from pie_mlx.metal.record import KernelRecord, read_record, record_key, write_re
 from pie_mlx.runtime import diagnosis, machine
 from pie_mlx.runtime.diagnosis import (
     BackendFacts,
+    Diagnosis,
     Facts,
     GrammarFacts,
     MlxFacts,
     ModelFacts,
     NetworkFacts,
-    PlatformFacts,
     RecordFacts,
     SandboxFacts,
     SpillFacts,
     Trouble,
     diagnose,
 )
+from pie_mlx.runtime.store import ProgramStore
+from pie_mlx.supported import Machine
 from tests.metal.conftest import BUILD_FOLDER
+from tests.runtime.store.test_owners import give, install
 
-LINUX = PlatformFacts((3, 11, 7), "Linux", "x86_64")
-MAC = PlatformFacts((3, 12, 0), "Darwin", "arm64", "15.1")
+LINUX = Machine((3, 11, 7), "Linux", "x86_64", glibc="2.36")
 MLX = MlxFacts("0.32.4", "0.32.4", "cpu", "a processor")
 OFF, METAL = BackendFacts("auto", "off"), BackendFacts("auto", "metal")
 TROUBLE = Trouble("it broke: badly", "mend it")
@@ -57,28 +60,47 @@ def test_a_machine_that_is_fine_is_ok_in_every_line():
     assert {line.hint for line in diagnose(GOOD)} == {""}
 
 
-@pytest.mark.parametrize(
-    ("python", "status"), [((3, 10, 9), "error"), ((3, 11, 0), "ok"), ((3, 14, 2), "ok"), ((3, 15, 0), "error")]
-)
-def test_python_must_be_one_that_mlx_is_built_for(python, status):
-    assert diagnosis.python_line(replace(LINUX, python=python)).status == status
+def test_python_and_platform_are_named():
+    assert diagnosis.python_line(LINUX) == Diagnosis("python", "ok", "3.11.7")
+    assert diagnosis.platform_line(LINUX) == Diagnosis("platform", "ok", "Linux x86_64: MLX's CPU backend")
+    mac = Machine((3, 12, 0), "Darwin", "arm64", "15.1")
+    assert diagnosis.platform_line(mac) == Diagnosis("platform", "ok", "macOS 15.1 on arm64")
 
 
-@pytest.mark.parametrize(
-    ("facts", "status", "words"),
-    [
-        (LINUX, "ok", "MLX's CPU backend"),
-        (MAC, "ok", "macOS 15.1"),
-        (replace(MAC, macos="13.6"), "error", "too old"),
-        (replace(MAC, machine="x86_64"), "error", "Apple silicon"),
-        (replace(LINUX, system="Windows"), "error", "does not run here"),
-    ],
-)
-def test_the_platform_must_be_one_that_mlx_runs_on(facts, status, words):
-    line = diagnosis.platform_line(facts)
-    assert line.status == status
-    assert words in line.message
-    assert bool(line.hint) == (status == "error")
+def test_what_keeps_mlx_from_this_machine_is_an_error_with_the_way_out():
+    machine = LINUX._replace(python=(3, 10, 9), machine="riscv64")
+    for line in (diagnosis.python_line(machine), diagnosis.platform_line(machine)):
+        assert line.status == "error"
+        assert line.hint
+
+
+@pytest.fixture
+def mlx_on_a_mac(monkeypatch):
+    """MLX as it is built for macOS, with as many GPUs as are given."""
+    import mlx.core as mx
+
+    def given(gpus):
+        monkeypatch.setattr(mx.metal, "is_available", lambda: True)
+        monkeypatch.setattr(mx, "device_count", lambda device: gpus)
+
+    return given
+
+
+@pytest.mark.parametrize("words", [[], ["--kernels"]])
+def test_a_mac_that_shows_no_gpu_is_told_what_to_do(pie, mlx_on_a_mac, words):
+    mlx_on_a_mac(0)
+    ended = pie("doctor", *words)
+    assert ended.code == 1
+    assert "mlx: this Mac shows no GPU to programs" in ended.out + ended.err
+    assert "try: run it outside of a sandbox" in ended.out + ended.err
+
+
+def test_what_needs_mlx_is_not_looked_at_without_it(pie, mlx_on_a_mac):
+    mlx_on_a_mac(0)
+    lines = {row["check"]: row["status"] for row in json.loads(pie("doctor", "--json").out)}
+    assert lines["mlx"] == "error"
+    assert {"python", "platform", "configuration", "sandbox", "llguidance"} <= lines.keys()
+    assert lines.keys().isdisjoint({"pie-tiny", "model pie-tiny", "matrix products", "kernels"})
 
 
 @pytest.mark.parametrize(
@@ -375,6 +397,32 @@ def test_the_network_is_judged_by_what_was_tried(network, status, says):
     (line,) = diagnosis.network_lines(network)
     assert line.status == status
     assert says in line.message
+
+
+def test_each_program_that_is_damaged_or_not_of_its_names_owner_is_a_warning():
+    facts = diagnosis.ProgramFacts(["tool@1.0.0: its record is damaged"], ["tool@2.0.0"])
+    damaged, contested = diagnosis.program_lines(facts)
+    assert (damaged.status, damaged.message) == ("warning", "tool@1.0.0: its record is damaged")
+    assert (contested.status, contested.hint) == ("warning", "pie remove tool@2.0.0")
+    assert list(diagnosis.program_lines(diagnosis.ProgramFacts())) == []
+    assert [line.status for line in diagnosis.program_lines(TROUBLE)] == ["error"]
+
+
+@pytest.mark.parametrize(("keys", "contested"), [("true", ["tool@2.0.0"]), ("false", [])])
+def test_owners_of_names_count_where_users_have_keys(home, keys, contested):
+    (home / "config.toml").write_text(f"[auth]\nenabled = {keys}\n")
+    clock = itertools.count(1.0)
+    clock = itertools.count(1.0)
+    store = ProgramStore(home, clock=lambda: next(clock))
+    install(store, "ada")
+    install(store, "ada", version="2.0.0")
+    give(store, home, "tool@2.0.0", "bob")
+    assert machine._programs(None, {"PIE_HOME": str(home)}).contested == contested
+
+
+def test_looking_at_programs_makes_no_directory_for_them(home):
+    assert machine._programs(None, {"PIE_HOME": str(home)}) == diagnosis.ProgramFacts()
+    assert list(home.iterdir()) == []
 
 
 def test_programs_without_a_network_are_no_line():

@@ -124,6 +124,24 @@ def test_a_defect_of_ours_is_one_line_too(pie, monkeypatch):
     assert "Traceback" not in ended.err
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        ModuleNotFoundError("No module named 'mlx'", name="mlx"),
+        ImportError("no such file: libmlx.dylib", name="mlx.core"),
+        RuntimeError("[metal::load_device] No Metal device available."),
+    ],
+)
+def test_where_mlx_cannot_be_used_the_doctor_is_named(pie, monkeypatch, error):
+    def broken(name):
+        raise error
+
+    monkeypatch.setattr("importlib.metadata.version", broken)
+    ended = pie("version")
+    assert ended.code == 1
+    assert ended.err == f"pie: MLX cannot be used: {error}\n     try: see what 'pie doctor' says\n"
+
+
 def test_a_path_that_cannot_be_is_no_defect_of_ours(pie):
     name = "a" * 300
     ended = pie("check", name)
