@@ -16,22 +16,33 @@ from pie_mlx.runtime.diagnosis import Diagnosis, diagnose
 @click.command
 @click.option("--kernels", is_flag=True, help="Compare every kernel with its reference instead.")
 @click.option("--kernel", "only", multiple=True, metavar="NAME", help="With --kernels: this one; may be repeated.")
+@click.option("--report", is_flag=True, help="Write all that a maintainer needs into one file, without your secrets.")
 @click.option(
-    "--output", type=click.Path(path_type=Path), metavar="FILE", help="With --kernels: write the table there."
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Of --kernels and --report: write there; a report is pie-report.json otherwise.",
 )
 @common_options
 @click.pass_obj
-def command(common: Common, kernels: bool, only: tuple[str, ...], output: Path | None) -> int:
+def command(common: Common, kernels: bool, only: tuple[str, ...], report: bool, output: Path | None) -> int:
     """Look for what keeps pie-mlx from working here, and say what to do about it."""
+    if kernels and report:
+        raise click.UsageError("--report runs the kernels too: leave out --kernels")
     if kernels:
         from pie_mlx.cli.kernels import report_kernels
 
         return report_kernels(common, only, output)
-    if only or output:
+    if only or (output and not report):
         raise click.UsageError("--kernel and --output go with --kernels")
     from pie_mlx.runtime.machine import machine_facts
 
-    return report_lines(diagnose(machine_facts(common.config, os.environ)), common)
+    lines = diagnose(machine_facts(common.config, os.environ))
+    if report:
+        from pie_mlx.cli.report import write_report
+
+        return write_report(lines, common, output)
+    return report_lines(lines, common)
 
 
 def report_lines(lines: Sequence[Diagnosis], common: Common) -> int:

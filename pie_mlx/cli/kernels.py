@@ -97,6 +97,7 @@ def _write(path: Path, record: KernelRecord, rows: list[dict[str, object]]) -> N
 
 
 def announced(cases: Sequence[Case], show: Callable[[str], None]) -> Iterator[Case]:
+    """The cases, each shown before it runs."""
     for number, case in enumerate(cases, start=1):
         show(f"{case.kernel}: {case.label} ({number} of {len(cases)})")
         yield case
