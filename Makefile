@@ -11,11 +11,6 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-# xgrammar declares torch, triton and CUDA (3 GB on Linux) for parts of it that pie-mlx never imports, and pip has no way
-# to leave a declared dependency out. On Linux it is therefore no dependency of the package and is installed here by
-# itself; `pip check` names the absent ones, nothing misses them. On a Mac the package declares it, and torch is small.
-XGRAMMAR := $(shell sed -n 's/^xgrammar = \["\(.*\)"\]$$/\1/p' pyproject.toml)
-
 SECONDS ?= 300
 
 .PHONY: demo test check format fuzz clean
@@ -48,9 +43,6 @@ $(VENV)/installed: pyproject.toml Makefile
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --upgrade "pip>=25.1"
 	$(PIP) install --editable ".[fast-cpu]"
-ifeq ($(shell uname -s),Linux)
-	$(PIP) install --no-deps "$(XGRAMMAR)"
-endif
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed

@@ -1,12 +1,11 @@
 """What constrained decoding costs: `python -m benchmarks.grammar [VOCABULARY_SIZE ...]` (default 32000 and 150000;
-0 goes straight to decoding, `--streams` without numbers leaves decoding out, `--streams 32 --engines llguidance` does a
+0 goes straight to decoding, `--streams` without numbers leaves decoding out, `--streams 32 --constraints schema` does a
 part of it, `--cases "any JSON"` a part of the masks); `--generations 200` checks what comes out instead, for every type
 of schema.
 
 Compile time, and the time of a mask per step along a fixed text, walked several times as many programs would, through a
-`Matcher` and by calling llguidance or xgrammar directly; then decoding on pie-tiny with and without a JSON constraint
-of either engine, at 1, 8 and 32 streams. Tokenizers are byte-level BPE trained on the sources of Python's standard
-library, so a run needs no download.
+`Matcher` and by calling llguidance directly; then decoding on pie-tiny with and without constraints, at 1, 8 and 32
+streams. Tokenizers are byte-level BPE trained on the sources of Python's standard library, so a run needs no download.
 """
 
 import argparse
@@ -29,9 +28,7 @@ from benchmarks.schema_types import SCHEMA_TYPES, generate
 from pie_mlx import Engine
 from pie_mlx.bench import masks
 from pie_mlx.calls import GrammarSource
-from pie_mlx.engine.text.grammar import GrammarService, Matcher, xgrammar_library
-from pie_mlx.engine.text.grammar.masks import words_for
-from pie_mlx.engine.text.grammar.xgrammar_engine import XgrammarEngine
+from pie_mlx.engine.text.grammar import GrammarService, Matcher
 from pie_mlx.engine.text.tokenizer import PretrainedTokenizer, Tokenizer
 from pie_mlx.sdk import Context, Ebnf, JsonSchema, Model, Sampler, runtime
 
@@ -55,8 +52,8 @@ RECORD = {
 }
 CONSTRAINTS = {
     "free": None,
-    "llguidance": JsonSchema({"type": "array", "items": RECORD, "minItems": 100}),
-    "xgrammar": Ebnf(
+    "schema": JsonSchema({"type": "array", "items": RECORD, "minItems": 100}),
+    "gbnf": Ebnf(
         r"""root ::= "[" record (", " record){99} "]"
 record ::= "{\"name\": " string ", \"count\": " number "}"
 string ::= "\"" [^"\\\n]* "\""
@@ -64,7 +61,7 @@ number ::= "-"? [0-9]+
 """
     ),
 }
-"""The same records for either engine: more of them than a stream has tokens for."""
+"""The same records in either form: more of them than a stream has tokens for."""
 CASES = {
     **masks.CASES,
     "regex of a date": (GrammarSource("regex", r"[0-9]{4}-[0-9]{2}-[0-9]{2}"), "2026-11-21"),
@@ -138,24 +135,6 @@ def llguidance_directly(
     return seconds * 1e3, walked(lambda: masks.llguidance_masks(made[0].deep_copy(), tokens, size))
 
 
-def xgrammar_directly(tokenizer: Tokenizer, text: str, tokens: Sequence[int], size: int) -> tuple[float, list[float]]:
-    """The same by xgrammar's native library."""
-    engine = XgrammarEngine(tokenizer, size, tokenizer.eos_ids)
-    classes, compiler = xgrammar_library.load(), engine._compiler
-    compiled: list[object] = []
-    seconds = timed(lambda: compiled.append(compiler.compile_grammar_from_strings(text, "root")))
-    row = np.zeros((1, words_for(size)), np.int32)
-
-    def walk() -> list[float]:
-        matcher = classes.GrammarMatcher(compiled[0], None, False, -1, None)
-        fill = matcher.fill_next_token_bitmask
-        return masks.mask_microseconds(
-            lambda: fill(row, 0, False), lambda token: matcher.accept_token(token, False), tokens
-        )
-
-    return seconds * 1e3, walked(walk)
-
-
 def rows(size: int, cases: Sequence[str]) -> Iterator[Row]:
     """The named cases on a vocabulary of this size."""
     tokenizer = train(size)
@@ -170,10 +149,8 @@ def rows(size: int, cases: Sequence[str]) -> Iterator[Row]:
         source, text = CASES[case]
         tokens = tokenizer.encode(text)
         yield Row(case, "Matcher", *through_matcher(service, source, tokens))
-        if source.kind != "ebnf":
+        if source.kind != "ebnf":  # its own reading of GBNF allows other text
             yield Row(case, "llguidance directly", *llguidance_directly(direct, source, tokens, padded))
-        elif not xgrammar_library.unavailable_because():
-            yield Row(case, "xgrammar directly", *xgrammar_directly(tokenizer, source.text, tokens, padded))
 
 
 async def decode(streams: int, way: str, *, tokens: int = TOKENS) -> tuple[float, float]:
@@ -200,7 +177,7 @@ async def end_to_end(given: dict[str, Any]) -> None:
     repeats, tokens = given["repeats"], given["tokens"]
     print(f"\n{{:>7}} {{:12}} {{:>9}} {{:>8}} {{:>10}}  {repeats} rounds, {tokens} tokens each".format(*heads))
     for streams in given["streams"]:
-        times: dict[str, list[tuple[float, float]]] = {way: [] for way in ("free", *given["engines"])}
+        times: dict[str, list[tuple[float, float]]] = {way: [] for way in ("free", *given["constraints"])}
         for _ in range(repeats):  # taking turns, so that a busy machine slows down all
             for way, found in times.items():
                 found.append(await decode(streams, way, tokens=tokens))
@@ -243,9 +220,9 @@ def parsed_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.grammar")
     parser.add_argument("sizes", nargs="*", type=int, default=[32_000, 150_000], metavar="VOCABULARY_SIZE")
     parser.add_argument("--generations", type=int, help="check so many generations for every type of schema")
-    engines = [way for way in CONSTRAINTS if way != "free"]
+    constraints = [way for way in CONSTRAINTS if way != "free"]
     parser.add_argument("--streams", nargs="*", type=int, default=STREAMS, help="decode with so many streams")
-    parser.add_argument("--engines", nargs="+", choices=engines, default=engines, help="decode under these")
+    parser.add_argument("--constraints", nargs="+", choices=constraints, default=constraints, help="decode under these")
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES), help="time these masks")
     parser.add_argument("--tokens", type=int, default=TOKENS, help="decode so many tokens per stream")
     parser.add_argument("--repeats", type=int, default=REPEATS, help="decode so often with each")

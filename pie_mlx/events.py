@@ -253,12 +253,6 @@ class SpillChanged(Event, frozen=True):
     text: str
 
 
-class GrammarMoved(Event, frozen=True):
-    """Masks of a matcher took `mask_seconds` each, so another grammar engine took it over. It allows the same text."""
-
-    mask_seconds: float
-
-
 # Money, in credits.
 
 
@@ -384,7 +378,6 @@ EngineEvent = (
     | WaitChanged
     | PagesSpilled
     | SpillChanged
-    | GrammarMoved
     | BidDeclared
     | AccountJoined
     | AccountLeft

@@ -27,7 +27,7 @@ from pie_mlx.engine.text.grammar import GrammarService, NativeToolGrammars
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.engine.ticker import Ticker
 from pie_mlx.errors import ModelLoadError, PieError
-from pie_mlx.events import EngineStarted, Event, GrammarMoved, SpillChanged
+from pie_mlx.events import EngineStarted, Event, SpillChanged
 
 
 async def start_services(
@@ -64,7 +64,7 @@ async def start_services(
         tokenizer=tokenizer,
         chats=chats,
         emit=emit,
-        grammars=_grammar_service(model, tokenizer, chats.plain, emit),
+        grammars=_grammar_service(model, tokenizer, chats.plain),
         adapters=AdapterRegistry(runner, store, limit=settings.max_adapters, emit=emit),
         archive=_open_archive(settings, model.name, model.config, tokenizer),
         persists=settings.persist_snapshots,
@@ -98,16 +98,13 @@ def _model_info(settings: EngineSettings, model: LoadedModel, chat: ChatRenderer
     )
 
 
-def _grammar_service(
-    model: LoadedModel, tokenizer: Tokenizer, chat: ChatRenderer, emit: Callable[[Event], None]
-) -> GrammarService:
+def _grammar_service(model: LoadedModel, tokenizer: Tokenizer, chat: ChatRenderer) -> GrammarService:
     return GrammarService(
         tokenizer,
         model.vocabulary_size,
         chat.stop_tokens,
         NativeToolGrammars(chat),
         marks=tokenizer.control_ids if chat.formats().channels else (),
-        notify=lambda mask_seconds: emit(GrammarMoved(mask_seconds)),
     )
 
 

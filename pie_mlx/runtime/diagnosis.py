@@ -51,14 +51,6 @@ class ModelFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class GrammarFacts:
-    """llguidance's version, and why xgrammar is not used ("" when it is)."""
-
-    llguidance: str
-    xgrammar_absent_because: str
-
-
-@dataclass(frozen=True, slots=True)
 class SpillFacts:
     """The directory pages fall to, the bytes it may take, those free there, and whether it can be written."""
 
@@ -130,7 +122,8 @@ class Facts:
     configuration: str | Trouble
     models: Mapping[str, ModelFacts | Trouble]
     tiny: str | Trouble
-    grammars: GrammarFacts | Trouble
+    grammars: str | Trouble
+    """llguidance's version."""
     spills: Mapping[str, SpillFacts | Trouble]
     backend: BackendFacts | Trouble
     record: RecordFacts | None
@@ -151,7 +144,7 @@ def diagnose(facts: Facts) -> list[Diagnosis]:
         tiny_line(facts.tiny),
         *(memory_line(name, model) for name, model in facts.models.items()),
         *(spill_line(name, spill) for name, spill in facts.spills.items()),
-        *grammar_lines(facts.grammars),
+        grammar_line(facts.grammars),
         *program_lines(facts.programs),
         sandbox_line(facts.sandbox),
         *network_lines(facts.network),
@@ -233,14 +226,10 @@ def spill_line(name: str, spill: SpillFacts | Trouble) -> Diagnosis:
     return Diagnosis(check, "ok", found)
 
 
-def grammar_lines(grammars: GrammarFacts | Trouble) -> list[Diagnosis]:
+def grammar_line(grammars: str | Trouble) -> Diagnosis:
     if isinstance(grammars, Trouble):
-        return [_error("grammars", grammars)]
-    lines = [Diagnosis("llguidance", "ok", f"{grammars.llguidance}: JSON schemas, regexes, lark, tool calls")]
-    if not grammars.xgrammar_absent_because:
-        return [*lines, Diagnosis("xgrammar", "ok", "active: GBNF")]
-    message = f"{grammars.xgrammar_absent_because}: GBNF is translated for llguidance"
-    return [*lines, Diagnosis("xgrammar", "warning", message, "pip install --no-deps 'xgrammar>=0.2.8,<0.3'")]
+        return _error("grammars", grammars)
+    return Diagnosis("grammars", "ok", f"llguidance {grammars}: JSON schemas, regexes, Lark, GBNF, tool calls")
 
 
 def program_lines(programs: ProgramFacts | Trouble) -> Iterator[Diagnosis]:

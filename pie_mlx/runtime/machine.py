@@ -17,7 +17,6 @@ from pie_mlx.runtime.diagnosis import (
     WITHOUT_MLX,
     BackendFacts,
     Facts,
-    GrammarFacts,
     MlxFacts,
     ModelFacts,
     NetworkFacts,
@@ -152,12 +151,10 @@ def _tiny() -> str:
     return f"loads: {len(model.layers)} layers, a vocabulary of {model.vocabulary_size:,}"
 
 
-def _grammars() -> GrammarFacts:
+def _grammars() -> str:
     import llguidance as _  # noqa: F401 - whether it loads is the question
 
-    from pie_mlx.engine.text.grammar.xgrammar_library import unavailable_because
-
-    return GrammarFacts(metadata.version("llguidance"), unavailable_because())
+    return metadata.version("llguidance")
 
 
 def _sandbox(file: Path | None, environment: Mapping[str, str]) -> SandboxFacts:

@@ -15,7 +15,6 @@ from pie_mlx.runtime.diagnosis import (
     BackendFacts,
     Diagnosis,
     Facts,
-    GrammarFacts,
     MlxFacts,
     ModelFacts,
     NetworkFacts,
@@ -41,7 +40,7 @@ GOOD = Facts(
     configuration="1 model(s), from default",
     models={"pie-tiny": ModelFacts(9 << 20, 64, 1 << 30, 8 << 30)},
     tiny="loads",
-    grammars=GrammarFacts("1.9.1", ""),
+    grammars="1.9.1",
     spills={"pie-tiny": SpillFacts("/spill", 1 << 30, 2 << 30, True)},
     backend=OFF,
     record=None,
@@ -159,14 +158,8 @@ def test_a_spill_that_cannot_work_is_only_a_warning(spill, status, words):
     assert words in line.message
 
 
-def test_without_xgrammar_a_line_says_why_and_what_is_lost():
-    _, line = diagnosis.grammar_lines(GrammarFacts("1.9.1", "xgrammar is not installed"))
-    assert line.status == "warning"
-    assert "xgrammar is not installed: GBNF is translated for llguidance" in line.message
-
-
 def test_grammars_that_do_not_load_are_an_error():
-    assert [line.status for line in diagnosis.grammar_lines(TROUBLE)] == ["error"]
+    assert diagnosis.grammar_line(TROUBLE).status == "error"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ for name in pie_mlx.sdk.__all__:
     getattr(pie_mlx.sdk, name)
 print(*sorted({name.split(".")[0] for name in sys.modules} | {name for name in sys.modules if "pie_mlx" in name}))
 """
-HEAVY = {"mlx", "mlx_lm", "numpy", "transformers", "jinja2", "torch", "pydantic", "asyncio", "llguidance", "xgrammar"}
+HEAVY = {"mlx", "mlx_lm", "numpy", "transformers", "jinja2", "torch", "pydantic", "asyncio", "llguidance"}
 ROOMS = {"engine", "metal", "runtime", "server", "client", "cli", "tui"}
 
 

@@ -135,11 +135,10 @@ def _check_room(services: Services, context: LiveContext, call: calls.Forward) -
 
 
 def _may_go_on(services: Services, call: calls.Forward, matchers: Sequence[Matcher]) -> bool:
-    """Whether steps may follow the pass at once: pages come by themselves, grammars move on and are not on trial, and a
-    step that fails can be forgotten."""
+    """Whether steps may follow the pass at once: pages come by themselves, grammars move on, and a step that fails
+    can be forgotten."""
     moves = call.advance_slot is not None or not matchers
-    settled = all(matcher.is_settled for matcher in matchers)
-    return call.reserve and moves and settled and not services.runner.model.recurrent
+    return call.reserve and moves and not services.runner.model.recurrent
 
 
 def _limit(services: Services, context: LiveContext, call: calls.Forward, course: Course, length: int) -> None:

@@ -8,7 +8,6 @@ from pie_mlx.events import (
     ContextSuspended,
     EngineStarted,
     Event,
-    GrammarMoved,
     McpCalled,
     McpServerStarted,
     McpServerStopped,
@@ -70,8 +69,6 @@ def _engine_entry(event: Event) -> LogEntry | None:
             return LogEntry("debug", f"wrote {pages} pages to the spill file, which holds {stored}")
         case SpillChanged(state=state, text=text):
             return LogEntry("info" if state == "ready" else "error", f"spill file {state}: {text}")
-        case GrammarMoved(mask_seconds=seconds):
-            return LogEntry("warning", f"a grammar took {seconds * 1e3:.1f} ms per mask and moved to the other engine")
         case McpServerStarted(server=server, start=start):
             return LogEntry("info", f"MCP server {server} connected" + (f" again ({start})" if start > 1 else ""))
         case McpServerStopped(server=server, reason=reason):

@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 
 from pie_mlx.calls import ForkMatcher
-from pie_mlx.engine.text.grammar import guard, xgrammar_library
 from pie_mlx.errors import EmptyMaskError, GrammarError, InvalidArgumentError
-from pie_mlx.events import GrammarMoved
 from pie_mlx.sdk import AnyJson, Context, Ebnf, GrammarConstraint, JsonSchema, Regex, Sampler, chat, sync, tools
 from tests.engine.running import Running
 
@@ -69,18 +67,6 @@ async def test_a_grammar_that_ends_ends_the_generation(engine: Running, source: 
     generator = asked(engine, "Is it?").generate(Sampler.argmax(), max_tokens=50, stop=[], constrain=Ebnf(source))
     assert await generator.collect_text() in ("yes", "no")
     assert generator.finish_reason == "grammar"
-
-
-@pytest.mark.skipif(bool(xgrammar_library.unavailable_because()), reason="xgrammar is not installed")
-async def test_a_grammar_that_is_slow_on_its_engine_moves_and_says_so(
-    engine: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(guard, "_LIMIT_SECONDS", 0.0)
-    generator = asked(engine, "Hello").generate(Sampler.argmax(), max_tokens=40, constrain=Ebnf('root ::= "ab"{30}'))
-    assert await generator.collect_text() == "ab" * 30
-    moved = [event for event in engine.events if isinstance(event, GrammarMoved)]
-    assert len(moved) == 1
-    assert moved[0].mask_seconds > 0
 
 
 async def test_constraints_allow_what_all_of_them_allow(engine: Running) -> None:  # T45

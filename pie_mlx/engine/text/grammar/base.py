@@ -67,11 +67,6 @@ class Walk(ABC):
         """An independent copy."""
 
     @property
-    def is_settled(self) -> bool:
-        """Whether this engine will go on to the end."""
-        return True
-
-    @property
     def innermost(self) -> "Walk":
         """The walk that fills the masks of this one."""
         return self
@@ -196,11 +191,6 @@ class Matcher:
         self._taken = fork._taken
         self._moves += 1
         return True
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether its engine is not on trial any more."""
-        return self._walk.is_settled
 
     @property
     def taken(self) -> int:

@@ -4,8 +4,6 @@ import json
 import re
 from typing import Literal
 
-import llguidance.gbnf_to_lark
-
 from pie_mlx.engine.text.grammar.schema import read_schema
 from pie_mlx.engine.text.grammar.takeable import check_takeable
 from pie_mlx.errors import GrammarError
@@ -53,11 +51,3 @@ def _check_schema(text: str) -> None:
     except (ValueError, RecursionError):
         end = len(text)
     check_takeable(read_schema(text[:end]))
-
-
-def gbnf_to_lark(source: str) -> str:
-    """GBNF in Lark notation. Raises GrammarError for what has no counterpart."""
-    try:
-        return llguidance.gbnf_to_lark.any_to_lark(source)
-    except Exception as error:  # the converter raises whatever its parser stumbles over
-        raise GrammarError(f"grammar: {error}", hint="write the grammar in Lark notation") from error

@@ -2,11 +2,9 @@
 
 from collections.abc import Sequence
 
-from pie_mlx.engine.text.grammar import xgrammar_library
 from pie_mlx.engine.text.grammar.cache import CompileCache
 from pie_mlx.engine.text.grammar.llguidance_engine import LlguidanceEngine
 from pie_mlx.engine.text.grammar.views import View
-from pie_mlx.engine.text.grammar.xgrammar_engine import XgrammarEngine
 from pie_mlx.engine.text.tokenizer import Tokenizer
 
 
@@ -18,18 +16,9 @@ class Engines:
         self._vocabulary_size = vocabulary_size
         self._stop_tokens = stop_tokens
         self._llguidance = CompileCache[LlguidanceEngine](2)
-        self._xgrammar = CompileCache[XgrammarEngine](1)
 
     def llguidance(self, view: View) -> LlguidanceEngine:
         """For one view of the vocabulary."""
         return self._llguidance.get(
             view, 1, lambda: LlguidanceEngine(self._tokenizer, view, self._vocabulary_size, self._stop_tokens)
-        )
-
-    def xgrammar(self) -> XgrammarEngine | None:
-        """For users' grammars; None where xgrammar is not available."""
-        if xgrammar_library.unavailable_because():
-            return None
-        return self._xgrammar.get(
-            "user", 1, lambda: XgrammarEngine(self._tokenizer, self._vocabulary_size, self._stop_tokens)
         )

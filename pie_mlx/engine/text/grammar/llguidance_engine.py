@@ -156,11 +156,15 @@ class LlguidanceEngine:
     def lark_error(self, source: str) -> str:
         """Why a grammar in Lark is refused, or that it allows nothing; "" for any other."""
         try:
-            matcher = self._start(llguidance.LLMatcher.grammar_from_lark(source))
+            return "allows no text" if self.allows_nothing(source) else ""
         except GrammarError as error:
             return error.message.partition("\n")[0]
+
+    def allows_nothing(self, source: str) -> bool:
+        """Whether no text of the vocabulary is in a grammar in Lark. Raises GrammarError for one that is refused."""
+        matcher = self._start(llguidance.LLMatcher.grammar_from_lark(source))
         matcher.compute_bitmask()
-        return "allows no text" if matcher.is_error() else ""
+        return matcher.is_error()
 
     def _start(self, grammar: str) -> llguidance.LLMatcher:
         matcher = llguidance.LLMatcher(self._tokenizer, grammar, log_level=0, limits=_LIMITS)

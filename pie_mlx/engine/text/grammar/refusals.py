@@ -63,6 +63,11 @@ def _place_in(pattern: str, quoted_offset: int) -> str:
     return f"line {before.count(chr(10)) + 1}, {column}" if "\n" in pattern else column
 
 
+def refuse_translation(message: str) -> GrammarError:
+    """The error for a grammar that was translated: places are those of the translation."""
+    return refuse_grammar(_PLACE.sub("", _placed(message)))
+
+
 def refuse_grammar(message: str) -> GrammarError:
     """The error for a grammar: `message` begins with line(column)."""
     message = _placed(message)

@@ -14,16 +14,16 @@ from pie_mlx.engine.text.grammar.base import Matcher, Walk
 from pie_mlx.engine.text.grammar.cache import CompileCache
 from pie_mlx.engine.text.grammar.chains import check_rules
 from pie_mlx.engine.text.grammar.deadline import Deadline
-from pie_mlx.engine.text.grammar.dialect import dialect_of, gbnf_to_lark, prepare_lark
+from pie_mlx.engine.text.grammar.dialect import dialect_of, prepare_lark
 from pie_mlx.engine.text.grammar.endless import check_endings
 from pie_mlx.engine.text.grammar.engines import Engines
 from pie_mlx.engine.text.grammar.formats import with_exact_formats
-from pie_mlx.engine.text.grammar.guard import GuardedWalk, Notify, ignore
+from pie_mlx.engine.text.grammar.gbnf import gbnf_to_lark
 from pie_mlx.engine.text.grammar.idle import without_idle
 from pie_mlx.engine.text.grammar.llguidance_engine import LlguidanceEngine
 from pie_mlx.engine.text.grammar.locate import keyword_paths, locate
 from pie_mlx.engine.text.grammar.numbers import rounded_numbers, without_rounded_numbers
-from pie_mlx.engine.text.grammar.refusals import refuse_grammar, refuse_regex, refuse_schema
+from pie_mlx.engine.text.grammar.refusals import refuse_grammar, refuse_regex, refuse_schema, refuse_translation
 from pie_mlx.engine.text.grammar.schema import Schema, close_objects, read_schema
 from pie_mlx.engine.text.grammar.spellings import with_every_spelling
 from pie_mlx.engine.text.grammar.takeable import check_takeable
@@ -37,7 +37,6 @@ _OVERHEAD_CHARACTERS = 4_000
 _MAXIMUM_CHARACTERS = 2_000_000
 _STOP_SETS = 8
 _COMPILE_SECONDS = 30.0
-"""Longer than an engine may take that another one stands in for."""
 _COMPILING_AT_ONCE = 8
 
 
@@ -63,8 +62,7 @@ class Compiled:
 
 class GrammarService:
     """Safe to use from any thread. `stop_tokens` are the model's own; `tools` is None for a model without tools.
-    `marks` are tokens that its decoders know by themselves, and not by their text. `notify` is told, on the thread that
-    reads masks, when a matcher left an engine that was too slow on its grammar.
+    `marks` are tokens that its decoders know by themselves, and not by their text.
     """
 
     def __init__(
@@ -75,14 +73,12 @@ class GrammarService:
         tools: ToolGrammars | None = None,
         *,
         marks: Collection[int] = (),
-        notify: Notify = ignore,
         compile_seconds: float = _COMPILE_SECONDS,
     ) -> None:
         self._tokenizer = tokenizer
         self._vocabulary_size = vocabulary_size
         self._stop_tokens = tuple(stop_tokens)
         self._tools = tools
-        self._notify = notify
         self.ahead = MasksAhead()
         self.thoughts = Thoughts(tokenizer.bytes_by_id.tokens, vocabulary_size, marks)
         self._deadline = Deadline(compile_seconds, _COMPILING_AT_ONCE)
@@ -146,7 +142,7 @@ class GrammarService:
                     lambda message: refuse_regex(source.text, message),
                 )
             case "ebnf":
-                walk = _compile_ebnf(source.text, engines, self._notify)
+                walk = _compile_ebnf(source.text, engines.llguidance("user"))
             case "tools":
                 walk = self._tools.compile(source.schemas, engines) if self._tools else None
         if walk is None:
@@ -209,17 +205,9 @@ def _compile_leniently(
     return walk, [*named, *(warning for warning in warnings if "Unimplemented keys" not in warning)]
 
 
-def _compile_ebnf(text: str, engines: Engines, notify: Notify) -> Walk:
+def _compile_ebnf(text: str, engine: LlguidanceEngine) -> Walk:
     check_rules(text)
-    llguidance = engines.llguidance("user")
-
-    def as_lark(lark: str) -> Walk:
-        return _translated(lambda: llguidance.compile_lark(lark), refuse_grammar)
-
     if dialect_of(text) == "lark":
-        return as_lark(prepare_lark(text))
-    xgrammar = engines.xgrammar()
-    walk = None if xgrammar is None else xgrammar.compile_gbnf(text)
-    if walk is None:
-        return as_lark(gbnf_to_lark(text))
-    return GuardedWalk(walk, lambda: as_lark(gbnf_to_lark(text)), notify)
+        return _translated(lambda: engine.compile_lark(prepare_lark(text)), refuse_grammar)
+    lark = gbnf_to_lark(text, engine.allows_nothing)
+    return _translated(lambda: engine.compile_lark(lark), refuse_translation)

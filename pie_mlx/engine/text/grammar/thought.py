@@ -177,10 +177,6 @@ class ThoughtWalk(Walk):
         return copy
 
     @property
-    def is_settled(self) -> bool:
-        return self._walk.is_settled
-
-    @property
     def innermost(self) -> Walk:
         return self if self._is_open else self._walk.innermost
 

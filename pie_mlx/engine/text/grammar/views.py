@@ -42,13 +42,3 @@ def _rename(model: dict[str, Any], names: dict[str, str]) -> None:
     unknown = model.get("unk_token")
     if unknown in names:
         model["unk_token"] = names[unknown]
-
-
-def token_texts(tokenizer: Tokenizer, vocabulary_size: int) -> list[str]:
-    """Every token as the tokenizer's files spell it, "" for padding and what a user's grammar must not see."""
-    texts = [""] * vocabulary_size
-    hidden = hidden_tokens(tokenizer, "user")
-    for text, token in tokenizer.backend.get_vocab(with_added_tokens=True).items():
-        if token not in hidden and token < vocabulary_size:
-            texts[token] = text
-    return texts

@@ -5,20 +5,17 @@ import asyncio
 import pytest
 
 from pie_mlx.calls import GrammarSource
-from pie_mlx.engine.text.grammar import Matcher, xgrammar_library
+from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.engine.text.grammar.ahead import MasksAhead, compute_masks
 from pie_mlx.errors import GrammarError
 
 from .conftest import Language
 
-ENGINES = {"llguidance": 'start: "a" ("b"|"c")* "d"?', "xgrammar": 'root ::= "a" ("b"|"c")* "d"?'}
+SOURCES = {"lark": 'start: "a" ("b"|"c")* "d"?', "gbnf": 'root ::= "a" ("b"|"c")* "d"?'}
 
 
-@pytest.fixture(params=["llguidance", "xgrammar"])
-def engine(request: pytest.FixtureRequest) -> str:
-    reason = xgrammar_library.unavailable_because() if request.param == "xgrammar" else ""
-    if reason:
-        pytest.skip(reason)
+@pytest.fixture(params=["lark", "gbnf"])
+def notation(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
@@ -35,10 +32,10 @@ TEXTS = ("", "a", "ab", "abc", "acb", "abbb", "abd")
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_masks_of_many_are_those_of_each(
-    language: Language, engine: str, threads: int, monkeypatch: pytest.MonkeyPatch
+    language: Language, notation: str, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pie_mlx.engine.text.grammar.llguidance_engine._THREADS", threads)
-    matchers = walked(language, ENGINES[engine], *TEXTS)
+    matchers = walked(language, SOURCES[notation], *TEXTS)
     alone = [language.allowed(matcher.fork()) for matcher in matchers]
     compute_masks(matchers)
     assert all(matcher.awaits is None for matcher in matchers)
@@ -46,9 +43,9 @@ def test_masks_of_many_are_those_of_each(
 
 
 def test_a_mask_alone_is_filled_where_it_is_kept(
-    language: Language, engine: str, monkeypatch: pytest.MonkeyPatch
+    language: Language, notation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (matcher,) = walked(language, ENGINES[engine], "ab")
+    (matcher,) = walked(language, SOURCES[notation], "ab")
     allowed = language.allowed(matcher.fork())
     monkeypatch.setattr(type(matcher.awaits), "fill_rows", None, raising=False)
     compute_masks([matcher])
@@ -56,35 +53,35 @@ def test_a_mask_alone_is_filled_where_it_is_kept(
     assert language.allowed(matcher) == allowed
 
 
-def test_masks_of_different_engines_are_computed_together(language: Language, engine: str) -> None:
-    matchers = [*walked(language, ENGINES[engine], *TEXTS), *walked(language, ENGINES["llguidance"], *TEXTS)]
+def test_masks_of_different_engines_are_computed_together(language: Language, notation: str) -> None:
+    matchers = [*walked(language, SOURCES[notation], *TEXTS), *walked(language, SOURCES["lark"], *TEXTS)]
     alone = [language.allowed(matcher.fork()) for matcher in matchers]
     compute_masks(matchers)
     assert [language.allowed(matcher) for matcher in matchers] == alone
 
 
-def test_a_matcher_at_its_end_awaits_nothing(language: Language, engine: str) -> None:  # G13
-    (matcher,) = walked(language, ENGINES[engine], "ab")
+def test_a_matcher_at_its_end_awaits_nothing(language: Language, notation: str) -> None:  # G13
+    (matcher,) = walked(language, SOURCES[notation], "ab")
     matcher.accept([language.stop])
     compute_masks([matcher])
     assert language.allowed(matcher) == {language.stop, language.other_stop}
 
 
-def test_a_mask_that_is_known_goes_with_the_next_token(language: Language, engine: str) -> None:
-    matcher, behind = walked(language, ENGINES[engine], "a", "ab")
+def test_a_mask_that_is_known_goes_with_the_next_token(language: Language, notation: str) -> None:
+    matcher, behind = walked(language, SOURCES[notation], "a", "ab")
     compute_masks([matcher])
     matcher.accept(language.tokenizer.encode("b"))
     assert language.allowed(matcher) == language.allowed(behind)
 
 
-def test_the_first_mask_is_known_from_compiling(language: Language, engine: str) -> None:
-    (matcher,) = walked(language, ENGINES[engine], "")
+def test_the_first_mask_is_known_from_compiling(language: Language, notation: str) -> None:
+    (matcher,) = walked(language, SOURCES[notation], "")
     assert matcher.awaits is None
     assert language.allowed(matcher) == set(language.tokenizer.encode("a"))
 
 
-def test_a_mask_that_is_known_goes_with_a_fork(language: Language, engine: str) -> None:
-    (matcher,) = walked(language, ENGINES[engine], "a")
+def test_a_mask_that_is_known_goes_with_a_fork(language: Language, notation: str) -> None:
+    (matcher,) = walked(language, SOURCES[notation], "a")
     compute_masks([matcher])
     assert matcher.fork().awaits is None
 
@@ -102,8 +99,8 @@ def test_a_place_where_nothing_fits_spares_the_others(language: Language) -> Non
         stuck.packed_mask()
 
 
-async def test_masks_are_there_once_the_loop_has_turned(language: Language, engine: str) -> None:
-    matchers = walked(language, ENGINES[engine], *TEXTS)
+async def test_masks_are_there_once_the_loop_has_turned(language: Language, notation: str) -> None:
+    matchers = walked(language, SOURCES[notation], *TEXTS)
     MasksAhead().moved(matchers)
     assert matchers[1].awaits is not None
     for _ in range(3):

@@ -3,18 +3,12 @@
 import pytest
 
 from pie_mlx.calls import GrammarSource
-from pie_mlx.engine.text.grammar import GrammarService, service, xgrammar_engine, xgrammar_library
-from pie_mlx.engine.text.grammar.xgrammar_engine import XgrammarEngine
+from pie_mlx.engine.text.grammar import GrammarService, service
 
 from .conftest import PADDED_SIZE, Language
 
 MANY = 12
 LARGE_SIZE = 64_000
-
-
-def gbnf(number: int) -> str:
-    """A grammar unlike that of any other number."""
-    return f'root ::= "{number}" [a-z]+ (" " [a-z]+)*'
 
 
 def kept(grammars: GrammarService) -> int:
@@ -29,26 +23,6 @@ def test_a_grammar_is_known_whatever_the_order_of_its_stop_tokens(language: Lang
     grammars = GrammarService(language.tokenizer, PADDED_SIZE, (language.stop,))
     grammars.compile(GrammarSource("regex", "[a-z]+"), [language.stop, 5, 5])
     assert grammars.compiled(GrammarSource("regex", "[a-z]+"), [5, language.stop]) is not None
-
-
-@pytest.mark.skipif(bool(xgrammar_library.unavailable_because()), reason="xgrammar is not installed")
-def test_what_xgrammar_keeps_is_bounded_in_bytes(language: Language, monkeypatch: pytest.MonkeyPatch) -> None:
-    def size_bytes(grammars: int) -> int:
-        engine = XgrammarEngine(language.tokenizer, PADDED_SIZE, (language.stop,))
-        for number in range(grammars):
-            engine.compile_gbnf(gbnf(number))
-        return engine._compiler.get_cache_size_bytes()
-
-    one, many = size_bytes(1), size_bytes(MANY)
-    assert many > 4 * one > 0
-    monkeypatch.setattr(xgrammar_engine, "CACHE_BYTES", 4 * one)
-    assert size_bytes(MANY) <= 4 * one
-
-
-@pytest.mark.skipif(bool(xgrammar_library.unavailable_because()), reason="xgrammar is not installed")
-def test_xgrammar_keeps_64_mib_at_most(language: Language) -> None:
-    engine = XgrammarEngine(language.tokenizer, PADDED_SIZE, (language.stop,))
-    assert engine._compiler.cache_limit_bytes() == 64 << 20
 
 
 def test_the_larger_the_vocabulary_the_fewer_compiled_grammars_are_kept(

@@ -2,15 +2,12 @@
 
 import json
 import threading
-from collections.abc import Callable
-from concurrent.futures import Future
 
 import pytest
 
 from pie_mlx.calls import GrammarSource
-from pie_mlx.engine.text.grammar import GrammarService, xgrammar_library
+from pie_mlx.engine.text.grammar import GrammarService
 from pie_mlx.engine.text.grammar.deadline import Deadline
-from pie_mlx.engine.text.grammar.xgrammar_engine import XgrammarEngine
 from pie_mlx.errors import GrammarError
 
 from .conftest import PADDED_SIZE, Language
@@ -76,32 +73,3 @@ def test_a_grammar_that_grows_without_bounds_is_refused(language: Language) -> N
     matcher = language.compile("regex", "(a?){3000}a{3000}")
     with pytest.raises(GrammarError, match="too complex"):
         matcher.accept(language.tokenizer.encode("aaaa"))
-
-
-@pytest.mark.skipif(bool(xgrammar_library.unavailable_because()), reason="xgrammar is not installed")
-def test_gbnf_that_takes_one_engine_too_long_goes_to_the_other(
-    language: Language, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def never(engine: XgrammarEngine, source: str) -> None:
-        del engine, source
-
-    monkeypatch.setattr(XgrammarEngine, "compile_gbnf", never)
-    matcher = GrammarService(language.tokenizer, PADDED_SIZE, (language.stop,)).compile(
-        GrammarSource("ebnf", LONG_REPETITION)
-    )
-    assert matcher is not None
-    assert language.accepts(matcher, "some words ")
-
-
-@pytest.mark.skipif(bool(xgrammar_library.unavailable_because()), reason="xgrammar is not installed")
-def test_xgrammar_gives_up_after_its_time(language: Language, monkeypatch: pytest.MonkeyPatch) -> None:
-    late, settle = threading.Event(), Deadline._settle
-
-    def settle_late(deadline: Deadline, future: "Future[object]", work: Callable[[], object]) -> None:
-        late.wait(10)
-        settle(deadline, future, work)
-
-    monkeypatch.setattr(Deadline, "_settle", settle_late)
-    engine = XgrammarEngine(language.tokenizer, PADDED_SIZE, (language.stop,), compile_seconds=0)
-    assert engine.compile_gbnf(LONG_REPETITION) is None
-    late.set()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pie_mlx.engine.text.grammar import Matcher, xgrammar_library
+from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.engine.text.grammar.base import Walk
 from pie_mlx.engine.text.grammar.masks import PackedMask, pack_tokens
 from pie_mlx.engine.text.grammar.thought import Thoughts
@@ -14,14 +14,11 @@ from pie_mlx.errors import GrammarError, GrammarRejectedError
 
 from .conftest import Language
 
-SOURCES = {"llguidance": 'start: "a" "b"+', "xgrammar": 'root ::= "a" "b"+'}
+SOURCES = {"lark": 'start: "a" "b"+', "gbnf": 'root ::= "a" "b"+'}
 
 
-@pytest.fixture(params=["llguidance", "xgrammar"])
+@pytest.fixture(params=["lark", "gbnf"])
 def inner(request: pytest.FixtureRequest, language: Language) -> Matcher:
-    reason = xgrammar_library.unavailable_because() if request.param == "xgrammar" else ""
-    if reason:
-        pytest.skip(reason)
     return language.compile("ebnf", SOURCES[request.param])
 
 
