@@ -19,6 +19,7 @@ SECTIONS = {
         "run": Verb("pie_mlx.cli.run", "Run a program and show what it sends."),
         "serve": Verb("pie_mlx.cli.serve", "Start an engine that clients can use."),
         "stop": Verb("pie_mlx.cli.stop", "End the engine that 'pie serve' has started."),
+        "service": Verb("pie_mlx.cli.service.commands", "Have the system run an engine from login on."),
         "top": Verb("pie_mlx.cli.top", "Watch an engine, and steer it."),
     },
     "Programs": {
