@@ -1,6 +1,7 @@
 # make demo   an example on the model in the package      make test    the test suite
 # make check  format, types, architecture                 make clean   remove what make installed
 # make fuzz   made-up input of strangers, for SECONDS=300
+# make install-check  what the README says of pip and uv, with a wheel built here
 #
 # Each does its own set-up into $(VENV); only Python 3.11 or newer and make are needed.
 
@@ -13,7 +14,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 SECONDS ?= 300
 
-.PHONY: demo test check format fuzz clean
+.PHONY: demo test check format fuzz install-check clean
 
 demo: $(VENV)/installed
 	$(BIN)/pie run examples/fork-and-tool
@@ -34,6 +35,12 @@ format: $(VENV)/installed-dev
 
 fuzz: $(VENV)/installed-fuzz
 	$(BIN)/python -m tools.fuzz --seconds $(SECONDS)
+
+install-check: $(VENV)/installed-dev
+	rm -rf dist
+	$(BIN)/python -m hatchling build -t wheel
+	$(BIN)/python -m tools.fresh_install dist/*.whl
+	if command -v uv > /dev/null; then $(BIN)/python -m tools.mac_wheels dist/*.whl; fi
 
 clean:
 	rm -rf $(VENV)
