@@ -11,7 +11,7 @@ from pie_mlx.cli.service.supervisor import END_SECONDS, NAME, RESTART_SECONDS, E
 from pie_mlx.files import write_file
 
 _POLL_SECONDS = 0.1
-_HINT = "log in at this Mac's own screen: agents run in that session"
+_HINT = "agents run in the session of this Mac's own screen: it starts at the next login there"
 _READABLE = 0o644
 
 

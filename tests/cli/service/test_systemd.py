@@ -59,10 +59,10 @@ def test_systemd_takes_the_unit_as_it_is(unit: Systemd) -> None:
 
 def test_installing_it_again_leaves_an_engine_that_runs_alone(unit: Systemd, systemd: FakeSystemd) -> None:
     unit.install(engine())
-    assert systemd.commands == ["daemon-reload", "enable", "restart"]
+    assert systemd.commands == ["show-environment", "daemon-reload", "enable", "restart"]
     systemd.commands.clear()
     unit.install(engine())
-    assert systemd.commands == ["daemon-reload", "enable", "start"]
+    assert systemd.commands == ["show-environment", "daemon-reload", "enable", "start"]
     unit.install(engine("/elsewhere"))
     assert systemd.commands[-1] == "restart"
 
@@ -93,6 +93,7 @@ def test_removing_it_may_be_done_twice(unit: Systemd, systemd: FakeSystemd) -> N
 
 def test_without_a_session_the_refusal_says_how_to_log_in(unit: Systemd, systemd: FakeSystemd) -> None:
     systemd.has_bus = False
-    with pytest.raises(ProcessError, match="daemon-reload: Failed to connect to bus") as refused:
+    with pytest.raises(ProcessError, match="show-environment: Failed to connect to bus") as refused:
         unit.install(engine())
     assert "not by su" in refused.value.hint
+    assert unit.state() == State(False)
