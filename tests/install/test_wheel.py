@@ -12,7 +12,6 @@ import pytest
 from packaging.requirements import Requirement
 
 import pie_mlx
-from pie_mlx.cli.main import SECTIONS
 from tests.docs.pages import ROOT
 from tools.mac_wheels import resolution
 
@@ -77,11 +76,10 @@ def test_a_program_runs_from_it(wheel: Path, tmp_path: Path) -> None:
         archive.extractall(tmp_path / "site")
     (tmp_path / "here.py").write_text("import pie_mlx\n\nasync def main(input):\n    return pie_mlx.__file__\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site"), "PIE_HOME": str(tmp_path / "home")}
-    for words, said in ((["run", "here.py", "--dummy"], f"{tmp_path / 'site' / 'pie_mlx'}"), (["--help"], next(iter(SECTIONS)))):
-        command = [sys.executable, "-m", "pie_mlx", *words]
-        ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-        assert (ended.returncode, ended.stderr) == (0, "")
-        assert said in ended.stdout
+    command = [sys.executable, "-m", "pie_mlx", "run", "here.py", "--dummy"]
+    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.startswith(str(tmp_path / "site" / "pie_mlx"))
 
 
 def package(name: str, *files: str) -> dict:

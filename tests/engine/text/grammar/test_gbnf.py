@@ -180,6 +180,7 @@ def test_brackets_may_be_nested(language: Language) -> None:
         ("root ::= [z-a]", "line 1, column 10: a range in .* ends before it begins"),
         ("root ::= []", "line 1, column 10: .* is no character"),
         ('root ::= "a"{3,2}', "line 1, column 13: .* ends before it begins"),
+        ('root ::= "a"{9999999}', r"line 1, column 13: { begins nothing"),
         ('root ::= "a"**', "line 1, column 14: expected the name of a rule"),
     ],
 )

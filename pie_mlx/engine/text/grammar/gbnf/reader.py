@@ -12,7 +12,7 @@ _SHALLOW = 5
 """Brackets inside one another that stay in a rule; llguidance takes about thirty of its own."""
 _TOKEN = re.compile(
     r"""(?P<space>(?:\s|\#[^\n]*)+)|(?P<text>"(?:\\.|[^"\\])*")|(?P<chars>\[(?:\\.|[^\]\\])*\])|(?P<is>::=)"""
-    r"""|(?P<times>[*+?]|\{\s*\d+\s*(?:,\s*\d*\s*)?\})|(?P<mark>[|().])|(?P<name>[A-Za-z0-9_-]+)""",
+    r"""|(?P<times>[*+?]|\{\s*\d{1,6}\s*(?:,\s*\d{0,6}\s*)?\})|(?P<mark>[|().])|(?P<name>[A-Za-z0-9_-]+)""",
     re.DOTALL,
 )
 _CHARACTER = re.compile(
