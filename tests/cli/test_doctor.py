@@ -98,7 +98,7 @@ def test_what_needs_mlx_is_not_looked_at_without_it(pie, mlx_on_a_mac):
     mlx_on_a_mac(0)
     lines = {row["check"]: row["status"] for row in json.loads(pie("doctor", "--json").out)}
     assert lines["mlx"] == "error"
-    assert {"python", "platform", "configuration", "sandbox", "llguidance"} <= lines.keys()
+    assert {"python", "platform", "configuration", "sandbox", "grammars"} <= lines.keys()
     assert lines.keys().isdisjoint({"pie-tiny", "model pie-tiny", "matrix products", "kernels"})
 
 
