@@ -38,6 +38,11 @@ class Program:
     def identity(self) -> str:
         return self.manifest.identity
 
+    def name_for(self, username: str) -> str:
+        """What keeps apart, for a user, programs of several owners that have one name."""
+        name = self.manifest.name
+        return name if self.owner in ("", username) else f"{self.owner}:{name}"
+
 
 def looks_like_path(word: str) -> bool:
     """Whether a word of the command line means a path; otherwise it is the name of an installed program."""

@@ -1,3 +1,4 @@
+import dataclasses
 import gc
 import sys
 import threading
@@ -164,3 +165,10 @@ def test_programs_are_read_by_several_threads_at_once(other_threads_come_between
     for thread in threads:
         thread.join()
     assert errors == []
+
+
+@pytest.mark.parametrize(("owner", "name"), [("", "hi"), ("ada", "hi"), ("bob", "bob:hi")])
+def test_programs_of_others_have_another_name_for_a_user(tmp_path, owner, name):
+    (tmp_path / "hi.py").write_text(MAIN)
+    program = dataclasses.replace(find_program(tmp_path / "hi.py"), owner=owner)
+    assert program.name_for("ada") == name

@@ -257,7 +257,7 @@ class WorkerPool:
     def _order(self, program: Program, input: Input, username: str) -> Order:
         lasting = self._settings.scratch_directory is not None
         source, input_text = _source(program), json.dumps(input)
-        workspace = self._workspace(username, program.manifest.name)
+        workspace = self._workspace(username, program.name_for(username))
         environment = worker_environment(os.environ, self._settings.environment) | {"HOME": str(workspace)}
         if lasting:
             environment["PIE_SCRATCH"] = str(workspace)

@@ -17,7 +17,7 @@ def scratch_quota(limit_bytes: int) -> Quota:
 
 
 def scratch_directory(root: Path, username: str, program: str) -> Path:
-    """The lasting directory of a user's program, all versions alike; made if it is not there.
+    """The lasting directory of a program (`Program.name_for`) for a user, all versions alike; made if it is not there.
 
     Raises OSError, also where others made it or can write in it.
     """
