@@ -152,7 +152,7 @@ class EngineConfig(Section, frozen=True):
     kv_page_size: Annotated[Literal[8, 16, 32], Meta(description="tokens per page")] = 16
     total_pages: Annotated[int, Meta(gt=0, description="pages of the pool; unset: by kv_memory_fraction")] | None = None
     kv_memory_fraction: Annotated[
-        float, Meta(gt=0, le=1, description="share of the memory that weights and headroom leave")
+        float, Meta(gt=0, le=1, description="share of the memory that weights, the largest batch and headroom leave")
     ] = 0.8
     memory_headroom_mb: Annotated[int, Meta(ge=0, description="MiB kept free")] = 2048
     buffer_cache_mb: Annotated[int, Meta(ge=0, description="MiB of freed buffers MLX keeps at most")] = 512
@@ -169,7 +169,9 @@ class EngineConfig(Section, frozen=True):
         | None
     ) = None
     persist_snapshots: Annotated[bool, Meta(description="save(name) without persist= keeps snapshots there")] = False
-    max_forward_tokens: Annotated[int, Meta(gt=0, description="tokens per tick")] = 2048
+    max_forward_tokens: Annotated[
+        int, Meta(gt=0, description="tokens per tick; what the largest batch takes in memory follows from it")
+    ] = 2048
     max_forward_requests: Annotated[int, Meta(gt=0, description="contexts per tick")] = 64
     draft_model: (
         Annotated[

@@ -16,6 +16,7 @@ from pie_mlx.engine.draft_model.loading import allocate_pair, load_draft_model
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading import load_model, null_model
+from pie_mlx.engine.model.memory import BatchSize
 from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.schedule import Limits, policy
 from pie_mlx.engine.services import Services
@@ -176,12 +177,14 @@ def _load(settings: EngineSettings, progress: Callable[[str], None]) -> LoadedMo
 def _complete(settings: EngineSettings, model: LoadedModel, progress: Callable[[str], None]) -> LoadedModel | None:
     """Load the draft model, if there is one, and allocate the pools."""
     size, fraction, headroom = settings.page_size, settings.kv_memory_fraction, settings.memory_headroom_bytes
+    largest = BatchSize(settings.max_batch_tokens, settings.max_batch_contexts)
     if settings.draft_model is None:
         model.allocate(
             pages=settings.total_pages,
             page_size=size,
             memory_fraction=fraction,
             headroom_bytes=headroom,
+            largest_batch=largest,
             progress=progress,
         )
         return None
@@ -199,6 +202,7 @@ def _complete(settings: EngineSettings, model: LoadedModel, progress: Callable[[
         page_size=size,
         memory_fraction=fraction,
         headroom_bytes=headroom,
+        largest_batch=largest,
         progress=progress,
     )
     return draft

@@ -7,7 +7,7 @@ from enum import Enum
 import mlx.core as mx
 import numpy as np
 
-from pie_mlx.metal.arrays import begin_evaluation, integers
+from pie_mlx.metal.arrays import integers
 from pie_mlx.metal.kernel_pool import KernelPool
 from pie_mlx.metal.kernels.attention_rows import AttentionRows, attention_rows
 from pie_mlx.metal.kernels.gathered_attention import gathered_attention
@@ -29,9 +29,6 @@ WINDOW_ROWS = 4
 """Rows of one context that share a reading of its pages in the decode kernel."""
 WINDOW_ELEMENTS = 4096
 """Query elements of a window at most: they lie in threadgroup memory."""
-ROW_LAYERS = 4096
-"""Rows times layers of one command buffer, about: it keeps alive whatever its kernels read, and macOS ends one that
-runs for seconds. A decode step is one."""
 PREFILL_ROWS = 9
 """Runs of at least so many rows are attended in tiles."""
 
@@ -93,9 +90,6 @@ class KernelPlan:
         typed = queries.astype(self._pool.dtype)
         outputs = [output for kind, rows in self._groups for output in self._launch(typed, layer, kind, rows, options)]
         joined = outputs[0] if len(outputs) == 1 else mx.concatenate(outputs)
-        layers_at_once = max(1, ROW_LAYERS // len(queries))
-        if layer % layers_at_once == layers_at_once - 1:
-            begin_evaluation(joined, self._pool.layers[layer].fence)
         return (joined if self._in_order else joined[self._back]).astype(queries.dtype)
 
     def _launch(

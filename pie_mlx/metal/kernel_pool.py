@@ -64,6 +64,15 @@ class KernelPool(KvPool):
         evaluate([[layer.keys, layer.values] for layer in self.layers])
         self._step_slots: tuple[SlotWrite, mx.array] | None = None
 
+    @property
+    def takes_segments(self) -> bool:
+        """Fences order what begins, in whatever step."""
+        return True
+
+    def gathers(self, rows: int) -> bool:
+        """Only for MLX's own attention of long chunks."""
+        return rows >= self.backend.gather_rows
+
     def arrays(self) -> list[mx.array]:
         """The last fence of every layer."""
         return [layer.fence for layer in self.layers]

@@ -113,6 +113,15 @@ class KvPool:
     def recover(self) -> None:
         """A step has failed while it was computed: forget what of it waits to be written."""
 
+    @property
+    def takes_segments(self) -> bool:
+        """Whether parts of a step may begin while the rest of it is built, and the pool does not begin them."""
+        return self.settled and not self._starts_early
+
+    def gathers(self, rows: int) -> bool:
+        """Whether attention of `rows` rows of a context reads a copy of its pages."""
+        return True
+
     def bytes(self) -> int:
         """Bytes allocated."""
         return page_bytes(self.shapes, self.page_size, self.dtype) * self.pages

@@ -41,13 +41,14 @@ class MlxFacts:
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """Bytes of the weights, pages of the pool and bytes of all of them, against the bytes there are. All 0 for a model
-    without weights."""
+    """Bytes of the weights, pages of the pool and bytes of all of them, against the bytes there are, and those that the
+    largest batch takes while it is computed. All 0 for a model without weights."""
 
     weight_bytes: int
     pages: int
     pool_bytes: int
     available_bytes: int
+    step_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,8 +206,8 @@ def memory_line(name: str, model: ModelFacts | Trouble) -> Diagnosis:
     return Diagnosis(
         check,
         "ok",
-        f"{_size(model.weight_bytes)} of weights and {_size(model.pool_bytes)} for {model.pages:,} pages, of "
-        f"{_size(model.available_bytes)} available",
+        f"{_size(model.weight_bytes)} of weights, {_size(model.pool_bytes)} for {model.pages:,} pages and up to "
+        f"{_size(model.step_bytes)} for a batch, of {_size(model.available_bytes)} available",
     )
 
 

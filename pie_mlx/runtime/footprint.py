@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import mlx.core as mx
 
 from pie_mlx.engine.model.loading import architecture_of, load_network, maximum_positions, read_config
-from pie_mlx.engine.model.memory import memory_bytes, pool_pages
+from pie_mlx.engine.model.memory import BatchSize, memory_bytes, pool_pages
 from pie_mlx.engine.model.paged_network import PagedNetwork
 from pie_mlx.engine.model.sources import find_model, weight_files
 from pie_mlx.engine.model.weights import retyped, weight_bytes
@@ -20,6 +20,7 @@ class _Measured:
     dtype: mx.Dtype
     weight_bytes: int
     maximum_positions: int
+    step_bytes: int
 
 
 def model_footprint(settings: EngineSettings) -> ModelFacts:
@@ -27,13 +28,15 @@ def model_footprint(settings: EngineSettings) -> ModelFacts:
 
     Raises ModelNotFoundError, ModelLoadError, and OutOfPagesError when weights and pool do not fit.
     """
-    parts = [_measured(settings.model, settings.dtype, settings.revision)]
+    largest = BatchSize(settings.max_batch_tokens, settings.max_batch_contexts)
+    parts = [_measured(settings.model, settings.dtype, largest, settings.revision)]
     if settings.draft_model is not None:
-        parts.append(_measured(settings.draft_model, settings.dtype))
+        parts.append(_measured(settings.draft_model, settings.dtype, largest))
     whole = _Measured(
         max((part.dtype for part, _ in parts), key=lambda dtype: dtype.size),
         sum(part.weight_bytes for part, _ in parts),
         parts[0][0].maximum_positions,
+        sum(part.step_bytes for part, _ in parts),
     )
     pages = pool_pages(
         whole,
@@ -42,19 +45,23 @@ def model_footprint(settings: EngineSettings) -> ModelFacts:
         settings.page_size,
         settings.kv_memory_fraction,
         settings.memory_headroom_bytes,
+        whole.step_bytes,
     )
     each = sum(page_bytes(shapes, settings.page_size, part.dtype) for part, shapes in parts)
-    return ModelFacts(whole.weight_bytes, pages, pages * each, memory_bytes())
+    return ModelFacts(whole.weight_bytes, pages, pages * each, memory_bytes(), whole.step_bytes)
 
 
-def _measured(reference: str, dtype: str, revision: str | None = None) -> tuple[_Measured, Sequence[LayerShape]]:
-    """A model, and what its layers store."""
+def _measured(
+    reference: str, dtype: str, largest: BatchSize, revision: str | None = None
+) -> tuple[_Measured, Sequence[LayerShape]]:
+    """A model, what the largest batch takes, and what its layers store."""
     directory = find_model(reference, allow_download=False, progress=_ignore, revision=revision)
     config = read_config(directory)
     network = load_network(directory, weight_files(directory), config, lazy=True)
     kept = retyped(network, dtype, _ignore)
-    shapes = PagedNetwork(network, architecture_of(config)).shapes
-    return _Measured(kept, weight_bytes(network), maximum_positions(config)), shapes
+    paged = PagedNetwork(network, architecture_of(config))
+    step_bytes = paged.transients.step_bytes(largest)
+    return _Measured(kept, weight_bytes(network), maximum_positions(config), step_bytes), paged.shapes
 
 
 def _ignore(line: str) -> None:

@@ -128,9 +128,12 @@ def test_an_embedded_model_that_does_not_load_is_an_error():
 
 
 def test_memory_is_shown_against_what_there_is():
-    line = diagnosis.memory_line("big", ModelFacts(3 << 30, 1000, 1 << 30, 8 << 30))
+    line = diagnosis.memory_line("big", ModelFacts(3 << 30, 1000, 1 << 30, 8 << 30, 1 << 29))
     assert line.check == "model big"
-    assert line.message == "3.00 GiB of weights and 1.00 GiB for 1,000 pages, of 8.00 GiB available"
+    assert (
+        line.message
+        == "3.00 GiB of weights, 1.00 GiB for 1,000 pages and up to 0.50 GiB for a batch, of 8.00 GiB available"
+    )
 
 
 def test_a_model_that_does_not_fit_is_an_error():

@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.tiny_models import tiny_config, tiny_model
 from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
+from pie_mlx.engine.model.memory import segments
 from pie_mlx.engine.model.paged_network import PagedNetwork
 from pie_mlx.engine.model.step import Segment, StepInput
 from pie_mlx.metal.backend import Backend, off_backend
@@ -127,6 +128,21 @@ def story(model: LoadedModel) -> list[int]:
     reuse = Sequence(99, first.pages[:2], 2 * PAGE_SIZE)
     step(Work(reuse, [11, 12]), Work(second, [4]))
     return told
+
+
+def test_a_story_told_in_segments_is_the_same(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = story(loaded("gemma3_text", off_backend()))
+    begun: list[mx.array] = []
+    begin = segments.begin_evaluation
+
+    def counted(array: mx.array) -> None:
+        begun.append(array)
+        begin(array)
+
+    monkeypatch.setattr(segments, "SEGMENT_BYTES", 1)
+    monkeypatch.setattr(segments, "begin_evaluation", counted)
+    assert story(loaded("gemma3_text", backend)) == expected
+    assert len(begun) > len(expected)
 
 
 @pytest.mark.parametrize("architecture", ["llama", "gemma3_text", "gpt_oss", "qwen3"])

@@ -175,20 +175,6 @@ def test_a_window_gathers_no_page_before_it(
     assert gathered == [[3, 1, 2, 5, 9, 8][-read:]]
 
 
-@pytest.mark.parametrize(("row_layers", "begun"), [(30, [0, 1]), (60, [1]), (1, [0, 1]), (4096, [])])
-def test_a_long_step_is_handed_to_the_device_in_pieces(
-    backend: Backend, row_layers: int, begun: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    found: list[int] = []
-    monkeypatch.setattr(kernel_attention, "ROW_LAYERS", row_layers)
-    _, kernels = both(backend)
-    plan = KernelPlan(BATCHES["chunk"], kernels)
-    for layer, (query_heads, key_dim) in enumerate(((4, 64), (2, 32))):
-        monkeypatch.setattr(kernel_attention, "begin_evaluation", lambda *_, layer=layer: found.append(layer))
-        plan.attend(normal(5, 30, query_heads, key_dim), layer, scale=0.2, window=None, sinks=None)
-    assert found == begun
-
-
 def lazy_pool() -> KernelPool:
     """One layer whose kernels compute nothing before they are evaluated, as on a GPU, and depend on all they take."""
 

@@ -7,7 +7,7 @@ import mlx.core as mx
 
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading import load_model
-from pie_mlx.engine.model.memory import pool_pages
+from pie_mlx.engine.model.memory import USUAL_BATCH, BatchSize, pool_pages
 from pie_mlx.errors import ModelLoadError
 
 
@@ -48,6 +48,7 @@ def allocate_pair(
     page_size: int,
     memory_fraction: float,
     headroom_bytes: int,
+    largest_batch: BatchSize = USUAL_BATCH,
     progress: Callable[[str], None] | None = None,
 ) -> None:
     """Allocate both pools with equally many pages, so that every context of one has room in the other.
@@ -60,9 +61,16 @@ def allocate_pair(
         target.maximum_positions,
     )
     layers = [*target.layers, *draft.layers]
-    count = pool_pages(both, layers, pages, page_size, memory_fraction, headroom_bytes)
+    step_bytes = sum(model.transients.step_bytes(largest_batch) for model in (target, draft))
+    count = pool_pages(both, layers, pages, page_size, memory_fraction, headroom_bytes, step_bytes)
     for model in (target, draft):
-        model.allocate(pages=count, page_size=page_size, headroom_bytes=headroom_bytes, progress=progress)
+        model.allocate(
+            pages=count,
+            page_size=page_size,
+            headroom_bytes=headroom_bytes,
+            largest_batch=largest_batch,
+            progress=progress,
+        )
 
 
 def _check_recurrence(model: LoadedModel, what: str) -> None:

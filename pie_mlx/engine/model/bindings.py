@@ -6,6 +6,7 @@ from typing import Any
 import mlx.core as mx
 
 from pie_mlx.engine.model.caches import Handle, PagedCache, WindowMask
+from pie_mlx.engine.model.memory import Segments
 from pie_mlx.errors import ModelLoadError
 from pie_mlx.metal import AttentionPlan, DenseView, KvPool, Run, SlotWrite, attend
 
@@ -22,13 +23,14 @@ def _handles(cache: PagedCache, keys: mx.array, values: mx.array) -> tuple[Handl
 class PagedBinding:
     """K and V stay in the pool: models see handles, attention reads the pages. Rows of equal length."""
 
-    def __init__(self, offset: mx.array, plan: AttentionPlan) -> None:
+    def __init__(self, offset: mx.array, plan: AttentionPlan, segments: Segments) -> None:
         self.offset = offset
-        self._plan = plan
+        self._plan, self._segments = plan, segments
         self._handles: dict[int, tuple[Handle, Handle]] = {}
 
     def update(self, cache: PagedCache, keys: mx.array, values: mx.array) -> tuple[Any, Any]:
         self._plan.store(cache.layer, _token_rows(keys), _token_rows(values))
+        self._segments.stored(keys)
         self._handles[cache.layer] = _handles(cache, keys, values)
         return self._handles[cache.layer]
 
@@ -55,10 +57,16 @@ class DenseBinding:
     """For models that compute with K and V themselves: they see the pages gathered, and a real mask."""
 
     def __init__(
-        self, offset: mx.array | int, runs: Sequence[Run], slots: Sequence[int], pool: KvPool, mask_dimensions: int
+        self,
+        offset: mx.array | int,
+        runs: Sequence[Run],
+        slots: Sequence[int],
+        pool: KvPool,
+        mask_dimensions: int,
+        segments: Segments,
     ) -> None:
         self.offset = offset
-        self._pool, self._write = pool, SlotWrite(slots)
+        self._pool, self._write, self._segments = pool, SlotWrite(slots), segments
         pool.begin_write(self._write)
         self._view = DenseView(runs, pool)
         self._dimensions = mask_dimensions
@@ -66,6 +74,7 @@ class DenseBinding:
 
     def update(self, cache: PagedCache, keys: mx.array, values: mx.array) -> tuple[Any, Any]:
         self._pool.write(cache.layer, _token_rows(keys), _token_rows(values), self._write)
+        self._segments.stored(keys)
         return self.fetch(cache)
 
     def fetch(self, cache: PagedCache) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ import mlx.core as mx
 
 from pie_mlx.engine.model.adapters import AdapterBank
 from pie_mlx.engine.model.blas import blas
-from pie_mlx.engine.model.memory import pool_pages
+from pie_mlx.engine.model.memory import USUAL_BATCH, BatchSize, pool_pages
 from pie_mlx.engine.model.network import Network
 from pie_mlx.engine.model.product_threads import ALL, ONE, ProductThreads
 from pie_mlx.engine.model.products import MOST_ROWS
@@ -73,7 +73,7 @@ class LoadedModel:
         self.tokenizer, self.eos_token_ids, self.config = card.tokenizer, card.eos_token_ids, card.config
         self.vocabulary_size, self.hidden_size = network.vocabulary_size, network.hidden_size
         self.recurrent, self.tier, self.window = network.recurrent, network.tier, network.window
-        self.follows = network.follows
+        self.follows, self.transients = network.follows, network.transients
         self._network = network
         self._memory: PageMemory | None = None
         self._threads = ProductThreads()
@@ -120,16 +120,20 @@ class LoadedModel:
         page_size: int = 16,
         memory_fraction: float = 0.8,
         headroom_bytes: int = 0,
+        largest_batch: BatchSize = USUAL_BATCH,
         backend: Backend | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> None:
-        """Allocate the pool, once; `pages` None takes `memory_fraction` of the free memory less `headroom_bytes`.
+        """Allocate the pool, once; `pages` None takes `memory_fraction` of what weights and the `largest_batch` leave
+        of the memory, less `headroom_bytes`.
 
         `backend` None takes what the environment's PIE_METAL asks for; on an Apple GPU whose kernels were never checked
         it checks them first, with a line of `progress`. Raises OutOfPagesError, with the numbers, when
         it does not fit.
         """
-        count = pool_pages(self.card, self._network.shapes, pages, page_size, memory_fraction, headroom_bytes)
+        step_bytes = self.transients.step_bytes(largest_batch)
+        sizes = page_size, memory_fraction, headroom_bytes, step_bytes
+        count = pool_pages(self.card, self._network.shapes, pages, *sizes)
         chosen = backend or choose_backend(os.environ, mx.default_device(), progress)
         shapes, dtype = self._network.shapes, self.card.dtype
         self._memory = PageMemory(page_pool(shapes, pages=count, page_size=page_size, dtype=dtype, backend=chosen))
@@ -227,8 +231,9 @@ class LoadedModel:
             self.pool.settled = True
 
     def recover(self) -> None:
-        """A step has failed: what it was to write must not fail the next one."""
+        """A step has failed: what of it is under way must not fail the next one."""
         self._pages.recover()
+        self._network.recover()
 
     def took(self, threads: int, rows: int, seconds: float) -> None:
         """A step of `rows` rows was built and computed in `seconds`, by the `product_threads` of then."""

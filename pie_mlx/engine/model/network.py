@@ -6,6 +6,7 @@ from typing import Protocol
 import mlx.core as mx
 
 from pie_mlx.engine.model.adapters import AdapterBank
+from pie_mlx.engine.model.memory import Transients
 from pie_mlx.engine.model.states import RecurrentState
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.metal import LayerShape, PageMemory
@@ -15,8 +16,9 @@ class Network(Protocol):
     """Computes logits over a page pool. One thread calls it.
 
     `forward` builds logits [R, vocabulary] float32 lazily and writes the step's K and V to the pool; `settle` keeps
-    the running states of recurrent layers once they are evaluated, and `forget` lets go of a step that is never
-    evaluated. What those layers remember of a context, its `state`, is in no page: a value that can be put back.
+    the running states of recurrent layers once they are evaluated, `forget` lets go of a step that is never evaluated,
+    and `recover` of what a step that failed had begun. `transients` tells what a step takes in memory.
+    What recurrent layers remember of a context, its `state`, is in no page: a value that can be put back.
     `window` is the smallest number of slots that a layer looks back, None when all see everything. `follows` tells
     whether it takes tokens that are still being drawn. `largest_matrix` counts the entries of a layer's largest matrix,
     and `in_blocks` tells whether few rows are multiplied with all of them block by block.
@@ -41,6 +43,8 @@ class Network(Protocol):
     @property
     def tier(self) -> str: ...
     @property
+    def transients(self) -> Transients: ...
+    @property
     def vocabulary_size(self) -> int: ...
     @property
     def hidden_size(self) -> int: ...
@@ -50,5 +54,6 @@ class Network(Protocol):
     def states(self) -> list[mx.array]: ...
     def settle(self) -> None: ...
     def forget(self) -> None: ...
+    def recover(self) -> None: ...
     def state(self, context: int) -> RecurrentState | None: ...
     def set_state(self, context: int, state: RecurrentState | None) -> None: ...

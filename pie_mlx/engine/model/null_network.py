@@ -6,6 +6,7 @@ import mlx.core as mx
 
 from pie_mlx.engine.model.adapters import AdapterBank
 from pie_mlx.engine.model.head import RowSelection
+from pie_mlx.engine.model.memory import Transients
 from pie_mlx.engine.model.states import RecurrentState
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.metal import LayerShape, PageMemory
@@ -22,6 +23,7 @@ class NullNetwork:
     window: int | None = None
     tier = "null"
     hidden_size = 16
+    transients = Transients(0, 0, 0)
 
     def __init__(self, vocabulary_size: int) -> None:
         self.vocabulary_size = vocabulary_size
@@ -51,6 +53,9 @@ class NullNetwork:
     def forget(self) -> None:
         """The last step is never evaluated."""
         self.hidden = None
+
+    def recover(self) -> None:
+        """Nothing is kept."""
 
     def state(self, context: int) -> RecurrentState | None:
         """Nothing is kept."""

@@ -11,6 +11,7 @@ from pie_mlx.engine.model.bindings import DenseBinding, PagedBinding
 from pie_mlx.engine.model.blas import blas
 from pie_mlx.engine.model.caches import Binding, paged_caches
 from pie_mlx.engine.model.head import RowSelection, restore, select_before_head
+from pie_mlx.engine.model.memory import Segments, Transients, traced_row_bytes
 from pie_mlx.engine.model.modules import Module, make_prompt_cache
 from pie_mlx.engine.model.products import take_blocks
 from pie_mlx.engine.model.rotation import rotating
@@ -21,7 +22,7 @@ from pie_mlx.engine.model.tiers import candidates, require_supported
 from pie_mlx.engine.model.tracing import first_working, trace
 from pie_mlx.engine.model.waves import Wave, token_rows, waves
 from pie_mlx.engine.model.weights import largest_matrix
-from pie_mlx.metal import AttentionPlan, LayerShape, PageMemory
+from pie_mlx.metal import AttentionPlan, KvPool, LayerShape, PageMemory
 from pie_mlx.metal.arrays import evaluate, integers
 
 
@@ -51,6 +52,8 @@ class PagedNetwork:
         self._heads = self._wrap_head()
         self._selects = bool(self._heads)
         self.hidden_size = self._selection.width if self._selects else 0
+        self.transients = self._sized()
+        self._segments = Segments()
         self._hidden: list[mx.array] = []
         self._order: list[int] = []
         self.adapters = AdapterBank(self._adapter_targets, self._selection)
@@ -95,6 +98,10 @@ class PagedNetwork:
         """The last step is never evaluated: what is known of it would hold the pool as it was."""
         self._hidden, self._selection.hidden = [], None
 
+    def recover(self) -> None:
+        """A step has failed: its segments would fail the next one."""
+        self._segments.forget()
+
     def state(self, context: int) -> RecurrentState | None:
         """What recurrent layers remember of `context`."""
         return self._states.of(context)
@@ -111,7 +118,8 @@ class PagedNetwork:
     def _compute(self, wave: Wave, memory: PageMemory) -> mx.array:
         binding = self._binding(wave, memory)
         self._caches.bind(binding)
-        self._states.begin(wave.contexts, wave.fresh)
+        self._segments.start(self._layer_bytes(wave, memory.pool))
+        self._states.begin(wave.contexts, wave.fresh, self._segments.stored)
         rows = integers(wave.logit_rows)
         self._selection.rows = rows if self._selects else None
         try:
@@ -129,8 +137,23 @@ class PagedNetwork:
     def _binding(self, wave: Wave, memory: PageMemory) -> Binding:
         offset: Any = wave.offsets[0] if self._tier.layout is Layout.ALONE else integers(wave.offsets)
         if self._tier.paged:
-            return PagedBinding(offset, AttentionPlan(wave.segments, wave.slots, memory))
-        return DenseBinding(offset, wave.segments, wave.slots, memory.pool, self._tier.mask_dimensions)
+            return PagedBinding(offset, AttentionPlan(wave.segments, wave.slots, memory), self._segments)
+        sizes = self._tier.mask_dimensions
+        return DenseBinding(offset, wave.segments, wave.slots, memory.pool, sizes, self._segments)
+
+    def _layer_bytes(self, wave: Wave, pool: KvPool) -> int:
+        """What a layer of the pass answers; 0 where parts of it must not begin, or the pool begins them."""
+        if not pool.takes_segments:
+            return 0
+        gathered = (part for part in wave.segments if not self._tier.paged or pool.gathers(part.count))
+        slot_bytes = max(shape.elements for shape in self.shapes) * pool.dtype.size if self.shapes else 0
+        return self.transients.layer_bytes(len(wave.slots)) + slot_bytes * sum(part.kv_length for part in gathered)
+
+    def _sized(self) -> Transients:
+        heads = self._heads
+        row_bytes = traced_row_bytes(self.model, heads, lambda: trace(self.model, self._caches, self._tier))
+        layers = len(self._caches.recurrent) + sum(shape.elements > 0 for shape in self.shapes)
+        return Transients(row_bytes, layers, self.vocabulary_size)
 
     def _wrap_head(self) -> list[Module]:
         """Project only wanted rows, if the model's head can be found: one of two rows must come out. Answers heads."""

@@ -1,6 +1,6 @@
 """The running states of recurrent layers, one per context: values that contexts can share."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,11 +30,11 @@ class RecurrentStates:
         self._rows: dict[int, RecurrentState] = {}
         self._pending: dict[int, RecurrentState] = {}
 
-    def begin(self, contexts: Sequence[int], fresh: Sequence[bool]) -> None:
-        """Load the states of `contexts`, in order; a fresh one starts from nothing."""
+    def begin(self, contexts: Sequence[int], fresh: Sequence[bool], stored: Callable[[mx.array], None]) -> None:
+        """Load the states of `contexts`, in order; a fresh one starts from nothing. Layers say what they `stored`."""
         rows = [None if new else self._row(context) for context, new in zip(contexts, fresh, strict=True)]
         for layer, cache in enumerate(self._caches):
-            cache.cache = [_joined(rows, layer, part) for part in range(len(cache.cache))]
+            cache.cache = _Parts((_joined(rows, layer, part) for part in range(len(cache.cache))), stored)
             cache.lengths = cache.left_padding = None
 
     def end(self, contexts: Sequence[int]) -> None:
@@ -72,6 +72,19 @@ class RecurrentStates:
 
     def _row(self, context: int) -> RecurrentState | None:
         return self._pending.get(context) or self._rows.get(context)
+
+
+class _Parts(list[mx.array | None]):
+    """The state arrays of a layer; the layer has computed its state when it puts the last one."""
+
+    def __init__(self, parts: Iterable[mx.array | None], stored: Callable[[mx.array], None]) -> None:
+        super().__init__(parts)
+        self._stored = stored
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        super().__setitem__(index, value)
+        if index == len(self) - 1:
+            self._stored(value)
 
 
 def _joined(rows: Sequence[RecurrentState | None], layer: int, part: int) -> mx.array | None:

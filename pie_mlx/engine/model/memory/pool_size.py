@@ -7,6 +7,7 @@ from typing import Protocol
 
 import mlx.core as mx
 
+from pie_mlx.engine.model.memory.segments import MOST
 from pie_mlx.errors import OutOfPagesError
 from pie_mlx.metal import LayerShape, page_bytes, pages_for_budget
 
@@ -37,27 +38,45 @@ def pool_pages(
     page_size: int,
     memory_fraction: float,
     headroom_bytes: int,
+    step_bytes: int = 0,
 ) -> int:
-    """`pages` if they fit, or as many as are useful and fit. Raises OutOfPagesError with the numbers."""
-    budget = int((memory_bytes() - card.weight_bytes) * memory_fraction) - headroom_bytes
+    """`pages` if they fit, or as many as are useful and fit beside the weights and the `step_bytes` of the largest
+    step. Raises OutOfPagesError with the numbers."""
+    each, copied = page_bytes(shapes, page_size, card.dtype), _copied_page_bytes(shapes, page_size, card.dtype)
     longest = -(-card.maximum_positions // page_size)
-    if not page_bytes(shapes, page_size, card.dtype):
+    if not each:
         return pages or CONTEXTS * longest
-    if pages is None:
-        if mx.default_device() == mx.cpu:
-            budget = min(budget, CPU_POOL_BYTES)
-        return min(pages_for_budget(shapes, page_size, card.dtype, budget), CONTEXTS * longest)
-    _check_fit(pages, page_bytes(shapes, page_size, card.dtype), card.weight_bytes, headroom_bytes)
-    return pages
+    if pages is not None:
+        beside = card.weight_bytes, step_bytes + min(pages, longest) * copied, headroom_bytes
+        _check_fit(pages, each, *beside)
+        return pages
+    budget = int((memory_bytes() - card.weight_bytes - step_bytes) * memory_fraction) - headroom_bytes
+    if mx.default_device() == mx.cpu:
+        budget = min(budget, CPU_POOL_BYTES)
+    budget -= copied * max(0, min(longest, budget // (each + copied)))
+    return min(pages_for_budget(shapes, page_size, card.dtype, budget), CONTEXTS * longest)
 
 
-def _check_fit(pages: int, each: int, weight_bytes: int, headroom_bytes: int) -> None:
+def _copied_page_bytes(shapes: Sequence[LayerShape], page_size: int, dtype: mx.Dtype) -> int:
+    """Bytes of a page that layers read as a copy, all at once that may have begun. A CPU frees them too early to count.
+
+    Attention of long pieces, and all attention in MLX operations, gathers the pages of a context layer by layer.
+    """
+    if mx.default_device() == mx.cpu:
+        return 0
+    largest = sorted(shapes, key=lambda shape: shape.elements)[-(MOST + 1) :]
+    return page_bytes(largest, page_size, dtype)
+
+
+def _check_fit(pages: int, each: int, weight_bytes: int, step_bytes: int, headroom_bytes: int) -> None:
     limit = memory_bytes()
-    if weight_bytes + pages * each + headroom_bytes > limit:
-        fitting = max(0, (limit - weight_bytes - headroom_bytes) // each)
+    beside = weight_bytes + step_bytes + headroom_bytes
+    if pages * each + beside > limit:
+        fitting = max(0, (limit - beside) // each)
         raise OutOfPagesError(
-            f"page pool: {pages:,} pages take {_gib(pages * each)}; with {_gib(weight_bytes)} of weights and "
-            f"{_gib(headroom_bytes)} of headroom they exceed the {_gib(limit)} there are",
+            f"page pool: {pages:,} pages take {_gib(pages * each)}; with {_gib(weight_bytes)} of weights, "
+            f"{_gib(step_bytes)} for the largest step and {_gib(headroom_bytes)} of headroom they exceed the "
+            f"{_gib(limit)} there are",
             hint=f"ask for at most {fitting:,} pages, lower the headroom or choose a smaller model",
             needed=pages,
             capacity=fitting,

@@ -1,0 +1,24 @@
+"""How much memory there is, what steps take of it, and how many pages the rest allows."""
+
+from pie_mlx.engine.model.memory.pool_size import (
+    BUFFER_CACHE_BYTES,
+    Footprint,
+    bound_buffer_cache,
+    memory_bytes,
+    pool_pages,
+)
+from pie_mlx.engine.model.memory.segments import Segments
+from pie_mlx.engine.model.memory.transients import USUAL_BATCH, BatchSize, Transients, traced_row_bytes
+
+__all__ = [
+    "BUFFER_CACHE_BYTES",
+    "USUAL_BATCH",
+    "BatchSize",
+    "Footprint",
+    "Segments",
+    "Transients",
+    "bound_buffer_cache",
+    "memory_bytes",
+    "pool_pages",
+    "traced_row_bytes",
+]

@@ -1,0 +1,87 @@
+"""What a step takes in memory while it is computed, besides weights and pages."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import mlx.core as mx
+
+from pie_mlx.engine.model.memory.segments import MOST, SEGMENT_BYTES
+from pie_mlx.engine.model.modules import LINEAR, SWITCH, Module
+
+LOGIT_COPIES = 4
+"""float32 arrays of logits at once: as computed, scaled, masked, drawn from."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSize:
+    """A batch of `rows` tokens of which `logit_rows` are read."""
+
+    rows: int
+    logit_rows: int
+
+
+USUAL_BATCH = BatchSize(2048, 64)
+"""The largest of an engine whose settings say nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transients:
+    """Sizes that the memory of a step follows from.
+
+    `row_bytes` are answered for one token row by all `layers`, which are those that store something;
+    `vocabulary_size` counts the logits of a row.
+    """
+
+    row_bytes: int
+    layers: int
+    vocabulary_size: int
+
+    def layer_bytes(self, rows: int) -> int:
+        """What a layer answers for `rows` rows, besides copies of keys and values."""
+        return rows * self.row_bytes // max(1, self.layers)
+
+    def step_bytes(self, batch: BatchSize) -> int:
+        """The most that is alive at once: the segments that may have begun, one that is being begun, and the logits."""
+        layer = self.layer_bytes(batch.rows)
+        at_once = (MOST + 1) * -(-SEGMENT_BYTES // layer) if layer else 0
+        logits = batch.logit_rows * self.vocabulary_size * mx.float32.size * LOGIT_COPIES
+        return min(at_once, self.layers) * layer + logits
+
+
+def traced_row_bytes(model: Module, heads: Sequence[Module], trace: Callable[[], tuple[Any, tuple[int, ...]]]) -> int:
+    """Bytes that the layers answer for one row, found by building a pass (`trace`) and computing nothing.
+
+    What projections read and answer: nearly all that is not computed in place is one or the other. `heads` see selected
+    rows and do not count.
+    """
+    projections = [
+        module
+        for _, module in model.named_modules()
+        if isinstance(module, LINEAR + SWITCH) and not any(module is head for head in heads)
+    ]
+    sizes: list[int] = []
+    originals = [type(module) for module in projections]
+    for module in projections:
+        cast("Any", module).__class__ = _weighed(type(module), sizes)
+    try:
+        _, output = trace()
+    finally:
+        for module, original in zip(projections, originals, strict=True):
+            cast("Any", module).__class__ = original
+    return sum(sizes) // math.prod(output[:-1])
+
+
+def _weighed(original: Any, sizes: list[int]) -> type:
+    def call(module: Any, *arguments: Any, **options: Any) -> Any:
+        answer = original.__call__(module, *arguments, **options)
+        sizes.append(_bytes(arguments[:1]) + _bytes(answer))
+        return answer
+
+    return type(original.__name__, (original,), {"__call__": call})
+
+
+def _bytes(value: Any) -> int:
+    """Of an array, or of several: some projections answer queries, keys and values."""
+    return int(value.nbytes) if isinstance(value, mx.array) else sum(map(_bytes, value))

@@ -1,0 +1,55 @@
+"""How many pages the memory allows, beside everything else."""
+
+from dataclasses import dataclass
+
+import mlx.core as mx
+import pytest
+
+from pie_mlx.engine.model.memory import pool_pages, pool_size
+from pie_mlx.errors import OutOfPagesError
+from pie_mlx.metal import LayerShape
+
+GIB = 1 << 30
+LAYERS = [LayerShape(8, 128, 128)] * 32
+PAGE = 16 * 32 * 8 * 256 * 2
+
+
+@dataclass(frozen=True)
+class Card:
+    dtype: mx.Dtype = mx.bfloat16
+    weight_bytes: int = 4 * GIB
+    maximum_positions: int = 8192
+
+
+@pytest.fixture(autouse=True)
+def mac(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A GPU, and 16 GiB for it."""
+    monkeypatch.setattr(mx, "default_device", lambda: mx.gpu)
+    monkeypatch.setattr(pool_size, "memory_bytes", lambda: 16 * GIB)
+
+
+def pages(wanted: int | None = None, *, step: int = GIB, card: Card | None = None) -> int:
+    return pool_pages(card or Card(), LAYERS, wanted, 16, 0.8, 2 * GIB, step)
+
+
+def test_the_largest_step_is_taken_from_what_the_pool_may_take() -> None:
+    without, beside = pages(step=0), pages(step=GIB)
+    assert without - beside == pytest.approx(0.8 * GIB / PAGE, abs=2)
+
+
+def test_a_copy_of_the_longest_context_has_room_in_three_layers() -> None:
+    copied = 512 * PAGE * 3 // 32
+    assert pages() * PAGE + copied <= 0.8 * (16 - 4 - 1) * GIB - 2 * GIB
+    assert (pages() + 2) * PAGE + copied > 0.8 * (16 - 4 - 1) * GIB - 2 * GIB
+
+
+def test_no_copy_is_longer_than_the_pool() -> None:
+    found = pages(card=Card(maximum_positions=1 << 20))
+    assert found * (PAGE + PAGE * 3 // 32) == pytest.approx(0.8 * 11 * GIB - 2 * GIB, rel=1e-3)
+
+
+def test_a_number_of_pages_that_leaves_no_room_for_a_step_is_refused_with_the_numbers() -> None:
+    fitting = pages(3800)
+    with pytest.raises(OutOfPagesError, match=r"1\.09 GiB for the largest step and 2\.00 GiB of headroom") as raised:
+        pages(fitting + 900)
+    assert raised.value.capacity >= fitting
