@@ -118,17 +118,19 @@ class EngineStarted(Event, frozen=True):
 
 
 class PageUsage(msgspec.Struct, frozen=True):
-    """Pages of the pool: `used` are held (`shared` by more than one holder), `cached` are kept but free to take."""
+    """Pages of the pool: `used` are held (`shared` by more than one holder), `cached` are kept but free to take,
+    `withheld` are not used while the system is short of memory."""
 
     total: int
     used: int
     shared: int
     cached: int
+    withheld: int = 0
 
     @property
     def free(self) -> int:
         """Pages that hold nothing of value."""
-        return self.total - self.used - self.cached
+        return self.total - self.used - self.cached - self.withheld
 
 
 class ContextCreated(Event, frozen=True):
@@ -251,6 +253,18 @@ class SpillChanged(Event, frozen=True):
 
     state: Literal["ready", "full", "failed", "damaged"]
     text: str
+
+
+class MemoryChanged(Event, frozen=True):
+    """The system's memory is short (`warning`, `critical`) or no more (`normal`), and what the engine does about it.
+
+    `available_bytes` are those that programs may still take; `withheld_pages` of the pool are to be left unused.
+    """
+
+    level: Literal["normal", "warning", "critical"]
+    text: str
+    available_bytes: int
+    withheld_pages: int = 0
 
 
 # Money, in credits.
@@ -378,6 +392,7 @@ EngineEvent = (
     | WaitChanged
     | PagesSpilled
     | SpillChanged
+    | MemoryChanged
     | BidDeclared
     | AccountJoined
     | AccountLeft

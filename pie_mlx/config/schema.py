@@ -156,6 +156,10 @@ class EngineConfig(Section, frozen=True):
     ] = 0.8
     memory_headroom_mb: Annotated[int, Meta(ge=0, description="MiB kept free")] = 2048
     buffer_cache_mb: Annotated[int, Meta(ge=0, description="MiB of freed buffers MLX keeps at most")] = 512
+    watch_memory: Annotated[bool, Meta(description="take less while the system is short of memory")] = True
+    wire_memory: Annotated[
+        bool, Meta(description="keep weights and pages from being swapped, on macOS 15; see docs/mac.md")
+    ] = False
     kv_cache_dtype: Annotated[
         Literal["auto", "bfloat16", "float16", "float32", "int8", "int4"],
         Meta(description="auto: that of the activations", extra=FIXED),

@@ -142,7 +142,7 @@ class EngineCore:
 
         async def read() -> PageUsage:
             usage = services.store.usage()
-            return PageUsage(usage.capacity, usage.used, usage.shared, usage.cached)
+            return PageUsage(usage.capacity, usage.used, usage.shared, usage.cached, usage.withheld)
 
         return await self._on_loop(read())
 
@@ -221,6 +221,7 @@ class EngineCore:
         await asyncio.gather(*(_close(services, process) for process in services.processes.values()))
         services.turns.close()
         services.compiling.close()
+        await services.keeper.stop()
         await services.ticker.stop()
         await services.archive.close()
         if services.draft_desk is not None:

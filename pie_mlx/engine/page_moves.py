@@ -22,17 +22,22 @@ class _Lost(NamedTuple):
     contents: tuple[PageContent, ...]
 
 
+class _Discarded(NamedTuple):
+    pages: tuple[int, ...]
+
+
 class PageMover:
     """Keeps page moves in the order in which the books made them, and carries them out before the next batch.
 
     The order is what keeps contents right: a page that was reclaimed must be read before the copy that reuses it and
-    after the copy that filled it. `prefill` is the speed at which pages would be computed again.
+    after the copy that filled it. `is_awaited` while some cannot wait for the next batch. `prefill` is the speed at
+    which pages would be computed again.
     """
 
     def __init__(self, store: PageStore, runner: Runner, spill: Spill | None, emit: Callable[[Event], None]) -> None:
         self._store, self._runner, self._spill, self._emit = store, runner, spill, emit
-        self._moves: list[PageCopy | _Lost | PageLoad] = []
-        self.has_loads = False
+        self._moves: list[PageCopy | _Lost | _Discarded | PageLoad] = []
+        self.is_awaited = False
         self.prefill = PrefillRate() if spill is None else spill.costs.prefill
 
     def copy(self, copies: Iterable[PageCopy]) -> None:
@@ -44,23 +49,43 @@ class PageMover:
         """Queue spilled pages."""
         self._note_lost()
         self._moves.append(load)
-        self.has_loads = True
+        self.is_awaited = True
+
+    @property
+    def returns_memory(self) -> bool:
+        """Whether `discard` gives memory back."""
+        return self._runner.model.pool.returns_memory
+
+    def discard(self, pages: Iterable[int]) -> None:
+        """Queue pages whose memory the system may have; what of their content is wanted is saved before."""
+        self._note_lost()
+        self._moves.append(_Discarded(tuple(pages)))
+        self.is_awaited = True
 
     async def carry_out(self) -> tuple[PageCopy, ...]:
         """Do everything queued but the last copies, which go with the batch that comes next."""
         self._note_lost()
         moves, self._moves = self._moves, []
-        self.has_loads = False
+        self.is_awaited = False
         copies: list[PageCopy] = []
         for move in moves:
             if isinstance(move, PageCopy):
                 copies.append(move)
                 continue
             await self._copy_now(copies)
-            await (self._save(move) if isinstance(move, _Lost) else self._load(move))
+            await self._carry_out(move)
         if self._spill is not None:
             self._spill.release(self._store.take_released_spills())
         return tuple(copies)
+
+    async def _carry_out(self, move: _Lost | _Discarded | PageLoad) -> None:
+        match move:
+            case _Lost():
+                await self._save(move)
+            case _Discarded(pages=pages):
+                await self._runner.call(lambda: self._runner.model.pool.discard(pages))
+            case PageLoad():
+                await self._load(move)
 
     async def carry_out_all(self) -> None:
         """Do everything queued."""

@@ -16,6 +16,7 @@ from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.market import Horizon
 from pie_mlx.engine.model.runner import Runner
+from pie_mlx.engine.pressure import MemoryKeeper
 from pie_mlx.engine.process import Process
 from pie_mlx.engine.text.chats import Chats
 from pie_mlx.engine.text.grammar import GrammarService
@@ -39,6 +40,7 @@ class Services:
     `store` counts pages, `ticker` lets contexts wait and run, `runner` owns the device. `seed` keys every random stream
     of this engine (L6). `draft_desk` is there when a draft model is; `repetitions` is for drafts without one. Snapshots
     are kept in the `archive` too where a program, or without its word `persists`, says so (N7).
+    The `keeper` says what to do without while the system is short of memory.
     """
 
     version: str
@@ -48,6 +50,7 @@ class Services:
     runner: Runner
     store: PageStore
     ticker: Ticker
+    keeper: MemoryKeeper
     bank: Bank
     tokenizer: Tokenizer
     chats: Chats

@@ -15,7 +15,8 @@ class EngineSettings:
     for the device while its context is resident. What is admitted may claim `admission_oversubscription` times the pool
     (Q11). Without `spill_directory` or with `spill_max_bytes` 0, pages that fall out of the pool are computed again.
     Snapshots that are to outlive the engine are kept in `snapshot_directory`, where `persist_snapshots` or a program
-    says so.
+    says so. `watches_memory`: less is taken while the system is short of memory; `wires_memory`: weights and pool
+    are kept from being swapped, where that is safe.
     `draft_model`, named like `model`, guesses for programs that ask the engine to speculate.
     """
 
@@ -46,5 +47,7 @@ class EngineSettings:
     max_adapters: int = 16
     revision: str | None = None
     buffer_cache_bytes: int = 512 << 20
+    watches_memory: bool = False
+    wires_memory: bool = False
     request_timeout_seconds: float = 120.0
     draft_model: str | None = None

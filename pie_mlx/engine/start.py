@@ -16,8 +16,9 @@ from pie_mlx.engine.draft_model.loading import allocate_pair, load_draft_model
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading import load_model, null_model
-from pie_mlx.engine.model.memory import BatchSize
+from pie_mlx.engine.model.memory import BatchSize, wiring_facts
 from pie_mlx.engine.model.runner import Runner
+from pie_mlx.engine.pressure import MemoryKeeper, memory_reader
 from pie_mlx.engine.schedule import Limits, policy
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
@@ -43,6 +44,20 @@ async def start_services(
     bank = _open_bank(settings, store.capacity, emit)
     spill = await _open_spill(settings, model, emit)
     emit(EngineStarted(model.name, settings.policy, store.capacity, settings.page_size))
+    ticker = Ticker(
+        store,
+        runner,
+        bank,
+        chosen,
+        _limits(settings),
+        emit,
+        spill=spill,
+        runs_ahead=settings.runs_ahead,
+        patience_seconds=settings.request_timeout_seconds,
+    )
+    keeper = MemoryKeeper(memory_reader(), ticker, runner, emit)
+    if settings.watches_memory:
+        keeper.start()
     return Services(
         version=pie_mlx.__version__,
         instance_id=str(uuid.uuid4()),
@@ -50,17 +65,8 @@ async def start_services(
         model_info=_model_info(settings, model, chats.plain),
         runner=runner,
         store=store,
-        ticker=Ticker(
-            store,
-            runner,
-            bank,
-            chosen,
-            _limits(settings),
-            emit,
-            spill=spill,
-            runs_ahead=settings.runs_ahead,
-            patience_seconds=settings.request_timeout_seconds,
-        ),
+        ticker=ticker,
+        keeper=keeper,
         bank=bank,
         tokenizer=tokenizer,
         chats=chats,
@@ -124,7 +130,11 @@ async def _load_models(
     """The model and its draft model, with their pools, on the runner's thread."""
     try:
         model = await runner.load(lambda: _load(settings, progress))
-        return model, await runner.call(lambda: _complete(settings, model, progress))
+        draft = await runner.call(lambda: _complete(settings, model, progress))
+        if settings.wires_memory:
+            held = sum(one.card.weight_bytes + one.pool.bytes() for one in (model, draft) if one is not None)
+            progress(await runner.call(lambda: runner.residency.want(held, wiring_facts())))
+        return model, draft
     except BaseException:
         runner.close()
         raise

@@ -14,6 +14,7 @@ from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.page_moves import PageMover
 from pie_mlx.engine.passes import Pass
 from pie_mlx.engine.prefill_rate import PREFILL_TOKENS
+from pie_mlx.engine.pressure.holding import Holding
 from pie_mlx.engine.refusals import patience, refuse_last
 from pie_mlx.engine.restoring import Restorer
 from pie_mlx.engine.run_ahead import Chunks, RunAhead
@@ -59,6 +60,7 @@ class TickLoop:
         self._policy, self._limits, self._emit = policy, limits, emit
         self._mover, self._restorer, self._reports = mover, restorer, reports
         self._ahead = RunAhead(state, runner, enabled=runs_ahead)
+        self._holding = Holding(state)
         self._firing = FiringState()
         self._quiet_since = self._runnable_since = self._committed = time.monotonic()
         self._wait_seconds = 0.0
@@ -73,7 +75,7 @@ class TickLoop:
             moved = self._move_pages(plan)
             if plan.chunks:
                 await self._tick(plan)
-            elif self._mover.has_loads:
+            elif self._mover.is_awaited:
                 await self._mover.carry_out()
             elif not moved:
                 await self._wait_for_change()
@@ -83,7 +85,8 @@ class TickLoop:
     def plan(self) -> Plan:
         """This moment's plan; an empty one when it is better to wait for more contexts (Q9)."""
         now = time.monotonic()
-        if not self._state.working():  # after every batch of a lone program: no picture is needed to see that
+        # After every batch of a lone program: no picture is needed to see that.
+        if not self._state.working() and not self._state.pages_to_withhold:
             self._runnable_since, self._wait_seconds = now, 0.0
             return Plan()
         view = self._view()
@@ -97,15 +100,18 @@ class TickLoop:
         plan = self._policy.plan(view)
         if view.requests and not plan.chunks and not plan.moves_pages:
             plan = self._stalled_plan(now) or plan
+        plan = self._holding.waits(plan)
+        self._wait_seconds = self._wait_seconds or self._holding.seconds_left
         self._reports.planned(plan)
         return plan
 
     def _view(self, *, stalled: bool = False) -> View:
         rate = self._mover.prefill.tokens_per_second
+        limits = self._holding.limits(self._limits, self._runner.model.transients)
         return tick_view(
             self._state,
             self._bank,
-            lambda passes: paced(self._limits, passes, rate),
+            lambda passes: paced(limits, passes, rate),
             stalled=stalled,
             suspends=not self._runner.model.recurrent,
         )
@@ -134,7 +140,7 @@ class TickLoop:
             self._wait_seconds = max(self._firing.last_batch_seconds - quiet_seconds, 1e-4)
             return None
         plan = self._policy.plan(self._view(stalled=True))
-        if not plan.moves_pages:
+        if not plan.moves_pages and not self._state.relax():
             left_seconds = patience(self._state, self._patience_seconds) - quiet_seconds
             if left_seconds > 0:
                 self._wait_seconds = left_seconds
@@ -153,18 +159,20 @@ class TickLoop:
     # Pages.
 
     def _move_pages(self, plan: Plan) -> bool:
-        """Carry out suspensions, restores and grants, in this order; whether that changed anything."""
+        """Carry out suspensions, withhold pages, restore and grant, in this order; whether that changed anything."""
         contexts = self._state.contexts
         for suspension in plan.suspensions:
             self._restorer.suspend(contexts[suspension.context])
             self._reports.suspended(suspension)
+        if withheld := self._state.store.withheld.take(self._state.pages_to_withhold):
+            self._mover.discard(withheld)
         begun = [self._restorer.begin(contexts[context]) for context in plan.restores]
         for context in plan.grants:
             contexts[context].fresh = True
             self._state.requests.pop(context).grant()
         if not all(begun):
             self._wait_seconds = RETRY_SECONDS
-        return bool(plan.suspensions or plan.grants) or any(begun)
+        return bool(plan.suspensions or plan.grants or withheld) or any(begun)
 
     # Batches.
 
@@ -314,7 +322,8 @@ class TickLoop:
     def page_usage(self) -> PageUsage:
         """Where the pages are at this moment, for events."""
         usage = self._state.store.usage(self._shared_pages())
-        return PageUsage(usage.capacity, usage.used, min(usage.shared, usage.used), usage.cached)
+        shared = min(usage.shared, usage.used)
+        return PageUsage(usage.capacity, usage.used, shared, usage.cached, usage.withheld)
 
     def _shared_pages(self) -> int:
         """Counted anew now and then, as it takes longer than anything else about an event."""

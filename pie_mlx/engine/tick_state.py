@@ -12,12 +12,26 @@ from pie_mlx.engine.page_request import PageRequest
 from pie_mlx.engine.passes import Pass
 from pie_mlx.engine.restoration import Restoration
 
+ATOMIC_TOKENS = 32
+"""Passes up to this long (decode steps, verification windows) run whole: splitting them would only delay them."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTerms:
+    """What ticks do without while the system is short of memory: `withheld_pages` of the pool, and batches that take
+    more than `step_bytes` while they are computed (None: any)."""
+
+    withheld_pages: int = 0
+    step_bytes: int | None = None
+
 
 @dataclass(slots=True)
 class TickState:
     """Live contexts, and at most one pass, one restore under way and one page request for each of them.
 
-    `foreseen` is what streams are expected to run next. `changed` wakes the loop. `window_cost` is what drafts take.
+    `memory` are the terms of the system's memory: `most_withheld` is less than they ask for once nothing moved for want
+    of pages, and while not even a short piece of a prompt fits them, it `holds_prompts`. `foreseen` is what streams are
+    expected to run next. `changed` wakes the loop. `window_cost` is what drafts take.
     """
 
     store: PageStore
@@ -27,6 +41,9 @@ class TickState:
     requests: dict[int, PageRequest] = field(default_factory=dict[int, PageRequest])
     foreseen: dict[int, Work] = field(default_factory=dict[int, Work])
     changed: asyncio.Event = field(default_factory=asyncio.Event)
+    memory: MemoryTerms = MemoryTerms()
+    holds_prompts: bool = False
+    most_withheld: int | None = None
     ticks: int = 0
     batch_contexts: int = 0
     window_cost: WindowCost = field(default_factory=WindowCost)
@@ -39,6 +56,35 @@ class TickState:
     def working(self) -> set[int]:
         """Every context that has work."""
         return self.passes.keys() | self.requests.keys() | self.restorations.keys()
+
+    def is_held(self, item: Pass) -> bool:
+        """Whether a prompt is not begun because its peak does not fit the system's memory."""
+        return self.holds_prompts and not item.replay and not item.cursor and item.remaining > ATOMIC_TOKENS
+
+    @property
+    def pages_to_withhold(self) -> int:
+        """Pages that are still to be withheld."""
+        wanted, most = self.memory.withheld_pages, self.most_withheld
+        return max(0, (wanted if most is None else min(wanted, most)) - self.store.withheld.count)
+
+    def relax(self) -> bool:
+        """Nothing moves, perhaps for want of withheld pages: half of them come back. Whether there were any."""
+        count = self.store.withheld.count
+        if count:
+            self.most_withheld = count // 2
+            self.store.withheld.give_back(count - count // 2)
+            self.changed.set()
+        return count > 0
+
+    def set_memory_terms(self, terms: MemoryTerms) -> None:
+        """From now on; what is withheld beyond them comes back."""
+        self.memory = terms
+        if not terms.withheld_pages:
+            self.most_withheld = None
+        surplus = self.store.withheld.count - terms.withheld_pages
+        if surplus > 0:
+            self.store.withheld.give_back(surplus)
+        self.changed.set()
 
     def next_pass(self, context: int) -> Pass | None:
         """What the context would run now: what it lost first."""

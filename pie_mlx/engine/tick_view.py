@@ -9,10 +9,7 @@ from pie_mlx.engine.market.settlement import Holding
 from pie_mlx.engine.passes import Pass
 from pie_mlx.engine.schedule import ContextView, Limits, PassView, RequestView, SharedRun, View
 from pie_mlx.engine.schedule.batching import all_fit
-from pie_mlx.engine.tick_state import TickState
-
-ATOMIC_TOKENS = 32
-"""Passes up to this long (decode steps, verification windows) run whole: splitting them would only delay them."""
+from pie_mlx.engine.tick_state import ATOMIC_TOKENS, TickState
 
 
 def tick_view(
@@ -25,13 +22,15 @@ def tick_view(
 ) -> View:
     """All that the policy may know; `limits_of` tells the limits of a batch of some passes.
 
-    Who holds what is worked out only when the requests exceed the available pages: otherwise nobody is suspended. Where
+    Who holds what is worked out only when the requests, and pages to withhold, exceed the available pages: otherwise
+    nobody is suspended. Where
     nobody may be (`suspends`), because a state that is not in pages would be computed twice, nobody holds anything.
     """
     available = state.store.available()
     requests, passes = tuple(_request_views(state)), tuple(_pass_views(state))
     limits = limits_of(passes)
-    short = sum(request.pages for request in requests) > available
+    withhold = state.pages_to_withhold
+    short = sum(request.pages for request in requests) + withhold > available
     held = state.store.holdings() if short and suspends else Holdings()
     contexts = state.contexts.values() if short else _ranked(state, requests, passes, limits)
     return View(
@@ -44,6 +43,7 @@ def tick_view(
         shared_runs=tuple(SharedRun(run.run, run.pages, run.holders) for run in held.runs),
         limits=limits,
         stalled=stalled,
+        withhold_pages=withhold,
     )
 
 
@@ -72,7 +72,7 @@ def _pass_views(state: TickState) -> Iterator[PassView]:
         if restoration.next_replay is not None:
             yield _pass_view(restoration.next_replay)
     for item in state.passes.values():
-        if state.store.is_usable(item.context.id):
+        if state.store.is_usable(item.context.id) and not state.is_held(item):
             yield _pass_view(item)
 
 

@@ -20,7 +20,7 @@ from pie_mlx.engine.schedule import Limits, Policy, Reason
 from pie_mlx.engine.spill import Spill
 from pie_mlx.engine.tick_loop import TickLoop
 from pie_mlx.engine.tick_reports import TickReports
-from pie_mlx.engine.tick_state import TickState
+from pie_mlx.engine.tick_state import MemoryTerms, TickState
 from pie_mlx.engine.tick_view import is_contended
 from pie_mlx.engine.timer import Timer
 from pie_mlx.errors import EngineStoppedError, ForwardTimeoutError
@@ -115,6 +115,22 @@ class Ticker:
     def step_ahead_seconds(self) -> float | None:
         """What a step that nobody has asked for yet would take; None where none is to be taken."""
         return self.plain_seconds if self._runs_ahead else None
+
+    @property
+    def capacity_pages(self) -> int:
+        """Pages of the pool."""
+        return self._state.store.capacity
+
+    def set_memory_terms(self, terms: MemoryTerms) -> None:
+        """What ticks do without from now on."""
+        if terms != self._state.memory:
+            self._state.set_memory_terms(terms)
+
+    def empty_cache(self) -> None:
+        """Forget cached pages where that gives memory back; contexts that are off-pool find theirs on the disk."""
+        if self._mover.returns_memory:
+            self._mover.discard(self._state.store.withheld.empty_cache())
+            self.wake()
 
     def page_usage(self) -> PageUsage:
         """Where the pages are; those that are shared as of lately, as counting them takes long."""
@@ -256,9 +272,11 @@ class Ticker:
 
     def _readiness(self, waiting: Pass) -> tuple[int, int] | None:
         """What stays the same while a pass could run and does not: how much of it is computed, and how often its
-        context went from the pool. None while it runs, and while the context is not in the pool or is being restored.
+        context went from the pool. None while it runs or waits for memory, and while the context is not in the pool or
+        is being restored.
         """
-        if waiting.in_batch or not self._state.store.is_usable(waiting.context.id):
+        state = self._state
+        if waiting.in_batch or state.is_held(waiting) or not state.store.is_usable(waiting.context.id):
             return None
         return waiting.cursor, waiting.context.suspensions
 

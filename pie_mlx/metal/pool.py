@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pie_mlx.errors import OutOfPagesError
-from pie_mlx.metal.arrays import begin_evaluation, evaluate, from_host, index_of, integers, to_host
+from pie_mlx.metal.arrays import begin_evaluation, evaluate, from_host, host_view, index_of, integers, to_host
+from pie_mlx.metal.discarding import can_discard, discard
 from pie_mlx.metal.storage import Storage, fastest_storage
 
 HostPages = npt.NDArray[Any]
@@ -183,6 +184,27 @@ class KvPool:
             self.storage.put(self._values[layer], self._rows_of(values), index)
         self._changed(pages)
         evaluate(self.arrays())
+
+    @property
+    def returns_memory(self) -> bool:
+        """Whether `discard` gives memory back: not that of a GPU, which is held as a whole."""
+        return self._starts_early and can_discard()
+
+    def discard(self, pages: Sequence[int]) -> int:
+        """Give the memory of pages back to the system, whose content nobody wants any more; how many bytes it took."""
+        if not self.returns_memory:
+            return 0
+        size, order = self.page_size, sorted(pages)
+        cuts = [place for place, page in enumerate(order) if not place or page != order[place - 1] + 1]
+        runs = [
+            (order[first] * size, (order[last - 1] + 1) * size)
+            for first, last in zip(cuts, [*cuts[1:], len(order)], strict=True)
+        ]
+        return sum(
+            discard(host_view(array), (span for run in runs for span in self.storage.spans(array, *run)))
+            for array in self.arrays()
+            if array.size
+        )
 
     def _copy_round(self, copies: Sequence[tuple[int, int, int]]) -> None:
         source = integers(self._slots([(page, rows) for page, _, rows in copies]))

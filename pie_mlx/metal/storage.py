@@ -10,6 +10,10 @@ from pie_mlx.metal.arrays import host_view, put_rows
 HostArray = npt.NDArray[Any]
 
 
+Spans = list[tuple[int, int]]
+"""First byte and end of parts of an array."""
+
+
 class Storage(Protocol):
     """One array over all slots. `put` replaces rows in place if nobody holds a view; the others read, lazily."""
 
@@ -19,6 +23,7 @@ class Storage(Protocol):
     def span(self, array: mx.array, start: int, stop: int) -> mx.array: ...
     def pages(self, array: mx.array, pages: mx.array, page_size: int) -> mx.array: ...
     def host(self, array: mx.array) -> HostArray: ...
+    def spans(self, array: mx.array, start: int, stop: int) -> Spans: ...
 
 
 class HeadMajor:
@@ -53,6 +58,12 @@ class HeadMajor:
         """The evaluated array as [heads, slots, dim], without a copy."""
         return host_view(array)
 
+    def spans(self, array: mx.array, start: int, stop: int) -> Spans:
+        """Where slots `start` .. `stop` lie: a part of each head."""
+        heads, slots, dim = array.shape
+        row = dim * array.itemsize
+        return [((head * slots + start) * row, (head * slots + stop) * row) for head in range(heads)]
+
 
 class SlotMajor:
     """`[slots, heads, dim]`, which is `[pages, page_size, heads, dim]`: what the Metal kernels read."""
@@ -81,6 +92,11 @@ class SlotMajor:
     def host(self, array: mx.array) -> HostArray:
         """The evaluated array as [heads, slots, dim], without a copy."""
         return host_view(array).swapaxes(0, 1)
+
+    def spans(self, array: mx.array, start: int, stop: int) -> Spans:
+        """Where slots `start` .. `stop` lie."""
+        row = array.nbytes // array.shape[0]
+        return [(start * row, stop * row)]
 
 
 def fastest_storage() -> Storage:

@@ -41,6 +41,8 @@ def engine_settings(model: ModelConfig, home: Path) -> EngineSettings:
         default_token_limit=model.scheduler.default_token_limit,
         revision=model.revision,
         buffer_cache_bytes=model.engine.buffer_cache_mb << 20,
+        watches_memory=model.engine.watch_memory,
+        wires_memory=model.engine.wire_memory,
         request_timeout_seconds=model.scheduler.request_timeout_secs,
     )
 

@@ -1,5 +1,9 @@
 """The memory of the pages."""
 
+import mmap
+import sys
+from pathlib import Path
+
 import mlx.core as mx
 import numpy as np
 import pytest
@@ -94,3 +98,40 @@ def test_a_budget_below_one_page_is_refused_with_the_numbers() -> None:
 
 def test_a_budget_is_spent_in_whole_pages() -> None:
     assert pages_for_budget(SHAPES, PAGE_SIZE, mx.float32, 512 * 7 + 511) == 7
+
+
+def resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a pool keeps its memory")
+def test_discarded_pages_go_back_to_the_system_and_others_keep_their_content() -> None:
+    pool = KvPool([LayerShape(2, 64, 64)] * 2, pages=2048, page_size=16, dtype=mx.float32)
+    content = [(np.ones((1, 16, 2, 64), np.float32), np.full((1, 16, 2, 64), 2.0, np.float32))] * 2
+    for page in (0, 99, 1500, 2047):
+        pool.write_pages([page], content)
+    before = resident_bytes()
+    given = pool.discard([page for page in range(2048) if page not in (0, 99, 2047)])
+    assert given > 0.99 * pool.bytes() * 2045 / 2048
+    assert before - resident_bytes() > 0.9 * given
+    for page, expected in ((0, 1.0), (99, 1.0), (1500, 0.0), (2047, 1.0)):
+        assert (pool.read_pages([page])[1][0] == expected).all()
+    pool.write_pages([1500], content)
+    assert (pool.read_pages([1500])[0][1] == 2.0).all()
+
+
+@pytest.mark.parametrize("storage", [HeadMajor(), SlotMajor()])
+def test_what_is_discarded_are_the_slots_of_those_pages(storage: Storage) -> None:
+    array = storage.empty(8, 3, 5, mx.float16)
+    storage.put(array, mx.ones((2, 3, 5), mx.float16), mx.array([3, 4]))
+    mx.eval(array)
+    found = np.array(array).reshape(-1).view(np.uint8)
+    for start, stop in storage.spans(array, 3, 5):
+        found[start:stop] = 0
+    assert not found.any()
+
+
+def test_the_memory_of_a_gpu_stays_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mx, "default_device", lambda: mx.gpu)
+    pool = KvPool([LayerShape(2, 64, 64)], pages=4, page_size=16, dtype=mx.float32)
+    assert (pool.returns_memory, pool.discard([0, 1, 2, 3])) == (False, 0)

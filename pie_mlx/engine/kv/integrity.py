@@ -64,6 +64,7 @@ def _require(holds: bool, what: str) -> None:
 def _check_pages(books: Books, segments: Iterable[Segment]) -> None:
     owners = Counter(books.pool.free.keys())
     owners.update(books.pool.promised.values())
+    owners.update(books.pool.withheld)
     owners.update(resident_page(record) for segment in segments for record in segment.pages)
     owners.update(page for context in books.residents() for page in context.block_table[context.committed :])
     _require(set(owners) == set(range(books.pool.capacity)), "a page was lost, or does not exist")

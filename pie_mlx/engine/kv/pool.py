@@ -30,7 +30,7 @@ class Shelf:
 
 
 class PagePool:
-    """Page ids 0 .. capacity - 1, each free, reclaimable (cached or held by snapshots only) or in use.
+    """Page ids 0 .. capacity - 1, each free, reclaimable (cached or held by snapshots only), in use or withheld.
 
     A free page may be promised to a context: its next request gets that page, unless somebody needed it before. Pages
     that one context gets are neighbours where possible: attention reads those where they lie. `displaced` are contexts
@@ -42,6 +42,7 @@ class PagePool:
         self.free = dict.fromkeys(range(capacity - 1, -1, -1))
         self.promised: dict[int, int] = {}
         self.displaced: set[int] = set()
+        self.withheld: list[int] = []
         self.cached = Shelf()
         self.snapshot_only = Shelf()
         self.lost: deque[PageContent] = deque(maxlen=capacity)
@@ -81,6 +82,10 @@ class PagePool:
             taken.append(self._pop(taken[-1] if taken else behind))
         taken.extend(sorted(self._reclaim() for _ in range(pages - len(taken))))
         return taken
+
+    def take_cached(self) -> list[int]:
+        """All cached pages, whose content is forgotten."""
+        return [self._reclaim() for _ in range(self.cached.pages)]
 
     def _pop(self, behind: int | None) -> int:
         """A free page: the one `behind` a page if that is free, or the last that was freed."""

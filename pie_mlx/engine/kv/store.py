@@ -33,6 +33,7 @@ from pie_mlx.engine.kv.values import (
     Suspension,
     Transcript,
 )
+from pie_mlx.engine.kv.withheld import Withheld
 from pie_mlx.engine.kv.working import PlainInput, RecordedInput, WorkingPages, pages_for
 from pie_mlx.engine.kv.working_token import WorkingToken
 from pie_mlx.errors import InvalidArgumentError
@@ -71,6 +72,7 @@ class PageStore:
         self._undoer = Undoer(self._trie, self._images, self._suspender, page_size)
         self._snapshots = SnapshotShelf(self._trie, self._images, page_size, snapshot_limits)
         self._contexts = ContextTable(self._trie.root)
+        self.withheld = Withheld(self._pool)
 
     # Contexts.
 
@@ -254,9 +256,9 @@ class PageStore:
         """Where the pages are; `shared_pages` when the caller knows them, as counting them is what takes time."""
         pool = self._pool
         free, cached, snapshot_only = pool.free_pages, pool.cached.pages, pool.snapshot_only.pages
-        used = pool.capacity - free - cached - snapshot_only
+        used = pool.capacity - free - cached - snapshot_only - self.withheld.count
         shared = self.shared_pages() if shared_pages is None else shared_pages
-        return PoolUsage(pool.capacity, free, cached, snapshot_only, used, shared)
+        return PoolUsage(pool.capacity, free, cached, snapshot_only, used, shared, self.withheld.count)
 
     def effective_pages(self, context: int) -> float:
         """K9 for one context; 0.0 off-pool."""

@@ -152,7 +152,8 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class PoolUsage:
-    """Pages by what they are to the pool: capacity = free + cached + snapshot_only + used; shared is part of used."""
+    """Pages by what they are to the pool: capacity = free + cached + snapshot_only + used + withheld; shared is part of
+    used."""
 
     capacity: int
     free: int
@@ -160,3 +161,4 @@ class PoolUsage:
     snapshot_only: int
     used: int
     shared: int
+    withheld: int = 0

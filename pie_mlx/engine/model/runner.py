@@ -14,6 +14,7 @@ from pie_mlx.engine.model.ahead import Ahead
 from pie_mlx.engine.model.batch import Batch, Outcome, Work
 from pie_mlx.engine.model.burst import Burst
 from pie_mlx.engine.model.loaded import LoadedModel
+from pie_mlx.engine.model.memory import Residency
 from pie_mlx.engine.model.ragged import Reads, step_input
 from pie_mlx.engine.model.reading import Reading
 from pie_mlx.errors import BatchFailedError
@@ -34,6 +35,7 @@ class Runner:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pie-mlx")
         self._beside = ThreadPoolExecutor(1, thread_name_prefix="pie-beside")  # works while `_thread` waits
         self._model: LoadedModel | None = None
+        self.residency = Residency()
         self._ahead: Ahead | None = None
         self._submitted, self._begun, self._given_up = 0, 0, 0  # each is written by one thread
 
@@ -88,8 +90,22 @@ class Runner:
         """
         return self._submit(lambda: self._go_on(batch, successors))
 
+    def ease(self) -> asyncio.Future[None]:
+        """Give back what the device holds beside arrays in use: freed buffers, and wired memory until `hold`."""
+
+        def release() -> None:
+            mx.clear_cache()
+            self.residency.release()
+
+        return self.call(release)
+
+    def hold(self) -> asyncio.Future[None]:
+        """Wire memory again that `ease` gave back."""
+        return self.call(self.residency.hold)
+
     def close(self) -> None:
-        """End the threads once the current batch is done."""
+        """End the threads once the current batch is done, with the wired limit that was there before."""
+        self._thread.submit(self.residency.release)
         self._thread.shutdown(wait=True)
         self._beside.shutdown(wait=True)
         self._model = None

@@ -61,12 +61,22 @@ class _Allocator:
         self.victims = Victims(view, order)
 
     def run(self) -> Allocation:
+        self._withhold(self.view.withhold_pages)
         waiting = sorted(self.view.requests, key=self._turn)
         while waiting:
             waiting = self._scan(waiting)
         gone = {suspension.context for suspension in self.result.suspensions}
         self.result.waits = [wait for wait in self.result.waits if wait.context not in gone]
         return self.result
+
+    def _withhold(self, pages: int) -> None:
+        """Sets `pages` aside, those of the first victims if need be; the last victim keeps its own and goes on."""
+        for victim in self.victims.up_to(self.victims.all - 1):
+            if self.pages.available >= pages:
+                break
+            self._record(victim, self._reason(victim, pages, ReasonKind.MEMORY, suspended=True), victim.context)
+            self.pages.available += self.pages.release(victim)
+        self.pages.available = max(0, self.pages.available - pages)
 
     def _turn(self, request: RequestView) -> tuple[float, ...]:
         context = self.contexts[request.context]

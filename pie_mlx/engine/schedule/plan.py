@@ -28,11 +28,11 @@ class Wait(msgspec.Struct, frozen=True):
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """One tick, to be carried out in this order: suspensions, restores, grants, chunks.
+    """One tick, to be carried out in this order: suspensions, pages to withhold, restores, grants, chunks.
 
-    The pages of `restores` and `grants` are available once the suspensions are done. `chunks` is sorted by context and
-    may name passes of `grants`. A plan without chunks that moved pages calls for another plan at once; it is not a
-    tick.
+    The pages of `restores` and `grants` are available once the suspensions are done and pages are withheld. `chunks`
+    is sorted by context and may name passes of `grants`. A plan without chunks that moved pages calls for another plan
+    at once; it is not a tick.
     """
 
     chunks: tuple[Chunk, ...] = ()

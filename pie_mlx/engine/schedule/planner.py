@@ -22,7 +22,7 @@ def make_plan(view: View, order: Order) -> Plan:
 
 
 def _allocate(view: View, order: Order) -> Allocation:
-    if not view.requests:
+    if not view.requests and not view.withhold_pages:
         return Allocation()
     moves = allocate(view, order)
     if not view.stalled or moves.serves_somebody or _runnable(view, moves):

@@ -14,6 +14,7 @@ class ReasonKind(StrEnum):
     NEWER = "newer"
     NO_PAGES = "no_pages"
     PAGES_COMING = "pages_coming"
+    MEMORY = "memory"
     BATCH_CONTEXTS = "batch_contexts"
     BATCH_TOKENS = "batch_tokens"
 
@@ -51,6 +52,8 @@ class Reason(msgspec.Struct, frozen=True):
                 return f"came after the requester, which needs {self._pages()}"
             case ReasonKind.PAGES_COMING:
                 return f"needs {self._pages()}, which others give back after their next pass"
+            case ReasonKind.MEMORY:
+                return "the system is short of memory"
             case ReasonKind.BATCH_CONTEXTS:
                 return "the batch has no slot left"
             case ReasonKind.BATCH_TOKENS:

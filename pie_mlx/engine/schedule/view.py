@@ -75,7 +75,8 @@ class RequestView(msgspec.Struct, frozen=True):
 class View(msgspec.Struct, frozen=True):
     """The engine before tick `tick`, while no batch is in flight.
 
-    `available_pages` are free, cached and snapshot-only pages (K8). `contexts` holds every live context; those without
+    `available_pages` are free, cached and snapshot-only pages (K8); `withhold_pages` of them, or of those that contexts
+    give back, are to be left unused. `contexts` holds every live context; those without
     work may be left out while all requests together fit into the available pages, and all of them while nobody requests
     pages and one batch has room for all passes. `passes` and `requests` have at most one entry of each context.
     `stalled`: nothing was runnable for as long as `firing.is_stalled` asks.
@@ -90,3 +91,4 @@ class View(msgspec.Struct, frozen=True):
     shared_runs: tuple[SharedRun, ...] = ()
     limits: Limits = Limits()
     stalled: bool = False
+    withhold_pages: int = 0

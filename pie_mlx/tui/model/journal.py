@@ -11,6 +11,7 @@ from pie_mlx.events import (
     McpCalled,
     McpServerStarted,
     McpServerStopped,
+    MemoryChanged,
     PagesSpilled,
     ProcessFailed,
     ProcessFile,
@@ -69,6 +70,8 @@ def _engine_entry(event: Event) -> LogEntry | None:
             return LogEntry("debug", f"wrote {pages} pages to the spill file, which holds {stored}")
         case SpillChanged(state=state, text=text):
             return LogEntry("info" if state == "ready" else "error", f"spill file {state}: {text}")
+        case MemoryChanged(level=level, text=text):
+            return LogEntry("info" if level == "normal" else "warning", f"memory {level}: {text}")
         case McpServerStarted(server=server, start=start):
             return LogEntry("info", f"MCP server {server} connected" + (f" again ({start})" if start > 1 else ""))
         case McpServerStopped(server=server, reason=reason):

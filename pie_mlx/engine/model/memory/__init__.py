@@ -7,6 +7,7 @@ from pie_mlx.engine.model.memory.pool_size import (
     memory_bytes,
     pool_pages,
 )
+from pie_mlx.engine.model.memory.residency import Residency, WiringFacts, refused_because, wiring_facts
 from pie_mlx.engine.model.memory.segments import Segments
 from pie_mlx.engine.model.memory.transients import USUAL_BATCH, BatchSize, Transients, traced_row_bytes
 
@@ -15,10 +16,14 @@ __all__ = [
     "USUAL_BATCH",
     "BatchSize",
     "Footprint",
+    "Residency",
     "Segments",
     "Transients",
+    "WiringFacts",
     "bound_buffer_cache",
     "memory_bytes",
     "pool_pages",
+    "refused_because",
     "traced_row_bytes",
+    "wiring_facts",
 ]

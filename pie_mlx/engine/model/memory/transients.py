@@ -49,6 +49,15 @@ class Transients:
         logits = batch.logit_rows * self.vocabulary_size * mx.float32.size * LOGIT_COPIES
         return min(at_once, self.layers) * layer + logits
 
+    def fitting_rows(self, allowed_bytes: int, batch: BatchSize, fewest: int) -> int:
+        """Rows of the largest batch up to `batch` that takes no more than `allowed_bytes`; 0 if `fewest` rows do."""
+        rows = batch.rows
+        while self.step_bytes(BatchSize(rows, min(rows, batch.logit_rows))) > allowed_bytes:
+            if rows <= fewest:
+                return 0
+            rows = max(fewest, rows // 2)
+        return rows
+
 
 def traced_row_bytes(model: Module, heads: Sequence[Module], trace: Callable[[], tuple[Any, tuple[int, ...]]]) -> int:
     """Bytes that the layers answer for one row, found by building a pass (`trace`) and computing nothing.

@@ -1,0 +1,53 @@
+"""From readings to a level that does not flutter."""
+
+from enum import IntEnum
+
+from pie_mlx.engine.pressure.reading import MemoryReading
+
+SCARCE, NONE_LEFT = 0.08, 0.03
+"""Shares of the memory that are available below which it is short: a warning, and critical."""
+
+STALLED_PERCENT, STUCK_PERCENT = 10.0, 40.0
+"""Time that all programs wait for memory, above which it is short in the same two ways."""
+
+CALM_READINGS = 5
+"""Readings in a row that must be better before the level falls."""
+
+
+class Level(IntEnum):
+    """How short memory is."""
+
+    NORMAL = 0
+    WARNING = 1
+    CRITICAL = 2
+
+
+def level_of(reading: MemoryReading) -> Level:
+    """The level of one reading. Where the system judges by itself, as macOS does, its word counts."""
+    if reading.system_level:
+        return {1: Level.NORMAL, 2: Level.WARNING}.get(reading.system_level, Level.CRITICAL)
+    share = reading.available_bytes / max(1, reading.total_bytes)
+    if share < NONE_LEFT or reading.stalled >= STUCK_PERCENT:
+        return Level.CRITICAL
+    return Level.WARNING if share < SCARCE or reading.stalled >= STALLED_PERCENT else Level.NORMAL
+
+
+class Gauge:
+    """Follows readings: up at once, down when CALM_READINGS in a row are lower, to the highest of these."""
+
+    def __init__(self) -> None:
+        self.level = Level.NORMAL
+        self._lower: list[Level] = []
+
+    def observe(self, reading: MemoryReading) -> Level:
+        """The level after one more reading."""
+        found = level_of(reading)
+        if found >= self.level:
+            self.level = found
+            self._lower.clear()
+            return self.level
+        self._lower.append(found)
+        if len(self._lower) == CALM_READINGS:
+            self.level = max(self._lower)
+            self._lower.clear()
+        return self.level

@@ -1,0 +1,70 @@
+"""Pages that the pool does without for a while."""
+
+import pytest
+
+from pie_mlx.engine.kv import PageStore
+from pie_mlx.engine.kv.working_token import WorkingToken
+from pie_mlx.errors import OutOfPagesError
+
+
+def store_with(cached: int, held: int, pages: int = 10) -> tuple[PageStore, int]:
+    """A pool of one-token pages: some cached, some held by the context that is answered."""
+    store = PageStore(pages=pages, page_size=1, identity=b"")
+    contexts = [store.create(), store.create()]
+    for context, count in zip(contexts, (cached, held), strict=True):
+        store.reserve(context, count)
+        store.append(context, [WorkingToken(100 * context + index, index) for index in range(count)])
+        store.commit_full(context)
+    store.release(contexts[0])
+    return store, contexts[1]
+
+
+def test_free_pages_go_first_then_cached_ones_and_held_ones_never() -> None:
+    store, _ = store_with(cached=3, held=4)
+    store.withheld.take(3)
+    assert (store.usage().cached, store.available()) == (3, 3)
+    store.withheld.take(100)
+    assert (store.withheld.count, store.usage().cached, store.available()) == (6, 0, 0)
+    assert store.usage().used == 4
+    store.check_integrity()
+
+
+def test_a_withheld_page_can_be_taken_by_nobody() -> None:
+    store, context = store_with(cached=3, held=4)
+    store.withheld.take(5)
+    store.reserve(context, 1)
+    with pytest.raises(OutOfPagesError):
+        store.reserve(context, 1)
+
+
+def test_a_request_for_more_than_is_left_may_still_wait() -> None:
+    store, context = store_with(cached=0, held=4)
+    store.withheld.take(6)
+    store.require_capacity(context, 6)
+
+
+def test_pages_come_back_one_by_one_or_all() -> None:
+    store, context = store_with(cached=0, held=4)
+    taken = set(store.withheld.take(6))
+    store.withheld.give_back(2)
+    assert (store.withheld.count, store.available()) == (4, 2)
+    store.withheld.give_back(100)
+    assert (store.withheld.count, store.available()) == (0, 6)
+    store.reserve(context, 6)
+    assert set(store.block_table(context)[4:]) == taken
+    store.check_integrity()
+
+
+def test_an_emptied_cache_is_free() -> None:
+    store, _ = store_with(cached=3, held=4)
+    assert len(store.withheld.empty_cache()) == 6
+    assert (store.usage().cached, store.usage().free) == (0, 6)
+    store.check_integrity()
+
+
+def test_what_a_suspended_context_wants_is_told_before_its_page_goes() -> None:
+    store, context = store_with(cached=0, held=4)
+    store.suspend(context)
+    store.withheld.take(8)
+    assert len(store.take_lost()) == 2
+    store.check_integrity()
