@@ -33,6 +33,9 @@ class Holding:
 
     def waits(self, plan: Plan) -> Plan:
         """The plan with the prompts that wait for memory."""
+        if not self._state.holds_prompts:
+            self._since = None
+            return plan
         held = [item.context for item in self._state.passes.values() if self._state.is_held(item)]
         if not held or plan.chunks:
             self._since = None
