@@ -83,13 +83,9 @@ class PageMover:
             case _Lost():
                 await self._save(move)
             case _Discarded(pages=pages):
-                await self._runner.call(lambda: self._runner.model.pool.discard(pages))
+                await self._runner.move_pages(lambda pool: pool.discard(pages))
             case PageLoad():
                 await self._load(move)
-
-    async def carry_out_all(self) -> None:
-        """Do everything queued."""
-        await self._copy_now(list(await self.carry_out()))
 
     async def close(self) -> None:
         if self._spill is not None:
@@ -103,7 +99,7 @@ class PageMover:
         if copies:
             rows = [(copy.source, copy.target, copy.rows) for copy in copies]
             copies.clear()
-            await self._runner.call(lambda: self._runner.model.pool.copy_pages(rows))
+            await self._runner.copy_pages(rows)
 
     async def _save(self, lost: _Lost) -> None:
         """Write what is worth it; the rest is replayed when it is wanted."""
@@ -115,7 +111,7 @@ class PageMover:
         kept = wanted[: len(slots)]
         if not kept:
             return
-        content = await self._runner.call(lambda: self._runner.model.pool.read_pages([item.page for item in kept]))
+        content = await self._runner.move_pages(lambda pool: pool.read_pages([item.page for item in kept]))
         await spill.write(slots, content)
         for item, slot in zip(kept, slots, strict=True):
             self._store.mark_spilled(item, slot)
@@ -129,6 +125,6 @@ class PageMover:
         content = loaded.content
         if content is not None and load.is_wanted():
             targets = [read.target for read in load.reads]
-            await self._runner.call(lambda: self._runner.model.pool.write_pages(targets, content))
+            await self._runner.move_pages(lambda pool: pool.write_pages(targets, content))
         if load.is_wanted():
             load.done(loaded.damaged)

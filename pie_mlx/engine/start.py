@@ -19,6 +19,7 @@ from pie_mlx.engine.model.loading import load_model, null_model
 from pie_mlx.engine.model.memory import BatchSize, wiring_facts
 from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.pressure import MemoryKeeper, memory_reader
+from pie_mlx.engine.model.warm_up import warm_up
 from pie_mlx.engine.schedule import Limits, policy
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
@@ -197,6 +198,7 @@ def _complete(settings: EngineSettings, model: LoadedModel, progress: Callable[[
             largest_batch=largest,
             progress=progress,
         )
+        warm_up(model, progress)
         return None
     draft = load_draft_model(
         str(settings.draft_model),
@@ -215,4 +217,6 @@ def _complete(settings: EngineSettings, model: LoadedModel, progress: Callable[[
         largest_batch=largest,
         progress=progress,
     )
+    for each in (model, draft):
+        warm_up(each, progress)
     return draft

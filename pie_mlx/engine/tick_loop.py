@@ -202,10 +202,8 @@ class TickLoop:
             batch = Batch(tailed or works, following=self._following(chunks), tail=bool(tailed))
         else:
             successors = self._ahead.successors(chunks, works)
-        if ahead:
-            await self._mover.carry_out_all()
-            return await self._runner.go_on(batch, successors)
-        return await self._runner.run(replace(batch, copies=await self._mover.carry_out()), successors)
+        batch = replace(batch, copies=await self._mover.carry_out())
+        return await (self._runner.go_on if ahead else self._runner.run)(batch, successors)
 
     def chunks(self, plan: Plan) -> Chunks:
         """The passes of a plan, each with how many of its inputs run."""

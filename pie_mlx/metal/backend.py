@@ -1,6 +1,6 @@
 """Who runs the kernels: the Metal device, the emulator, or nobody."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
@@ -43,6 +43,16 @@ class Backend:
         """Whether kernel `name` is to be used at all."""
         return self.kind != "off" and name not in self.disabled
 
+    @property
+    def launched(self) -> frozenset[str]:
+        """The kernels that were launched so far and are still used."""
+        return frozenset(self._built) - self.disabled
+
+    def without(self, kernels: Collection[str]) -> "Backend":
+        """This backend less some kernels."""
+        behind = {kernel for kernel, front in MERGED_INTO.items() if front in kernels}
+        return replace(self, disabled=self.disabled.union(kernels, behind))
+
     def launch(
         self,
         name: str,
@@ -54,18 +64,22 @@ class Backend:
     ) -> list[mx.array]:
         """Launch a kernel; arrays are bound by name. Answers its outputs in declared order.
 
-        Raises InvalidArgumentError for a missing or unknown name and InvalidTypeError for a wrong element type.
+        Raises InvalidArgumentError for a missing or unknown name and InvalidTypeError for a wrong element type. Every
+        error bears a note that names the kernel. MLX tells of most only when outputs are evaluated (`faults`).
         """
-        source, kernel = self._kernel(name)
-        ordered = _ordered(source, inputs, template)
-        return kernel(
-            inputs=ordered,
-            template=list(template.items()),
-            grid=grid,
-            threadgroup=threadgroup,
-            output_shapes=[tuple(outputs[port.name][0]) for port in source.outputs],
-            output_dtypes=[outputs[port.name][1] for port in source.outputs],
-        )
+        try:
+            source, kernel = self._kernel(name)
+            return kernel(
+                inputs=_ordered(source, inputs, template),
+                template=list(template.items()),
+                grid=grid,
+                threadgroup=threadgroup,
+                output_shapes=[tuple(outputs[port.name][0]) for port in source.outputs],
+                output_dtypes=[outputs[port.name][1] for port in source.outputs],
+            )
+        except Exception as error:
+            error.add_note(f"while kernel {name} was launched")
+            raise
 
     def _kernel(self, name: str) -> tuple[KernelSource, Callable[..., list[mx.array]]]:
         if name not in self._built:
@@ -133,6 +147,5 @@ def off_backend() -> Backend:
 
 def with_record(backend: Backend, record: KernelRecord) -> Backend:
     """The backend without the kernels that fail here, and with the measured threshold."""
-    behind = {kernel for kernel, front in MERGED_INTO.items() if front in record.failing}
     rows = record.gather_rows or backend.gather_rows
-    return replace(backend, disabled=backend.disabled | record.failing | behind, gather_rows=rows)
+    return replace(backend.without(record.failing), gather_rows=rows)

@@ -1,6 +1,6 @@
 """Attention of a step by kernels: decode rows, verification windows and chunks, each in one launch per layer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -11,7 +11,13 @@ from pie_mlx.metal.arrays import integers
 from pie_mlx.metal.kernel_pool import KernelPool
 from pie_mlx.metal.kernels.attention_rows import AttentionRows, attention_rows
 from pie_mlx.metal.kernels.gathered_attention import gathered_attention
-from pie_mlx.metal.kernels.paged_attention import AttentionOptions, PoolShape, paged_attention, pool_shape
+from pie_mlx.metal.kernels.paged_attention import (
+    PARTITION,
+    AttentionOptions,
+    PoolShape,
+    paged_attention,
+    pool_shape,
+)
 from pie_mlx.metal.kernels.paged_prefill import paged_prefill, tile_size
 from pie_mlx.metal.visibility import BoolArray, Run, expanded
 
@@ -43,6 +49,18 @@ class Rows:
     runs: tuple[Run, ...]
     order: tuple[int, ...]
     index: mx.array
+
+
+def run_kinds(gather_rows: int, room: int) -> Iterator[tuple[int, int, bool]]:
+    """Rows, KV length and whether there are masks, of runs that need all specialisations between them; `room` is the
+    longest that there can be."""
+    for rows in (1, WINDOW_ROWS, PREFILL_ROWS):
+        for length in (rows + 1, PARTITION + 1):
+            if length <= room:
+                yield rows, length, False
+                yield rows, length, True
+    if gather_rows <= min(room, PARTITION):
+        yield gather_rows, gather_rows, False
 
 
 def _kind(run: Run, tiled: bool, gather_rows: int) -> Kind:

@@ -1,6 +1,6 @@
 """The page pool whose memory only kernels touch: written in place through an input, ordered by fences."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from pie_mlx.metal.arrays import evaluate, to_host
 from pie_mlx.metal.backend import Backend
+from pie_mlx.metal.faults import suspects
 from pie_mlx.metal.kernels.kv_write import kv_write
 from pie_mlx.metal.kernels.page_moves import page_copy, page_gather, page_scatter
 from pie_mlx.metal.kernels.requirements import first_fence, padded
@@ -80,12 +81,13 @@ class KernelPool(KvPool):
     def revision(self, layers: range) -> Callable[[], None]:
         """Comes back to the fences that `layers` have now: kernels that are in no chain then never run.
 
-        It waits for those that have begun: nothing would order them and what follows on the older fences.
+        It waits for those that have begun: nothing would order them and what follows on the older fences. Raises what
+        they failed with.
         """
         fences = [(self.layers[layer], self.layers[layer].fence) for layer in layers]
 
         def restore() -> None:
-            _end_what_has_begun()
+            mx.synchronize()
             for layer, fence in fences:
                 layer.fence = fence
 
@@ -93,9 +95,24 @@ class KernelPool(KvPool):
 
     def recover(self) -> None:
         """Begin new chains: a fence of the failed step would fail in every step behind it."""
-        _end_what_has_begun()
+        with suppress(RuntimeError):  # the step says once more that it failed
+            mx.synchronize()
         for layer in self.layers:
             layer.fence = first_fence()
+
+    def suspects(self, error: Exception) -> frozenset[str]:
+        """Kernels that were launched and may be what failed with `error`."""
+        return suspects(error, self.backend.launched)
+
+    def without(self, kernels: Collection[str]) -> KvPool:
+        """The pool that goes on with the same pages, and none of these kernels: this, or one of MLX operations."""
+        self.backend = self.backend.without(kernels)
+        if kernels_carry(self.backend, self.shapes, self.page_size):
+            return self
+        self.layers.clear()  # a view of an array that is written to would have MLX copy the array
+        held, sizes = KvPool.arrays(self), {"pages": self.pages, "page_size": self.page_size}
+        self._keys, self._values = list[mx.array](), list[mx.array]()
+        return KvPool(self.shapes, **sizes, dtype=self.dtype, storage=self.storage, arrays=held)
 
     def write(self, layer: int, keys: mx.array, values: mx.array, write: SlotWrite) -> None:
         """Store `keys` [rows, kv_heads, key_dim] and `values` [rows, kv_heads, value_dim]; K is already rotated."""
@@ -172,11 +189,6 @@ class KernelPool(KvPool):
         taken = read()
         evaluate(taken)
         return taken
-
-
-def _end_what_has_begun() -> None:
-    with suppress(RuntimeError):  # a step that failed says so once more
-        mx.synchronize()
 
 
 def _batched(pages: mx.array, shape: tuple[int, ...]) -> mx.array:

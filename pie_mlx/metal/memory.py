@@ -1,12 +1,16 @@
 """A page pool together with the mirrors of what is read from it."""
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import mlx.core as mx
 
+from pie_mlx.metal.faults import one_line, passes
 from pie_mlx.metal.mirror import Mirrors
 from pie_mlx.metal.pool import KvPool
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -30,6 +34,23 @@ class PageMemory:
     def recover(self) -> None:
         """A step has failed while it was computed: forget what of it waits to be written."""
         self.pool.recover()
+
+    def mend(self, error: Exception) -> bool:
+        """Whether what failed with `error` is worth a second time.
+
+        Kernels that may be to blame are not used any more, and one line of the log says so. What was computed before
+        stays in the pages.
+        """
+        condemned = self.pool.suspects(error)
+        if not condemned and not passes(error):
+            return False
+        self.recover()
+        if condemned:
+            self.pool = self.pool.without(condemned)
+            self.mirrors = Mirrors(self.pool)
+            names, why = ", ".join(sorted(condemned)), one_line(error)
+            _log.warning("metal: MLX operations are used instead of %s until the next start: %s", names, why)
+        return True
 
 
 @dataclass(slots=True)

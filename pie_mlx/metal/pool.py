@@ -1,6 +1,6 @@
 """The memory of the KV pages: one array per layer for K and one for V, allocated once, written in place."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,7 +81,9 @@ class KvPool:
         page_size: int,
         dtype: mx.Dtype,
         storage: Storage | None = None,
+        arrays: Sequence[mx.array] = (),
     ) -> None:
+        """Zeros, or what `arrays` hold: those of another pool of these sizes and storage, which lets go of them."""
         self.shapes = tuple(shapes)
         self.pages, self.page_size, self.dtype = pages, page_size, dtype
         self.storage = storage or fastest_storage()
@@ -91,9 +93,10 @@ class KvPool:
         self.clock = 0
         self._changed_at, self._changed_before = np.zeros((2, pages), np.int64)
         slots = pages * page_size
-        self._keys = [self.storage.empty(slots, shape.kv_heads, shape.key_dim, dtype) for shape in self.shapes]
-        self._values = [self.storage.empty(slots, shape.kv_heads, shape.value_dim, dtype) for shape in self.shapes]
-        evaluate(self.arrays())
+        sizes = [(shape.kv_heads, size) for shape in self.shapes for size in (shape.key_dim, shape.value_dim)]
+        held: Sequence[mx.array] = arrays or [self.storage.empty(slots, *size, dtype) for size in sizes]
+        self._keys, self._values = list(held[::2]), list(held[1::2])
+        evaluate(self._keys, self._values)
 
     def arrays(self) -> list[mx.array]:
         """Every array of the pool, K and V by layer; evaluate them at the end of each step, keep none."""
@@ -122,6 +125,16 @@ class KvPool:
     def gathers(self, rows: int) -> bool:
         """Whether attention of `rows` rows of a context reads a copy of its pages."""
         return True
+
+    def suspects(self, error: Exception) -> frozenset[str]:
+        """Kernels of this pool that may be what failed with `error`."""
+        del error
+        return frozenset()
+
+    def without(self, kernels: Collection[str]) -> "KvPool":
+        """The pool that goes on with the same pages, and none of these kernels."""
+        del kernels
+        return self
 
     def bytes(self) -> int:
         """Bytes allocated."""

@@ -12,6 +12,7 @@ from pie_mlx.metal.bandwidth import measured_bandwidth
 from pie_mlx.metal.check_cases import Case, check_cases
 from pie_mlx.metal.device import check_device, has_apple_gpu
 from pie_mlx.metal.emulator import Builder, Emulator, cache_folder
+from pie_mlx.metal.faults import one_line
 
 Clock = Callable[[], float]
 """Seconds of a monotonic clock."""
@@ -63,7 +64,7 @@ def _outcome(case: Case, backend: Backend) -> CaseCheck:
     try:
         error = case.error(backend)
     except Exception as failure:  # a compiler or driver may raise anything: the kernel is not to be used
-        return CaseCheck(case.label, math.inf, math.inf, case.tolerance, f"{case.label}: {failure}")
+        return CaseCheck(case.label, math.inf, math.inf, case.tolerance, f"{case.label}: {one_line(failure)}")
     share = error / case.tolerance if case.tolerance else float(error > 0) * 2
     failure = f"{case.label}: error {error:.1e}, {case.tolerance:.0e} is tolerated" if share > 1 else ""
     return CaseCheck(case.label, share, error, case.tolerance, failure)

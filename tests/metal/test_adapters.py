@@ -1,9 +1,12 @@
 """Rows with adapters through the kernels: what MLX operations give."""
 
+import mlx.core as mx
 import numpy as np
 import pytest
 
-from pie_mlx.metal.backend import Backend
+from pie_mlx.metal.backend import Backend, emulator_backend
+from pie_mlx.metal.emulator import Emulator
+from pie_mlx.metal.kernels.lora_batched import group_rows, lora_batched
 from tests.engine.model.adapters.networks import NONE, loaded, prefill, prompt, with_adapters
 
 
@@ -15,3 +18,11 @@ def test_additions_by_kernel_are_those_of_mlx_operations(backend: Backend, archi
         prefill(with_adapters(loaded(architecture, chosen), 2), prompts, uses) for chosen in (backend, None)
     )
     assert np.abs(found - expected).max() < 1e-4 * np.abs(expected).max()
+
+
+def test_one_kernel_serves_any_number_of_adapters(emulator: Emulator) -> None:
+    for adapters in (2, 9):
+        downs, ups = mx.ones((adapters, 64, 8)), mx.ones((adapters, 8, 96))
+        groups, scale = group_rows([0, 1, adapters - 1]), mx.ones((adapters,))
+        lora_batched(emulator_backend(emulator), mx.ones((3, 64)), downs, ups, scale, groups)
+    assert len(emulator.specialisations) == 1

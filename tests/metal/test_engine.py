@@ -50,10 +50,10 @@ class Work:
 class Driver:
     """Runs batches on a model and hands out pages, as the engine does."""
 
-    def __init__(self, model: LoadedModel) -> None:
+    def __init__(self, model: LoadedModel, pages: int = 48) -> None:
         self.model = model
         # Neighbours in a context are strangers in memory.
-        self._free: Iterator[int] = iter(np.random.default_rng(0).permutation(48).tolist())
+        self._free: Iterator[int] = iter(np.random.default_rng(0).permutation(pages).tolist())
         self._names = iter(range(100))
 
     def sequence(self) -> Sequence:

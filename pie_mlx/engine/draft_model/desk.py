@@ -159,7 +159,7 @@ class DraftDesk:
     def _compute(self, works: Sequence[Work]) -> tuple[list[WorkResult], float]:
         """On the MLX thread."""
         try:
-            return self._computed(works)
+            return self._model.attempt(lambda: self._computed(works), lambda: None)
         except (RuntimeError, ValueError, MemoryError):
             self._model.recover()
             raise

@@ -235,6 +235,19 @@ class LoadedModel:
         self._pages.recover()
         self._network.recover()
 
+    def attempt(self, work: Callable[[], T], before_again: Callable[[], None]) -> T:
+        """What `work` answers, the second time where a kernel failed in it: without that kernel, on the same pages.
+
+        `work` writes nothing that the second time does not write again. Raises what it raises.
+        """
+        try:
+            return work()
+        except Exception as error:
+            if not self._pages.mend(error):
+                raise
+        before_again()
+        return work()  # the error is gone, and with it what its frames held of the pool
+
     def took(self, threads: int, rows: int, seconds: float) -> None:
         """A step of `rows` rows was built and computed in `seconds`, by the `product_threads` of then."""
         if not self._takes_one_thread(rows):

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import mlx.core as mx
@@ -18,9 +19,14 @@ from pie_mlx.engine.model.memory import Residency
 from pie_mlx.engine.model.ragged import Reads, step_input
 from pie_mlx.engine.model.reading import Reading
 from pie_mlx.errors import BatchFailedError
-from pie_mlx.metal import UnsettledError
+from pie_mlx.metal import KvPool, UnsettledError
+from pie_mlx.metal.faults import failed_while_running
+from pie_mlx.metal.kernel_pool import independent_copies
 
 T = TypeVar("T")
+
+PageCopies = Sequence[tuple[int, int, int]]
+"""Source, target and rows of each."""
 
 
 class Runner:
@@ -49,6 +55,14 @@ class Runner:
     def call(self, work: Callable[[], T]) -> asyncio.Future[T]:
         """Begin `work` on the MLX thread, when nothing is being computed there."""
         return self._submit(lambda: self._settled(work))
+
+    def move_pages(self, move: Callable[[KvPool], T]) -> asyncio.Future[T]:
+        """`call` for what a pool reads or writes at once; done once more where a kernel fails in it."""
+        return self.call(lambda: self._attempt(lambda: move(self.model.pool)))
+
+    def copy_pages(self, copies: PageCopies) -> asyncio.Future[None]:
+        """`call` for copies: the first `rows` slots of page `source` to page `target`, in order."""
+        return self.call(lambda: self._copy(copies))
 
     def _submit(self, work: Callable[[], T]) -> asyncio.Future[T]:
         def counted() -> T:
@@ -111,17 +125,57 @@ class Runner:
         self._model = None
 
     def _run(self, batch: Batch, successors: Sequence[Work]) -> Outcome:
-        started, self._ahead = time.perf_counter(), None
+        self._ahead = None
+        return self._go_on(batch, successors)
+
+    def _go_on(self, batch: Batch, successors: Sequence[Work]) -> Outcome:
         # Outside the guard: a copy that fails leaves pages with unknown content, which no caller can mend.
-        if batch.copies:
-            self.model.pool.copy_pages([(copy.source, copy.target, copy.rows) for copy in batch.copies])
+        copies = self._copy_at_once(batch, successors)
         with self._told_as_failed_batch():
-            step, reads = step_input(batch.works, self.model.trimmed_page_size)
-            logits = self.model.forward(step, timed=True)
-            threads = self.model.product_threads
-            outcome = self._computed(batch, logits, reads, successors, started)
-            self.model.took(threads, len(step.positions), outcome.seconds)
-            return outcome
+            return self._attempt(lambda: self._compute(batch, copies, successors))
+
+    def _attempt(self, work: Callable[[], T]) -> T:
+        return self.model.attempt(work, self._drop_ahead)
+
+    def _drop_ahead(self) -> None:
+        self._ahead = None
+
+    def _copy_at_once(self, batch: Batch, successors: Sequence[Work]) -> PageCopies:
+        """Carry out the copies of a batch; answers those that are left to it, because they can be done twice."""
+        copies = [(copy.source, copy.target, copy.rows) for copy in batch.copies]
+        works = (*batch.works, *successors)
+        if copies and self.model.pool.ordered and _can_be_repeated(copies, works, self.model.pool.page_size):
+            return copies
+        if copies:
+            self._settled(lambda: self._copy(copies))
+        return ()
+
+    def _copy(self, copies: PageCopies) -> None:
+        if not self.model.pool.ordered:
+            self.model.pool.copy_pages(copies)
+            return
+
+        def copy(part: PageCopies) -> None:
+            self.model.pool.copy_pages(part)
+            self.model.settle()
+
+        for part in independent_copies(copies):
+            self._attempt(partial(copy, part))
+
+    def _compute(self, batch: Batch, copies: PageCopies, successors: Sequence[Work]) -> Outcome:
+        """Results of a batch: of what runs ahead, the first time that it is asked for, or computed now."""
+        started = time.perf_counter()
+        ahead, self._ahead = self._ahead, None
+        if copies:
+            self.model.pool.copy_pages(copies)
+        if ahead is not None:
+            return self._read(batch, ahead.reading(batch.works), successors, ahead.begun)
+        step, reads = step_input(batch.works, self.model.trimmed_page_size)
+        logits = self.model.forward(step, timed=True)
+        threads = self.model.product_threads
+        outcome = self._computed(batch, logits, reads, successors, started)
+        self.model.took(threads, len(step.positions), outcome.seconds)
+        return outcome
 
     def _computed(
         self, batch: Batch, logits: mx.array, reads: Reads, successors: Sequence[Work], started: float
@@ -137,13 +191,6 @@ class Runner:
     def _is_idle(self) -> bool:
         """Whether nothing waits for what runs now."""
         return self._submitted == self._begun + self._given_up
-
-    def _go_on(self, batch: Batch, successors: Sequence[Work]) -> Outcome:
-        ahead, self._ahead = self._ahead, None
-        with self._told_as_failed_batch():
-            if ahead is None:
-                raise RuntimeError("what ran ahead has failed")
-            return self._read(batch, ahead.reading(batch.works), successors, ahead.begun)
 
     def _read(self, batch: Batch, reading: Reading, successors: Sequence[Work], begun: float) -> Outcome:
         """Results of a step that is built, and of those that follow it at once; its successors run behind it."""
@@ -161,9 +208,10 @@ class Runner:
             reading.outputs, lambda: self._build_ahead(works, reading, successors), beside
         )
         if ahead is not None and self.model.pool.ordered:
-            self._ahead = ahead
-            self._begin(ahead)
+            self.model.begin(*ahead.outputs)
+            ahead.begun = time.perf_counter()
             results = reading.collect()
+            self._ahead = ahead
         else:
             if ahead is not None:
                 self.model.begin_early()
@@ -178,7 +226,9 @@ class Runner:
         try:
             logits = self.model.follow(replace(step, tokens=drawn, logit_rows=list(range(len(successors))))).keep()
             return Ahead.of(successors, logits, self.model.hidden)
-        except (UnsettledError, RuntimeError, ValueError, MemoryError):
+        except (UnsettledError, RuntimeError, ValueError, MemoryError) as error:
+            if failed_while_running(error):
+                raise  # what it tells of is the step before, and it is told once
             return None  # if it is the model that fails, it will do so again where somebody waits for it
 
     def _run_ahead(self, ahead: Ahead | None) -> None:
@@ -194,7 +244,11 @@ class Runner:
     def _begin(self, ahead: Ahead) -> None:
         if self._ahead is ahead:
             ahead.begun = time.perf_counter()
-            self.model.begin(*ahead.outputs)
+            try:
+                self.model.begin(*ahead.outputs)
+            except (RuntimeError, ValueError, MemoryError):
+                self._ahead = None  # what is begun may be anything, and is told of only once
+                self.model.recover()
 
     def _followed(self, works: Sequence[Work], reading: Reading) -> frozenset[int]:
         """Contexts whose row runs ahead on the token that was drawn in the end."""
@@ -229,3 +283,11 @@ class Runner:
                 self._ahead = None  # nobody asked for it so far
                 self.model.recover()
         return work()
+
+
+def _can_be_repeated(copies: PageCopies, works: Sequence[Work], page_size: int) -> bool:
+    """Whether neither these copies nor the batch of `works` behind them change what the copies read."""
+    sources = {source: rows for source, _, rows in sorted(copies, key=lambda copy: copy[2])}
+    written = (divmod(slot, page_size) for work in works for slot in (*work.slots, *work.further_slots))
+    changed = any(offset < sources.get(page, 0) for page, offset in written)
+    return not changed and sources.keys().isdisjoint(target for _, target, _ in copies)

@@ -85,6 +85,11 @@ class Emulator:
         """The map `assume` gave for an input."""
         return self._initialised.get(name)
 
+    @property
+    def specialisations(self) -> frozenset[str]:
+        """The sources that were run so far: Metal would have compiled each of them once."""
+        return frozenset(self._libraries)
+
     def library(self, source: GeneratedSource) -> Path:
         """The compiled kernel; its types are checked before it is built for the first time."""
         found = self._libraries.get(source.text)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import mlx.core as mx
 
 from pie_mlx.metal.backend import Backend
-from pie_mlx.metal.kernels.requirements import padded, require, require_float
+from pie_mlx.metal.kernels.requirements import at_least, padded, require, require_float
 
 THREADS = 256
 SEGMENT_ROWS = 8
@@ -68,8 +68,8 @@ def lora_batched(
 ) -> mx.array:
     """rows [tokens, in] times A and B of every row's slot, times its scale: [tokens, out].
 
-    a_stack [adapters, in, rank], b_stack [adapters, rank, out], adapter_scale float32 [adapters]; slot 0 adds nothing.
-    Raises InvalidArgumentError for shapes that do not fit or a rank that is no power of two up to 64.
+    a_stack [adapters, in, rank], b_stack [adapters, rank, out], adapter_scale float32 [adapters or more]; slot 0 adds
+    nothing. Raises InvalidArgumentError for shapes that do not fit or a rank that is no power of two up to 64.
     """
     _check(rows, a_stack, b_stack, groups.slots)
     width, rank, out = a_stack.shape[1], a_stack.shape[2], b_stack.shape[2]
@@ -79,7 +79,7 @@ def lora_batched(
             "rows_in": rows,
             "a_stack": a_stack,
             "b_stack": b_stack,
-            "adapter_scale": adapter_scale,
+            "adapter_scale": at_least(adapter_scale),
             "segment_rows": groups.rows,
             "segment_slot": groups.owners,
         },

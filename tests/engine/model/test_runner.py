@@ -34,6 +34,7 @@ async def test_a_failed_batch_leaves_nothing_to_be_written_later() -> None:  # E
     runner = Runner()
     model = SimpleNamespace(
         forward=forward,
+        attempt=lambda work, before_again: work(),
         recover=lambda: recovered.append(True),
         rest=int,
         trimmed_page_size=None,

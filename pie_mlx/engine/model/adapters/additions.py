@@ -11,6 +11,7 @@ from pie_mlx.engine.model.adapters.stacks import Stack
 from pie_mlx.engine.model.head import RowSelection
 from pie_mlx.metal.backend import Backend
 from pie_mlx.metal.kernels.lora_batched import RowGroups, group_rows, lora_batched, takes_rank
+from pie_mlx.metal.kernels.requirements import SMALLEST_BUFFER
 
 KERNEL = "lora_batched"
 
@@ -75,7 +76,8 @@ class RowAdapters:
         return mx.where(mx.unflatten(slot > 0, 0, (*y.shape[:-1], 1)), y + delta, y)
 
     def _by_kernel(self, backend: Backend, stack: Stack, x: mx.array, y: mx.array) -> mx.array:
-        ones = mx.array([1.0] * stack.downs.shape[0])  # of the host: not one more operation for each matrix
+        # Of the host, and enough of them: not one more operation for each matrix, and one kernel for all counts.
+        ones = mx.array([1.0] * max(SMALLEST_BUFFER, stack.downs.shape[0]))
         delta = lora_batched(backend, x.flatten(0, -2), stack.downs, stack.ups, ones, self.groups)
         total = y + mx.unflatten(delta.flatten(), 0, y.shape)
         if self.all_adapted:
