@@ -13,6 +13,7 @@ from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import ContextBusyError, ProcessError
 from pie_mlx.events import BidDeclared
+from pie_mlx.metal.arrays import on_cpu
 
 
 class ProcessStatus(msgspec.Struct, frozen=True):
@@ -68,7 +69,7 @@ class AdapterStatus(msgspec.Struct, frozen=True):
 def device_name(services: Services) -> str:
     """What computes: the GPU by its name, or the CPU."""
     del services
-    if mx.default_device() == mx.cpu:
+    if on_cpu():
         return "CPU"
     return f"{mx.device_info().get('device_name', 'unknown')} GPU"
 

@@ -14,6 +14,14 @@ begin_evaluation = cast("Callable[..., None]", getattr(mx, "async_eval"))  # noq
 """Start to compute arrays and go on."""
 
 
+default_device = mx.default_device
+
+
+def on_cpu() -> bool:
+    """Whether a CPU computes, for which other operations and layouts are faster than for a GPU."""
+    return default_device() == mx.cpu
+
+
 def from_host(values: npt.NDArray[Any]) -> mx.array:
     """A host array on the device, same shape and dtype."""
     return mx.array(cast("Any", values))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import mlx.core as mx
 import numpy as np
 
-from pie_mlx.metal.arrays import from_host, integers
+from pie_mlx.metal.arrays import from_host, integers, on_cpu
 from pie_mlx.metal.kernel_attention import KernelPlan
 from pie_mlx.metal.kernel_pool import KernelPool
 from pie_mlx.metal.memory import PageMemory
@@ -174,8 +174,7 @@ def _exponentials_count(rows: int, keys: mx.array) -> bool:
 
     Never for float16, in which the sum of many values before it is divided may be too large a number.
     """
-    on_cpu = mx.default_device() == mx.cpu
-    return on_cpu and keys.dtype != mx.float16 and rows * keys.shape[2] >= MANY_SCORES
+    return on_cpu() and keys.dtype != mx.float16 and rows * keys.shape[2] >= MANY_SCORES
 
 
 def _attend_token(
@@ -212,7 +211,7 @@ def _by_row(out: mx.array, group: Group) -> mx.array:
 def _scores(queries: mx.array, keys: mx.array, common: bool) -> mx.array:
     """Every query times every key, [rows, kv_heads, m, keys]."""
     few, length = queries.shape[2], keys.shape[2]
-    if common or few * BLOCK > IN_PLACE or few * length <= IN_PLACE or mx.default_device() != mx.cpu:
+    if common or few * BLOCK > IN_PLACE or few * length <= IN_PLACE or not on_cpu():
         return _product(queries, keys.swapaxes(-1, -2), common)
     queries, whole = queries.astype(keys.dtype), length - length % BLOCK
     blocks = mx.unflatten(keys[:, :, :whole], 2, (-1, BLOCK)).swapaxes(-1, -2)

@@ -46,4 +46,4 @@ def failed_while_running(error: Exception) -> bool:
 
 def one_line(error: Exception) -> str:
     """What it says, for a log: compilers write pages."""
-    return " ".join(str(error).split())[:300]
+    return " ".join(str(error).split())[:500]

@@ -100,6 +100,9 @@ class KernelPool(KvPool):
         for layer in self.layers:
             layer.fence = first_fence()
 
+    def await_release(self) -> None:
+        """Nothing: kernels write to arrays whoever holds them."""
+
     def suspects(self, error: Exception) -> frozenset[str]:
         """Kernels that were launched and may be what failed with `error`."""
         return suspects(error, self.backend.launched)

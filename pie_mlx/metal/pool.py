@@ -9,7 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from pie_mlx.errors import OutOfPagesError
-from pie_mlx.metal.arrays import begin_evaluation, evaluate, from_host, host_view, index_of, integers, to_host
+from pie_mlx.metal.arrays import (
+    begin_evaluation,
+    evaluate,
+    from_host,
+    host_view,
+    index_of,
+    integers,
+    on_cpu,
+    to_host,
+)
 from pie_mlx.metal.discarding import can_discard, discard
 from pie_mlx.metal.storage import Storage, fastest_storage
 
@@ -88,7 +97,7 @@ class KvPool:
         self.pages, self.page_size, self.dtype = pages, page_size, dtype
         self.storage = storage or fastest_storage()
         # Without a GPU, layers are computed while Python still builds the graph of the next ones.
-        self._starts_early = mx.default_device() == mx.cpu
+        self._starts_early = on_cpu()
         self.settled = True
         self.clock = 0
         self._changed_at, self._changed_before = np.zeros((2, pages), np.int64)
@@ -125,6 +134,15 @@ class KvPool:
     def gathers(self, rows: int) -> bool:
         """Whether attention of `rows` rows of a context reads a copy of its pages."""
         return True
+
+    def await_release(self) -> None:
+        """Wait until MLX holds nothing of what was evaluated, before what writes to the pool is.
+
+        On a GPU its completion handlers hold the inputs for a little longer than it takes to wait for results, and an
+        array that is held is copied before it is written.
+        """
+        if not on_cpu():
+            mx.synchronize()
 
     def suspects(self, error: Exception) -> frozenset[str]:
         """Kernels of this pool that may be what failed with `error`."""
@@ -196,6 +214,7 @@ class KvPool:
             self.storage.put(self._keys[layer], self._rows_of(keys), index)
             self.storage.put(self._values[layer], self._rows_of(values), index)
         self._changed(pages)
+        self.await_release()
         evaluate(self.arrays())
 
     @property
@@ -227,6 +246,7 @@ class KvPool:
         arrays = self.arrays()
         taken = [self.storage.rows(array, source) for array in arrays]
         evaluate(taken)  # a read and a write of one array in the same evaluation would copy the whole pool
+        self.await_release()
         for array, rows in zip(arrays, taken, strict=True):
             self.storage.put(array, rows, target)
         self._changed([page for _, page, _ in copies])

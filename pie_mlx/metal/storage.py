@@ -5,7 +5,7 @@ from typing import Any, Protocol
 import mlx.core as mx
 import numpy.typing as npt
 
-from pie_mlx.metal.arrays import host_view, put_rows
+from pie_mlx.metal.arrays import host_view, on_cpu, put_rows
 
 HostArray = npt.NDArray[Any]
 
@@ -101,4 +101,4 @@ class SlotMajor:
 
 def fastest_storage() -> Storage:
     """The layout for the default device."""
-    return HeadMajor() if mx.default_device() == mx.cpu else SlotMajor()
+    return HeadMajor() if on_cpu() else SlotMajor()

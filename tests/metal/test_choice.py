@@ -90,6 +90,7 @@ def test_a_kernel_that_fails_is_off_with_one_warning_and_the_others_stay(
     (record,) = caplog.records
     assert "MLX operations are used instead" in record.getMessage()
     assert reason in record.getMessage()
+    assert "\n" not in record.getMessage()
     with caplog.at_level(logging.WARNING):
         assert checked(emulator_backend(Emulator(builder)), path).disabled == off  # as recorded
     assert len(caplog.records) == 1

@@ -18,7 +18,7 @@ from pie_mlx.engine.model.states import RecurrentState
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import OutOfPagesError
 from pie_mlx.metal import KvPool, LayerShape, PageMemory, Revision
-from pie_mlx.metal.arrays import begin_evaluation, evaluate
+from pie_mlx.metal.arrays import begin_evaluation, evaluate, on_cpu
 from pie_mlx.metal.backend import Backend
 from pie_mlx.metal.choice import choose_backend
 from pie_mlx.metal.pools import page_pool
@@ -37,7 +37,8 @@ EARLY_LAYERS, FEWEST_LAYERS = 3, 6
 """Layers of a step that begin before the step before it has ended, and how many a model must have for that.
 
 In a pool that is written in place only while nothing else reads, a layer must not be written before its reads in the
-step before have ended. MLX's CPU backend has at most 120 dispatches in flight, and a layer of a Llama takes as many.
+step before have ended. MLX's CPU backend has at most 120 dispatches in flight, and a layer of a Llama takes as many. On
+a GPU everything is in flight at once.
 """
 
 
@@ -150,6 +151,7 @@ class LoadedModel:
     def settle(self, *outputs: mx.array) -> None:
         """Evaluate `outputs` and the pool: the end of a step."""
         blas().take_threads(self.product_threads)
+        self.pool.await_release()
         evaluate(outputs, self._pages.arrays(), self._network.states())
         self._network.settle()
         self.began_early = False
@@ -163,6 +165,7 @@ class LoadedModel:
         """
         self._begun_threads = self.product_threads if product_threads is None else product_threads
         blas().take_threads(self._begun_threads)
+        self.pool.await_release()
         begin_evaluation(outputs)
 
     def begin_early(self, step: "Tentative | None" = None) -> None:
@@ -181,7 +184,8 @@ class LoadedModel:
     @property
     def _early_layers(self) -> int:
         """Layers of a step that may begin while the step before is still computed."""
-        return EARLY_LAYERS if len(self.layers) >= FEWEST_LAYERS and not self.pool.ordered else 0
+        pays = len(self.layers) >= FEWEST_LAYERS and not self.pool.ordered and on_cpu()
+        return EARLY_LAYERS if pays else 0
 
     def builds_beside(self, rows: int) -> bool:
         """Whether a step of so many rows is worth another thread.
@@ -191,7 +195,7 @@ class LoadedModel:
         takes one thread.
         """
         pays = rows <= MOST_BESIDE or self._takes_one_thread(rows)
-        return pays and self._network.largest_matrix > 0 and not self.pool.ordered
+        return pays and self._network.largest_matrix > 0 and not self.pool.ordered and on_cpu()
 
     def begin_and_build(self, outputs: Sequence[mx.array], build: Callable[[], T], beside: Executor | None) -> T:
         """`begin`, and what `build` makes of the next step; on the thread of `beside` if there is one."""

@@ -23,7 +23,7 @@ from pie_mlx.engine.model.tracing import first_working, trace
 from pie_mlx.engine.model.waves import Wave, token_rows, waves
 from pie_mlx.engine.model.weights import largest_matrix
 from pie_mlx.metal import AttentionPlan, KvPool, LayerShape, PageMemory
-from pie_mlx.metal.arrays import evaluate, integers
+from pie_mlx.metal.arrays import evaluate, integers, on_cpu
 
 
 class PagedNetwork:
@@ -32,11 +32,10 @@ class PagedNetwork:
     def __init__(self, model: Module, architecture: str) -> None:
         require_supported(architecture)
         hook.install()
-        on_cpu = mx.default_device() == mx.cpu
-        if on_cpu:
+        if on_cpu():
             rotation.install()
             gating.install()
-        self.in_blocks = on_cpu and blas().copies_large_matrices and take_blocks(model)
+        self.in_blocks = on_cpu() and blas().copies_large_matrices and take_blocks(model)
         self.model = model
         self._caches = paged_caches(make_prompt_cache(model))
         self.recurrent = bool(self._caches.recurrent)
@@ -77,6 +76,7 @@ class PagedNetwork:
         for index, wave in enumerate(parts):
             if index:  # one write per array and evaluation, or MLX copies the pool
                 evaluate(logits, memory.arrays(), self._states.arrays())
+                memory.pool.await_release()
             logits.append(self._compute(wave, memory))
             order += wave.logit_order
         return _in_order(logits, order)

@@ -12,7 +12,7 @@ import numpy as np
 
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.model.batch import PackedMask
-from pie_mlx.metal.arrays import integers
+from pie_mlx.metal.arrays import integers, on_cpu
 from pie_mlx.metal.attention import LOG2_E
 
 CANDIDATES = 256
@@ -34,7 +34,7 @@ def apply_masks(logits: mx.array, masks: Sequence[PackedMask | None]) -> mx.arra
     present = [mask for mask in masks if mask is not None]
     if not present:
         return logits
-    forbid = _forbid_by_limits if mx.default_device() == mx.cpu else _forbid_by_bits
+    forbid = _forbid_by_limits if on_cpu() else _forbid_by_bits
     if len(present) == len(masks):
         return forbid(logits, np.array(present))
     rows = mx.array([row for row, mask in enumerate(masks) if mask is not None])
@@ -75,7 +75,7 @@ def _rows(logits: mx.array, draws: Sequence[Draw]) -> mx.array:
 def _mass(logits: mx.array, draws: Sequence[Draw]) -> mx.array:
     """In proportion to the probabilities of each row, [draws, vocabulary]."""
     temperature, rows = _column([draw.sampler.temperature for draw in draws]), _rows(logits, draws)
-    if mx.default_device() != mx.cpu:
+    if not on_cpu():
         return mx.softmax(rows / temperature, axis=-1, precise=True)
     # Powers of two: MLX's exp is more than twice as slow on a CPU, more than all else here together.
     return mx.power(2.0, (rows - mx.max(rows, axis=-1, keepdims=True)) * (LOG2_E / temperature))

@@ -7,7 +7,7 @@ import mlx.core as mx
 
 from pie_mlx.engine.model.modules import Module, convert_parameters, dequantise, parameters_of
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.metal.arrays import evaluate
+from pie_mlx.metal.arrays import evaluate, on_cpu
 
 DTYPES = {"float32": mx.float32, "float16": mx.float16, "bfloat16": mx.bfloat16}
 
@@ -28,12 +28,11 @@ def retyped(model: Module, dtype: str, report: Callable[[str], None]) -> mx.Dtyp
         raise InvalidArgumentError(
             f"dtype: {dtype!r} is none of auto, {', '.join(DTYPES)}", hint="leave it at auto", argument="dtype"
         )
-    on_cpu = mx.default_device() == mx.cpu
-    if on_cpu and _is_quantised(model):
+    if on_cpu() and _is_quantised(model):
         before = weight_bytes(model)
         dequantise(model)
         report(f"quantised weights expanded: {before / (1 << 20):,.0f} MiB became {weight_bytes(model) >> 20:,} MiB")
-    target = DTYPES.get(dtype) or (mx.float32 if on_cpu else _common_dtype(model))
+    target = DTYPES.get(dtype) or (mx.float32 if on_cpu() else _common_dtype(model))
     convert_parameters(model, lambda array: _with_dtype(array, target))
     return target
 

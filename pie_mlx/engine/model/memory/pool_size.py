@@ -10,6 +10,7 @@ import mlx.core as mx
 from pie_mlx.engine.model.memory.segments import MOST
 from pie_mlx.errors import OutOfPagesError
 from pie_mlx.metal import LayerShape, page_bytes, pages_for_budget
+from pie_mlx.metal.arrays import on_cpu
 
 CONTEXTS = 32
 """Contexts of full length an automatically sized pool holds at most; more memory would only be touched in vain."""
@@ -51,7 +52,7 @@ def pool_pages(
         _check_fit(pages, each, *beside)
         return pages
     budget = int((memory_bytes() - card.weight_bytes - step_bytes) * memory_fraction) - headroom_bytes
-    if mx.default_device() == mx.cpu:
+    if on_cpu():
         budget = min(budget, CPU_POOL_BYTES)
     budget -= copied * max(0, min(longest, budget // (each + copied)))
     return min(pages_for_budget(shapes, page_size, card.dtype, budget), CONTEXTS * longest)
@@ -62,7 +63,7 @@ def _copied_page_bytes(shapes: Sequence[LayerShape], page_size: int, dtype: mx.D
 
     Attention of long pieces, and all attention in MLX operations, gathers the pages of a context layer by layer.
     """
-    if mx.default_device() == mx.cpu:
+    if on_cpu():
         return 0
     largest = sorted(shapes, key=lambda shape: shape.elements)[-(MOST + 1) :]
     return page_bytes(largest, page_size, dtype)

@@ -1,0 +1,89 @@
+"""MLX operations write the pool in place on a GPU, too, where completion handlers hold what a step has read."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from unittest.mock import patch
+
+import mlx.core as mx
+import pytest
+
+from pie_mlx.calls import Sampler
+from pie_mlx.engine.kv import PageCopy
+from pie_mlx.engine.model import loaded
+from pie_mlx.engine.model.batch import Batch, RowRead, Work
+from pie_mlx.engine.model.loaded import LoadedModel
+from pie_mlx.engine.model.loading import load_model
+from pie_mlx.engine.model.runner import Runner
+from pie_mlx.metal import pool
+from tests.addresses import addresses
+from tests.models import write_tiny_model
+
+PAGE_SIZE, TABLES = 16, ([0, 1, 2, 3], [9, 4, 7, 12])
+
+
+class Handlers:
+    """Hold every array of a pool from each evaluation until the device is waited for."""
+
+    def __init__(self, model: LoadedModel) -> None:
+        self._model = model
+        self._held: list[mx.array] = []
+
+    def hold(self) -> None:
+        views = [array[None] for array in self._model.pool.arrays()]
+        mx.eval(views)
+        self._held += views
+
+    def let_go(self) -> None:
+        self._held.clear()
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Iterator[LoadedModel]:
+    model = load_model(str(write_tiny_model(tmp_path / "model", "llama", num_hidden_layers=6)), name="tiny")
+    model.allocate(pages=16)
+    handlers, synchronize = Handlers(model), mx.synchronize
+
+    def held(evaluate: Callable[..., None]) -> Callable[..., None]:
+        def then_hold(*values: object) -> None:
+            evaluate(*values)
+            handlers.hold()
+
+        return then_hold
+
+    def wait() -> None:
+        synchronize()
+        handlers.let_go()
+
+    with ExitStack() as stack:
+        for module, name in ((loaded, "evaluate"), (loaded, "begin_evaluation"), (pool, "evaluate")):
+            stack.enter_context(patch.object(module, name, held(getattr(module, name))))
+        stack.enter_context(patch.object(mx, "synchronize", wait))
+        yield model
+
+
+def work(context: int, tokens: range, held: int) -> Work:
+    """`tokens` behind `held` others; draws the most likely token behind them."""
+    table, length = TABLES[context], held + len(tokens)
+    places = range(held, length)
+    slots = [table[place // PAGE_SIZE] * PAGE_SIZE + place % PAGE_SIZE for place in places]
+    reads = (RowRead(len(tokens) - 1, Sampler.argmax()),)
+    return Work(context, tokens, list(places), slots, table, length, reads=reads)
+
+
+async def test_nothing_of_the_pool_is_copied(model: LoadedModel) -> None:
+    runner = Runner()
+    await runner.load(lambda: model)
+    before = await runner.move_pages(lambda pool: addresses(pool.arrays()))
+    await runner.run(Batch((work(0, range(5, 25), 0),)))
+    await runner.run(Batch((work(1, range(7, 20), 0),)))
+    for step in range(3):
+        batch = Batch((work(0, range(1), 20 + 2 * step), work(1, range(1), 13 + 2 * step)))
+        ahead = [work(0, range(1), 21 + 2 * step), work(1, range(1), 14 + 2 * step)]
+        outcome = await runner.run(batch, ahead)
+        assert outcome.followed == {0, 1}
+        await runner.go_on(Batch(tuple(ahead), (PageCopy(1, 13, 5),)))
+    content = await runner.move_pages(lambda pool: pool.read_pages([9, 4]))
+    await runner.move_pages(lambda pool: pool.write_pages([7, 12], content))
+    assert await runner.move_pages(lambda pool: addresses(pool.arrays())) == before
+    runner.close()
