@@ -18,8 +18,8 @@ from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading import load_model, null_model
 from pie_mlx.engine.model.memory import BatchSize, wiring_facts
 from pie_mlx.engine.model.runner import Runner
-from pie_mlx.engine.pressure import MemoryKeeper, memory_reader
 from pie_mlx.engine.model.warm_up import warm_up
+from pie_mlx.engine.pressure import MemoryKeeper, memory_reader
 from pie_mlx.engine.schedule import Limits, policy
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
