@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pie_mlx.errors import OutOfPagesError
-from pie_mlx.metal import KvPool, LayerShape, SlotWrite, pages_for_budget
+from pie_mlx.metal import KvPool, LayerShape, SlotWrite, arrays, pages_for_budget
 from pie_mlx.metal.storage import HeadMajor, SlotMajor, Storage
 from tests.addresses import addresses
 
@@ -132,6 +132,6 @@ def test_what_is_discarded_are_the_slots_of_those_pages(storage: Storage) -> Non
 
 
 def test_the_memory_of_a_gpu_stays_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mx, "default_device", lambda: mx.gpu)
+    monkeypatch.setattr(arrays, "default_device", lambda: mx.gpu)
     pool = KvPool([LayerShape(2, 64, 64)], pages=4, page_size=16, dtype=mx.float32)
     assert (pool.returns_memory, pool.discard([0, 1, 2, 3])) == (False, 0)

@@ -7,7 +7,7 @@ import pytest
 
 from pie_mlx.engine.model.memory import pool_pages, pool_size
 from pie_mlx.errors import OutOfPagesError
-from pie_mlx.metal import LayerShape
+from pie_mlx.metal import LayerShape, arrays
 
 GIB = 1 << 30
 LAYERS = [LayerShape(8, 128, 128)] * 32
@@ -24,7 +24,7 @@ class Card:
 @pytest.fixture(autouse=True)
 def mac(monkeypatch: pytest.MonkeyPatch) -> None:
     """A GPU, and 16 GiB for it."""
-    monkeypatch.setattr(mx, "default_device", lambda: mx.gpu)
+    monkeypatch.setattr(arrays, "default_device", lambda: mx.gpu)
     monkeypatch.setattr(pool_size, "memory_bytes", lambda: 16 * GIB)
 
 
