@@ -1,4 +1,7 @@
-"""What a grammar costs per token: masks of this engine beside llguidance called directly."""
+"""What a grammar costs per token: masks of this engine beside the same masks by llguidance called directly.
+
+llguidance is called as its own numpy interface does, into one array that is made beforehand.
+"""
 
 import json
 import statistics
@@ -11,21 +14,28 @@ import numpy as np
 from pie_mlx.bench.row import Row
 from pie_mlx.calls import GrammarSource
 from pie_mlx.engine.services import Services
+from pie_mlx.engine.text.grammar.base import Matcher
+from pie_mlx.engine.text.grammar.llguidance_engine import WHITESPACE
 from pie_mlx.engine.text.grammar.masks import words_for
 from pie_mlx.engine.text.grammar.service import GrammarService
+from pie_mlx.engine.text.grammar.views import tokenizer_json
 from pie_mlx.engine.text.tokenizer import Tokenizer
-from pie_mlx.errors import GrammarError
+from pie_mlx.errors import GrammarError, InvalidArgumentError
 from pie_mlx.runtime.embedding import Engine
 
-ORDER_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "id": {"type": "integer"},
-        "customer": {"type": "object", "properties": {"name": {"type": "string"}, "mail": {"type": "string"}}},
-        "items": {"type": "array", "items": {"type": "object", "properties": {"sku": {"type": "string"}}}},
-    },
-    "required": ["id", "customer", "items"],
-}
+
+def _object(required: Sequence[str] = (), **properties: object) -> dict[str, object]:
+    """A schema that allows no other properties."""
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+_TEXT = {"type": "string"}
+ORDER_SCHEMA = _object(
+    ("id", "customer", "items"),
+    id={"type": "integer"},
+    customer=_object(name=_TEXT, mail=_TEXT),
+    items={"type": "array", "items": _object(sku=_TEXT)},
+)
 ORDER_TEXT = json.dumps(
     {"id": 4711, "customer": {"name": "Ann Lee", "mail": "ann@example.org"}, "items": [{"sku": "A-1"}] * 8}
 )
@@ -43,15 +53,17 @@ async def compare_masks(engine: Engine, repeats: int) -> list[Row]:
 
 
 def mask_rows(tokenizer: Tokenizer, grammars: GrammarService, vocabulary: int, repeats: int) -> Iterator[Row]:
-    """A row for each of CASES, in microseconds."""
-    direct = llguidance.LLTokenizer(tokenizer.backend.to_str(), n_vocab=vocabulary, eos_token=list(tokenizer.eos_ids))
+    """A row for each of CASES, in microseconds. Raises InvalidArgumentError where the masks of the two differ."""
+    stops = _ours(grammars, GrammarSource("json")).stop_tokens
+    direct = llguidance.LLTokenizer(tokenizer_json(tokenizer, "user"), n_vocab=vocabulary, eos_token=list(stops))
     for name, (source, text) in CASES.items():
         tokens = tokenizer.encode(text)
+        _require_equal_masks(name, _ours(grammars, source), _llguidance(direct, source), tokens)
         theirs: list[float] = []
         mine: list[float] = []
         for _ in range(repeats):
-            theirs += _llguidance(direct, source, tokens, vocabulary)
-            mine += _ours(grammars, source, tokens)
+            theirs += llguidance_masks(_llguidance(direct, source), tokens, vocabulary)
+            mine += matcher_masks(_ours(grammars, source), tokens)
         medians = statistics.median(theirs), statistics.median(mine)
         yield Row(f"mask per token, {name}", *medians, "us", True, against="llguidance")
 
@@ -60,24 +72,41 @@ def _grammar_parts(services: Services) -> tuple[Tokenizer, GrammarService, int]:
     return services.tokenizer, services.grammars, services.model_info.vocabulary_size
 
 
-def _ours(grammars: GrammarService, source: GrammarSource, tokens: Sequence[int]) -> list[float]:
+def _require_equal_masks(name: str, ours: Matcher, theirs: llguidance.LLMatcher, tokens: Sequence[int]) -> None:
+    for place, token in enumerate(tokens):
+        mask = ours.packed_mask()
+        if mask.tobytes() != theirs.compute_bitmask()[: mask.nbytes]:
+            raise InvalidArgumentError(
+                f"bench: {name}: the mask of token {place} is not that of llguidance",
+                hint="masks of this model cannot be compared: name the other cases with --case",
+            )
+        ours.accept([token])
+        theirs.consume_token(token)
+
+
+def _ours(grammars: GrammarService, source: GrammarSource) -> Matcher:
     matcher = grammars.compile(source)
     if matcher is None:
         raise GrammarError(f"bench: a {source.kind} grammar has no matcher")
-    return mask_microseconds(matcher.packed_mask, lambda token: matcher.accept([token]), tokens)
+    return matcher
 
 
-def _llguidance(
-    tokenizer: llguidance.LLTokenizer, source: GrammarSource, tokens: Sequence[int], vocabulary: int
-) -> list[float]:
-    return llguidance_masks(llguidance.LLMatcher(tokenizer, llguidance_grammar(source)), tokens, vocabulary)
+def _llguidance(tokenizer: llguidance.LLTokenizer, source: GrammarSource) -> llguidance.LLMatcher:
+    return llguidance.LLMatcher(tokenizer, llguidance_grammar(source))
 
 
 def llguidance_grammar(source: GrammarSource) -> str:
     """A "json", "json_schema" or "regex" source as llguidance's own interface takes it."""
     if source.kind == "regex":
         return llguidance.LLMatcher.grammar_from_regex(source.text)
-    return llguidance.LLMatcher.grammar_from_json_schema(source.text or "{}")
+    return llguidance.LLMatcher.grammar_from_json_schema(
+        source.text or "{}", overrides={"whitespace_pattern": WHITESPACE}
+    )
+
+
+def matcher_masks(matcher: Matcher, tokens: Sequence[int]) -> list[float]:
+    """Microseconds of the mask before each token."""
+    return mask_microseconds(matcher.packed_mask, lambda token: matcher.accept([token]), tokens)
 
 
 def llguidance_masks(matcher: llguidance.LLMatcher, tokens: Sequence[int], vocabulary: int) -> list[float]:

@@ -4,10 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 
-import numpy as np
-
 from pie_mlx.engine.text.grammar.base import Matcher, Walk
-from pie_mlx.engine.text.grammar.masks import words_for
 from pie_mlx.errors import GrammarError
 
 
@@ -38,7 +35,7 @@ class MasksAhead:
 def compute_masks(matchers: Sequence[Matcher]) -> None:
     """Have the matchers, all of one vocabulary, know their next masks. What an engine refuses stays unknown: whoever
     asks for it is told why."""
-    if len(matchers) == 1:  # alone it is filled where it is kept, for 20 us less of a processor
+    if len(matchers) == 1:  # gathering takes half as long as its mask
         with suppress(GrammarError):
             matchers[0].packed_mask()
         return
@@ -47,10 +44,8 @@ def compute_masks(matchers: Sequence[Matcher]) -> None:
         if (walk := matcher.awaits) is not None:
             kinds.setdefault(type(walk), []).append((matcher, walk))
     for kind, waiting in kinds.items():
-        rows = np.zeros((len(waiting), words_for(waiting[0][0].vocabulary_size)), np.uint32)
-        found = kind.fill_rows([walk for _, walk in waiting], rows)
-        for (matcher, _), row, restricts in zip(waiting, rows, found, strict=True):
-            if restricts is not None:
+        masks = kind.masks([walk for _, walk in waiting])
+        for (matcher, _), mask in zip(waiting, masks, strict=True):
+            if not isinstance(mask, GrammarError):
                 with suppress(GrammarError):
-                    # A copy: a matcher that nobody moves for long must not keep the rows of all.
-                    matcher.foretell(row.copy(), restricts=restricts)
+                    matcher.foretell(mask)

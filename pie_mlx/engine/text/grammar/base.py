@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 
 from pie_mlx.calls import Brle
-from pie_mlx.engine.text.grammar.masks import PackedMask, mask_to_brle, pack_tokens, words_for
+from pie_mlx.engine.text.grammar.masks import PackedMask, mask_to_brle, pack_tokens
 from pie_mlx.errors import GrammarError, GrammarRejectedError, InvalidArgumentError
 
 
@@ -25,34 +25,29 @@ def no_token_fits() -> GrammarError:
     )
 
 
-def _tried(walk: "Walk", row: PackedMask) -> bool | None:
+def _mask_or_refusal(walk: "Walk") -> "PackedMask | GrammarError":
     try:
-        return walk.fill(row)
-    except GrammarError:
-        return None
+        return walk.mask()
+    except GrammarError as error:
+        return error
 
 
 class Walk(ABC):
     """An engine's walk over the text of a grammar, without stop tokens.
 
-    `fill` and `push` are called only while something may follow. What an engine raises here is a GrammarError; one that
+    `mask` and `push` are called only while something may follow. What an engine raises here is a GrammarError; one that
     finds no token to allow raises `no_token_fits()`.
     """
 
     @abstractmethod
-    def fill(self, row: PackedMask) -> bool:
-        """Write the mask of the next token, stop tokens included where the grammar may end.
-
-        False when everything is allowed; the row is then undefined.
-        """
+    def mask(self) -> PackedMask:
+        """[words] uint32, not to be written to: the tokens allowed next, stop tokens included where the grammar may
+        end."""
 
     @classmethod
-    def fill_rows(cls, walks: "Sequence[Walk]", rows: PackedMask) -> Sequence[bool | None]:
-        """`fill` for each of several walks of this class into its row of `rows` [walks, words] of zeros.
-
-        None where the engine refused: `fill` tells why.
-        """
-        return [_tried(walk, row) for walk, row in zip(walks, rows, strict=True)]
+    def masks(cls, walks: "Sequence[Walk]") -> "Sequence[PackedMask | GrammarError]":
+        """`mask` of each of several walks of this class; where the engine refuses, the error."""
+        return [_mask_or_refusal(walk) for walk in walks]
 
     @abstractmethod
     def push(self, tokens: Sequence[int]) -> int:
@@ -68,7 +63,7 @@ class Walk(ABC):
 
     @property
     def innermost(self) -> "Walk":
-        """The walk that fills the masks of this one."""
+        """The walk that computes the masks of this one."""
         return self
 
     @property
@@ -102,31 +97,25 @@ class Matcher:
         self._forked_at: int = 0
         self._stopped = False
         self._mask: PackedMask | None = None
-        self._is_fresh = False
 
-    def packed_mask(self) -> PackedMask | None:
-        """[words] uint32, not to be written to: the tokens allowed next, None when all are.
-
-        Once terminated, the stop tokens alone.
-        """
-        if not self._is_fresh:
+    def packed_mask(self) -> PackedMask:
+        """[words] uint32, not to be written to: the tokens allowed next; once terminated, the stop tokens alone."""
+        if self._mask is None:
             self._mask = self._compute_mask()
-            self._is_fresh = True
         return self._mask
 
     @property
     def awaits(self) -> Walk | None:
-        """The walk that is to fill the next mask; None while that is known."""
-        return None if self._is_fresh or self._stopped or self._walk.is_exhausted else self._walk.innermost
+        """The walk that is to compute the next mask; None while that is known."""
+        return None if self._mask is not None or self._stopped or self._walk.is_exhausted else self._walk.innermost
 
-    def foretell(self, row: PackedMask, *, restricts: bool) -> None:
-        """Take the next mask, as the walk it awaits has filled it. Raises GrammarError where it allows nothing."""
-        self._mask, self._is_fresh = self._filled(row, restricts=restricts), True
+    def foretell(self, mask: PackedMask) -> None:
+        """Take the next mask, as the walk it awaits has computed it. Raises GrammarError where it allows nothing."""
+        self._mask = self._without_false_stops(mask)
 
     def brle_mask(self) -> Brle:
-        """The mask as run lengths; [] when everything is allowed."""
-        mask = self.packed_mask()
-        return [] if mask is None else mask_to_brle(mask, self.vocabulary_size)
+        """The mask as run lengths."""
+        return mask_to_brle(self.packed_mask(), self.vocabulary_size)
 
     def accept(self, tokens: Sequence[int]) -> None:
         """Feed tokens. Raises GrammarRejectedError, and stays as it was, when one of them is forbidden."""
@@ -187,8 +176,7 @@ class Matcher:
         if fork._forked_at != self._moves or fork._taken != self._taken + tokens:
             return False
         self._walk, self._stopped = fork._walk, fork._stopped
-        self._mask, self._is_fresh = fork._mask, fork._is_fresh
-        self._taken = fork._taken
+        self._mask, self._taken = fork._mask, fork._taken
         self._moves += 1
         return True
 
@@ -210,24 +198,23 @@ class Matcher:
         return self._walk.is_complete and (self._walk.is_exhausted or self._only_stops())
 
     def _only_stops(self) -> bool:
-        mask = self.packed_mask()
-        return mask is not None and not np.any(mask & ~self._stop_mask())
+        return not np.any(self.packed_mask() & ~self._stop_mask())
 
-    def _compute_mask(self) -> PackedMask | None:
-        if self._stopped or (self._walk.is_complete and self._walk.is_exhausted):
+    def _compute_mask(self) -> PackedMask:
+        walk = self._walk
+        if self._stopped or (walk.is_exhausted and walk.is_complete):
             return self._stop_mask()
-        row = np.zeros(words_for(self.vocabulary_size), np.uint32)
-        return self._filled(row, restricts=self._walk.fill(row))
+        return self._without_false_stops(walk.mask())
 
-    def _filled(self, row: PackedMask, *, restricts: bool) -> PackedMask | None:
-        """The mask of a row. A stop token that is text as well may end the grammar, and be nothing else (G13)."""
-        if not restricts:
-            return None
-        if any(row.item(word) & bit for word, bit in self._stop_bits) and not self._walk.is_complete:
-            row &= ~self._stop_mask()
-            if not row.any():
-                raise no_token_fits()
-        return row
+    def _without_false_stops(self, mask: PackedMask) -> PackedMask:
+        """A stop token that is text as well may end the grammar, and be nothing else (G13)."""
+        for word, bit in self._stop_bits:
+            if mask.item(word) & bit and not self._walk.is_complete:
+                rest = mask & ~self._stop_mask()
+                if not rest.any():
+                    raise no_token_fits()
+                return rest
+        return mask
 
     def _stop_mask(self) -> PackedMask:
         return pack_tokens(self.stop_tokens, self.vocabulary_size)
@@ -235,5 +222,5 @@ class Matcher:
     def _moved(self, by: int) -> None:
         self._taken += by
         if by:
-            self._is_fresh = False
+            self._mask = None
             self._moves += 1

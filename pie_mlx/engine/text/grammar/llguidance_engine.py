@@ -6,18 +6,20 @@ It refuses what it cannot enforce, and its matcher never recovers from an error,
 import json
 import os
 from collections.abc import Sequence
+from ctypes import Array, addressof, c_uint32, sizeof
 from functools import cache
 from typing import cast
 
 import llguidance
+import numpy as np
 
 from pie_mlx.engine.text.grammar.base import Walk, no_token_fits
-from pie_mlx.engine.text.grammar.masks import PackedMask
+from pie_mlx.engine.text.grammar.masks import PackedMask, words_for
 from pie_mlx.engine.text.grammar.views import View, hidden_tokens, tokenizer_json
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.errors import GrammarError
 
-_WHITESPACE = r"\x20|\x0A\x20{0,32}|\x0A\x09{0,16}"
+WHITESPACE = r"\x20|\x0A\x20{0,32}|\x0A\x09{0,16}"
 """Between JSON tokens: one space, or one line break and its indentation. A weak model given more writes it for ever."""
 _LIMITS = llguidance.LLParserLimits(max_items_in_row=20_000, step_max_items=200_000, verbose_errors=False)
 """Ten times the default rows: an object of a thousand optional properties needs that many."""
@@ -30,6 +32,7 @@ _BYTES_OF_TEXT = [*range(0xC0), *range(0xC2, 0xF5)]
 
 _FEW = 4
 """So many masks are computed sooner than another thread wakes up to do it."""
+_WORD = np.dtype(np.uint32)
 _THREADS = max(1, min(4, (os.cpu_count() or 1) // 2))
 """For the masks of many: half of the processors, the others compute the pass."""
 
@@ -40,33 +43,37 @@ def _executor() -> llguidance.LLExecutor:
 
 
 class LlguidanceWalk(Walk):
-    """`spellings` are the tokens of a vocabulary that cannot spell every text; None of one that can."""
+    """`memory` is where a mask is written: of an array of ctypes the address is found sooner than a mask is computed,
+    of one of numpy later than most. `spellings` are the tokens of a vocabulary that cannot spell every text; None of
+    one that can."""
 
-    def __init__(self, matcher: llguidance.LLMatcher, spellings: frozenset[bytes] | None = None) -> None:
+    def __init__(
+        self, matcher: llguidance.LLMatcher, memory: type[Array[c_uint32]], spellings: frozenset[bytes] | None = None
+    ) -> None:
         self._matcher = matcher
+        self._memory = memory
         self._spellings = spellings
 
-    def fill(self, row: PackedMask) -> bool:
+    def mask(self) -> PackedMask:
         if self._spellings is not None and not _can_begin(self._matcher.compute_ff_bytes(), self._spellings):
             raise no_token_fits()  # the engine would allow every token
-        self._matcher.unsafe_compute_mask_ptr(row.__array_interface__["data"][0], row.nbytes)
+        memory = self._memory()
+        self._matcher.unsafe_compute_mask_ptr(addressof(memory), sizeof(memory))
         self._check()
-        return True
+        return np.frombuffer(memory, _WORD)  # pyright: ignore
 
     @classmethod
-    def fill_rows(cls, walks: Sequence[Walk], rows: PackedMask) -> Sequence[bool | None]:
-        incomplete = any(cast("LlguidanceWalk", walk)._spellings is not None for walk in walks)
-        if incomplete:
-            return super().fill_rows(walks, rows)
-        matchers = [cast("LlguidanceWalk", walk)._matcher for walk in walks]
-        address, row_bytes = rows.ctypes.data, rows.strides[0]
-        if len(walks) < _FEW or _THREADS == 1:
-            for place, matcher in enumerate(matchers):
-                matcher.unsafe_compute_mask_ptr(address + place * row_bytes, row_bytes)
-        else:
-            pairs = [(matcher, place) for place, matcher in enumerate(matchers)]
-            _executor().unsafe_compute_mask_ptr(pairs, address, row_bytes, len(rows))
-        return [None if matcher.is_error() else True for matcher in matchers]
+    def masks(cls, walks: Sequence[Walk]) -> Sequence[PackedMask | GrammarError]:
+        mine = cast("Sequence[LlguidanceWalk]", walks)
+        if len(mine) < _FEW or _THREADS == 1 or any(walk._spellings is not None for walk in mine):
+            return super().masks(walks)
+        rows = np.empty((len(mine), sizeof(mine[0]._memory) // _WORD.itemsize), _WORD)
+        pairs = [(walk._matcher, place) for place, walk in enumerate(mine)]
+        _executor().unsafe_compute_mask_ptr(pairs, rows.ctypes.data, rows.strides[0], len(rows))
+        # Copies: a matcher that nobody moves for long must not keep the rows of all.
+        return [
+            walk._refusal() if walk._matcher.is_error() else row.copy() for walk, row in zip(mine, rows, strict=True)
+        ]
 
     def push(self, tokens: Sequence[int]) -> int:
         taken = 0 if self._matcher.is_stopped() else self._matcher.try_consume_tokens(list(tokens))
@@ -79,7 +86,7 @@ class LlguidanceWalk(Walk):
         self._check()
 
     def fork(self) -> "LlguidanceWalk":
-        return LlguidanceWalk(self._matcher.deep_copy(), self._spellings)
+        return LlguidanceWalk(self._matcher.deep_copy(), self._memory, self._spellings)
 
     @property
     def is_complete(self) -> bool:
@@ -91,10 +98,13 @@ class LlguidanceWalk(Walk):
 
     def _check(self) -> None:
         if self._matcher.is_error():
-            reason = self._matcher.get_error().partition("\n")[0]
-            if reason.startswith("NoExtension"):
-                raise no_token_fits()
-            raise GrammarError(f"grammar: too complex: {reason}", hint="simplify the grammar or the schema")
+            raise self._refusal()
+
+    def _refusal(self) -> GrammarError:
+        reason = self._matcher.get_error().partition("\n")[0]
+        if reason.startswith("NoExtension"):
+            return no_token_fits()
+        return GrammarError(f"grammar: too complex: {reason}", hint="simplify the grammar or the schema")
 
 
 def _can_begin(forced: bytes, spellings: frozenset[bytes]) -> bool:
@@ -127,6 +137,7 @@ class LlguidanceEngine:
             raise GrammarError(
                 f"grammar: not possible with this model's tokenizer: {error}", hint="generate freely and parse"
             ) from error
+        self._memory = c_uint32 * words_for(vocabulary_size)
         # Tags of calls are forced as tokens, not as bytes.
         self._spellings = _spellings_of(tokenizer) if view == "user" else None
 
@@ -135,18 +146,18 @@ class LlguidanceEngine:
         matcher = self._start(
             llguidance.LLMatcher.grammar_from_json_schema(
                 json.dumps(schema),
-                overrides={"whitespace_pattern": _WHITESPACE, "lenient": lenient, "coerce_one_of": lenient},
+                overrides={"whitespace_pattern": WHITESPACE, "lenient": lenient, "coerce_one_of": lenient},
             )
         )
-        return LlguidanceWalk(matcher, self._spellings), matcher.get_grammar_warnings()
+        return self._walk(matcher), matcher.get_grammar_warnings()
 
     def compile_regex(self, pattern: str) -> Walk:
         """Text that matches as a whole, in Rust's syntax."""
-        return LlguidanceWalk(self._start(llguidance.LLMatcher.grammar_from_regex(pattern)), self._spellings)
+        return self._walk(self._start(llguidance.LLMatcher.grammar_from_regex(pattern)))
 
     def compile_lark(self, source: str) -> Walk:
         """Text of the rule `start`."""
-        return LlguidanceWalk(self._start(llguidance.LLMatcher.grammar_from_lark(source)), self._spellings)
+        return self._walk(self._start(llguidance.LLMatcher.grammar_from_lark(source)))
 
     def schema_error(self, schema: object) -> str:
         """Why a schema is refused, "" when it is not."""
@@ -165,6 +176,9 @@ class LlguidanceEngine:
         matcher = self._start(llguidance.LLMatcher.grammar_from_lark(source))
         matcher.compute_bitmask()
         return matcher.is_error()
+
+    def _walk(self, matcher: llguidance.LLMatcher) -> LlguidanceWalk:
+        return LlguidanceWalk(matcher, self._memory, self._spellings)
 
     def _start(self, grammar: str) -> llguidance.LLMatcher:
         matcher = llguidance.LLMatcher(self._tokenizer, grammar, log_level=0, limits=_LIMITS)

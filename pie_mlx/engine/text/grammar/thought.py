@@ -148,11 +148,8 @@ class ThoughtWalk(Walk):
         self._is_open = True
         self._behind = 0
 
-    def fill(self, row: PackedMask) -> bool:
-        if not self._is_open:
-            return self._walk.fill(row)
-        row[:] = self._closing.mask(self._last_letters())
-        return True
+    def mask(self) -> PackedMask:
+        return self._closing.mask(self._last_letters()) if self._is_open else self._walk.mask()
 
     def push(self, tokens: Sequence[int]) -> int:
         thought = self._think(tokens)

@@ -42,12 +42,12 @@ def test_masks_of_many_are_those_of_each(
     assert [language.allowed(matcher) for matcher in matchers] == alone
 
 
-def test_a_mask_alone_is_filled_where_it_is_kept(
+def test_the_mask_of_one_is_computed_without_gathering(
     language: Language, notation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (matcher,) = walked(language, SOURCES[notation], "ab")
     allowed = language.allowed(matcher.fork())
-    monkeypatch.setattr(type(matcher.awaits), "fill_rows", None, raising=False)
+    monkeypatch.setattr(type(matcher.awaits), "masks", None)
     compute_masks([matcher])
     assert matcher.awaits is None
     assert language.allowed(matcher) == allowed

@@ -34,6 +34,16 @@ def test_a_mask_allows_what_may_follow(language: Language, notation: str) -> Non
     assert {ids(language, "b")[0], language.stop, language.other_stop} <= language.allowed(matcher)
 
 
+def test_a_mask_that_was_given_out_stays_as_it_is(language: Language, notation: str) -> None:
+    matcher = language.compile(*CHOICE[notation])
+    given = []
+    for token in ids(language, "acb"):
+        mask = matcher.packed_mask()
+        given.append((mask, mask.tobytes()))
+        matcher.accept([token])
+    assert all(mask.tobytes() == before for mask, before in given)
+
+
 def test_padding_is_never_allowed(language: Language, notation: str) -> None:
     allowed = language.allowed(language.compile(*SOURCES[notation]))
     assert max(allowed) < language.tokenizer.size < PADDED_SIZE

@@ -122,9 +122,8 @@ class As(Walk):
         self._vocabulary, self.taken = vocabulary, taken
         self._allowed = [token for token, text in vocabulary.items() if not text.strip(b"a")]
 
-    def fill(self, row: PackedMask) -> bool:
-        row[:] = pack_tokens(self._allowed, SIZE)
-        return True
+    def mask(self) -> PackedMask:
+        return pack_tokens(self._allowed, SIZE)
 
     def push(self, tokens: Sequence[int]) -> int:
         taken = next((place for place, token in enumerate(tokens) if token not in self._allowed), len(tokens))
