@@ -1,6 +1,6 @@
-"""A batch of 16 streams with none, 1, 4 and 16 different adapters, and the same 16 one after another.
+"""A batch of 16 streams with none, 1, 4 and 16 different adapters, and the same streams one after another.
 
-    python -m benchmarks.adapters [--new-tokens 32] [--repeats 5] [--rank 8]
+    python -m benchmarks.adapters [--new-tokens 32] [--repeats 5] [--rank 8] [--streams 16]
 
 One random Llama in float32, adapters on all projections. Rounds take turns and every round has new prompts, so nothing
 comes from the prefix cache; medians are compared.
@@ -8,6 +8,7 @@ comes from the prefix cache; medians are compared.
 
 import argparse
 import asyncio
+import itertools
 import json
 import statistics
 import tempfile
@@ -22,7 +23,7 @@ from pie_mlx import Engine
 from pie_mlx.engine.model.blas import use_fast_blas
 from pie_mlx.sdk import Adapter, Context, Model, Sampler, runtime
 
-STREAMS = 16
+SMOKE = ("--new-tokens", "2", "--repeats", "1", "--rank", "2", "--streams", "2")
 PROMPT_TOKENS = 32
 DISTINCT = (0, 1, 4, 16)
 HIDDEN, INNER = CONFIG["hidden_size"], CONFIG["intermediate_size"]
@@ -69,9 +70,11 @@ async def stream(model: Model, seed: int, adapter: Adapter | None, new_tokens: i
         await generator.collect_tokens()
 
 
-async def together(model: Model, adapters: Sequence[Adapter], first_seed: int, new_tokens: int) -> float:
+async def together(
+    model: Model, adapters: Sequence[Adapter | None], streams: int, first_seed: int, new_tokens: int
+) -> float:
     """Seconds for all streams at once, the adapters dealt out among them."""
-    chosen = [adapters[place % len(adapters)] if adapters else None for place in range(STREAMS)]
+    chosen = itertools.islice(itertools.cycle(adapters or [None]), streams)
     started = time.perf_counter()
     await asyncio.gather(*(stream(model, first_seed + place, one, new_tokens) for place, one in enumerate(chosen)))
     return time.perf_counter() - started
@@ -80,47 +83,49 @@ async def together(model: Model, adapters: Sequence[Adapter], first_seed: int, n
 async def one_after_another(model: Model, adapters: Sequence[Adapter], first_seed: int, new_tokens: int) -> float:
     """Seconds for the same streams by themselves."""
     started = time.perf_counter()
-    for place in range(STREAMS):
-        await stream(model, first_seed + place, adapters[place], new_tokens)
+    for place, adapter in enumerate(adapters):
+        await stream(model, first_seed + place, adapter, new_tokens)
     return time.perf_counter() - started
 
 
-async def measure(folder: Path, new_tokens: int, repeats: int, rank: int) -> dict[str, float]:
+async def measure(folder: Path, options: argparse.Namespace) -> dict[str, float]:
     """Median seconds by what was run."""
     seconds: dict[str, list[float]] = {}
+    streams, new_tokens = options.streams, options.new_tokens
 
     async def rounds(input: dict[str, object]) -> None:
         model = Model.load(runtime.models()[0])
-        adapters = [Adapter.create(model, f"adapter {number}") for number in range(STREAMS)]
+        adapters = [Adapter.create(model, f"adapter {number}") for number in range(streams)]
         for number, adapter in enumerate(adapters):
-            adapter.load(write_adapter(folder / f"adapter-{number}", rank, number))
-        await together(model, adapters, 0, 4)
-        for round_number in range(repeats):
+            adapter.load(write_adapter(folder / f"adapter-{number}", options.rank, number))
+        await together(model, adapters, streams, 0, 4)
+        for round_number in range(options.repeats):
             seed = 1000 * (1 + round_number)
-            for count in DISTINCT:
-                seed += STREAMS
-                taken = await together(model, adapters[:count], seed, new_tokens)
+            for count in sorted({min(count, streams) for count in DISTINCT}):
+                seed += streams
+                taken = await together(model, adapters[:count], streams, seed, new_tokens)
                 seconds.setdefault(f"{count or 'no'} adapter{'' if count == 1 else 's'}", []).append(taken)
-            taken = await one_after_another(model, adapters, seed + STREAMS, new_tokens)
-            seconds.setdefault("16 adapters, one after another", []).append(taken)
+            taken = await one_after_another(model, adapters, seed + streams, new_tokens)
+            seconds.setdefault(f"{streams} adapters, one after another", []).append(taken)
 
     async with Engine(str(folder), total_pages=4096) as engine:
         await engine.run(rounds, {})
     return {name: statistics.median(values) for name, values in seconds.items()}
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--new-tokens", type=int, default=32)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--rank", type=int, default=8)
-    arguments = parser.parse_args()
+    parser.add_argument("--streams", type=int, default=16)
+    arguments = parser.parse_args(words)
     print(f"BLAS: {use_fast_blas()}")
     with tempfile.TemporaryDirectory() as directory:
         write_random_llama(Path(directory))
-        found = asyncio.run(measure(Path(directory), arguments.new_tokens, arguments.repeats, arguments.rank))
+        found = asyncio.run(measure(Path(directory), arguments))
     plain = found["no adapters"]
-    shape = f"{STREAMS} streams of {PROMPT_TOKENS} + {arguments.new_tokens} tokens, rank {arguments.rank}"
+    shape = f"{arguments.streams} streams of {PROMPT_TOKENS} + {arguments.new_tokens} tokens, rank {arguments.rank}"
     print(f"{shape:48} {'seconds':>9} {'relative':>9}")
     for name, seconds in found.items():
         print(f"{name:48} {seconds:9.3f} {seconds / plain:8.2f}x")

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import cast
 
 import mlx.core as mx
 import mlx.nn as nn
@@ -29,6 +30,7 @@ from pie_mlx.engine.model.paged_network import PagedNetwork
 from pie_mlx.engine.model.tiers import REFUSED
 from pie_mlx.errors import PieError
 
+SMOKE = ("llama", "mamba")
 TOLERANCE = 1e-4
 PAGE_SIZE, PAGES = 16, 64
 GREEDY_TOKENS = 16
@@ -48,7 +50,7 @@ def reference_greedy(model: nn.Module, prompt: Sequence[int], count: int) -> lis
     logits = model(mx.array([prompt]), cache=cache)
     tokens: list[int] = []
     while len(tokens) < count:
-        tokens.append(int(mx.argmax(logits[0, -1]).item()))
+        tokens.append(cast("int", mx.argmax(logits[0, -1]).item()))
         logits = model(mx.array([tokens[-1:]]), cache=cache)
     return tokens
 
@@ -122,9 +124,10 @@ def _line(error: BaseException) -> str:
     return text if isinstance(error, PieError) else f"{type(error).__name__}: {text}"
 
 
-def main(names: Sequence[str]) -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Print one line per architecture and the count."""
-    print(f"float32, {use_fast_blas()}, mlx {mx.__version__}")
+    names = sys.argv[1:] if words is None else words
+    print(f"float32, {use_fast_blas()}, mlx {metadata.version('mlx')}")
     print(f"{'architecture':24} {'tier':14} {'max error':>10}  greedy")
     write = list(names) == ["--write"]
     verdicts = [_reported(compare(name)) for name in (architectures() if write else names or architectures())]
@@ -151,4 +154,4 @@ def _reported(verdict: Verdict) -> Verdict:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -5,6 +5,7 @@ import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import mlx.core as mx
 
@@ -34,7 +35,7 @@ def write_pie_tiny(directory: Path, layers: int) -> Path:
             shutil.copy(path, directory / path.name)
     config = json.loads((EMBEDDED / "config.json").read_text())
     own = config["num_hidden_layers"]
-    tensors = mx.load(str(EMBEDDED / "model.safetensors"))
+    tensors = cast("dict[str, mx.array]", mx.load(str(EMBEDDED / "model.safetensors")))
     kept = {
         name: array for name, array in tensors.items() if not (found := LAYER.match(name)) or int(found[1]) < layers
     }

@@ -32,6 +32,7 @@ from pie_mlx.engine.text.grammar import GrammarService, Matcher
 from pie_mlx.engine.text.tokenizer import PretrainedTokenizer, Tokenizer
 from pie_mlx.sdk import Context, Ebnf, JsonSchema, Model, Sampler, runtime
 
+SMOKE = ("300", "--streams", "2", "--tokens", "4", "--repeats", "1")
 STREAMS = (1, 8, 32)
 REPEATS = 10
 TOKENS = 64
@@ -84,8 +85,8 @@ class Row:
 
 
 def train(size: int) -> Tokenizer:
-    """A byte-level BPE of up to `size` tokens."""
-    sources = sorted(Path(sysconfig.get_paths()["stdlib"]).rglob("*.py"))
+    """A byte-level BPE of up to `size` tokens. A small one needs little to learn them from."""
+    sources = sorted(Path(sysconfig.get_paths()["stdlib"]).rglob("*.py"))[:size]
     backend = tokenizers.Tokenizer(models.BPE())
     backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     backend.decoder = decoders.ByteLevel()
@@ -119,11 +120,7 @@ def through_matcher(service: GrammarService, source: GrammarSource, tokens: Sequ
     if matcher is None:
         return compile_seconds * 1e3, []
 
-    def walk() -> list[float]:
-        fork = matcher.fork()
-        return masks.mask_microseconds(fork.packed_mask, lambda token: fork.accept([token]), tokens)
-
-    return compile_seconds * 1e3, walked(walk)
+    return compile_seconds * 1e3, walked(lambda: masks.matcher_masks(matcher.fork(), tokens))
 
 
 def llguidance_directly(
@@ -216,7 +213,7 @@ async def check_generations(input: dict[str, int]) -> None:
             print(f"    {text}")
 
 
-def parsed_arguments() -> argparse.Namespace:
+def parsed_arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.grammar")
     parser.add_argument("sizes", nargs="*", type=int, default=[32_000, 150_000], metavar="VOCABULARY_SIZE")
     parser.add_argument("--generations", type=int, help="check so many generations for every type of schema")
@@ -226,12 +223,11 @@ def parsed_arguments() -> argparse.Namespace:
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES), help="time these masks")
     parser.add_argument("--tokens", type=int, default=TOKENS, help="decode so many tokens per stream")
     parser.add_argument("--repeats", type=int, default=REPEATS, help="decode so often with each")
-    return parser.parse_args()
+    return parser.parse_args(words)
 
 
-async def main() -> None:
+async def measure(arguments: argparse.Namespace) -> None:
     """Print the tables."""
-    arguments = parsed_arguments()
     async with Engine("pie-tiny", total_pages=1024) as engine:
         if arguments.generations:
             await engine.run(check_generations, {"generations": arguments.generations})
@@ -243,5 +239,9 @@ async def main() -> None:
             await engine.run(end_to_end, vars(arguments))
 
 
+def main(words: Sequence[str] | None = None) -> None:
+    asyncio.run(measure(parsed_arguments(words)))
+
+
 if __name__ == "__main__":
-    asyncio.run(main())
+    main()

@@ -3,8 +3,9 @@
 Counted on the emulator: no Apple GPU is needed, and no time is measured.
 """
 
+import argparse
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import mlx.core as mx
@@ -17,7 +18,7 @@ from pie_mlx.metal.emulator import Builder, Emulator, LaunchReport, cache_folder
 from pie_mlx.metal.floors import attention_floor, kv_write_floor, lora_floor, page_copy_floor
 from pie_mlx.metal.kernels.kv_quantised import Quantisation, empty_quantised_pool, kv_write_quantised
 from pie_mlx.metal.kernels.kv_write import kv_write
-from pie_mlx.metal.kernels.lora_batched import lora_batched
+from pie_mlx.metal.kernels.lora_batched import group_rows, lora_batched
 from pie_mlx.metal.kernels.page_moves import page_copy, page_gather
 from pie_mlx.metal.kernels.paged_attention import PoolShape, paged_attention, pool_shape
 from pie_mlx.metal.kernels.paged_prefill import paged_prefill
@@ -25,6 +26,7 @@ from pie_mlx.metal.kernels.requirements import first_fence
 from pie_mlx.metal.kernels.sample_rows import SamplerRows, sample_rows
 from pie_mlx.metal.roofline import DecodeLoad, predictions
 
+SMOKE = ()
 SHAPE = PoolShape(page_size=16, heads=2, key_size=128, value_size=128)
 HALF = mx.float16
 
@@ -133,7 +135,7 @@ def attention_lines(counter: Counter) -> Iterator[Line]:
 
 def other_lines(counter: Counter) -> Iterator[Line]:
     a_stack, b_stack = zeros(5, 1024, 16), zeros(5, 16, 1024)
-    lora_batched(counter.backend, zeros(8, 1024), a_stack, b_stack, mx.ones((5,)), [1, 1, 1, 1, 2, 2, 3, 4])
+    lora_batched(counter.backend, zeros(8, 1024), a_stack, b_stack, mx.ones((5,)), group_rows([1, 1, 1, 1, 2, 2, 3, 4]))
     yield counter.line("lora_batched, 8 rows, 4 adapters", lora_floor(8, 4, 1024, 16, 1024, 2))
     for name, k, passes in (("plain", 0, 3), ("top-k 40", 40, 7)):
         ones = mx.ones((1,))
@@ -207,7 +209,8 @@ def launch_table() -> Table:
     return table
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
+    argparse.ArgumentParser(description=__doc__).parse_args(words)
     counter = Counter()
     attention = list(attention_lines(counter))
     console = Console(width=140)

@@ -37,6 +37,7 @@ from pie_mlx.engine.schedule.simulation import (
 )
 from pie_mlx.event_log import EventLog, read_events
 
+SMOKE = ("--seconds", "5", "--seeds", "1")
 HIGH_VALUE = "chat"
 EQUALS = "agent"
 VALUES = {"chat": 10.0, "search": 3.0, "agent": 1.0}
@@ -253,13 +254,13 @@ def classes_of(programs: Sequence[Program]) -> Classes:
     return Classes(high_value, Counter(program.kind for program in programs).most_common(1)[0][0], 0.0)
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__ and __doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=300.0, help="simulated time of each run")
     parser.add_argument("--seeds", type=int, default=3, help="runs of each workload and policy")
     parser.add_argument("--replay", type=Path, metavar="FILE", help="the programs of an event log, in place of these")
     parser.add_argument("--pages", type=int, help="with --replay: another size of the pool")
-    options = parser.parse_args()
+    options = parser.parse_args(words)
     if options.replay is not None:
         print_replay(options.replay, options.pages)
         return

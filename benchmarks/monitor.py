@@ -9,6 +9,7 @@ off. The batch holds 64 contexts at most, as an engine's does. `idle` is the sam
 import argparse
 import asyncio
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from pie_mlx.tui.app import MonitorApp
@@ -17,6 +18,7 @@ from pie_mlx.tui.source.base import Feed
 from pie_mlx.tui.source.demo import DemoSource
 from pie_mlx.tui.source.scripted_engine import TICK_SECONDS, ScriptedEngine
 
+SMOKE = ("--programs", "10", "--screens", "overview", "--seconds", "0.1")
 PROGRAMS = (10, 200, 1000)
 SCREENS = ("overview", "inferlets", "market", "pages")
 SIZE = (160, 50)
@@ -51,16 +53,16 @@ class MeteredApp(MonitorApp):
         super().refresh_now()
 
 
-async def measure(programs: int, seconds: float) -> list[tuple[str, float, float, float]]:
+async def measure(programs: int, screens: Sequence[str], seconds: float) -> list[tuple[str, float, float, float]]:
     """Screen, refreshes a second, and shares of a core: beyond idle, and idle."""
     source = MeteredSource(ScriptedEngine(programs, programs * PAGES_PER_PROGRAM), warm_ticks=60)
     app = MeteredApp(source, source)
     rows: list[tuple[str, float, float, float]] = []
     async with app.run_test(size=SIZE) as pilot:
-        for screen in SCREENS:
+        for screen in screens:
             app.show_tab(screen)
-            await pilot.pause(LONGEST_PAUSE_SECONDS + 0.5)  # the latest refresh is over
-            idle = await share(pilot, 2.0)
+            await pilot.pause(min(seconds, LONGEST_PAUSE_SECONDS + 0.5))  # the latest refresh is over
+            idle = await share(pilot, min(seconds, 2.0))
             source.running, source.making_seconds, app.refreshes = True, 0.0, 0
             busy = await share(pilot, seconds)
             source.running = False
@@ -75,13 +77,15 @@ async def share(pilot: Any, seconds: float) -> float:
     return (CLOCK() - before) / (time.monotonic() - started)
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=10.0, help="real time for each line")
-    given = parser.parse_args()
+    parser.add_argument("--programs", type=int, nargs="+", default=PROGRAMS)
+    parser.add_argument("--screens", nargs="+", choices=SCREENS, default=SCREENS)
+    given = parser.parse_args(words)
     print(f"{'programs':>8}  {'screen':10} {'refreshes/s':>11} {'of a core beyond idle':>22} {'idle':>7}")
-    for programs in PROGRAMS:
-        for screen, refreshes, busy, idle in asyncio.run(measure(programs, given.seconds)):
+    for programs in given.programs:
+        for screen, refreshes, busy, idle in asyncio.run(measure(programs, given.screens, given.seconds)):
             print(f"{programs:>8}  {screen:10} {refreshes:>11.1f} {busy:>20.1%}   {idle:>7.1%}")
 
 

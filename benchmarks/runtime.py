@@ -19,6 +19,7 @@ from statistics import median
 from pie_mlx import Engine
 from pie_mlx.runtime.worker.settings import Isolation, SandboxWish, WorkerSettings
 
+SMOKE = ("--launches", "1", "--at-once", "2", "--messages", "20", "--programs", "2", "--steps", "2", "--rounds", "1")
 TARGETS = {"warm": 30.0, "step": 0.1, "idle": 25.0}
 """Milliseconds, milliseconds more than inline, and MiB."""
 
@@ -140,28 +141,30 @@ async def first_call_seconds(running: Engine, program: Path) -> float:
     return await running.run(program) - started
 
 
-async def launches(programs: Programs, isolation: Isolation, sandbox: SandboxWish, count: int) -> list[str]:
+async def launches(
+    programs: Programs, isolation: Isolation, sandbox: SandboxWish, count: int, at_once: int
+) -> list[str]:
     async with engine(isolation, sandbox) as running:
         cold = await first_call_seconds(running, programs.first_call)
         warm: list[float] = []
         for _ in range(count):
             await asyncio.sleep(0.1)  # time for the pool to be filled again
             warm.append(await first_call_seconds(running, programs.first_call))
-        many = await asyncio.gather(*(first_call_seconds(running, programs.first_call) for _ in range(100)))
+        many = await asyncio.gather(*(first_call_seconds(running, programs.first_call) for _ in range(at_once)))
     target = f"  target {TARGETS['warm']:g}" if isolation == "process" else ""
     return [
         row("launch, cold", isolation, sandbox, f"{cold * 1e3:.1f} ms"),
         row("launch, warm", isolation, sandbox, f"{spread(warm)}{target}"),
-        row("launch, 100 at once", isolation, sandbox, spread(many)),
+        row(f"launch, {at_once} at once", isolation, sandbox, spread(many)),
     ]
 
 
-async def round_trips(programs: Programs, sandbox: SandboxWish, count: int) -> list[str]:
+async def round_trips(programs: Programs, sandbox: SandboxWish, count: int, rounds: int) -> list[str]:
     """Alternately inline and in a worker, so that both see the same machine; medians of medians."""
     found: dict[Isolation, list[list[float]]] = {"inline": [], "process": []}
     async with engine("inline", sandbox) as inline, engine("process", sandbox) as process:
         both: list[tuple[Isolation, Engine]] = [("inline", inline), ("process", process)]
-        for _ in range(7):
+        for _ in range(rounds):
             for name, running in both:
                 found[name].append(await running.run(programs.round_trips, {"count": count}))
     rows: list[str] = []
@@ -259,10 +262,10 @@ async def measure(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as directory:
         programs = Programs(Path(directory))
         sections: list[tuple[str, Callable[[], Awaitable[list[str]]]]] = [
-            ("launches", lambda: launches(programs, "inline", "off", options.launches)),
-            ("launches", lambda: launches(programs, "process", "off", options.launches)),
-            ("launches", lambda: launches(programs, "process", "best-effort", options.launches)),
-            ("round-trips", lambda: round_trips(programs, "best-effort", options.steps * 4)),
+            ("launches", lambda: launches(programs, "inline", "off", options.launches, options.at_once)),
+            ("launches", lambda: launches(programs, "process", "off", options.launches, options.at_once)),
+            ("launches", lambda: launches(programs, "process", "best-effort", options.launches, options.at_once)),
+            ("round-trips", lambda: round_trips(programs, "best-effort", options.steps * 4, options.rounds)),
             ("messages", lambda: messages(programs, "inline", "off", options.messages)),
             ("messages", lambda: messages(programs, "process", "best-effort", options.messages)),
             ("crowd", lambda: crowd(programs, "inline", "off", options.programs, options.steps)),
@@ -276,14 +279,16 @@ async def measure(options: argparse.Namespace) -> None:
                 print(line, flush=True)
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--launches", type=int, default=30, help="warm launches")
+    parser.add_argument("--at-once", type=int, default=100, help="launches at once")
+    parser.add_argument("--rounds", type=int, default=7, help="of round trips")
     parser.add_argument("--messages", type=int, default=5000, help="messages to one reader")
     parser.add_argument("--programs", type=int, default=200, help="programs that decode at once")
     parser.add_argument("--steps", type=int, default=50, help="decode steps of each")
-    asyncio.run(measure(parser.parse_args()))
+    asyncio.run(measure(parser.parse_args(words)))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Chat completions over HTTP, and an agent loop, beside `mlx_lm.server`, on one random Llama in one run.
 
     python -m benchmarks.serving [--new-tokens 64] [--turns 4] [--repeats 3] [--clients 1 8 32] [--agents 1 16]
-                                 [--kinds questions streamed conversations] [--loops plain framed]
+                                 [--kinds questions streamed conversations] [--loops plain framed] [--calls 8]
+                                 [--rules 75]
 
 An empty `--clients` or `--agents` leaves that part out.
 
@@ -37,15 +38,17 @@ from pie_mlx.engine.model.blas import use_fast_blas
 from pie_mlx.events import Event, PassCompleted
 from pie_mlx.sdk import Context, Model, Sampler, runtime
 
+SMOKE = (
+    *("--new-tokens", "2", "--turns", "1", "--repeats", "1", "--clients", "1", "--agents", "1"),
+    *("--kinds", "streamed", "--loops", "framed", "--calls", "1", "--rules", "2"),
+)
 PEER = "from pie_mlx.engine.model.blas import use_fast_blas; use_fast_blas(); from mlx_lm.server import main; main()"
 """mlx-lm's own server, with the BLAS that pie-mlx uses."""
 READY_SECONDS = 120
-TOOL_CALLS = 8
 CALL_TOKENS = 24
 OPENING, CLOSING = '<tool_call>{"name": "weather", "arguments": {"city": "', '"}}</tool_call>'
 """Of a call: about 14 of its tokens."""
 CITY_TOKENS = 10
-SYSTEM = "You are a careful agent. " + " ".join(f"Rule {number}: check result {number} twice." for number in range(75))
 RESULT = "The tool answers: 21 degrees, light wind from the west, no rain before the evening."
 KINDS = {
     "questions": {"stream": False},
@@ -56,6 +59,19 @@ KINDS = {
 
 LOOPS = ("plain", "framed")
 """The agent's program: the client's loop as it is, or with calls framed by it."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What an agent does: calls of a tool, after a system prompt of so many rules."""
+
+    calls: int
+    rules: int
+
+    @property
+    def system(self) -> str:
+        rules = (f"Rule {number}: check result {number} twice." for number in range(self.rules))
+        return " ".join(("You are a careful agent.", *rules))
 
 
 @dataclass(frozen=True)
@@ -157,17 +173,17 @@ def spoken(answer: dict[str, Any]) -> dict[str, str]:
     return {"role": "assistant", "content": answer["choices"][0]["message"]["content"] or ""}
 
 
-async def client_loop(server: Server, agents: int, round: int) -> tuple[float, int]:
+async def client_loop(server: Server, agents: int, given: Task, round: int) -> tuple[float, int]:
     """Seconds, and tokens the server had to prefill."""
     started = time.perf_counter()
-    prefilled = await asyncio.gather(*(client_agent(server, agent, round) for agent in range(agents)))
+    prefilled = await asyncio.gather(*(client_agent(server, given, task(agent, round)) for agent in range(agents)))
     return time.perf_counter() - started, sum(prefilled)
 
 
-async def client_agent(server: Server, agent: int, round: int) -> int:
-    messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": task(agent, round)}]
+async def client_agent(server: Server, given: Task, task: str) -> int:
+    messages = [{"role": "system", "content": given.system}, {"role": "user", "content": task}]
     prefilled = 0
-    for _ in range(TOOL_CALLS):
+    for _ in range(given.calls):
         answer = await server.ask(messages, CALL_TOKENS)
         usage = answer["usage"]
         prefilled += usage["prompt_tokens"] - (usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0)
@@ -183,8 +199,8 @@ async def agent_program(input: dict[str, Any]) -> None:
     """The same loop as a program: it keeps its context, so that only what is new is computed."""
     model = Model.load(runtime.models()[0])
     with Context(model) as context:
-        context.system(SYSTEM).user(input["task"])
-        for _ in range(TOOL_CALLS):
+        context.system(input["system"]).user(input["task"])
+        for _ in range(input["calls"]):
             if input["frames"]:
                 await framed_call(context)
             else:
@@ -201,11 +217,12 @@ async def framed_call(context: Context) -> None:
 
 
 async def program_loop(
-    engine: Engine, passes: list[PassCompleted], agents: int, round: int, *, frames: bool
+    engine: Engine, passes: list[PassCompleted], agents: int, given: Task, round: int, *, frames: bool
 ) -> tuple[float, int]:
     passes.clear()
     started = time.perf_counter()
-    inputs = ({"task": task(agent, round), "frames": frames} for agent in range(agents))
+    fixed = {"frames": frames, "calls": given.calls, "system": given.system}
+    inputs = ({"task": task(agent, round), **fixed} for agent in range(agents))
     await asyncio.gather(*(engine.run(agent_program, input) for input in inputs))
     # One of the computed tokens of a pass that reads is the token drawn before it, unless a turn was written.
     computed = (event.computed_tokens - event.following for event in passes)
@@ -217,7 +234,8 @@ async def alternating(
     theirs: Callable[[int], Awaitable[Any]], ours: Callable[[int], Awaitable[Any]], repeats: int
 ) -> tuple[list[Any], list[Any]]:
     """Both sides in turns, after one round each that does not count."""
-    await theirs(0), await ours(0)
+    await theirs(0)
+    await ours(0)
     found: tuple[list[Any], list[Any]] = ([], [])
     for round in range(1, repeats + 1):
         found[0].append(await theirs(round))
@@ -244,10 +262,11 @@ async def compare(directory: Path, ports: tuple[int, int], arguments: argparse.N
             )
             row(f"{clients} clients, {name}, tok/s", *found)
     for agents in arguments.agents:
-        await compare_agents(directory, peer, agents, arguments.loops, arguments.repeats)
+        await compare_agents(directory, peer, agents, arguments)
 
 
-async def compare_agents(directory: Path, peer: Server, agents: int, loops: Sequence[str], repeats: int) -> None:
+async def compare_agents(directory: Path, peer: Server, agents: int, arguments: argparse.Namespace) -> None:
+    given = Task(arguments.calls, arguments.rules)
     passes: list[PassCompleted] = []
 
     def note(event: Event) -> None:
@@ -255,35 +274,38 @@ async def compare_agents(directory: Path, peer: Server, agents: int, loops: Sequ
             passes.append(event)
 
     async with Engine(directory, total_pages=2048, on_event=note) as engine:
-        for loop in loops:
+        for loop in arguments.loops:
             frames = loop == "framed"
             first = 1000 * frames  # no task twice
             theirs, ours = await alternating(
-                lambda round, first=first: client_loop(peer, agents, first + round),
+                lambda round, first=first: client_loop(peer, agents, given, first + round),
                 lambda round, first=first, frames=frames: program_loop(
-                    engine, passes, agents, first + round, frames=frames
+                    engine, passes, agents, given, first + round, frames=frames
                 ),
-                repeats,
+                arguments.repeats,
             )
-            name = f"{agents} agents of {TOOL_CALLS} calls{', framed by it' if frames else ''}"
+            name = f"{agents} agents of {given.calls} calls{', framed by it' if frames else ''}"
             row(f"{name}, s", [one[0] for one in theirs], [one[0] for one in ours], lower=True)
             row("  tokens prefilled", [one[1] for one in theirs], [one[1] for one in ours], lower=True)
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--new-tokens", type=int, default=64)
     parser.add_argument("--turns", type=int, default=4)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--clients", type=int, nargs="*", default=[1, 8, 32])
     parser.add_argument("--agents", type=int, nargs="*", default=[1, 16])
+    parser.add_argument("--calls", type=int, default=8, help="of tools by an agent")
+    parser.add_argument("--rules", type=int, default=75, help="that an agent is told, of 14 tokens each")
     parser.add_argument("--loops", choices=LOOPS, nargs="+", default=LOOPS)
     parser.add_argument("--kinds", choices=[*KINDS], nargs="+", default=[*KINDS])
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
     print(f"BLAS for both: {use_fast_blas()}")
     with tempfile.TemporaryDirectory() as root:
         directory, home = Path(root, "llama"), Path(root, "home")
-        directory.mkdir(), home.mkdir()
+        directory.mkdir()
+        home.mkdir()
         write_random_llama(directory)
         ports = free_port(), free_port()
         theirs = ["-c", PEER, "--model", str(directory), "--port", str(ports[0]), "--log-level", "WARNING"]

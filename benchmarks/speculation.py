@@ -1,6 +1,6 @@
 """Speculation beside plain decoding, in one run: tokens per pass and time per token.
 
-    python -m benchmarks.speculation [--new-tokens 128] [--repeats 3] [--streams 1 8] [--parts repetition draft-model]
+    python -m benchmarks.speculation [--new-tokens 128] [--repeats 3] [--streams 1 8] [--models pie-tiny] [--pairs 0 1]
 
 Copy-heavy text is what a model writes greedily behind records that repeat; free text is drawn at temperature 1, and a
 drafter that finds nothing to copy must not slow it down. Rounds of both kinds alternate and medians are compared;
@@ -35,6 +35,7 @@ from pie_mlx import Engine
 from pie_mlx.engine.model.blas import use_fast_blas
 from pie_mlx.sdk import Context, Model, Sampler, runtime
 
+SMOKE = ("--new-tokens", "4", "--repeats", "1", "--streams", "1", "--models", "pie-tiny", "--pairs", "2")
 NAMES = ["Anna", "Bert", "Carl", "Dora", "Emil", "Fred", "Gina", "Hans"]
 DRAFT_LAYERS, PEER_DRAFTS = 2, 4
 
@@ -63,7 +64,8 @@ TEXTS = (
     Text("free", story, lambda stream: Sampler.multinomial(1.0, seed=100 + stream)),
 )
 GREEDY = Text("greedy", story, lambda stream: Sampler.argmax())
-PARTS = ("repetition", "draft-model")
+MODELS = ("pie-tiny", "random Llama, 9.4M")
+PAIRS = range(3)
 
 
 @dataclass
@@ -138,7 +140,7 @@ def milliseconds(rounds: Sequence[Tally]) -> float:
 def peer(directory: Path, draft: Path | None, text: str, name: str, new_tokens: int, repeats: int) -> str:
     """mlx-lm's plain and speculative decoding of a text, one stream, greedily; `draft` None takes the first layers."""
     model, tokenizer, *_ = load_peer(str(directory))
-    smaller, *_ = load_peer(str(draft or directory))
+    smaller: Any = load_peer(str(draft or directory))[0]
     if draft is None:
         smaller.model.layers = smaller.model.layers[:DRAFT_LAYERS]
     prompt = mx.array(tokenizer.encode(text, add_special_tokens=False))
@@ -170,9 +172,9 @@ def print_head(title: str) -> None:
     )
 
 
-async def measure(name: str, reference: str, directory: Path, options: argparse.Namespace) -> None:
+async def measure(name: str, directory: Path, options: argparse.Namespace) -> None:
     print_head(name)
-    async with Engine(reference, total_pages=2048) as engine:
+    async with Engine(directory, total_pages=2048) as engine:
         for text in TEXTS:
             for streams in options.streams:
                 print(await compare(engine, text, streams, options.new_tokens, options.repeats), flush=True)
@@ -188,22 +190,22 @@ async def measure_pair(pair: Pair, options: argparse.Namespace) -> None:
     print(peer(pair.model, pair.draft, story(0), "mlx-lm, greedy", options.new_tokens, options.repeats), flush=True)
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--new-tokens", type=int, default=128)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--streams", type=int, nargs="+", default=[1, 8])
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
-    options = parser.parse_args()
+    parser.add_argument("--models", nargs="*", choices=MODELS, default=MODELS, help="of the first part")
+    parser.add_argument("--pairs", type=int, nargs="*", choices=PAIRS, default=PAIRS, help="of the second")
+    options = parser.parse_args(words)
     print(f"BLAS for both: {use_fast_blas()}")
     with tempfile.TemporaryDirectory() as directory:
-        if PARTS[0] in options.parts:
-            asyncio.run(measure("pie-tiny", "pie-tiny", EMBEDDED, options))
-            write_random_llama(Path(directory))
-            asyncio.run(measure("random Llama, 9.4M", directory, Path(directory), options))
-        if PARTS[1] in options.parts:
-            for pair in write_pairs(Path(directory)):
-                asyncio.run(measure_pair(pair, options))
+        write_random_llama(Path(directory))
+        for name in options.models:
+            asyncio.run(measure(name, EMBEDDED if name == "pie-tiny" else Path(directory), options))
+        pairs = write_pairs(Path(directory))
+        for place in options.pairs:
+            asyncio.run(measure_pair(pairs[place], options))
 
 
 if __name__ == "__main__":

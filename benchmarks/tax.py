@@ -35,6 +35,7 @@ from pie_mlx.engine.model.step import StepInput
 from pie_mlx.metal import PageMemory
 from pie_mlx.runtime.worker.settings import Isolation
 
+SMOKE = ("--tokens", "2", "--rounds", "1", "--models", "null model")
 TARGETS = {
     ("inline", "collect"): 0.15,
     ("inline", "steps"): 0.25,
@@ -165,12 +166,12 @@ async def measure(models: Sequence[str], tokens: int, rounds: int) -> None:
             print("\n".join(await compare(name, Path(directory), tokens, rounds)), flush=True)
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tokens", type=int, default=64, help="new tokens of each stream")
     parser.add_argument("--rounds", type=int, default=6, help="measured rounds")
     parser.add_argument("--models", choices=MODELS, nargs="+", default=list(MODELS))
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
     asyncio.run(measure(arguments.models, arguments.tokens, arguments.rounds))
 
 

@@ -9,7 +9,7 @@ import argparse
 import asyncio
 import gc
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from statistics import median
 
 from pie_mlx.calls import SampledTokens, Sampler
@@ -17,6 +17,7 @@ from pie_mlx.engine.bank import Bank
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.model.batch import Outcome, RowRead, WorkResult
+from pie_mlx.engine.model.loading import null_model
 from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.page_moves import PageMover
 from pie_mlx.engine.page_request import PageRequest
@@ -33,6 +34,7 @@ PROMPT_TOKENS = 256
 SHARED_TOKENS = 64
 TARGETS_MILLISECONDS = {1: 0.15, 32: 1.0, 256: 5.0}
 COLUMNS = ("view", "plan", "batch", "commit")
+SMOKE = ("--ticks", "2", "--contexts", "1", "8")
 GREEDY = Sampler()
 CLOCK = time.thread_time
 """Processor time, so that other programs on the machine do not count."""
@@ -56,18 +58,17 @@ class TimedPolicy:
 class Bench:
     """An engine's loop with `contexts` contexts in a pool, and no device."""
 
-    def __init__(self, contexts: int, policy_name: str, *, waiting: int) -> None:
+    def __init__(self, runner: Runner, contexts: int, policy_name: str, *, waiting: int) -> None:
         self.events = 0
         context_pages = (PROMPT_TOKENS + 512) // PAGE_SIZE + 1
         self.store = PageStore(pages=contexts * context_pages, page_size=PAGE_SIZE, identity=b"null")
         self.bank = Bank(PAGE_SIZE, self.store.capacity, 64, None, policy_name == "market")
         self.state = TickState(self.store)
         self.policy = TimedPolicy(policy_name)
-        runner, reports = Runner(), TickReports(self._emit)
+        reports = TickReports(self._emit)
         mover = PageMover(self.store, runner, None, self._emit)
         restorer = Restorer(self.state, mover, reports)
         limits = Limits(max_batch_tokens=4096, max_batch_contexts=contexts)
-        clock = time.monotonic
         self.loop = TickLoop(
             self.state,
             runner,
@@ -75,11 +76,11 @@ class Bench:
             self.policy,
             limits,
             self._emit,
-            clock,
             mover,
             restorer,
             reports,
             runs_ahead=False,
+            patience_seconds=60.0,
         )
         for number in range(contexts):
             self._add(number, context_pages)
@@ -123,7 +124,7 @@ class Bench:
         times.append(CLOCK())
         chunks = self.loop.chunks(plan)
         works = self.loop.build(chunks)
-        self.loop.pin(chunks)
+        self.loop.enter(chunks)
         times.append(CLOCK())
         results: list[WorkResult] = [[SampledTokens([7])] for _ in works]
         committing = CLOCK()
@@ -133,10 +134,11 @@ class Bench:
         return view, self.policy.seconds, times[2] - times[1], done - committing
 
 
-def rows(sizes: list[int], ticks: int, policies: list[str], *, waiting: bool) -> Iterator[str]:
-    for name in policies:
-        for contexts in sizes:
-            bench = Bench(contexts, name, waiting=contexts // 8 if waiting else 0)
+def rows(runner: Runner, options: argparse.Namespace, *, waiting: bool) -> Iterator[str]:
+    ticks = options.ticks
+    for name in options.policies:
+        for contexts in options.contexts:
+            bench = Bench(runner, contexts, name, waiting=contexts // 8 if waiting else 0)
             samples = [bench.tick() for _ in range(ticks)][ticks // 10 :]
             parts = [1000 * sum(column) / len(samples) for column in zip(*samples, strict=True)]
             total, middle = sum(parts), 1000 * median(map(sum, samples))
@@ -146,20 +148,27 @@ def rows(sizes: list[int], ticks: int, policies: list[str], *, waiting: bool) ->
             yield f"{name:9}{contexts:6}{figures}  {verdict}"
 
 
-async def main() -> None:
+async def measure(options: argparse.Namespace) -> None:
+    runner = Runner()
+    await runner.load(null_model)  # of which the loop asks only what kind it is
+    for waiting in (False, True):
+        print("an eighth of the contexts wait for pages" if waiting else "a roomy pool")
+        print(f"{'policy':9}{'n':>6}" + "".join(f"{name:>9}" for name in (*COLUMNS, "mean", "median")) + "  target")
+        for row in rows(runner, options, waiting=waiting):
+            print(row)
+    runner.close()
+
+
+def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ticks", type=int, default=200)
     parser.add_argument("--contexts", type=int, nargs="+", default=[1, 32, 256, 1024])
     parser.add_argument("--policies", nargs="+", choices=POLICIES, default=["fcfs", "market"])
-    options = parser.parse_args()
+    options = parser.parse_args(words)
     gc.collect()  # as an engine does once it has loaded, so that what was imported is not walked in a tick
     gc.freeze()
-    for waiting in (False, True):
-        print("an eighth of the contexts wait for pages" if waiting else "a roomy pool")
-        print(f"{'policy':9}{'n':>6}" + "".join(f"{name:>9}" for name in (*COLUMNS, "mean", "median")) + "  target")
-        for row in rows(options.contexts, options.ticks, options.policies, waiting=waiting):
-            print(row)
+    asyncio.run(measure(options))
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    main()

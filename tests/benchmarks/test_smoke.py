@@ -1,0 +1,31 @@
+"""Every benchmark runs: a change of what it measures must not leave it behind."""
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import benchmarks
+
+HELPERS = {
+    "__init__",
+    "attackers",  # run by `hostile`
+    "draft_pairs",
+    "driving",
+    "random_llama",
+    "resident",
+    "schema_types",
+    "small_disk",
+    "tiny_models",
+}
+ELSEWHERE = {"hostile", "soak"}
+"""tests/hostile/test_throughput.py and tests/e2e/test_soak.py look at what these two find."""
+
+FILES = {path.stem for path in Path(benchmarks.__file__).parent.glob("*.py")}
+
+
+@pytest.mark.parametrize("name", sorted(FILES - HELPERS - ELSEWHERE))
+def test_its_smallest_run_ends_with_a_table(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    benchmark = import_module(f"benchmarks.{name}")
+    benchmark.main(benchmark.SMOKE)
+    assert len(capsys.readouterr().out.splitlines()) > 1
