@@ -15,6 +15,7 @@ begin_evaluation = cast("Callable[..., None]", getattr(mx, "async_eval"))  # noq
 
 
 default_device = mx.default_device
+"""What `on_cpu` asks: the one place where a test plays a GPU."""
 
 
 def on_cpu() -> bool:

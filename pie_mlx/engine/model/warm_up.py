@@ -63,7 +63,7 @@ def _step(page_size: int, rows: int, length: int, *, masked: bool) -> StepInput:
 def _compute(model: LoadedModel, step: StepInput) -> None:
     logits = model.forward(step)
     mask = np.full(-(-model.vocabulary_size // 32), 0xFFFFFFFF, np.uint32)
-    reads = [(0, RowRead(0, sampler, mask=allowed)) for sampler in SAMPLERS for allowed in (None, mask)]
+    reads = [(0, RowRead(0, sampler.scored(), mask=allowed)) for sampler in SAMPLERS for allowed in (None, mask)]
     reading = Reading(logits, [reads])
     model.settle(*reading.outputs)
     reading.collect()
