@@ -14,7 +14,7 @@ from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.page_moves import PageMover
 from pie_mlx.engine.passes import Pass
 from pie_mlx.engine.prefill_rate import PREFILL_TOKENS
-from pie_mlx.engine.pressure.holding import Holding
+from pie_mlx.engine.pressure.prompt_gate import PromptGate
 from pie_mlx.engine.refusals import patience, refuse_last
 from pie_mlx.engine.restoring import Restorer
 from pie_mlx.engine.run_ahead import Chunks, RunAhead
@@ -60,7 +60,7 @@ class TickLoop:
         self._policy, self._limits, self._emit = policy, limits, emit
         self._mover, self._restorer, self._reports = mover, restorer, reports
         self._ahead = RunAhead(state, runner, enabled=runs_ahead)
-        self._holding = Holding(state)
+        self._prompt_gate = PromptGate(state)
         self._firing = FiringState()
         self._quiet_since = self._runnable_since = self._committed = time.monotonic()
         self._wait_seconds = 0.0
@@ -100,14 +100,14 @@ class TickLoop:
         plan = self._policy.plan(view)
         if view.requests and not plan.chunks and not plan.moves_pages:
             plan = self._stalled_plan(now) or plan
-        plan = self._holding.waits(plan)
-        self._wait_seconds = self._wait_seconds or self._holding.seconds_left
+        plan = self._prompt_gate.waits(plan)
+        self._wait_seconds = self._wait_seconds or self._prompt_gate.seconds_left
         self._reports.planned(plan)
         return plan
 
     def _view(self, *, stalled: bool = False) -> View:
         rate = self._mover.prefill.tokens_per_second
-        limits = self._holding.limits(self._limits, self._runner.model.transients)
+        limits = self._prompt_gate.limits(self._limits, self._runner.model.transients)
         return tick_view(
             self._state,
             self._bank,

@@ -5,6 +5,9 @@ from operator import index
 
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
 
+MOST_TOKENS = (1 << 63) - 1
+"""More than any text comes to, and than a call carries: higher limits and horizons mean this."""
+
 
 def token_list(tokens: Iterable[int], vocabulary_size: int) -> list[int]:
     """Plain ints, also from arrays. Raises InvalidTypeError for anything else and InvalidArgumentError outside the
@@ -55,3 +58,13 @@ def number(value: object, what: str) -> float:
         raise InvalidTypeError(f"{what}: got {type(value).__name__}", hint="pass a number") from error
     except OverflowError as error:
         raise InvalidArgumentError(f"{what}: larger than any float", hint="pass a smaller number") from error
+
+
+def token_limit(name: str, value: int | None) -> int | None:
+    """How many tokens at most, None for no limit. Raises InvalidArgumentError below 0."""
+    if value is None:
+        return None
+    count = integer(value, name)
+    if count < 0:
+        raise InvalidArgumentError(f"{name}: {count} is negative", hint="pass 0 or more, or None for no limit")
+    return min(count, MOST_TOKENS)

@@ -16,7 +16,7 @@ from pie_mlx.sdk._pending import PendingBuffer
 from pie_mlx.sdk._readings import Readings
 from pie_mlx.sdk._reply import answer_text
 from pie_mlx.sdk._structured import Parse, parse_text, plan_structure
-from pie_mlx.sdk._tokens import integer, token_list
+from pie_mlx.sdk._tokens import integer, token_limit, token_list
 from pie_mlx.sdk.adapter import Adapter, adapter_number, checked_adapter, checked_seed
 from pie_mlx.sdk.constraint import Constraint, Schema
 from pie_mlx.sdk.forward import checked_probe, checked_sampler
@@ -25,9 +25,6 @@ from pie_mlx.sdk.output import Output, ProbeHandle, SampleHandle
 from pie_mlx.sdk.step import GenStep
 
 FinishReason = Literal["stop", "length", "grammar", "empty"]
-
-MOST_TOKENS = (1 << 63) - 1
-"""More than any text comes to, and than a call carries: higher limits and horizons mean this."""
 
 Constraints = Schema | Constraint | Grammar | Sequence[Schema | Constraint | Grammar]
 
@@ -60,8 +57,8 @@ class Generator:
         self._handle = handle
         self._pending = pending
         self._sampler = _single_draw(sampler)
-        self._max_tokens = _at_least_zero("max_tokens", max_tokens)
-        self._horizon = _at_least_zero("horizon", horizon)
+        self._max_tokens = token_limit("max_tokens", max_tokens)
+        self._horizon = token_limit("horizon", horizon)
         self._rebid_each_step = rebid_each_step
         self._drafting = drafting
         self._adapter = checked_adapter(adapter)
@@ -88,13 +85,13 @@ class Generator:
 
     def max_tokens(self, n: int | None) -> Self:
         """Emit at most `n` tokens; None for no limit. Raises InvalidArgumentError below 0."""
-        self._max_tokens = _at_least_zero("max_tokens", n)
+        self._max_tokens = token_limit("max_tokens", n)
         self._reprime()
         return self
 
     def horizon(self, n: int | None) -> Self:
         """Expect `n` tokens; it shapes bids only. Raises InvalidArgumentError below 0."""
-        self._horizon = _at_least_zero("horizon", n)
+        self._horizon = token_limit("horizon", n)
         self._reprime()
         return self
 
@@ -397,12 +394,3 @@ def _single_draw(sampler: Sampler) -> Sampler:
             f"generate: the sampler draws {sampler.draws} tokens at once", hint="a Generator needs draws=1"
         )
     return sampler
-
-
-def _at_least_zero(name: str, value: int | None) -> int | None:
-    if value is None:
-        return None
-    count = integer(value, name)
-    if count < 0:
-        raise InvalidArgumentError(f"{name}: {count} is negative", hint="pass 0 or more, or None for no limit")
-    return min(count, MOST_TOKENS)

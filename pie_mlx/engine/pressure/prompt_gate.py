@@ -12,7 +12,7 @@ HOLD_SECONDS = 10.0
 """How long prompts wait for memory while nothing else runs, whose end would free some. Then they go in small pieces."""
 
 
-class Holding:
+class PromptGate:
     """Bounds batches while the system is short of memory. Lives within the tick loop."""
 
     def __init__(self, state: TickState) -> None:
