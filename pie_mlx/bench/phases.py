@@ -10,9 +10,9 @@ import mlx.core as mx
 
 from pie_mlx.bench import programs
 from pie_mlx.bench.prompts import ragged
-from pie_mlx.engine.model import burst, runner
+from pie_mlx.engine.model import pipeline
 from pie_mlx.engine.model.batch import Outcome
-from pie_mlx.engine.model.loaded import LoadedModel, Tentative
+from pie_mlx.engine.model.loaded import LoadedModel, TentativeStep
 from pie_mlx.engine.model.reading import Reading
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.engine.tick_loop import TickLoop
@@ -106,8 +106,7 @@ _PARTS: Sequence[tuple[Any, str, str]] = (
     (TickLoop, "chunks", BATCH),
     (TickLoop, "build", BATCH),
     (TickLoop, "enter", BATCH),
-    (runner, "step_input", BATCH),
-    (burst, "step_input", BATCH),
+    (pipeline, "step_input", BATCH),
     (Reading, "__init__", SAMPLING),
     (LoadedModel, "settle", SAMPLING),
     (LoadedModel, "begin", SAMPLING),
@@ -115,7 +114,7 @@ _PARTS: Sequence[tuple[Any, str, str]] = (
 )
 
 
-def _never(model: LoadedModel, step: StepInput) -> Tentative:
+def _never(model: LoadedModel, step: StepInput) -> TentativeStep:
     del model, step
     raise UnsettledError
 

@@ -36,7 +36,7 @@ from pie_mlx.calls.context import (
     SaveSnapshot,
     TruncateTokens,
 )
-from pie_mlx.calls.forward import Forward, ForwardReply, Lookahead, MultiStep, Prospect, Speculation
+from pie_mlx.calls.forward import Continuation, Forward, ForwardReply, Prospect, Speculation
 from pie_mlx.calls.grammar import (
     AdvanceMatcher,
     CompileGrammar,
@@ -129,6 +129,7 @@ __all__ = [
     "CompileGrammar",
     "ConnectMcp",
     "ContextState",
+    "Continuation",
     "CountDropped",
     "CreateAdapter",
     "CreateContext",
@@ -162,11 +163,9 @@ __all__ = [
     "Logprob",
     "LogprobValues",
     "Logprobs",
-    "Lookahead",
     "MarketReading",
     "MatcherState",
     "ModelInfo",
-    "MultiStep",
     "OpenAdapter",
     "OpenSnapshot",
     "OpenedSnapshot",

@@ -51,11 +51,11 @@ class ForkContext(Call[ContextState], frozen=True):
 class ReleaseContext(Call[None], frozen=True):
     """Give back a context and its pages; unknown ids are ignored, so releasing twice is no error (P15).
 
-    `taken` tokens that were drawn ahead have been used since its last pass.
+    `claimed` prefetched tokens have been used since its last pass.
     """
 
     context: int
-    taken: int = 0
+    claimed: int = 0
 
 
 class ReservePages(Call[PageCounters], frozen=True):

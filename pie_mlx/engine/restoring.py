@@ -26,7 +26,6 @@ class Restorer:
     def suspend(self, context: LiveContext) -> None:
         """Give back all pages of a context. A restore under way is dropped."""
         self.drop(context)
-        self._state.foreseen.pop(context.id, None)
         self._state.store.suspend(context.id)
         context.fresh = False
         context.suspensions += 1

@@ -20,8 +20,8 @@ from pie_mlx.calls import (
     SampledTokens,
 )
 from pie_mlx.errors import ContextReleasedError, EngineStoppedError, PieError
-from pie_mlx.sdk._ahead import DrawnAhead
 from pie_mlx.sdk._bidding import Bidding
+from pie_mlx.sdk._prefetch import PrefetchBuffer
 from pie_mlx.sdk.model import Model
 
 
@@ -45,9 +45,9 @@ class Flight:
     @property
     def most(self) -> int:
         """Tokens it can have added: drafts that turned out right are in KV as well, and what further passes took."""
-        speculation, multi_step = self.message.speculation, self.message.multi_step
-        if multi_step is not None:
-            return self.size + multi_step.tokens - 1
+        speculation, plan = self.message.speculation, self.message.continuation
+        if plan is not None and plan.asked:
+            return self.size + plan.tokens
         return self.size if speculation is None else self.size + speculation.limit
 
 
@@ -83,7 +83,7 @@ class ContextHandle:
     """Owns a context of the engine until the last reference to it is gone (P15).
 
     Passes go out through `run`. Tokens drained by `Context.forward()` are *promised*: they count as computed and travel
-    with the next pass, at latest by the next operation (F1). So do those of steps that were drawn ahead (G14). A pass
+    with the next pass, at latest by the next operation (F1). So do those of prefetched steps (G14). A pass
     whose await was cancelled is *lost*: whether it ran is found out from the context's length when it is used again
     (E5).
     """
@@ -97,7 +97,7 @@ class ContextHandle:
         self._promised: list[int] = []
         self._flights: list[Flight] = []
         self._lost: list[Flight] = []
-        self._ahead = DrawnAhead()
+        self._prefetch = PrefetchBuffer()
         self._released = False
 
     @property
@@ -162,11 +162,11 @@ class ContextHandle:
     async def run(self, request: Forward, give_back: Callable[[], None] = _keep_nothing) -> ForwardReply:
         """Run a pass. When it does not run, `give_back` is called and the promised tokens stay promised (E3, E5)."""
         self.resolve()
-        if len(self._promised) != self._ahead.taken:  # something else was drained, and comes before the request
-            self._ahead.clear()
-        drawn = self._ahead.take(request)
+        if len(self._promised) != self._prefetch.claimed:  # something else was drained, and comes before the request
+            self._prefetch.clear()
+        drawn = self._prefetch.draw(request)
         if drawn is not None:
-            return self._foreseen(request, drawn)
+            return self._prefetched(request, drawn)
         with self._flight(request, give_back) as flight:
             reply = await self.host.submit(flight.message)
         self._learn(flight, reply)
@@ -201,11 +201,11 @@ class ContextHandle:
             return
         self._released = True
         try:
-            self.host.call(ReleaseContext(self.id, self._ahead.taken))
+            self.host.call(ReleaseContext(self.id, self._prefetch.claimed))
         except EngineStoppedError:
             return
 
-    def _foreseen(self, request: Forward, drawn: int) -> ForwardReply:
+    def _prefetched(self, request: Forward, drawn: int) -> ForwardReply:
         """The reply to a pass that the engine has computed already."""
         self.promise(request.tokens)
         counters = self._known.counters
@@ -214,12 +214,12 @@ class ContextHandle:
 
     def _learn(self, flight: Flight, reply: ForwardReply) -> None:
         self._known.learn(flight.ticket, reply.counters)
-        if reply.ahead and flight.ticket == self._known.issued:
-            self._ahead.remember(flight.message, reply)
+        if reply.prefetched and flight.ticket == self._known.issued:
+            self._prefetch.fill(flight.message, reply)
 
     def _ticket(self) -> int:
-        """One for a call. What was drawn ahead of something else never was."""
-        self._ahead.clear()
+        """One for a call. Tokens prefetched before it were never drawn."""
+        self._prefetch.clear()
         return self._known.next_ticket()
 
     def _kv_length(self) -> int:
@@ -234,7 +234,7 @@ class ContextHandle:
     @contextmanager
     def _flight(self, request: Forward, give_back: Callable[[], None]) -> Generator[Flight, None, None]:
         promised, self._promised = self._promised, []
-        message = replace(request, pending=promised + request.pending, taken=self._ahead.hand_over())
+        message = self._prefetch.claim(replace(request, pending=promised + request.pending))
         flight = Flight(message, promised, give_back, self._ticket())
         self._flights.append(flight)
         try:
@@ -250,7 +250,7 @@ class ContextHandle:
 
     def _land_back(self, flight: Flight) -> None:
         self._promised[:0] = flight.promised
-        self._ahead.taken += flight.message.taken
+        self._prefetch.give_back(flight.message)
         flight.give_back()
 
     def _forget_draw(self, message: Forward) -> None:
@@ -265,6 +265,6 @@ class ContextHandle:
         try:
             if not self._released:
                 self._released = True
-                self.host.drop(ReleaseContext(self.id, self._ahead.taken))
+                self.host.drop(ReleaseContext(self.id, self._prefetch.claimed))
         except Exception:
             return

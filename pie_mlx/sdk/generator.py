@@ -244,8 +244,7 @@ class Generator:
             matchers=self._constraints.matchers if samples else [],
             advance_slot=0 if samples and self._constraints.matchers else None,
             speculation=self._speculation() if samples else None,
-            multi_step=self._multi_step(most, reads=len(readings.slots)),
-            lookahead=self._lookahead() if most == 1 and len(readings.slots) == 1 else None,
+            continuation=self._continuation(most, reads=len(readings.slots)),
             adapter=adapter_number(self._adapter),
             zo_seed=self._zo_seed,
             horizon=self._handle.bidding.for_step(self._prospect().after(0), rebid=self._rebid_each_step),
@@ -259,26 +258,25 @@ class Generator:
         position = self._handle.next_slot + len(self._pending.tokens)
         return self._drafting.draft(position, limit, self._stops | self._constraints.end_tokens)
 
-    def _multi_step(self, most: int, *, reads: int) -> calls.MultiStep | None:
-        """The passes behind the next one; None where the program has a say in them, or in their bids."""
-        bidding = self._handle.bidding
-        if self._probes or reads != 1 or self._constraints.looks_back or bidding.serves_one_pass:
+    def _continuation(self, most: int, *, reads: int) -> calls.Continuation | None:
+        """The steps behind the next one; None where the program has a say in them, or in their bids."""
+        bidding, most = self._handle.bidding, min(most, self._room)
+        if reads != 1 or self._constraints.looks_back or bidding.serves_one_pass:
             return None
-        most = min(most, self._room)
-        if most <= 1 or not self._drafting.foreseen:
+        if most == 1 and self._room > 1:
+            return self._prefetching()
+        if most <= 1 or self._probes or not self._drafting.foreseen:
             return None
         rebids = self._rebid_each_step and not bidding.idle_depth
         stops = self._stops | self._constraints.end_tokens
-        return calls.MultiStep(most, list(stops), self._prospect() if rebids else None)
+        return calls.Continuation(most - 1, list(stops), prospect=self._prospect() if rebids else None)
 
-    def _lookahead(self) -> calls.Lookahead | None:
+    def _prefetching(self) -> calls.Continuation | None:
         """Steps like this one that may be taken before they are asked for, as far as they can be told."""
         plain = isinstance(self._drafting, NoDrafting) and self._adapter is None and not self._zo_seed
-        if not plain or self._sampler.scores or self._constraints.matchers or self._constraints.looks_back:
+        if not plain or self._sampler.scores or self._constraints.matchers:
             return None
-        if self._handle.bidding.serves_one_pass or self._room <= 1:
-            return None
-        return calls.Lookahead(self._room - 1, list(self._stops))
+        return calls.Continuation(self._room - 1, list(self._stops), asked=False)
 
     @property
     def _room(self) -> int:

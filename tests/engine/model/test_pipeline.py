@@ -1,20 +1,18 @@
-"""Steps that follow a batch at once: built on tokens still being drawn, dropped without a trace when not wanted."""
+"""Steps that are built but not committed: on tokens still being drawn, dropped without a trace when not wanted."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import mlx.core as mx
 import pytest
 
 from pie_mlx.calls import SampledTokens, Sampler
-from pie_mlx.engine.model import burst, sampling
-from pie_mlx.engine.model.batch import PackedMask, RowRead, Work, WorkResult, last_drawn
-from pie_mlx.engine.model.burst import Burst
+from pie_mlx.engine.model import pipeline, sampling
+from pie_mlx.engine.model.batch import Batch, PackedMask, RowRead, Work, WorkResult, last_drawn
 from pie_mlx.engine.model.loaded import FEWEST_LAYERS, LoadedModel
 from pie_mlx.engine.model.loading import load_model
+from pie_mlx.engine.model.pipeline import Pipeline
 from pie_mlx.engine.model.ragged import step_input
 from pie_mlx.engine.model.reading import Reading
 from pie_mlx.engine.model.step import StepInput
@@ -52,7 +50,7 @@ def directory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 @pytest.fixture
 def model(directory: Path, monkeypatch: pytest.MonkeyPatch) -> LoadedModel:
-    monkeypatch.setattr(burst, "LONGEST_SECONDS", 60.0)
+    monkeypatch.setattr(pipeline, "LONGEST_SECONDS", 60.0)
     loaded = load_model(str(directory), name="tiny")
     loaded.allocate(pages=16)
     return loaded
@@ -77,11 +75,9 @@ def go_on(
     model: LoadedModel, works: Sequence[Work], steps: int, *, stuck: bool = False, wanted: int = 0
 ) -> list[list[int]]:
     """What each of `works` draws in so many steps at once, of those that are `wanted`."""
-    step, reads = step_input(works)
-    reading = Reading(model.forward(step), reads)
-    with ThreadPoolExecutor(1) as walker:
-        steps_at_once = Burst(model, walker, works, Wanting(len(works), wanted or steps, stuck=stuck))
-        outcome = steps_at_once.run(reading, 0.0, lambda: True)
+    wanting, further = Wanting(len(works), wanted or steps, stuck=stuck), len(works[0].further_slots)
+    batch = Batch(tuple(works), continuation=wanting, further=further)
+    outcome = Pipeline(model).compute(batch, lambda: True)
     assert outcome.steps == steps
     return [tokens_of(result) for result in outcome.results]
 
@@ -169,20 +165,7 @@ def test_the_first_layers_of_a_step_begin_while_the_one_before_is_computed(
     monkeypatch.setattr(Reading, "collect", collected)
     go_on(model, [work(0, range(5, 25), 0, 12)], 2)
     early = ["layers"] if len(model.layers) == FEWEST_LAYERS else []
-    assert evaluated == ["step", *early, "tokens", "step", "step", *early, "tokens"]
-
-
-def test_no_layers_begin_early_for_a_step_that_will_not_follow(
-    model: LoadedModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seconds = iter([0.0, 0.0, 0.0])  # the first step ends, is followed, and another is begun
-    monkeypatch.setattr(burst, "LONGEST_SECONDS", 0.5)
-    monkeypatch.setattr(burst, "time", SimpleNamespace(perf_counter=lambda: next(seconds, 1.0)))
-    begun: list[int] = []
-    begin_early = model.begin_early
-    monkeypatch.setattr(model, "begin_early", lambda step: begun.append(1) or begin_early(step))
-    go_on(model, [work(0, range(5, 25), 0, 12)], 2, wanted=9)
-    assert begun == [1]
+    assert evaluated == ["step", *early, "tokens"] * 2
 
 
 def test_steps_at_once_leave_the_pool_where_it_is(model: LoadedModel) -> None:

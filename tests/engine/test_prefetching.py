@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pie_mlx import calls
-from pie_mlx.engine import lookahead
+from pie_mlx.engine import continuation
 from pie_mlx.errors import InvalidArgumentError, TokenBudgetError
 from pie_mlx.events import PassCompleted, TickCompleted
 from pie_mlx.sdk import Context, Entropy, Generator, Logits, Sampler
@@ -20,7 +20,7 @@ from tests.engine.running import Running, engine_alone, finished, in_context, ru
 @pytest.fixture(autouse=True)
 def any_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps are taken together however long they take on this machine."""
-    monkeypatch.setattr(lookahead, "LONGEST_SECONDS", 1000.0)
+    monkeypatch.setattr(continuation, "LONGEST_SECONDS", 1000.0)
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +40,10 @@ def engine(looking: Running) -> Iterator[Running]:
     with looking.process() as host:
         yield Running(looking.core, looking.events, host)
     looking.check_books()
+
+
+def claims(tokens: int) -> calls.Continuation:
+    return calls.Continuation(asked=False, claimed=tokens)
 
 
 def stream(context: Context, tokens: int | None, sampler: Sampler = GREEDY) -> Generator:
@@ -311,8 +315,8 @@ async def test_a_stream_that_was_suspended_goes_on(engine: Running, alone: Runni
 async def test_whoever_takes_more_than_was_told_is_refused(engine: Running) -> None:
     with Context(engine.model) as context:
         await context.append(engine.prompt(20, 11)).flush()
-        request = calls.Forward(context._handle.id, [50], slots=[calls.Slot(0, GREEDY)], taken=1)
-        with pytest.raises(InvalidArgumentError, match="1 tokens taken ahead"):
+        request = calls.Forward(context._handle.id, [50], slots=[calls.Slot(0, GREEDY)], continuation=claims(1))
+        with pytest.raises(InvalidArgumentError, match="1 prefetched tokens claimed of"):
             engine.host.call(request)
 
 
@@ -324,12 +328,12 @@ async def test_what_was_taken_may_be_told_after_another_pass(
         number, slots = context._handle.id, [calls.Slot(0, GREEDY)]
         ahead, token = list[int](), 50
         while not ahead:
-            request = calls.Forward(number, [token], slots=slots, lookahead=calls.Lookahead(4))
-            ahead = (await engine.host.submit(request)).ahead
+            request = calls.Forward(number, [token], slots=slots, continuation=calls.Continuation(4, asked=False))
+            ahead = (await engine.host.submit(request)).prefetched
         await engine.host.submit(calls.Forward(number, [51], slots=slots))
-        await engine.host.submit(calls.Forward(number, [52], slots=slots, taken=1))
+        await engine.host.submit(calls.Forward(number, [52], slots=slots, continuation=claims(1)))
         with pytest.raises(InvalidArgumentError):
-            await engine.host.submit(calls.Forward(number, [53], slots=slots, taken=len(ahead)))
+            await engine.host.submit(calls.Forward(number, [53], slots=slots, continuation=claims(len(ahead))))
 
 
 async def test_without_run_ahead_every_step_is_a_pass() -> None:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pie_mlx.engine.model.ahead import Ahead
 from pie_mlx.engine.model.batch import Work
+from pie_mlx.engine.model.pipeline import UncommittedStep
 from pie_mlx.engine.model.reading import Reading
 from pie_mlx.events import TickCompleted
 from pie_mlx.sdk import (
@@ -68,14 +68,14 @@ async def test_a_stream_is_computed_before_it_is_asked_for(ahead: Running) -> No
 @pytest.fixture
 def foreseen(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Of each step that ran ahead, whether it was read as foreseen."""
-    found, reading = list[bool](), Ahead.reading
+    found, reading = list[bool](), UncommittedStep.reading_of
 
-    def watched(step: Ahead, works: Sequence[Work]) -> Reading:
+    def watched(step: UncommittedStep, works: Sequence[Work]) -> Reading:
         read = reading(step, works)
-        found.append(read is step.foreseen)
+        found.append(read is step.reading)
         return read
 
-    monkeypatch.setattr(Ahead, "reading", watched)
+    monkeypatch.setattr(UncommittedStep, "reading_of", watched)
     return found
 
 

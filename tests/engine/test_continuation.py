@@ -231,9 +231,8 @@ def fail_at(engine: Running, monkeypatch: pytest.MonkeyPatch, *failing: int) -> 
 
 
 def before_evaluations(engine: Running, monkeypatch: pytest.MonkeyPatch, act: Callable[[int], None]) -> None:
-    """Act before what is evaluated from now on: a batch begins with one evaluation, each step behind it takes two, to
-    be computed and to be drawn from. No batch ends before for the time it takes."""
-    monkeypatch.setattr("pie_mlx.engine.model.burst.LONGEST_SECONDS", 60.0)
+    """Act before each step that is evaluated from now on. No batch ends before for the time it takes."""
+    monkeypatch.setattr("pie_mlx.engine.model.pipeline.LONGEST_SECONDS", 60.0)
     model = engine.core.services.runner.model
     begin, numbers = model.begin, iter(range(1000))
 
@@ -248,7 +247,7 @@ def before_evaluations(engine: Running, monkeypatch: pytest.MonkeyPatch, act: Ca
 async def test_a_batch_that_fails_midway_is_told_and_leaves_the_text_so_far(
     engine: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # E4
-    fail_at(engine, monkeypatch, 7, 8)  # also when it is tried again
+    fail_at(engine, monkeypatch, 4, 5)  # also when it is tried again
     with Context(engine.model) as context:
         context.append(engine.prompt(9, 6))
         generator = context.generate(GREEDY, max_tokens=10, stop=[], auto_flush=False)
@@ -282,7 +281,7 @@ async def test_a_budget_that_ends_midway_is_told(engine: Running) -> None:  # M3
 )
 async def test_only_a_pass_that_draws_its_next_token_can_go_on(engine: Running, changes: dict[str, Any]) -> None:
     with Context(engine.model) as context:
-        plain = {"tokens": [50, 51], "slots": [calls.Slot(1, GREEDY)], "multi_step": calls.MultiStep(5)}
+        plain = {"tokens": [50, 51], "slots": [calls.Slot(1, GREEDY)], "continuation": calls.Continuation(4)}
         with pytest.raises(InvalidArgumentError, match="follow one another"):
             await engine.host.submit(calls.Forward(context._handle.id, **{**plain, **changes}))
 
@@ -333,19 +332,19 @@ def test_texts_side_by_side_are_what_each_is_alone(  # E1, L6
 
 
 async def test_steps_follow_a_batch_at_once(engine: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pie_mlx.engine.model.burst.LONGEST_SECONDS", 60.0)
+    monkeypatch.setattr("pie_mlx.engine.model.pipeline.LONGEST_SECONDS", 60.0)
     first = len(engine.events)
     await collected(engine, engine.prompt(9, 11), {"max_tokens": 66, "stop": []})
     assert [batch.steps for batch in batches(engine, first)] == [33, 33]
     assert [batch.tokens for batch in batches(engine, first)] == [9 + 32, 33]
     assert [batch.ahead for batch in batches(engine, first)] == [False, True]
-    assert not engine.core.services.runner._ahead  # nobody asks for what would come behind the last
+    assert engine.core.services.runner._pipeline._behind is None  # the text ends behind the last one
 
 
 async def test_pages_others_may_wait_for_are_committed_before_the_text_goes_on(
     engine: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # K5
-    monkeypatch.setattr("pie_mlx.engine.model.burst.LONGEST_SECONDS", 60.0)
+    monkeypatch.setattr("pie_mlx.engine.model.pipeline.LONGEST_SECONDS", 60.0)
     size = engine.store.page_size
     for prompt, follows in ((engine.prompt(size + 1, 12), False), (engine.prompt(size - 1, 13), True)):
         assert engine.used_pages() == 0  # a context that is let go of now would end the steps that follow
@@ -354,16 +353,10 @@ async def test_pages_others_may_wait_for_are_committed_before_the_text_goes_on(
         assert (batches(engine, first)[0].steps > 1) == follows
 
 
-@pytest.mark.parametrize(
-    ("most_beside", "fewest_walks"), [(1, 4), (0, 1), (0, 4)], ids=["all beside", "walked beside", "nothing beside"]
-)
-async def test_steps_follow_at_once_under_a_grammar_too(
-    engine: Running, monkeypatch: pytest.MonkeyPatch, most_beside: int, fewest_walks: int
-) -> None:  # G13
-    monkeypatch.setattr("pie_mlx.engine.model.burst.LONGEST_SECONDS", 60.0)
-    monkeypatch.setattr("pie_mlx.engine.model.loaded.SMALL_MATRIX", 0)  # else all steps of pie-tiny are built beside
-    monkeypatch.setattr("pie_mlx.engine.model.loaded.MOST_BESIDE", most_beside)
-    monkeypatch.setattr("pie_mlx.engine.model.burst.FEWEST_WALKS", fewest_walks)
+async def test_steps_follow_at_once_under_a_grammar_too(  # G13
+    engine: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pie_mlx.engine.model.pipeline.LONGEST_SECONDS", 60.0)
     first = len(engine.events)
     options = {"max_tokens": 40, "stop": [], "constrain": Regex(r"[a-z]{3}[0-9]")}
     tokens = await collected(engine, engine.prompt(9, 16), options)
@@ -375,7 +368,7 @@ async def test_a_step_that_fails_once_is_tried_again_and_nothing_is_lost(
     engine: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # E4
     plain = await collected(engine, engine.prompt(9, 12), {"max_tokens": 20, "stop": []})
-    fail_at(engine, monkeypatch, 7)
+    fail_at(engine, monkeypatch, 4)
     assert await collected(engine, engine.prompt(9, 12), {"max_tokens": 20, "stop": []}) == plain
 
 
@@ -472,11 +465,11 @@ async def test_a_text_that_is_cancelled_while_it_goes_on_ends_with_the_step_unde
         assert context.seq_len == 9 + 1 + 1
 
 
-@pytest.mark.parametrize("tokens", [0, -3, 1.5])
-async def test_a_call_draws_at_least_one_token(engine: Running, tokens: Any) -> None:
+@pytest.mark.parametrize("tokens", [-1, -3, 1.5])
+async def test_a_continuation_is_of_none_or_more_tokens(engine: Running, tokens: Any) -> None:
     with Context(engine.model) as context:
         call = calls.Forward(
-            context._handle.id, tokens=[50], slots=[calls.Slot(0, GREEDY)], multi_step=calls.MultiStep(tokens)
+            context._handle.id, tokens=[50], slots=[calls.Slot(0, GREEDY)], continuation=calls.Continuation(tokens)
         )
         with pytest.raises(InvalidArgumentError, match="tokens"):
             await engine.host.submit(call)
