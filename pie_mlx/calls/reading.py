@@ -47,13 +47,13 @@ class Read(msgspec.Struct, frozen=True, omit_defaults=True, tag=snake_case, tag_
 
 
 class Sampler(Read, frozen=True):
-    """How a token is drawn (L1). Every filter acts on the unfiltered probabilities and keeps at least one token.
+    """How a token is drawn. Every filter acts on the unfiltered probabilities and keeps at least one token.
 
     `temperature` 0 is argmax, 1e30 the highest. `k` 0, `p` 1.0 and `floor` 0.0 filter nothing: `k` most likely tokens;
     shortest prefix whose mass reaches `p`; probability at least `floor` times the largest. There are 1 to 2048 `draws`.
-    `seed` None draws from the context's own random stream (L6). One that `scores` tells what it draws with the natural
+    `seed` None draws from the context's own random stream. One that `scores` tells what it draws with the natural
     log-probability of each token at temperature 1, before masks, as `Logprob` does. Raises InvalidTypeError for what is
-    no number, InvalidArgumentError outside these ranges (L2).
+    no number, InvalidArgumentError outside these ranges.
     """
 
     temperature: float = 0.0

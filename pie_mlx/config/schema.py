@@ -37,7 +37,7 @@ class ServerConfig(Section, frozen=True):
         int, Meta(ge=0, description="seconds for which a finished process can be attached")
     ] = 300
     detached_buffer_events: Annotated[
-        int, Meta(ge=0, le=1_000_000, description="events kept of a process nobody is attached to")
+        int, Meta(ge=0, le=1_000_000, description="events kept of a process without a client")
     ] = 4096
     detached_timeout_secs: (
         Annotated[
@@ -134,7 +134,7 @@ class SchedulerConfig(Section, frozen=True):
     ] = 1
     max_chunk_tokens: Annotated[int, Meta(gt=0, description="tokens; longest piece of a prompt per tick")] = 512
     decode_stall_ms: Annotated[
-        int, Meta(gt=0, description="milliseconds; pieces of prompts are cut so that nobody who decodes waits longer")
+        int, Meta(gt=0, description="milliseconds; pieces of prompts are cut so that no decoding context waits longer")
     ] = 250
 
 
