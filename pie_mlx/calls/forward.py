@@ -23,8 +23,8 @@ class Speculation(Record, frozen=True):
 
 
 class Prospect(Record, frozen=True):
-    """What a text is expected to come to: `expected` tokens in all, None where nobody knows, with the squared
-    coefficient of `variation` of what remains. `generated` are there already (B6)."""
+    """What a text is expected to come to: `expected` tokens in all, None if unknown, with the squared
+    coefficient of `variation` of the rest. `generated` exist already (B6)."""
 
     generated: int = 0
     expected: int | None = None
@@ -39,7 +39,7 @@ class Prospect(Record, frozen=True):
 
 
 class MultiStep(Record, frozen=True):
-    """The passes behind a pass that nobody need look at: each computes what the one before drew.
+    """The passes behind a pass that run without the program: each computes the token that the previous one drew.
 
     At most `tokens` are drawn in all, the first pass's included, and none after one of `stop_tokens`. `prospect`
     renews the automatic bid before each pass that is bid for (B4); None leaves it alone.
@@ -67,9 +67,9 @@ class Forward(Call["ForwardReply"], frozen=True):
     `reserve` and `commit` are P10's automatic page handling. `horizon` (expected remaining tokens, squared coefficient
     of variation) renews the automatic bid before the pass (B4). With `speculation`, the one sampler of the pass, at the
     last own input, answers every token that was verified, and matchers are advanced up to the first stop token. With
-    `multi_step` it answers the tokens of all passes; fewer than possible when something came up, which the next call is
-    told if it still holds. With `lookahead` the reply may bring tokens of later steps (G14): who uses them sends what
-    those steps would have computed with the next pass, as `pending`, and how many were `taken`; the others never were.
+    `multi_step` it answers the tokens of all passes; fewer if a later one failed, whose error the next call gets if it
+    still holds. With `lookahead` the reply may bring tokens of later steps (G14). A program that uses them sends, as
+    `pending` of the next pass, what those steps would have computed, and how many were `taken`; the rest is discarded.
     `adapter` and the noise of `zo_seed` are for `tokens`, not for `pending` (F1, F10); 0 is none.
     """
 

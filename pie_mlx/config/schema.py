@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 FIXED = {"fixed": True}
-"""Marks a key that is known, and whose default is all there is so far: any other value is refused."""
+"""Marks a key whose default is the only supported value so far; any other is refused."""
 
 
 class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -17,7 +17,7 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ServerConfig(Section, frozen=True):
-    """`[server]`: where `pie serve` listens, and how much it takes on."""
+    """`[server]`: where `pie serve` listens, and its limits."""
 
     host: Annotated[
         str, Meta(min_length=1, description="address to listen on; off loopback only with auth.enabled = true")
@@ -48,7 +48,7 @@ class ServerConfig(Section, frozen=True):
 
 
 class AuthConfig(Section, frozen=True):
-    """`[auth]`: who may connect."""
+    """`[auth]`: authentication of clients."""
 
     enabled: Annotated[bool, Meta(description="ask for a key on TCP connections")] = False
     authorized_users: (
@@ -75,7 +75,7 @@ class TelemetryConfig(Section, frozen=True):
 
 
 class RuntimeConfig(Section, frozen=True):
-    """`[runtime]`: what programs may do, and how much of it."""
+    """`[runtime]`: permissions and limits of programs."""
 
     isolation: Annotated[
         Literal["process", "inline"], Meta(description="inline: in the engine's own process, for tests and notebooks")
@@ -111,7 +111,7 @@ class RuntimeConfig(Section, frozen=True):
 
 
 class SchedulerConfig(Section, frozen=True):
-    """`[model.scheduler]`: the market, and what is run when."""
+    """`[model.scheduler]`: the market and the scheduler."""
 
     policy: Annotated[
         Literal["market", "fcfs", "priority"],
@@ -242,7 +242,7 @@ class Key:
 
 
 def key_of(path: str) -> Key | None:
-    """The key at `path`, which has `0` for places in lists; for an entry of a table of texts a key made for it."""
+    """The key at `path`, which has `0` for places in lists. An entry of a table of texts gets a key of its own."""
     if path in KEYS:
         return KEYS[path]
     table = KEYS.get(path.rpartition(".")[0])
@@ -252,7 +252,7 @@ def key_of(path: str) -> Key | None:
 
 
 def is_secret(path: str) -> bool:
-    """Whether the value at `path` may be one that others must not see."""
+    """Whether the value at `path` may be a secret."""
     return path.startswith("mcp.") and path.split(".")[2:3] in (["env"], ["headers"])
 
 
@@ -286,13 +286,13 @@ def _default(field: Any) -> object:
 
 
 def meta(hint: Any) -> Meta:
-    """The bounds and the description a key's type carries."""
+    """The bounds and the description of a key's type."""
     notes = (part for part in (hint, *typing.get_args(hint)) for part in typing.get_args(part))
     return next(note for note in notes if isinstance(note, Meta))
 
 
 KEYS: dict[str, Key] = {key.path: key for key in _keys(Config, "")}
-"""Every key by its path, with 0 in place of list indices."""
+"""Every key by its path, with 0 for list indices."""
 
 TABLE_LISTS = ("model", "mcp")
 """The sections that are lists of tables."""

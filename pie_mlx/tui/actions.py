@@ -1,4 +1,4 @@
-"""Everything a key can do: one table for the bindings, the help, the palette and the documentation."""
+"""All actions of keys: one table for bindings, help, palette and documentation."""
 
 from typing import NamedTuple
 
@@ -8,9 +8,9 @@ TABS = ("overview", "inferlets", "sessions", "market", "pages", "mcp", "logs", "
 
 
 class Action(NamedTuple):
-    """`keys` are names of Textual separated by commas. `where` is `everywhere`, `replay`, or names of screens.
+    """`keys` are Textual's names, separated by commas. `where` is `everywhere`, `replay`, or names of screens.
 
-    `label` is what the key bar says (empty: not there), `steers` marks what changes the engine.
+    `label` is the text in the key bar (empty: not shown), `steers` marks actions that change the engine.
     """
 
     id: str
@@ -90,7 +90,7 @@ _SYMBOLS = {
 
 
 def bindings(place: str) -> list[BindingType]:
-    """The bindings of a screen, or of `everywhere` (the application itself, replay keys included)."""
+    """The bindings of a screen, or of `everywhere` (the application itself, including replay keys)."""
     places = {"everywhere", "replay"} if place == "everywhere" else {place}
     return [
         Binding(action.keys, action.id, action.help, id=action.id, show=False)
@@ -100,13 +100,13 @@ def bindings(place: str) -> list[BindingType]:
 
 
 def key_name(keys: str) -> str:
-    """The first of some keys, as it is written on the key."""
+    """The first of several keys, as printed on the key."""
     first = keys.split(",")[0]
     return _SYMBOLS.get(first, first)
 
 
 def key_names(keys: str) -> str:
-    """All of them."""
+    """All keys of an action."""
     return " ".join(_SYMBOLS.get(key, key) for key in keys.split(","))
 
 
