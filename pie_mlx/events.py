@@ -1,8 +1,8 @@
 """What happened: the frozen events an engine emits, in the order they happened.
 
 The kind of an event is its class name in snake case. Fields are only ever added, each with a default, so that a reader
-understands older logs; a change of meaning raises `EVENTS_VERSION`. Times `..._seconds` that are moments are those of
-the engine's monotonic clock, whose origin means nothing; 0 says that an older engine recorded none.
+understands older logs; a change of meaning raises `EVENTS_VERSION`. Moments (`..._seconds`) are times of the engine's
+monotonic clock, whose origin has no meaning; 0 means that an older engine recorded none.
 """
 
 from typing import Literal
@@ -12,14 +12,14 @@ import msgspec
 EVENTS_VERSION = 1
 
 SIGNAL = "Signal"
-"""What `ProcessFailed` says of a process that a client has ended."""
+"""The message of `ProcessFailed` for a process that a client has ended."""
 
 CANCELLED = "ProcessCancelledError"
-"""The class of error that `ProcessFailed` names for processes that were ended from outside."""
+"""The class of error of `ProcessFailed` for processes that were ended from outside."""
 
 
 def told_message(error_type: str, message: str) -> str:
-    """The message of a failure as people are told: SIGNAL is a word that clients compare."""
+    """The message of a failure for people; SIGNAL is for clients, which compare it."""
     return "it was ended by 'pie kill' or another client" if (error_type, message) == (CANCELLED, SIGNAL) else message
 
 
@@ -39,7 +39,7 @@ class Event(msgspec.Struct, frozen=True, tag=_snake_case, tag_field="kind"):
 
 
 class ProcessLaunched(Event, frozen=True):
-    """A program was started for a user, by the process `parent` or from outside; `input` begins its input, as JSON."""
+    """A program was started for a user, by the process `parent` or from outside; `input` is its JSON input, cut."""
 
     process: str
     username: str
@@ -50,7 +50,7 @@ class ProcessLaunched(Event, frozen=True):
 
 
 class ProcessQueued(Event, frozen=True):
-    """A launch waits for `reason`; it is launched later, or fails when it is given up."""
+    """A launch waits for `reason`. It starts later, or fails if it is given up."""
 
     process: str
     username: str
@@ -91,7 +91,7 @@ class ProcessReturned(Event, frozen=True):
 
 
 class ProcessFailed(Event, frozen=True):
-    """The program ended with an exception of class `error_type`; `hint` is what to do, "" where that is not known."""
+    """The program ended with an exception of class `error_type`; `hint` is what to do, "" if unknown."""
 
     process: str
     error_type: str
@@ -106,7 +106,7 @@ ProcessEvent = ProcessLaunched | ProcessOutput | ProcessMessage | ProcessFile | 
 
 
 class EngineStarted(Event, frozen=True):
-    """A model is loaded and a pool of `total_pages` pages of `page_size` tokens is there; `policy` plans."""
+    """A model and a pool of `total_pages` pages of `page_size` tokens are ready; `policy` is the scheduler's."""
 
     model: str
     policy: str
@@ -129,7 +129,7 @@ class PageUsage(msgspec.Struct, frozen=True):
 
     @property
     def free(self) -> int:
-        """Pages that hold nothing of value."""
+        """Pages without content worth keeping."""
         return self.total - self.used - self.cached - self.withheld
 
 
@@ -211,9 +211,9 @@ class TickCompleted(Event, frozen=True):
 
 
 class ContextSuspended(Event, frozen=True):
-    """A context gave its pages to `for_context`: itself when it made way or asked to be suspended.
+    """A context was suspended to make room for `for_context`, which is itself if it gave way or asked for it.
 
-    `pages` are those after it, where no tick follows that tells them.
+    `pages` are those after it, if no tick follows that reports them.
     """
 
     context: int
@@ -234,7 +234,7 @@ class ContextRestored(Event, frozen=True):
 
 
 class WaitChanged(Event, frozen=True):
-    """Why a context waits has changed; `reason` is empty when it waits no more."""
+    """The reason why a context waits has changed; it is empty when the context no longer waits."""
 
     context: int
     reason: str = ""
@@ -256,9 +256,9 @@ class SpillChanged(Event, frozen=True):
 
 
 class MemoryChanged(Event, frozen=True):
-    """The system's memory is short (`warning`, `critical`) or no more (`normal`), and what the engine does about it.
+    """The system's memory became short (`warning`, `critical`) or sufficient (`normal`), and the engine's measures.
 
-    `available_bytes` are those that programs may still take; `withheld_pages` of the pool are to be left unused.
+    `available_bytes` are left for programs; `withheld_pages` of the pool stay unused.
     """
 
     level: Literal["normal", "warning", "critical"]
@@ -287,7 +287,7 @@ class AccountJoined(Event, frozen=True):
 
 
 class AccountLeft(Event, frozen=True):
-    """A launch root ended; `treasury` is what all leavers so far left above (below: owe of) their endowments."""
+    """A launch root ended; `treasury` sums what all ended roots left above their endowments; negative if below."""
 
     account: int
     balance: float
@@ -295,7 +295,7 @@ class AccountLeft(Event, frozen=True):
 
 
 class AccountMovement(msgspec.Struct, frozen=True):
-    """What one account paid and received in a tick, and what it has after it."""
+    """What one account paid and received in a tick, and its balance afterwards."""
 
     account: int
     rent: float
@@ -354,7 +354,7 @@ class McpServerStopped(Event, frozen=True):
 
 
 class McpCalled(Event, frozen=True):
-    """A program called a server and has its answer, or the `error`."""
+    """A program called a server and got its answer or the `error`."""
 
     process: str
     server: str
@@ -371,7 +371,7 @@ class McpTool(msgspec.Struct, frozen=True):
 
 
 class McpToolsListed(Event, frozen=True):
-    """A program asked a server for its tools; `continued` when these come after those that were listed before."""
+    """A program listed a server's tools; `continued` if these follow those of the previous event."""
 
     process: str
     server: str

@@ -1,4 +1,4 @@
-"""What the operating system tells of the machine it runs on."""
+"""Facts of the machine, from the operating system."""
 
 import os
 import sys
@@ -8,18 +8,18 @@ _ANSWER_BYTES = 256
 
 
 def sysctl_text(name: str) -> str:
-    """What macOS answers to the name of a setting; "" where it knows none of that name, and on other systems."""
+    """The value of a setting of macOS; "" for an unknown name and on other systems."""
     return _sysctl(name).partition(b"\0")[0].decode(errors="replace")
 
 
 def sysctl_number(name: str) -> int | None:
-    """The same for a setting that is a number; None where there is none."""
+    """The same for a numeric setting; None if there is none."""
     answer = _sysctl(name)
     return int.from_bytes(answer, sys.byteorder) if answer else None
 
 
 def memory_bytes() -> int:
-    """Bytes of memory the machine has; 0 where the system does not tell."""
+    """Bytes of memory of the machine; 0 if unknown."""
     if found := sysctl_number("hw.memsize"):
         return found
     try:

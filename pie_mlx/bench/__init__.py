@@ -1,5 +1,5 @@
-"""Measures this engine beside what people use otherwise, on the machine it is on: what `pie bench` runs.
+"""Compares this engine with its alternatives on this machine: the work of `pie bench`.
 
 Every comparison happens in one process on one model: both sides have the same weights, number format and matrix
-products, and take turns. `conditions` refuses to go on when that does not hold.
+products, and take turns. `conditions` refuses anything else.
 """

@@ -27,7 +27,7 @@ TURNS, OBSERVATION_TOKENS = 8, 24
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is computed; prompts in tokens."""
+    """The amount of work; prompts in tokens."""
 
     new_tokens: int = 64
     repeats: int = 3
@@ -42,7 +42,7 @@ class Contest:
         self._seeds = itertools.count(100)
 
     async def check(self) -> tuple[str, str]:
-        """Number format and BLAS of both. Raises InvalidArgumentError when the two sides differ in anything."""
+        """Number format and BLAS of both. Raises InvalidArgumentError if the two sides differ."""
         ours = await self._engine.consult(lambda services: dtype_name(services.runner.model.card.dtype))
         logits = await self.inside(lambda: programs.last_logits(PROBE))
         mine = Conditions("pie-mlx", ours, use_fast_blas(), np.frombuffer(logits, np.float32))
@@ -51,7 +51,7 @@ class Contest:
         return mine.dtype, mine.blas
 
     async def decode(self, context: int = 64) -> list[Row]:
-        """One stream behind a prompt of `context` tokens. Here, too, every round has new prompts."""
+        """One stream behind a prompt of `context` tokens. Every round has a new prompt."""
         new_tokens, prompts = self._sizes.new_tokens, (prompt(context, seed) for seed in self._seeds)
         await self.inside(lambda: programs.stream(next(prompts), 8))
         self._peer.stream(next(prompts), 8)
@@ -71,7 +71,7 @@ class Contest:
         return [Row(f"{streams} ragged streams, prefill included", total / theirs, total / mine, "tok/s")]
 
     async def continuations(self) -> list[Row]:
-        """Continuations of one prompt. Every round has a new prompt, so that nothing is known of it."""
+        """Continuations of one prompt. Every round has a new prompt, so that no cache has it."""
         sizes, tails = self._sizes, _tails()
         bytes_: list[tuple[int, int]] = []
         page_bytes = await self._engine.consult(_page_bytes)
@@ -107,7 +107,7 @@ class Contest:
         return [Row("  the same, mlx-lm's cache copied by hand", *values, "s", True)]
 
     async def equal_prompt(self) -> list[Row]:
-        """The first token of a prompt that was there before."""
+        """The first token of a prompt that was computed before."""
         again = prompt(self._sizes.shared_prompt, next(self._seeds))
         await self.inside(lambda: programs.first_token(again))
         values = await self._turns(lambda: self._peer.first_token(again), lambda: programs.first_token(again))
@@ -124,7 +124,7 @@ class Contest:
         return [Row(f"best of {CANDIDATES}, prompt of {sizes.shared_prompt // 4}, scored", *values, "s", True)]
 
     async def agent(self) -> list[Row]:
-        """One agent: it says something, hears something, and so on, on KV that is kept."""
+        """One agent that speaks and reads in turn, on KV that is kept."""
         sizes, said = self._sizes, max(1, self._sizes.new_tokens // 4)
         tasks = (prompt(sizes.shared_prompt // 4, seed) for seed in self._seeds)
         heard = [prompt(OBSERVATION_TOKENS, 1000 + turn) for turn in range(TURNS)]
@@ -134,7 +134,7 @@ class Contest:
         return [Row(f"agent, {TURNS} turns of {OBSERVATION_TOKENS} heard, {said} said", *values, "s", True)]
 
     async def inside(self, work: Callable[[], Awaitable[Answer]]) -> Answer:
-        """What `work` answers as a program of the engine."""
+        """The result of `work`, run as a program of the engine."""
         answers: list[Answer] = []
 
         async def main(input: dict[str, object]) -> None:

@@ -1,4 +1,4 @@
-"""What a table of figures has to say besides: where they come from."""
+"""The origin of a table of figures: machine, versions, date."""
 
 import os
 import platform
@@ -22,7 +22,7 @@ def machine() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Of both sides, by name, and of Python."""
+    """Versions of both sides, by name, and of Python."""
     import pie_mlx
 
     found = {name: pie_mlx.__version__ if name == "pie-mlx" else metadata.version(name) for name in LIBRARIES}

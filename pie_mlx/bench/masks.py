@@ -1,6 +1,6 @@
-"""What a grammar costs per token: masks of this engine beside the same masks by llguidance called directly.
+"""The cost of a grammar per token: masks of this engine and the same masks by llguidance called directly.
 
-llguidance is called as its own numpy interface does, into one array that is made beforehand.
+llguidance is called like its own numpy interface, into one array that exists beforehand.
 """
 
 import json
@@ -47,13 +47,13 @@ CASES = {
 
 
 async def compare_masks(engine: Engine, repeats: int) -> list[Row]:
-    """Medians over all tokens of a fixed text and over `repeats` rounds that take turns, on the model's tokenizer."""
+    """Medians over all tokens of a fixed text and over `repeats` alternating rounds, on the model's tokenizer."""
     tokenizer, grammars, size = await engine.consult(_grammar_parts)
     return list(mask_rows(tokenizer, grammars, size, repeats))
 
 
 def mask_rows(tokenizer: Tokenizer, grammars: GrammarService, vocabulary: int, repeats: int) -> Iterator[Row]:
-    """A row for each of CASES, in microseconds. Raises InvalidArgumentError where the masks of the two differ."""
+    """A row for each of CASES, in microseconds. Raises InvalidArgumentError if the masks of the two differ."""
     stops = _ours(grammars, GrammarSource("json")).stop_tokens
     direct = llguidance.LLTokenizer(tokenizer_json(tokenizer, "user"), n_vocab=vocabulary, eos_token=list(stops))
     for name, (source, text) in CASES.items():
@@ -96,7 +96,7 @@ def _llguidance(tokenizer: llguidance.LLTokenizer, source: GrammarSource) -> llg
 
 
 def llguidance_grammar(source: GrammarSource) -> str:
-    """A "json", "json_schema" or "regex" source as llguidance's own interface takes it."""
+    """A "json", "json_schema" or "regex" source in the form of llguidance's own interface."""
     if source.kind == "regex":
         return llguidance.LLMatcher.grammar_from_regex(source.text)
     return llguidance.LLMatcher.grammar_from_json_schema(

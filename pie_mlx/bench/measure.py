@@ -1,4 +1,4 @@
-"""From options to a report: what `pie bench` does."""
+"""From options to a report: the work of `pie bench`."""
 
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ Show = Callable[[Row], None]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to measure. `model` None is a Llama with random weights; `dtype` None leaves each side its own."""
+    """The measurement. `model` None is a Llama with random weights; `dtype` None leaves each side its own."""
 
     model: str | None = None
     dtype: str | None = None
@@ -41,9 +41,9 @@ class Order:
 
 
 async def measure(order: Order, command: str, begin: Begin, show: Show) -> Report:
-    """Run it all. `begin` is told what is compared before the first row, `show` each row as it is there.
+    """Run all comparisons. `begin` gets the conditions before the first row, `show` gets each row at once.
 
-    Raises InvalidArgumentError when the two sides are not alike, ModelError and OutOfPagesError.
+    Raises InvalidArgumentError if the two sides are not alike, ModelError and OutOfPagesError.
     """
     if order.model is not None:
         directory = find_model(order.model, allow_download=False, progress=_ignore)

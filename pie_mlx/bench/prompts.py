@@ -1,4 +1,4 @@
-"""Prompts of given lengths. They are token ids, so that no tokenizer decides how much is computed."""
+"""Prompts of given lengths, as token ids, so that no tokenizer decides the amount of work."""
 
 _SMALLEST_VOCABULARY = 1900
 
@@ -9,5 +9,5 @@ def prompt(length: int, seed: int) -> list[int]:
 
 
 def ragged(streams: int, first_seed: int = 0) -> list[list[int]]:
-    """Prompts of 32 to 96 tokens, the lengths the same whatever the seeds."""
+    """Prompts of 32 to 96 tokens; the lengths do not depend on the seeds."""
     return [prompt(32 + (stream * 37) % 65, first_seed + stream) for stream in range(streams)]

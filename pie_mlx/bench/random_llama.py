@@ -1,4 +1,4 @@
-"""A Llama with random weights in a directory, as both sides load it."""
+"""A Llama with random weights in a directory that both sides load."""
 
 import json
 import shutil

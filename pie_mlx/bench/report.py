@@ -1,4 +1,4 @@
-"""What was measured, for people, for machines and for a page of documentation."""
+"""The results, for people, for scripts and for a page of documentation."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -10,7 +10,7 @@ from pie_mlx.bench.row import Row
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Figures, and everything one needs to judge and repeat them."""
+    """Figures, and the facts needed to judge and repeat them."""
 
     date: str
     machine: str
@@ -29,7 +29,7 @@ class Report:
 
 
 def head(report: Report) -> Iterator[str]:
-    """What is compared, and the headings of the rows."""
+    """The conditions, and the headings of the rows."""
     yield f"{report.model} in {report.dtype}; matrix products on both sides by {report.blas}"
     yield f"{report.machine}; {report.date}"
     yield ", ".join(f"{name} {version}" for name, version in report.versions.items())
@@ -38,7 +38,7 @@ def head(report: Report) -> Iterator[str]:
 
 
 def line(row: Row) -> str:
-    """One row under those headings."""
+    """One row below those headings."""
     return f"{row.text()}  {row.against}"
 
 

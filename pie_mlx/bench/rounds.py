@@ -11,10 +11,10 @@ async def alternating(
 
 
 def median_round(rounds: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """The round whose ratio is the median one.
+    """The round with the median ratio.
 
-    Medians of either side would compare different rounds: a host that gives half its speed for some seconds, to
-    whoever is measured then, made 0.64x and 1.60x of the same comparison.
+    Separate medians would compare different rounds: a host that halved its speed for some seconds, for the side
+    measured then, made 0.64x and 1.60x of the same comparison.
     """
     ordered = sorted(rounds, key=lambda values: values[1] / values[0])
     return ordered[len(ordered) // 2]

@@ -16,9 +16,9 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """Above 1 where pie-mlx is better."""
+        """Above 1 if pie-mlx is better."""
         return self.peer / self.ours if self.lower_is_better else self.ours / self.peer
 
     def text(self) -> str:
-        """The line as `benchmarks.decode` prints it."""
+        """The line in the format of `benchmarks.decode`."""
         return f"{self.name:44} {self.peer:12,.3f} {self.ours:12,.3f} {self.unit:9} {self.ratio:7.2f}x"

@@ -1,7 +1,7 @@
 """The border between inferlets and the engine: every call an inferlet can make, and every reply.
 
 Only data crosses it. A call is a frozen struct whose type parameter is the type of its reply; both encode as msgpack.
-An SDK object knows nothing that the replies did not tell it.
+An SDK object knows only what replies contained.
 """
 
 from pie_mlx.calls.adapter import (

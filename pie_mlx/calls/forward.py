@@ -23,8 +23,8 @@ class Speculation(Record, frozen=True):
 
 
 class Prospect(Record, frozen=True):
-    """What a text is expected to come to: `expected` tokens in all, None where nobody knows, with the squared
-    coefficient of `variation` of what remains. `generated` are there already (B6)."""
+    """What a text is expected to come to: `expected` tokens in all, None if unknown, with the squared
+    coefficient of `variation` of the rest. `generated` exist already (B6)."""
 
     generated: int = 0
     expected: int | None = None

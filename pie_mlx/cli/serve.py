@@ -54,7 +54,7 @@ class ServeCommand(click.Command):
 @click.command(cls=ServeCommand)
 @click.option("--host", metavar="HOST", help="Listen on this address.")
 @click.option("--port", type=Whole(0, 65535), metavar="N", help="Listen on this port; 0: any free one.")
-@click.option("--no-auth", is_flag=True, help="Ask nobody for a key; on this machine only.")
+@click.option("--no-auth", is_flag=True, help="Ask for no keys; on this machine only.")
 @click.option("--model", metavar="NAME|REPO|DIR", help="Serve this model.")
 @click.option("--dummy", is_flag=True, help="Random tokens, no weights.")
 @click.option(

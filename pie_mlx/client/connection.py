@@ -1,4 +1,4 @@
-"""The websocket under a client: requests to responses, and everything else to whoever it is for."""
+"""The websocket under a client: matches responses to requests, and passes on all other frames."""
 
 import asyncio
 import itertools
@@ -17,10 +17,10 @@ _OPEN_SECONDS = 10.0
 _TOO_BUSY = 503
 
 Arranged = Callable[[str], None]
-"""Called with the result of a request before any later frame is looked at."""
+"""Called with the result of a request before any later frame is handled."""
 
 Unwanted = Callable[[str], None]
-"""Called with the result of a request that whoever asked no longer waits for: to undo it."""
+"""Called with the result of a cancelled request, to undo it."""
 
 
 @dataclass(slots=True)
@@ -31,7 +31,7 @@ class _Pending:
 
 
 class Connection:
-    """`take` is given every frame that is no response, `lost` the reason when the connection ends."""
+    """`take` gets every frame that is no response; `lost` gets the reason when the connection ends."""
 
     def __init__(
         self, socket: ClientConnection, take: Callable[[frames.AnyServerFrame], None], lost: Callable[[PieError], None]
@@ -50,14 +50,14 @@ class Connection:
     async def ask(
         self, type: str, *, arranged: Arranged | None = None, unwanted: Unwanted | None = None, **fields: Any
     ) -> str:
-        """Send a request and answer its result. Raises what the server refuses with, and SessionClosedError."""
+        """Send a request and return its result. Raises the server's refusal, and SessionClosedError."""
         number = self.next_number()
         answer = self.expect(number, arranged, unwanted)
         try:
             await self.send(type, corr_id=number, **fields)
             return await answer
         except asyncio.CancelledError:
-            # The answer may have come before whoever asked went on, or come later, which `_respond` looks after.
+            # The answer may be there before the caller resumes, or come later; `_respond` handles that.
             if not answer.cancel() and unwanted is not None and _is_result(answer):
                 unwanted(answer.result())
             raise
@@ -65,7 +65,7 @@ class Connection:
     def expect(
         self, number: int, arranged: Arranged | None = None, unwanted: Unwanted | None = None
     ) -> "asyncio.Future[str]":
-        """The result of the request with that number, which is sent next."""
+        """The future result of the request with that number, which is sent next."""
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         if self._ended is not None:
             raise self._ended.with_traceback(None)
@@ -74,7 +74,7 @@ class Connection:
         return answer
 
     async def send(self, type: str, **fields: Any) -> None:
-        """Send a frame that nobody answers. Raises SessionClosedError, and InvalidArgumentError for what none holds."""
+        """Send a frame without an answer. Raises SessionClosedError, and InvalidArgumentError for unfit values."""
         try:
             await self._socket.send(frames.encode(type, fields))
         except ConnectionClosed as closed:
@@ -85,7 +85,7 @@ class Connection:
             await self._socket.close()
             await asyncio.gather(self._reader, return_exceptions=True)
         except BaseException:
-            self._socket.transport.abort()  # whoever is cancelled while leaving leaves nothing open
+            self._socket.transport.abort()  # cancelling the close leaves nothing open
             raise
 
     async def _read(self) -> None:
@@ -132,8 +132,8 @@ class Connection:
 
 
 async def open_socket(url: str, unix_socket: str | None) -> ClientConnection:
-    """Raises SessionClosedError when nobody answers, AuthError when the server refuses the handshake, ProtocolError for
-    what is no address."""
+    """Raises SessionClosedError without an answer, AuthError if the server refuses the handshake, ProtocolError for
+    an invalid address."""
     options: dict[str, Any] = {
         "compression": None,
         "max_size": FRAME_LIMIT_BYTES,
@@ -151,7 +151,7 @@ async def open_socket(url: str, unix_socket: str | None) -> ClientConnection:
         if status == _TOO_BUSY:
             raise SessionClosedError(f"{url}: {reason}", hint="connect again later") from None
         raise AuthError(f"{url}: refused with {status}: {reason}", hint="see the engine's settings") from None
-    except (InvalidURI, ValueError):  # of Python: an impossible port or host
+    except (InvalidURI, ValueError):  # Python's, for an impossible port or host
         raise ProtocolError(f"{url}: not an address of an engine", hint="write ws://HOST:PORT") from None
     except (OSError, TimeoutError, InvalidHandshake) as error:
         where = unix_socket or url
@@ -161,8 +161,8 @@ async def open_socket(url: str, unix_socket: str | None) -> ClientConnection:
 
 
 async def _connect(url: str, options: dict[str, Any]) -> ClientConnection:
-    """Tries again for as long as connecting may take where the engine has too many connections. Raises what `connect`
-    raises."""
+    """Tries again, as long as connecting may take, while the engine has too many connections. Raises the errors of
+    `connect`."""
     loop = asyncio.get_running_loop()
     until_seconds = loop.time() + _OPEN_SECONDS
     while True:
@@ -181,7 +181,7 @@ def _is_result(answer: "asyncio.Future[str]") -> bool:
 
 
 def _look_at(answer: "asyncio.Future[str]") -> None:
-    """Nobody waits for the answer to what could not be sent, and asyncio would complain of that."""
+    """Retrieve the exception of a request that could not be sent, which asyncio would otherwise report."""
     if not answer.cancelled():
         answer.exception()
 

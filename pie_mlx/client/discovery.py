@@ -1,4 +1,4 @@
-"""Which engine a command means."""
+"""Finding the engine of a command."""
 
 import fcntl
 import os
@@ -16,13 +16,13 @@ from pie_mlx.errors import InvalidArgumentError
 
 _ANSWER_SECONDS = 2.0
 _LOCAL_LEVEL, _LOCAL_PEERPID = 0, 2
-"""Of macOS: SOL_LOCAL and LOCAL_PEERPID, which answers a pid."""
+"""macOS's SOL_LOCAL and LOCAL_PEERPID, which gives a pid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where an engine is; its Unix socket goes first where it has one. Else one is `username` there, by `key_file`, or
-    whoever runs this command, by the engine's `token`."""
+    """The address of an engine; its Unix socket, if any, comes first. Otherwise the client is `username`, with
+    `key_file`, or the user of this command, with the engine's `token`."""
 
     url: str
     unix_socket: str | None = None
@@ -32,7 +32,7 @@ class Address:
 
 
 class LocalEngine(msgspec.Struct, frozen=True):
-    """What an engine has written down about itself: `model` is what it calls its model, `source` what that is."""
+    """An engine's own description: `model` is the name of its model, `source` its directory or repo id."""
 
     pid: int
     url: str
@@ -42,7 +42,7 @@ class LocalEngine(msgspec.Struct, frozen=True):
 
 
 def find_engine(url: str | None, environment: Mapping[str, str], home: Path) -> Address | None:
-    """`url` or `$PIE_URL`; else the engine that runs on `home`; None when there is none."""
+    """`url` or `$PIE_URL`; else the engine that runs on `home`; None if there is none."""
     if chosen := url or environment.get("PIE_URL"):
         return Address(chosen)
     found = local_engine(home)
@@ -50,7 +50,7 @@ def find_engine(url: str | None, environment: Mapping[str, str], home: Path) -> 
 
 
 def local_engine(home: Path) -> LocalEngine | None:
-    """The engine that runs on `home`; None when there is none, or it has not loaded its model yet."""
+    """The engine that runs on `home`; None if there is none or it is still loading its model."""
     try:
         found = json_struct((home / "run" / "engine.json").read_bytes(), LocalEngine)
     except (OSError, InvalidArgumentError):
@@ -59,7 +59,7 @@ def local_engine(home: Path) -> LocalEngine | None:
 
 
 def is_claimed(home: Path) -> bool:
-    """Whether an engine holds `home`, from before it loads its model until it has ended."""
+    """Whether an engine holds `home`: from before it loads its model until it has ended."""
     try:
         with (home / "run" / "lock").open() as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -71,7 +71,7 @@ def is_claimed(home: Path) -> bool:
 
 
 def listens(engine: LocalEngine) -> bool:
-    """Whether the process that wrote it down is the one at its socket: a pid alone may be another's by now."""
+    """Whether the described process is the one at its socket: the pid alone may be reused."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as trial:
         trial.settimeout(_ANSWER_SECONDS)
         try:

@@ -10,7 +10,7 @@ _MODE = 0o600
 
 
 def new_key(file: Path) -> str:
-    """Write a new private key; answers the line of its public half. Raises AuthError where there is a file already."""
+    """Write a new private key. Returns the line of its public half. Raises AuthError if the file exists."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 

@@ -1,4 +1,4 @@
-"""The engines that a user's keys have logged in to, by the keys that these engines have shown."""
+"""The engines that a user's keys have logged in to, by the engines' own keys."""
 
 import base64
 import os
@@ -28,14 +28,14 @@ class KnownEngines:
 
     @classmethod
     def beside(cls, key_file: Path) -> "KnownEngines":
-        """Those that the keys in one folder have logged in to."""
+        """The engines that the keys in one folder have logged in to."""
         return cls(key_file.expanduser().parent / FILE_NAME)
 
     def check(self, url: str, key: bytes) -> None:
-        """An engine at an address that is new is written down.
+        """Check an engine, and record it if it and its address are new.
 
-        Raises EngineKeyError where another engine was at this address, or this engine at another: it may be that one
-        passes the login on to the other.
+        Raises EngineKeyError if another engine was at this address, or this engine at another: one might pass
+        the login on to the other.
         """
         address, known = address_of(url), self._read()
         trust = f"'pie auth trust {url} --in {shlex.quote(str(self.file))}'"
@@ -58,7 +58,7 @@ class KnownEngines:
         return address_of(url) in self._read()
 
     def trust(self, url: str, key: bytes) -> None:
-        """Write down that the engine at this address is the one with that key. Raises AuthError."""
+        """Record that the engine at this address has that key. Raises AuthError."""
         line = f"{address_of(url)} {base64.b64encode(key).decode()}\n"
         try:
             with os.fdopen(os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "w") as out:

@@ -1,4 +1,4 @@
-"""Logging in with a key: what a client signs, and for which engine."""
+"""Logging in with a key: the signed bytes, and the engine that they are for."""
 
 import base64
 import json
@@ -17,10 +17,10 @@ DISABLED = "Authenticated (Engine disabled authentication)"
 async def log_in(
     connection: Connection, url: str, username: str, key_file: Path | None, *, allow_unbound: bool = False
 ) -> None:
-    """Raises AuthError where the engine wants a key and there is none, or does not take it, and EngineKeyError where
-    the engine is not the one known at `url`.
+    """Raises AuthError if the engine needs a key and there is none, or refuses it, and EngineKeyError if
+    another engine is known at `url`.
 
-    `allow_unbound` signs the bare challenge of an engine that has no key to bind the signature to. Whoever is at `url`
+    `allow_unbound` signs the bare challenge of an engine that has no key to bind the signature to. The server at `url`
     can use such a signature to log in elsewhere.
     """
     answer = await connection.ask("auth_identify", username=username)
@@ -43,7 +43,7 @@ async def log_in(
 
 
 async def shown_key(connection: Connection) -> bytes:
-    """The public key of the engine, which proves that it has the private one. Raises EngineKeyError without proof."""
+    """The public key of the engine, after it proved the private one. Raises EngineKeyError without proof."""
     nonce = secrets.token_bytes(NONCE_BYTES)
     try:
         answer = await connection.ask("auth_engine", nonce=base64.b64encode(nonce).decode())
@@ -74,7 +74,7 @@ def _proved(answer: str, nonce: bytes) -> bytes:
 
 
 def _decoded(text: str, size_bytes: int, what: str) -> bytes:
-    """Raises AuthError for anything but standard base64 of so many bytes."""
+    """Raises AuthError for anything but standard base64 of that many bytes."""
     try:
         found = base64.b64decode(text, validate=True)
     except ValueError:

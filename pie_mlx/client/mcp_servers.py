@@ -1,4 +1,4 @@
-"""MCP servers that run here and are used by programs over there."""
+"""MCP servers that run here, for programs on the engine."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ class StdioServer:
 
     @staticmethod
     async def start(name: str, command: str, args: list[str]) -> "StdioServer":
-        """Start the child and shake hands. Raises McpError."""
+        """Start the child and do the handshake. Raises McpError."""
         try:
             child = await asyncio.create_subprocess_exec(
                 command,
@@ -48,7 +48,7 @@ class StdioServer:
         return server
 
     async def request(self, method: str, params: Any) -> Any:
-        """The `result`. Raises McpError."""
+        """The `result` of a request. Raises McpError."""
         number = next(self._numbers)
         answer = self._pending[number] = asyncio.get_running_loop().create_future()
         try:
@@ -58,7 +58,7 @@ class StdioServer:
             self._pending.pop(number, None)
 
     async def close(self) -> None:
-        """End of input, then a signal, then a stronger one."""
+        """End the child: by the end of its input, then a signal, then a stronger one."""
         if self.child.stdin is not None:
             self.child.stdin.close()
         for end in (self.child.terminate, self.child.kill):
@@ -97,7 +97,7 @@ class StdioServer:
                     answer.set_exception(failure(UNREACHABLE, f"MCP server '{self.name}' died before response"))
 
     def _take(self, line: bytes) -> None:
-        """Lines that are no response are none of our business."""
+        """Ignores lines that are no response."""
         try:
             message = json.loads(line)
         except ValueError:

@@ -1,4 +1,4 @@
-"""How a program is written, which decides what `import inferlet` gives it (3.1). Nothing of it is executed."""
+"""How a program is written, which decides what `import inferlet` gives it. Nothing of it is executed."""
 
 import ast
 from collections.abc import Iterator

@@ -44,7 +44,7 @@ class Child:
 
 
 def launch(program: str, input: Any = None) -> Child:
-    """Start a program beside this one, for the same user and on the same wallet (I1, M1).
+    """Start a program beside this one, for the same user and on the same wallet.
 
     `program` is the path of a program in this program's directory, or the name of an installed one. `input` is a dict,
     a str with a JSON object, another str, which becomes `{"input": ...}`, or None. Raises LaunchError for an

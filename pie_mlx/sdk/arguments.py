@@ -88,7 +88,7 @@ class Arguments:
 
 
 def parse_args(argv: Iterable[str]) -> Arguments:
-    """Arguments to take values and flags from (I2). Raises InvalidTypeError for anything but a list of words."""
+    """Arguments to take values and flags from. Raises InvalidTypeError for anything but a list of words."""
     return Arguments(argv)
 
 

@@ -1,4 +1,4 @@
-"""Masks as run lengths: alternating runs, the first one False (F13).
+"""Masks as run lengths: alternating runs, the first one False.
 
 `[2, 3, 1]` is False False True True True False. As a logit mask, `[]` means "no restriction".
 """

@@ -56,7 +56,7 @@ AnyEvent = Idle | Delta | Done | Interrupt
 
 
 class Decoder(QueueDecoder[AnyEvent]):
-    """The visible text of a reply: without reasoning, tool calls and control tokens (D3, D4). With `schemas`, calls of
+    """The visible text of a reply: without reasoning, tool calls and control tokens. With `schemas`, calls of
     other tools are text."""
 
     def __init__(self, model: Model, schemas: Iterable[str | dict[str, Any]] = ()) -> None:

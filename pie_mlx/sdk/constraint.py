@@ -13,7 +13,7 @@ from pie_mlx.sdk.model import Model
 
 @runtime_checkable
 class Constraint(Protocol):
-    """Restricts each next token (G12)."""
+    """Restricts each next token."""
 
     def step(self, accepted: list[int]) -> Brle:
         """The logit mask of the next token; [] restricts nothing. `accepted` is [] first, then exactly the tokens

@@ -47,13 +47,13 @@ class Context:
 
     @classmethod
     def open(cls, model: Model, name: str) -> "Context | None":
-        """A copy of a saved snapshot, which stays; None when the name is absent (N4). Raises SnapshotIncompatibleError
-        for one that was kept on disk by another model or tokenizer (N7)."""
+        """A copy of a saved snapshot, which stays; None when the name is absent. Raises SnapshotIncompatibleError
+        for one that was kept on disk by another model or tokenizer."""
         return cls._opened(model, name, take=False)
 
     @classmethod
     def take(cls, model: Model, name: str) -> "Context | None":
-        """A saved snapshot as a context; the name is gone. None when it is absent (N4)."""
+        """A saved snapshot as a context; the name is gone. None when it is absent."""
         return cls._opened(model, name, take=True)
 
     @staticmethod
@@ -62,15 +62,15 @@ class Context:
         checked_model(model).host.call(DeleteSnapshot(model.name, checked_text(name, "snapshot name")))
 
     def fork(self) -> "Context":
-        """A copy that shares every committed page and has the same buffer; its bid starts at 0 (P13)."""
+        """A copy that shares every committed page and has the same buffer; its bid starts at 0."""
         self._handle.settle()
         state = self._handle.host.call(ForkContext(self._handle.id))
         return self._made(self._handle.model, state, self._pending.snapshot())
 
     def save(self, name: str, *, persist: bool | None = None) -> None:
-        """Save under a name, replacing what was there (N2). Raises InvalidArgumentError for a bad name (N1).
+        """Save under a name, replacing what was there. Raises InvalidArgumentError for a bad name.
 
-        With `persist` on disk as well, for engines that are started later (N7); None is as `persist_snapshots` of the
+        With `persist` on disk as well, for engines that are started later; None is as `persist_snapshots` of the
         configuration says. Raises SnapshotError when the disk refuses or this user keeps too much already, and
         SnapshotIncompatibleError for what an adapter computed, as those end with their engine; the old snapshot stays.
         """
@@ -79,7 +79,7 @@ class Context:
         self._save(name, persist)
 
     def snapshot(self) -> str:
-        """Save under a fresh name; returns it (N3). Raises SnapshotError when this user keeps too much already."""
+        """Save under a fresh name; returns it. Raises SnapshotError when this user keeps too much already."""
         return self._save("", persist=False)
 
     def release(self) -> None:
@@ -133,7 +133,7 @@ class Context:
         return self
 
     async def flush(self) -> None:
-        """Compute the buffer and commit full pages; without pending tokens nothing is run (F2).
+        """Compute the buffer and commit full pages; without pending tokens nothing is run.
 
         When it raises, the buffer is as before. Raises ContextLengthError, OutOfPagesError, TokenBudgetError,
         BatchFailedError.
@@ -148,7 +148,7 @@ class Context:
 
     def forward(self) -> Forward:
         """A pass by hand. The buffer is drained as if flushed; it is computed with the pass, at latest by the next
-        operation of the context (F1)."""
+        operation of the context."""
         self._handle.resolve()
         self._pending.end_turn()
         self._handle.promise(self._pending.take())
@@ -176,7 +176,7 @@ class Context:
         schemas and constraints, `logit_mask` a static BRLE mask. `horizon` is the expected number of tokens, for bids
         only. With `system_speculation` the engine guesses ahead, with `speculator` the program does; the tokens are the
         same, several of them may come from one step. `adapter` is applied in every step, with the noise of `zo_seed`
-        added (Z2).
+        added.
 
         Raises InvalidArgumentError, InvalidTypeError, GrammarError, SpeculationError.
         """
@@ -204,19 +204,19 @@ class Context:
         )
 
     def truncate(self, n: int) -> None:
-        """Forget the last `n` working tokens (P6). Raises PageBoundsError for more than there are: committed pages
+        """Forget the last `n` working tokens. Raises PageBoundsError for more than there are: committed pages
         cannot be truncated."""
         self._handle.ask(TruncateTokens(self._handle.id, integer(n, "n")))
 
     def set_bid(self, value: float) -> float:
-        """Bid credits per page per tick; under a Generator for the next pass only (B2). Negative is 0. Returns the bid
+        """Bid credits per page per tick; under a Generator for the next pass only. Negative is 0. Returns the bid
         that holds now. Raises InvalidArgumentError for NaN and +infinity."""
         self._handle.check()
         return self._handle.bidding.set(value)
 
     @contextmanager
     def idle(self) -> Scope[None, None, None]:
-        """Bid 0 inside `with`; `set_bid` inside takes effect at its end (B8)."""
+        """Bid 0 inside `with`; `set_bid` inside takes effect at its end."""
         self._handle.check()
         bidding = self._handle.bidding
         bidding.enter_idle()
@@ -227,7 +227,7 @@ class Context:
                 bidding.leave_idle(has_pages=self._handle.has_pages)
 
     def suspend(self) -> None:
-        """Give all pages back now; the context returns by itself when it is used (R2). Raises ContextBusyError while a
+        """Give all pages back now; the next use brings the context back. Raises ContextBusyError while a
         pass is in flight."""
         self._handle.check()
         self._handle.host.call(SuspendContext(self._handle.id))

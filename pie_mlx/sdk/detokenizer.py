@@ -34,7 +34,7 @@ def _table(vocabulary: Vocabulary) -> Table:
 
 
 class Detokenizer:
-    """Text of a token stream. Bytes of an unfinished character are held back until it is whole (D5).
+    """Text of a token stream. Bytes of an unfinished character are held back until it is whole.
 
     Ids the tokenizer does not have give no text.
     """

@@ -120,12 +120,12 @@ class Generator:
         return self
 
     def zo_seed(self, seed: int | None) -> Self:
-        """Compute every step with the noise of a seed on the adapter; 0 and None are no noise (Z2)."""
+        """Compute every step with the noise of a seed on the adapter; 0 and None are no noise."""
         self._zo_seed = checked_seed(seed)
         return self
 
     def probe_each_step(self, index: int, probe: Probe) -> ProbeHandle:
-        """Read the distribution at one input of every step: 0-based in that step's input, -1 is the last (G9). On a
+        """Read the distribution at one input of every step: 0-based in that step's input, -1 is the last. On a
         step with a shorter input the accessors give None."""
         handle = ProbeHandle()
         self._probes.append((handle, integer(index, "index"), checked_probe(probe)))
@@ -155,7 +155,7 @@ class Generator:
         return self._ended
 
     def accept(self, tokens: Iterable[int]) -> list[int]:
-        """Register tokens the program chose; returns those kept after stops and limits, which enter the buffer (G7).
+        """Register tokens the program chose; returns those kept after stops and limits, which enter the buffer.
 
         Raises GrammarRejectedError, with nothing changed, for tokens a grammar forbids.
         """
@@ -184,7 +184,7 @@ class Generator:
         return GenStep(self._run)
 
     async def collect_tokens(self) -> list[int]:
-        """Run to the end; all tokens emitted on the way."""
+        """Run to the end; all tokens emitted."""
         emitted: list[int] = []
         async for step in self:
             emitted += (await step.up_to(NO_LIMIT).execute()).tokens

@@ -29,7 +29,7 @@ class Grammar:
     ) -> "Grammar":
         """JSON obeying a schema, given as JSON text or a dict.
 
-        With `strict`, an object that declares properties and says nothing of others is closed (G13) and a `format` must
+        With `strict`, an object that declares properties and says nothing of others is closed and a `format` must
         be kept; without, the schema is taken as JSON Schema defines it, where formats restrict nothing. What cannot be
         enforced is refused when it compiles; with `lenient` it is ignored and told in `Matcher.warnings`.
 

@@ -64,7 +64,7 @@ class Matcher:
 
     @property
     def is_terminated(self) -> bool:
-        """Whether it has ended, or nothing may follow (G13)."""
+        """Whether it has ended, or nothing may follow."""
         return self.advance([]).terminated
 
     @property

@@ -22,7 +22,7 @@ def available_servers() -> list[str]:
 
 
 def connect(name: str) -> "McpSession":
-    """A session with a server. Raises McpError with `rpc_code` -1 for a name nobody registered."""
+    """A session with a server. Raises McpError with `rpc_code` -1 for an unknown name."""
     host = current_host()
     host.call(ConnectMcp(checked_text(name, "MCP server")))
     return McpSession(host, name)
@@ -71,7 +71,7 @@ class McpSession:
         return await self._host.submit(CallMcp(self.name, checked_text(method, "MCP method"), _object(params).decode()))
 
     def close(self) -> None:
-        """Later calls raise McpError. The server, which others may use, goes on."""
+        """Later calls raise McpError. The server keeps running, as others may use it."""
         self._closed = True
 
     def __enter__(self) -> Self:

@@ -46,7 +46,7 @@ async def pull(topic: str) -> str:
 
 
 def broadcast(topic: str, message: Any) -> None:
-    """Send a message to everybody who is subscribed now: a str as it is, anything else as JSON.
+    """Send a message to every subscription that is open now: a str as it is, anything else as JSON.
 
     Raises InvalidArgumentError for a topic or a message that is too long.
     """

@@ -45,7 +45,7 @@ AnyEvent = Idle | Start | Delta | End
 
 
 class Decoder(QueueDecoder[AnyEvent]):
-    """The reasoning blocks of a reply (D6)."""
+    """The reasoning blocks of a reply."""
 
     def __init__(self, model: Model) -> None:
         super().__init__(model, Idle())

@@ -8,7 +8,7 @@ Drafts = tuple[list[int], list[int]] | tuple[list[int], list[int], list[int]]
 
 @runtime_checkable
 class Speculator(Protocol):
-    """Guesses the next tokens so that several can be verified in one pass (V4)."""
+    """Guesses the next tokens so that several can be verified in one pass."""
 
     def draft(self) -> Drafts:
         """Guessed tokens and their absolute positions; two empty lists for a plain step.

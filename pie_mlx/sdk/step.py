@@ -11,7 +11,7 @@ from pie_mlx.sdk.output import Output, ProbeHandle
 
 
 class GenStep:
-    """The next pass of a Generator, not run yet. A step that is never executed changes nothing (G8).
+    """The next pass of a Generator, not run yet. A step that is never executed changes nothing.
 
     `samples` tells whether the Generator's own sampler is attached; `probes` are those of this step alone; at `most` so
     many tokens come of it.
@@ -25,7 +25,7 @@ class GenStep:
         self.probes: list[tuple[ProbeHandle, int, Probe]] = []
 
     def clear_sampler(self) -> Self:
-        """Draw nothing in this step: read probes and choose with `Generator.accept` (G7)."""
+        """Draw nothing in this step: read probes and choose with `Generator.accept`."""
         self.samples = False
         return self
 

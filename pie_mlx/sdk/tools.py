@@ -45,7 +45,7 @@ AnyEvent = Idle | Start | Call
 
 
 class Decoder(QueueDecoder[AnyEvent]):
-    """The tool calls of a reply (D6). With `schemas`, calls of other tools are none, and untyped values are converted
+    """The tool calls of a reply. With `schemas`, calls of other tools are none, and untyped values are converted
     as the schemas say; a `chat.Decoder` with the same ones gives those calls as text."""
 
     def __init__(self, model: Model, schemas: Iterable[str | dict[str, Any]] = ()) -> None:
@@ -85,7 +85,7 @@ def parse_call(model: Model, text: str, schemas: Iterable[str | dict[str, Any]] 
 
 
 def native_grammar(model: Model, schemas: Iterable[str | dict[str, Any]]) -> Grammar | None:
-    """The model's own format of calls of these tools; None for a model without an enforceable one (D7).
+    """The model's own format of calls of these tools; None for a model without an enforceable one.
 
     Nothing comes before the first call but, where replies are made of messages (gpt-oss), a message of thought.
     """
@@ -94,7 +94,7 @@ def native_grammar(model: Model, schemas: Iterable[str | dict[str, Any]]) -> Gra
 
 
 def native_matcher(model: Model, schemas: Iterable[str | dict[str, Any]]) -> Matcher | None:
-    """A matcher of `native_grammar`; None for a model without an enforceable one (D7)."""
+    """A matcher of `native_grammar`; None for a model without an enforceable one."""
     return _compile(model, GrammarSource("tools", schemas=schema_texts(schemas)))
 
 

@@ -45,7 +45,7 @@ def check_token(authorization: str | None, is_token: Callable[[str], bool], name
 
 
 def check_host(host_header: str | None, bound_host: str) -> Refusal | None:
-    """A name that was rebound to the loopback address is not one of ours (8.2). Any port will do, tunnels change it."""
+    """A name that was rebound to the loopback address is not one of ours. Any port will do, tunnels change it."""
     if not is_loopback(bound_host):
         return None
     name = host_name(host_header or "")

@@ -1,1 +1,1 @@
-"""The monitor: a client that shows what an engine does, and steers it. It decides nothing."""
+"""The monitor: a client that shows an engine and controls it. It decides nothing."""

@@ -1,4 +1,4 @@
-"""The application: takes what the source brings, shows it, and has the controller do what is asked."""
+"""The application: takes records from the source, shows them, and passes the user's actions to the controller."""
 
 import asyncio
 import signal
@@ -50,9 +50,9 @@ READ_ONLY = "read-only: nothing can be changed from here"
 
 
 class MonitorApp(App[None]):
-    """`save_directory` takes pictures and recordings; `theme` is a name of Textual's or one of ours."""
+    """Pictures and recordings go to `save_directory`; `theme` is one of Textual's names or ours."""
 
-    # All at once: a stylesheet that came with its screen would have Textual read all others again.
+    # All at once: a stylesheet that came with its screen would make Textual read all others again.
     CSS_PATH = STYLESHEETS
     TITLE = "pie"
     ENABLE_COMMAND_PALETTE = True
@@ -100,7 +100,7 @@ class MonitorApp(App[None]):
         self.set_keymap(self._keymap_file.keys)
         self.switch_mode(TABS[0])
         if not self.is_headless:
-            # `pie serve --monitor` ends so: the terminal is to be given back as it was.
+            # `pie serve --monitor` ends this way, and must restore the terminal.
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.exit)
         self.run_worker(partial(self.source.run, self.inbox), name="source")
         self.set_interval(REFRESH_SECONDS, self._refresh_if_due)
@@ -108,7 +108,7 @@ class MonitorApp(App[None]):
     # Showing.
 
     def refresh_now(self) -> None:
-        """Show everything up to now, unless the view is paused."""
+        """Show all events so far, unless the view is paused."""
         if not self._paused:
             self.view = self._current_view()
         for screen in self.screen_stack:
@@ -145,7 +145,7 @@ class MonitorApp(App[None]):
             screen.refresh(layout=True)
 
     def key_labels(self, place: str) -> list[tuple[str, str]]:
-        """What the key bar of a screen says."""
+        """The key bar of a screen."""
         return [
             (self.key_of(action), action.label)
             for action in ACTIONS
@@ -153,7 +153,7 @@ class MonitorApp(App[None]):
         ]
 
     def key_of(self, action: Action) -> str:
-        """As the user has set it."""
+        """The keymap with the user's own keys."""
         return key_name(self._keymap_file.keys.get(action.id, action.keys))
 
     def _is_offered(self, action: Action) -> bool:
@@ -162,18 +162,18 @@ class MonitorApp(App[None]):
         return action.where != ("replay",) or self.source.playback is not None
 
     def show_tab(self, tab: str) -> None:
-        """Another screen; what lies on top of the shown one is closed."""
+        """Show another screen, and close those on top of the current one."""
         if isinstance(self.screen, ProcessScreen):
             self.screen.dismiss()
         self.switch_mode(tab)
 
     def open_process(self, process: str) -> None:
-        """The detail view of a program."""
+        """Open the detail view of a program."""
         if process in self.view.state.processes:
             self.push_screen(ProcessScreen(process))
 
     def say(self, text: str) -> None:
-        """A line that goes away by itself."""
+        """Show a line that disappears automatically."""
         self.notify(text, severity="warning", markup=False)
 
     def copy(self, command: str) -> None:
@@ -184,15 +184,15 @@ class MonitorApp(App[None]):
     # Steering.
 
     def confirm(self, screen: ConfirmScreen, work: Callable[[], Awaitable[object]]) -> None:
-        """Do it if the user says yes."""
+        """Ask the user, and act on a yes."""
         self.push_screen(screen, lambda yes: self.steer(work, f"{screen.question.title}: done") if yes else None)
 
     def prompt(self, screen: PromptScreen, work: Callable[[str], Awaitable[object]], done: str = "done") -> None:
-        """Do it with what the user writes."""
+        """Ask the user for a text, and act on it."""
         self.push_screen(screen, lambda text: self.steer(partial(work, text), done) if text is not None else None)
 
     def steer(self, work: Callable[[], Awaitable[object]], done: str) -> None:
-        """Have the controller work, and say how it went."""
+        """Run an action of the controller, and show its result."""
         self.run_worker(partial(self._steer, work, done), name="steer")
 
     async def _steer(self, work: Callable[[], Awaitable[object]], done: str) -> None:
@@ -208,12 +208,12 @@ class MonitorApp(App[None]):
         self.steer(partial(self.controller.send, process, text), "sent")
 
     def launched(self, process: str) -> None:
-        """A program was started from here."""
+        """Show a program that was started here."""
         self.refresh_now()
         self.open_process(process)
 
     def seek_to(self, fraction: float) -> None:
-        """To a place of the recording."""
+        """Go to a place of the recording."""
         if self.source.playback is not None:
             self.source.playback.seek_to(fraction)
 
@@ -319,7 +319,7 @@ class MonitorApp(App[None]):
             self.notify(f"saved {target}", markup=False)
 
     def _write_recording(self, target: Path) -> None:
-        """What was seen; of a recording, all of it."""
+        """The records seen so far; all of them for a recording."""
         records = self.source.records if isinstance(self.source, RecordingSource) else self.inbox.seen
         moment = 0.0
         with EventWriter(target, lambda: moment) as log:
@@ -347,7 +347,7 @@ class MonitorApp(App[None]):
         ]
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """The palette's: what the keys do here."""
+        """The palette's commands: the actions of the keys on this screen."""
         place = screen.NAME if isinstance(screen, MonitorScreen) else ""
         for action in ACTIONS:
             if self._is_offered(action) and {place, "everywhere", "replay"} & set(action.where):

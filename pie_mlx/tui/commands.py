@@ -1,4 +1,4 @@
-"""The `pie` command that does what a key does, to be copied into a shell."""
+"""The `pie` command with the effect of a key, for copying into a shell."""
 
 import json
 import shlex

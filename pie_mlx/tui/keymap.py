@@ -1,4 +1,4 @@
-"""Keys of the user's own, from a file: `kill = "x"`, one line for each action."""
+"""The user's own keys, from a file: `kill = "x"`, one line for each action."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from pie_mlx.tui.actions import BY_ID
 
 
 class Keymap:
-    """`keys` by name of action; `problems` are lines about what the file holds besides, which is left out."""
+    """`keys` by name of action; `problems` are messages about invalid lines, which are left out."""
 
     def __init__(self, keys: dict[str, str], problems: tuple[str, ...] = ()) -> None:
         self.keys = keys
@@ -16,7 +16,7 @@ class Keymap:
 
 
 def read_keymap(path: Path) -> Keymap:
-    """A file that cannot be read, or a line that means nothing, is a problem to be told, never an error."""
+    """An unreadable file or an invalid line is a problem to report, never an error."""
     try:
         lines = toml_document(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, InvalidArgumentError) as error:

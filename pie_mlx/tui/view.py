@@ -1,4 +1,4 @@
-"""What a screen is shown at a refresh."""
+"""The values that a screen shows at a refresh."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +12,7 @@ from pie_mlx.tui.source.playback import Playback
 
 @dataclass(frozen=True)
 class View:
-    """`subject` names the source, `refusal` says why nothing can be steered (empty: it can), `notice` what is wrong."""
+    """`subject` names the source, `refusal` says why no action is possible (empty: all), `notice` reports a fault."""
 
     state: MonitorState
     link: Link
@@ -25,12 +25,12 @@ class View:
 
     @cached_property
     def programs(self) -> list[ProgramRow]:
-        """Those that live, biggest first, then those that ended."""
+        """Live programs, biggest first, then ended ones."""
         return busiest(program_rows(self.state))
 
     @property
     def no_programs(self) -> str:
-        """What a list of them says while there are none."""
+        """The text of a list without programs."""
         if self.link.state == "reconnecting":
             return "; ".join(filter(None, (self.link.text, self.link.hint)))
         return "no program has been launched yet"

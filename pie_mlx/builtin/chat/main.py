@@ -1,4 +1,4 @@
-"""A conversation. Every turn adds to the same pages, so nothing that was said is computed again."""
+"""A conversation. Every turn adds to the same pages, so nothing is computed twice."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ Alt-Enter  begin a new line
 """
 ENDINGS = ("/bye", "/exit", "/quit")
 COMMAND = re.compile(r"(/[a-z]+)(?:\s.*)?", re.DOTALL)
-"""What others have commands for; a path goes on with a slash."""
+"""Words that other tools have commands for; a path has a second slash."""
 UNKNOWN = "(There is no {}: /? tells what there is.)\n"
 FORGOTTEN = "(The conversation got longer than the model can read: its older half is forgotten.)\n"
 TOO_LONG = "(That is longer than the model can read: leave something out.)\n"
@@ -22,7 +22,7 @@ FULL = (errors.ContextLengthError, errors.OutOfPagesError)
 
 
 async def main(input):
-    """Answer `question`, or every message until nobody sends more; the last answer is returned to a program."""
+    """Answer `question`, or every message until the client sends no more. Returns the last answer to a program."""
     model = Model.load(runtime.models()[0], template=json.loads(input["template"]))
     talk, said = Talk(model, input), ""
     if input["question"]:
@@ -35,7 +35,7 @@ async def main(input):
 
 
 async def messages():
-    """What is sent, until nobody will send more."""
+    """The client's messages, until it sends no more."""
     while True:
         try:
             text = await session.receive()
@@ -46,7 +46,7 @@ async def messages():
 
 
 async def converse(talk, person):
-    """Take turns with somebody at a terminal, until they have had enough."""
+    """Take turns with a person at a terminal, until they leave."""
     session.send(f"{talk.model.name}. Ctrl-D ends the conversation, /? tells what else there is.\n")
     while (text := await person.turn()) not in ENDINGS:
         match text:
@@ -61,7 +61,7 @@ async def converse(talk, person):
 
 
 async def reply(talk, text, person):
-    """Answer, until `person` speaks; or say that there is no room for the text."""
+    """Answer until `person` speaks, or say that there is no room for the text."""
     try:
         await talk.answer(text, person.speaks)
     except FULL:
@@ -70,13 +70,13 @@ async def reply(talk, text, person):
 
 
 class Person:
-    """Somebody at a terminal, who is told when it is their turn, and stops an answer by whatever they send."""
+    """A person at a terminal, who sees when it is their turn, and stops an answer by sending anything."""
 
     def __init__(self):
         self._hearing = None
 
     async def turn(self):
-        """What they say next; "/bye" once they will say no more."""
+        """The next message; "/bye" if there will be none."""
         session.send({"turn": "yours"})
         text = ""
         while not text.strip():
@@ -89,7 +89,7 @@ class Person:
         return text.strip()
 
     def speaks(self):
-        """Whether they have sent something since their last turn."""
+        """Whether the person has sent something since their last turn."""
         return self._listen().done()
 
     def _listen(self):
@@ -98,12 +98,12 @@ class Person:
 
 
 def never():
-    """Nobody stops an answer."""
+    """A client that never stops an answer."""
     return False
 
 
 class Talk:
-    """What was said, on one context. Where that is full, the older half is forgotten."""
+    """The conversation, on one context. When that is full, the older half is forgotten."""
 
     def __init__(self, model, input):
         self.model, self._input, self._turns = model, input, []
@@ -117,13 +117,13 @@ class Talk:
             self._context.user(asked).assistant(said)
 
     def forget(self, *, everything=False):
-        """Begin anew, with the later half of the turns or none."""
+        """Start again, with the later half of the turns or none."""
         self._context.release()
         del self._turns[: len(self._turns) if everything else (len(self._turns) + 1) // 2]
         self._begin()
 
     async def answer(self, text, is_over=never):
-        """Raises one of FULL for a text that does not fit by itself."""
+        """Raises one of FULL for a text that does not fit alone."""
         told = False
         while True:
             try:
@@ -142,7 +142,7 @@ class Talk:
 
 
 async def answer(context, input, is_over):
-    """Stream the model's turn: what it thinks first, between two lines that say so, then what it says, the result."""
+    """Stream the model's turn: its thoughts, marked by a line before and after, then its reply, which is the result."""
     thoughts, words, page = reasoning.Decoder(context.model), chat.Decoder(context.model), Page()
     sampler = Sampler(input["temperature"], p=input["top_p"])
     async for step in context.generate(sampler, max_tokens=input["max_tokens"]):
@@ -158,7 +158,7 @@ async def answer(context, input, is_over):
 
 
 class Page:
-    """Sends text without the empty lines that models put around their thoughts."""
+    """Sends text without the empty lines that models write around their thoughts."""
 
     def __init__(self):
         self.said = ""
@@ -166,7 +166,7 @@ class Page:
         self._begins = True
 
     def show(self, decoder, event):
-        """Send the text of an event, and of those behind it."""
+        """Send the text of an event and of all that follow it."""
         while not isinstance(event, chat.Event.Idle | reasoning.Event.Idle):
             match event:
                 case reasoning.Event.Delta(text=text):
@@ -180,7 +180,7 @@ class Page:
             event = decoder.feed([])
 
     def line(self, text=""):
-        """Begin a new line, with `text` on it, behind which empty lines are left out."""
+        """Start a new line with `text`; empty lines behind it are left out."""
         self._write(text if self._last == "\n" else "\n" + text)
         self._begins = True
 

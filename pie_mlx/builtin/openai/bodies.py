@@ -1,4 +1,4 @@
-"""Bodies of requests, read strictly: what is not supported is refused, whatever else the body says."""
+"""Bodies of requests, read strictly: unsupported fields are refused."""
 
 import asyncio
 import re
@@ -8,30 +8,30 @@ import msgspec
 from refusals import Refusal
 
 LABELS = {"metadata", "prompt_cache_key", "safety_identifier", "user"}
-"""Fields that only name the caller, or are for the records of whoever stores answers, which is nobody here."""
+"""Fields that only name the caller, or are for stored answers, which do not exist here."""
 
 SHORT_BYTES = 4096
-"""What is longer takes time, in which other requests on this loop should not stand still."""
+"""Longer bodies are read on a thread, so that other requests on this loop do not wait."""
 MOST_VALUES = 1 << 20
-"""Values of JSON in a body: each takes a hundred times the memory that its text does."""
+"""Most JSON values in a body: each takes a hundred times the memory of its text."""
 
 _HIGH, _LOW = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _HALF = re.compile(rb"%b(?!%b)|(?<!%b)%b" % (_HIGH, _LOW, _HIGH, _LOW))
-"""What a client writes that cuts a text inside of an emoji; msgspec says of it that the input was truncated."""
+"""Half of an emoji, from a client that cuts texts; msgspec reports it as truncated input."""
 _PLACED = re.compile(r"(.*?)(?: - at `\$\.?([^`]*)`)?", re.DOTALL)
 _UNKNOWN = re.compile(r"unknown field `(.*)`$", re.DOTALL)
 _MISSING = re.compile(r"missing required field `(.*)`$")
 
 
 class Strict(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """Refuses what it does not know."""
+    """Refuses unknown fields."""
 
 
 class Body(Strict):
-    """A whole body, and what is said to those who send something else.
+    """A whole body, and the advice for wrong ones.
 
-    `NEUTRAL` are fields that are not supported, with the values that ask for nothing. `INSTEAD` says what to do about
-    unknown fields, which otherwise are to be left out, and `ADVICE` about wrong values, by patterns of their places.
+    `NEUTRAL` are unsupported fields, with the values that ask for nothing. `INSTEAD` says what to use instead of
+    an unknown field (without an entry: leave it out), `ADVICE` what to do about wrong values, by patterns of places.
     """
 
     NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {}
@@ -40,7 +40,7 @@ class Body(Strict):
 
     @classmethod
     def prepared(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """The fields in the form they are read in."""
+        """The fields in the form in which they are read."""
         return given
 
 
@@ -50,7 +50,7 @@ async def read_body(body: bytes, kind: type[Body]) -> Any:
 
 
 def read_fields(body: bytes, kind: type[Body]) -> Any:
-    """The same at once, however long it takes."""
+    """The same on this thread, even if it takes long."""
     given = {name: value for name, value in _decoded(body).items() if value is not None}
     known = set(kind.__struct_fields__)
     for name in given.keys() & LABELS - known:
@@ -80,7 +80,7 @@ def _decoded(body: bytes) -> dict[str, Any]:
 
 
 def _has_more_values(body: bytes, most: int) -> bool:
-    """Whether a body has more values than that, found without making any."""
+    """Whether a body has more values than that, found without creating any."""
     if sum(map(body.count, b",[{")) <= most:
         return False
     bare = body.replace(b"\\\\", b"").replace(b'\\"', b"")

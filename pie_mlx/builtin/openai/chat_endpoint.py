@@ -22,7 +22,7 @@ async def answer(body):
 
 
 class ChatForm(CompletionForm):
-    """What the parts of a chat look like to the client."""
+    """The form of a chat's parts for the client."""
 
     def __init__(self, request, model):
         super().__init__(request, model, "chatcmpl", "chat.completion", "chat.completion.chunk")
@@ -36,7 +36,7 @@ class ChatForm(CompletionForm):
             yield self._one(index, {"role": "assistant", "content": ""})
 
     def chunks(self, piece):
-        """The chunks of one part, reasoning by itself; none for an empty one."""
+        """The chunks of one part, reasoning in one of its own; none for an empty part."""
         thought = [self._one(piece.index, {"reasoning_content": piece.reasoning})] if piece.reasoning else []
         delta = {"content": piece.text} if piece.text else {}
         if piece.calls:

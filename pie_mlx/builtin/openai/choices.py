@@ -13,17 +13,17 @@ from refusals import Refusal
 from speech import Said
 
 OPENING_TOKENS = 16
-"""The longest beginning of a tool call."""
+"""Tokens of the longest beginning of a tool call."""
 AT_ONCE = 32
-"""Tokens of a reply that nobody looks at before it is complete, drawn without asking for each."""
+"""Tokens that one step draws for a reply that is sent whole."""
 STREAMED_SECONDS = 0.08
-"""A part of a stream holds the tokens of so much time: a reader sees no difference, and fewer parts cost less."""
+"""Seconds of tokens in one part of a stream: readers see no difference, and fewer parts cost less."""
 
 
 @dataclass(frozen=True)
 class Drawing:
     """How tokens are drawn, at most how many `at_once`, in a `stream` or not, and when to stop. `top` is the number of
-    likely tokens to tell of, None for no telling."""
+    likely tokens to report, None for no report."""
 
     sampler: Sampler
     max_tokens: int | None
@@ -36,7 +36,7 @@ class Drawing:
 
 @dataclass
 class Piece:
-    """A part of choice `index`; the last one says why it `finish`ed."""
+    """A part of choice `index`; `finish` of the last one is the reason for the end."""
 
     index: int
     text: str = ""
@@ -48,7 +48,7 @@ class Piece:
 
 @dataclass
 class Counts:
-    """Tokens of one choice; `cached` of its prompt were not computed. `first_seconds`: when its first step was done."""
+    """Tokens of one choice; `cached` of its prompt were not computed. `first_seconds`: the time of its first step."""
 
     tokens: int = 0
     reasoning_tokens: int = 0
@@ -66,7 +66,7 @@ def drawing_of(request, index, max_tokens, *, top=None, one_call=False):
 
 
 class Choice:
-    """Generates on `context`, which holds the whole prompt."""
+    """Generates on `context`, which has the whole prompt."""
 
     def __init__(self, context, drawing, speech, stops, rules, vocabulary=None, index=0):
         self._context, self._drawing, self._speech, self._rules = context, drawing, speech, rules
@@ -81,7 +81,7 @@ class Choice:
     async def pieces(self):
         """Every part as soon as it is certain."""
         finish = None
-        # A model that is made to think first is free to, and bound from then on.
+        # A model that thinks first is free while it thinks, and bound afterwards.
         waits = self._speech.thinks and self._rules.make is not None
         constraint = None if waits or self._rules.make is None else self._rules.make()
         while finish is None:
@@ -112,7 +112,7 @@ class Choice:
         yield self._last(finish)
 
     async def _drawn(self, step, waits):
-        """What a step gives; None once the reply has outgrown the pages there are."""
+        """The output of a step; None once the reply has outgrown the pages."""
         asked = time.perf_counter()
         try:
             output = await step.up_to(self._at_once(waits)).execute()
@@ -124,7 +124,7 @@ class Choice:
         return output
 
     def _at_once(self, waits):
-        """Tokens of the next step: one where what they say may change the rules, and where the first is timed."""
+        """Tokens of the next step: one while a token may change the rules, and for the timed first step."""
         if waits or self._either or self._rules.make_call is not None or not self.counts.tokens:
             return 1
         in_time = int(STREAMED_SECONDS / self._token_seconds) if self._drawing.stream else AT_ONCE
@@ -148,7 +148,7 @@ class Choice:
         counts.cached += output.raw.attached if output.raw else 0
         counts.tokens += len(tokens)
         said = Said()
-        # One by one where they have to be told apart: a thought may end among them.
+        # One by one if they must be distinguished: a thought may end among them.
         for part in ([token] for token in tokens) if self._speech.thinks else [tokens]:
             more = self._speech.feed(part)
             if more.reasoning or self._speech.thinks:
@@ -158,7 +158,7 @@ class Choice:
         return said
 
     def _piece(self, said, output, probe):
-        """None when there is nothing to tell."""
+        """The log-probabilities; None if none were asked for."""
         if self._drawing.top is not None and output.tokens and not said.reasoning:
             scored = zip(output.tokens, output.logprobs(output.auto_sampler), strict=False)
             likely = output.distribution(probe) if probe else None
@@ -185,13 +185,13 @@ class Choice:
         return calls
 
     def _decided(self, tokens):
-        """The constraint of what the reply has turned out to be; None while that is open."""
+        """The constraint for the kind of reply; None while the kind is open."""
         self._either.take(tokens)
         matcher = self._either.decided
         return None if matcher is None else GrammarConstraint(matcher)
 
     def _inside_call(self):
-        """The constraint of a call that has begun, brought to where the reply stands."""
+        """The constraint of a call that has begun, advanced to the end of the reply so far."""
         for count in range(1, len(self._recent) + 1):
             constraint = self._rules.make_call()
             try:
@@ -205,7 +205,7 @@ class Choice:
 
 
 async def merged(streams: list[AsyncIterator[Piece]]) -> AsyncIterator[Piece]:
-    """Several replies at once, parts in the order of their coming. None goes on while nobody takes them."""
+    """Several replies at once, with their parts in order of arrival. Replies pause while their parts are not taken."""
     if len(streams) == 1:
         async with aclosing(streams[0]) as only:
             async for piece in only:
@@ -225,7 +225,7 @@ async def merged(streams: list[AsyncIterator[Piece]]) -> AsyncIterator[Piece]:
     finally:
         for task in tasks:
             task.cancel()
-        # Each ends its reply before this ends: nobody else knows of them.
+        # Each reply ends before this does, because nothing else holds them.
         await asyncio.gather(*tasks, return_exceptions=True)
 
 

@@ -1,4 +1,4 @@
-"""What is common to the forms of both completions."""
+"""The common part of both completions' forms."""
 
 import functools
 import time
@@ -13,7 +13,7 @@ _version = functools.cache(runtime.version)
 class CompletionForm:
     """Answers are `kind` objects with choices, streams are `chunk_kind` objects; their ids begin with `prefix`.
 
-    A form says what `choices(pieces)` of a whole answer look like, and what its `chunks` do.
+    A form defines the `choices(pieces)` of a whole answer and the `chunks` of a stream.
     """
 
     END = b"data: [DONE]\n\n"

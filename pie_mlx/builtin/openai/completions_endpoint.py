@@ -1,4 +1,4 @@
-"""/v1/completions: text goes on, without a chat template."""
+"""/v1/completions: continues text, without a chat template."""
 
 import asyncio
 import codecs
@@ -41,7 +41,7 @@ async def answer(body):
 
 
 def _prepare(request, model):
-    """The prompts in contexts, and what each choice repeats of them."""
+    """The prompts in contexts, and the text that each choice echoes."""
     prompts = []
     for prompt in _prompts(request.prompt):
         tokens = encoded(model, prompt, "prompt") if isinstance(prompt, str) else prompt
@@ -85,7 +85,7 @@ class PlainSpeech:
 
 
 class TextForm(CompletionForm):
-    """What the parts of a text look like to the client. `echoes` are what the choices begin with."""
+    """The form of a text's parts for the client. `echoes` are the beginnings of the choices."""
 
     def __init__(self, request, model, echoes):
         super().__init__(request, model, "cmpl", "text_completion", "text_completion")

@@ -1,4 +1,4 @@
-"""What a reply may be: response formats and tool choices as constraints of generation."""
+"""Response formats and tool choices as constraints of generation."""
 
 from dataclasses import dataclass, field
 
@@ -9,14 +9,14 @@ from inferlet import GrammarConstraint, JsonSchema, tools
 from refusals import Refusal
 
 MOST_LEVELS = 200
-"""Of a schema: what reads it further on goes no deeper."""
+"""Deepest nesting of a schema that its readers accept."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """`schemas` are the tools the model is told of. `make` gives a constraint for one choice, None without one.
+    """`schemas` are the tools that the model sees. `make` gives a constraint for one choice, None for none.
 
-    `make_call` gives the constraint that holds from the beginning of a tool call on, where a tool asks for that.
+    `make_call` gives the constraint that holds from the beginning of a tool call on, if a tool asks for one.
     """
 
     schemas: list[dict] = field(default_factory=list)
@@ -25,7 +25,7 @@ class Rules:
 
 
 def rules_of(request, model, terms):
-    """Raises Refusal for what cannot be enforced, and the engine's GrammarError."""
+    """Raises Refusal for anything that cannot be enforced, and the engine's GrammarError."""
     choice = request.tool_choice or ("auto" if request.tools else "none")
     if choice != "none" and not request.tools:
         raise Refusal(400, "tool_choice: there are no tools", param="tool_choice")
@@ -42,9 +42,9 @@ def rules_of(request, model, terms):
 
 
 def _format_or_calls(model, format, schemas, param):
-    """A reply is held from its first token on, so that calls have to be held as well."""
+    """A reply is constrained from its first token on, so calls must be constrained too."""
     if model.info.formats.channels:
-        # Behind an analysis there may come a call, which is no part of what comes before an answer.
+        # A call may follow an analysis, but is no part of the text before an answer.
         text = f"{param}: not together with tools on this model, unless tool_choice is none"
         raise Refusal(400, text, param=param)
     calls = _calls(model, schemas, param)
@@ -52,7 +52,7 @@ def _format_or_calls(model, format, schemas, param):
 
 
 def _without_nulls(tool):
-    """As templates expect it."""
+    """A tool in the form that templates expect."""
     function = {name: value for name, value in msgspec.to_builtins(tool.function).items() if value is not None}
     function.pop("strict", None)
     return {"type": "function", "function": function}
@@ -98,7 +98,7 @@ def _format_constraint(model, format, param):
         case _:
             return None
     formats = model.info.formats
-    # The end of a thought that the cue has opened is waited for where the tokens are drawn.
+    # Drawing waits for the end of a thought that the cue has opened.
     behind = formats.answer_opening if formats.channels else ""
     matcher = GrammarConstraint.from_grammar(schema, model, behind=behind).matcher
     return lambda: GrammarConstraint(matcher.fork())

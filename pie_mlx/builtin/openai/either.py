@@ -1,11 +1,11 @@
-"""A reply that is one thing or another: a call, or an answer in the format that was asked for."""
+"""A reply of one of several kinds: a call, or an answer in the requested format."""
 
 from inferlet import brle
 
 
 class Either:
-    """A constraint that allows what one of several matchers does. `take` tells it of tokens; `decided` is the matcher
-    that is left, None while there are more."""
+    """A constraint that allows every token that one of several matchers allows. `take` feeds tokens; `decided` is the
+    remaining matcher, None while there are several."""
 
     def __init__(self, matchers):
         self._left = matchers
@@ -18,7 +18,7 @@ class Either:
         self._left = [matcher for matcher in self._left if _takes(matcher, tokens)]
 
     def step(self, accepted):
-        """The mask behind what was taken, which `accepted` repeats."""
+        """The mask after the taken tokens, which `accepted` repeats."""
         masks = [matcher.next_token_logit_mask() for matcher in self._left]
         return brle.spans(*(span for mask in masks for span in _allowed(mask))) if all(masks) else []
 

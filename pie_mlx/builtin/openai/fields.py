@@ -19,7 +19,7 @@ Content = str | list[Text]
 
 
 class Turn(Strict):
-    """`name` says who speaks. The model is not told: turns are written without names."""
+    """`name` is the speaker. The model does not see it: turns are written without names."""
 
     content: Content
     name: str | None = None
@@ -118,7 +118,7 @@ class StreamOptions(Strict):
 
 
 class DrawnBody(Body):
-    """What all endpoints take: how tokens are drawn, and how they are sent."""
+    """Fields of all endpoints: drawing tokens, and sending them."""
 
     model: str
     stream: bool = False
@@ -135,7 +135,7 @@ class DrawnBody(Body):
 
 
 class Request(DrawnBody):
-    """What both completions take."""
+    """Fields of both completions."""
 
     NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {
         "audio": (),
@@ -154,7 +154,7 @@ class Request(DrawnBody):
         "verbosity": (),
         "web_search_options": (),
     }
-    # Fields of OpenAI's past, of vLLM and of Ollama.
+    # Old fields of OpenAI, and fields of vLLM and Ollama.
     INSTEAD: ClassVar[dict[str, str]] = {
         "format": "use response_format",
         "function_call": "use tool_choice",

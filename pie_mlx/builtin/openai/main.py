@@ -1,4 +1,4 @@
-"""The HTTP interface of OpenAI, as a program: each request is answered by a process of its own.
+"""The HTTP interface of OpenAI, as a program: a process of its own answers each request.
 
 Copy this directory, change it, and serve it on a port with launch_daemon.
 """
@@ -21,7 +21,7 @@ STARTED = int(time.time())
 
 
 async def handle(request):
-    """Answer one request; whatever goes wrong is answered too."""
+    """Answer one request, including any error."""
     try:
         return await _answer(request)
     except Exception as error:

@@ -4,11 +4,11 @@ from inferlet import Context, Model, runtime
 from refusals import Refusal
 
 ROOMY_TOKEN = 16
-"""Characters of a token, many more than there are in most."""
+"""Characters of a token, many more than most have."""
 
 
 def load_model(name, template=None):
-    """A model, told the variables of its chat template. Raises Refusal for one that is not there."""
+    """A model with variables for its chat template. Raises Refusal for an unknown model."""
     try:
         return Model.load(name, template=template)
     except Exception as error:
@@ -18,7 +18,7 @@ def load_model(name, template=None):
 
 
 def load_told(request, terms):
-    """The model of a ChatRequest, told how much to think and what else is for its template. Raises Refusal."""
+    """The model of a ChatRequest, with the effort and other variables for its template. Raises Refusal."""
     model, told = load_model(request.model), request.chat_template_kwargs
     if request.reasoning_effort is not None:
         told = {**_thinking(request.reasoning_effort, model.template_variables, terms.effort), **told}
@@ -39,7 +39,7 @@ def _thinking(effort, variables, param):
 
 
 def encoded(model, text, param):
-    """The tokens of a text. Raises Refusal for one whose beginning has more than the model takes."""
+    """The tokens of a text. Raises Refusal for a text whose beginning already exceeds the model's maximum."""
     tokenizer, limit = model.tokenizer(), model.info.maximum_positions
     if len(text) > (longest := ROOMY_TOKEN * limit):
         check_fits(model, len(tokenizer.encode(text[:longest])), param, "at least ")
@@ -47,7 +47,7 @@ def encoded(model, text, param):
 
 
 def checked_length(context, param):
-    """The tokens of the prompt in the buffer. Raises Refusal for none, and for more than the model takes."""
+    """The tokens of the prompt in the buffer. Raises Refusal for none, and for more than the model's maximum."""
     count = len(context.buffer())
     if count == 0:
         raise Refusal(400, f"{param}: it is empty", param=param)
@@ -56,7 +56,7 @@ def checked_length(context, param):
 
 
 def check_fits(model, count, param, precision=""):
-    """Raises Refusal for a prompt of more tokens than the model takes."""
+    """Raises Refusal for a prompt of more tokens than the model's maximum."""
     limit = model.info.maximum_positions
     if count >= limit:
         raise Refusal(
@@ -68,7 +68,7 @@ def check_fits(model, count, param, precision=""):
 
 
 async def copies(context, count, account):
-    """`count` contexts with the prompt of this one, which is computed once. The last token waits in their buffers."""
+    """`count` contexts with the prompt of this one, which is computed once. The last token stays in their buffers."""
     if count == 1:
         return [context]
     tokens, shared = context.buffer(), Context(context.model)

@@ -1,4 +1,4 @@
-"""How likely tokens were."""
+"""Log-probabilities of tokens."""
 
 import math
 
@@ -6,7 +6,7 @@ _known = {}
 
 
 class Vocabulary:
-    """The bytes of tokens. Read once of each model, for as long as this program stays loaded."""
+    """The bytes of tokens, read once per model while this program stays loaded."""
 
     def __init__(self, model):
         if model.name not in _known:
@@ -18,22 +18,22 @@ class Vocabulary:
         return self._bytes.get(token, b"")
 
     def entry(self, token, logprob):
-        """A token as the interface describes it."""
+        """A token in the form of the interface."""
         data = self.bytes_of(token)
         return {"token": data.decode(errors="replace"), "logprob": logprob, "bytes": list(data)}
 
 
 def reading(vocabulary, token, logprob, distribution):
-    """The drawn token, and the most likely ones where they were asked for."""
+    """The drawn token, and the most likely ones if asked for."""
     likely = zip(*distribution, strict=True) if distribution else ()
     top = [vocabulary.entry(other, math.log(share)) for other, share in likely if share > 0]
     return {**vocabulary.entry(token, logprob), "top_logprobs": top}
 
 
 class Readings:
-    """The readings of tokens whose text is given out, also where `stops` cut off its end.
+    """The readings of tokens whose text is sent, even if `stops` cut its end.
 
-    A token's text begins where the text taken before it ended.
+    A token's text begins at the end of the text before it.
     """
 
     def __init__(self, stops):
@@ -41,17 +41,17 @@ class Readings:
         self._waiting = []
 
     def add(self, readings):
-        """Those of the next tokens, before their text is taken."""
+        """Add the readings of the next tokens, before their text."""
         self._waiting += [(self._stops.taken, one) for one in readings]
 
     def certain(self):
-        """Those that no stop text can take back."""
+        """The readings that no stop text can withdraw."""
         count = sum(not self._stops.cuts_at(place) for place, _ in self._waiting)
         found, self._waiting = self._waiting[:count], self._waiting[count:]
         return [one for _, one in found]
 
     def finish(self):
-        """The text has ended."""
+        """The remaining readings, at the end of the text."""
         if self._stops.found:
             return self.certain()
         return [one for _, one in self._waiting]

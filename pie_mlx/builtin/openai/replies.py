@@ -1,4 +1,4 @@
-"""Replies to a chat, begun."""
+"""Starts the replies to a chat."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ async def begin_replies(request, size, terms):
     Raises Refusal in the words of `terms`, and the engine's errors.
     """
     if size > SHORT_BYTES or request.tools or request.response_format != PlainText():
-        # Grammars take time as well.
+        # Compiling grammars takes time as well.
         rules, context, account = await asyncio.to_thread(_prepare, request, terms)
     else:
         rules, context, account = _prepare(request, terms)

@@ -1,4 +1,4 @@
-"""What a response looks like to the client, whole or as a stream of events."""
+"""The form of a response for the client, whole or as a stream of events."""
 
 import time
 
@@ -8,11 +8,11 @@ from response_output import Output
 from sending import identifier
 
 CODES = {400: "invalid_prompt", 429: "rate_limit_exceeded"}
-"""What clients know of reasons why a response failed, by the status it would have had; others are server_error."""
+"""Reasons of failure that clients know, by the status that they would have had; others are server_error."""
 
 
 class ResponseForm:
-    """Events are numbered in the order of their coming."""
+    """Events are numbered in order."""
 
     END = b""
 
@@ -68,7 +68,7 @@ class ResponseForm:
 
 
 def _settings(request):
-    """The request, as a response repeats it."""
+    """The fields of the request that a response repeats."""
     given = ("max_output_tokens", "metadata", "parallel_tool_calls", "temperature", "top_logprobs", "top_p")
     return {
         **{name: getattr(request, name) for name in given},
@@ -85,10 +85,10 @@ def _settings(request):
 
 
 def _usage(usage):
-    """As a response calls it."""
+    """The usage with the names of a response."""
     return {
         "input_tokens": usage["prompt_tokens"],
-        # Types of clients want to hear of what is written to a cache, which is nobody's cost here.
+        # The types of clients require a figure for cache writes, which cost nothing here.
         "input_tokens_details": {**usage["prompt_tokens_details"], "cache_write_tokens": 0},
         "output_tokens": usage["completion_tokens"],
         "output_tokens_details": usage["completion_tokens_details"],

@@ -1,4 +1,4 @@
-"""The items of a response's output, and the events that tell of them."""
+"""The items of a response's output, and their events."""
 
 from sending import identifier
 
@@ -84,7 +84,7 @@ class Reasoning(TextItem):
 
 
 class FunctionCall(Item):
-    """A call, known as a whole."""
+    """A call, complete from the start."""
 
     PREFIX = "fc"
     STEM = "function_call_arguments"

@@ -1,4 +1,4 @@
-"""The output of a response, as its reply is generated."""
+"""The output of a response while its reply is generated."""
 
 from response_items import FunctionCall, Message, Reasoning
 
@@ -21,7 +21,7 @@ class Output:
             self._waiting = []
             yield from self._begin(FunctionCall(len(self._items), name, arguments))
         if piece.finish and not self._items:
-            # Clients look for a message, also in a reply that says nothing.
+            # Clients expect a message even in an empty reply.
             yield from self._begin(Message(0))
         if piece.finish or piece.calls:
             yield from self.close("incomplete" if piece.finish == "length" else "completed")
@@ -37,7 +37,7 @@ class Output:
             yield self._items[-1].grow(text, readings)
 
     def _placed(self, piece):
-        """The readings of the text; those that come before it begins wait for it, and those of a call are dropped."""
+        """The readings of the text. Readings before its beginning wait for it; those of a call are dropped."""
         readings = [*self._waiting, *piece.readings]
         self._waiting = [] if piece.text or self._is_open(Message) else readings
         return [] if self._waiting else readings

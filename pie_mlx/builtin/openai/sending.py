@@ -10,15 +10,15 @@ _encode = msgspec.json.Encoder().encode
 
 
 def identifier(prefix):
-    """Of a part of an answer."""
+    """A fresh id for an answer or a part of it."""
     return f"{prefix}_{uuid.uuid4().hex[:24]}"
 
 
 async def answer(account, pieces, form, *, stream):
-    """`form` says what parts look like: `whole(pieces, account)`; in a stream `opening()`, `chunks(piece)`, and
-    `closing(account)` or `failed(error)`, and the `END` of it.
+    """`form` defines the parts: `whole(pieces, account)`; in a stream `opening()`, `chunks(piece)`, then
+    `closing(account)` or `failed(error)`, and `END`.
 
-    The first part is awaited before the answer begins, so that what fails until then fails with a status.
+    The answer begins after the first part, so that an earlier failure gets a status.
     """
     first = await anext(pieces)
     if stream:

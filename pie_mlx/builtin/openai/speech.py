@@ -1,4 +1,4 @@
-"""What a model says, split into what a client is told."""
+"""The text of a model, split into the parts that a client gets."""
 
 import json
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from unfinished import unfinished_calls, unfinished_message
 
 @dataclass
 class Said:
-    """What has become certain with some tokens. `begins_call`: a tool call is being written."""
+    """The parts that some tokens made certain. `begins_call`: a tool call has begun."""
 
     text: str = ""
     reasoning: str = ""
@@ -26,7 +26,7 @@ class Said:
 class Speech:
     """The decoders of one reply. `schemas` are the tools that may be called.
 
-    While there is nothing but visible text, the others are told of the tokens later, together: each of them looks at
+    While there is only visible text, the other decoders get the tokens later, all at once: each decoder looks at
     every token, which for most replies is most of the work.
     """
 
@@ -49,7 +49,7 @@ class Speech:
         self._reply += tokens
         self._untold += tokens
         visible = self._take_text(said, self._text.feed(tokens))
-        # A call that is offered may have to be held to its schema from its first token on.
+        # A call of an offered tool may have to match its schema from the first token on.
         is_plain = visible and not self.thinks and not self._offers
         if not (is_plain and self._was_plain):
             self._tell_others(said)
@@ -57,7 +57,7 @@ class Speech:
         return said
 
     def finish(self, *, is_cut=False):
-        """The reply has ended: what was held back. One that `is_cut` may have ended inside a call."""
+        """The text held back at the end of the reply. A reply that `is_cut` may end inside a call."""
         said, held = self.feed([]), Said()
         self._take_text(held, self._text.finish())
         self._take_others(said, lambda decoder: decoder.finish())
@@ -66,13 +66,13 @@ class Speech:
         return said
 
     def _unfinished(self, text):
-        """The calls inside which the reply ended, with `text` held back; None where it ended inside none."""
+        """The unfinished calls at the end of the reply, with `text` held back; None if there are none."""
         if self._formats.channels:
             return unfinished_message(self._model.tokenizer().decode(self._reply), self._names)
         return unfinished_calls(self._formats.tools, text, self._names) if self._formats.tools else None
 
     def _take_text(self, said, event):
-        """Whether all there is to tell is visible text."""
+        """Whether there is only visible text."""
         visible = not _is_idle(event)
         while not _is_idle(event):
             match event:
@@ -108,7 +108,7 @@ class Speech:
                     self._take_call(said, name, arguments)
 
     def _take_call(self, said, name, arguments):
-        """A call of a tool nobody offered is text, so that it is not lost."""
+        """A call of a tool that was not offered becomes text, so that it is not lost."""
         if self._offers:
             said.calls.append((name, arguments))
         else:

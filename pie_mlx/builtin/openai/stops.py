@@ -1,8 +1,8 @@
-"""Stop strings in text that comes piece by piece."""
+"""Stop strings in text that arrives in pieces."""
 
 
 class StopTexts:
-    """Gives text out up to the first stop string; what may be the beginning of one is held back.
+    """Passes text up to the first stop string, and holds back a possible beginning of one.
 
     `taken` and `given` count the characters so far.
     """
@@ -28,11 +28,11 @@ class StopTexts:
         return self._give(len(self._held) - self._suspicious())
 
     def cuts_at(self, place):
-        """Whether what begins behind `place` characters of the text is not given out, or not yet."""
+        """Whether the text behind `place` characters is cut or held back."""
         return bool(self._stops) and place >= self.given
 
     def finish(self):
-        """The text has ended."""
+        """The rest, at the end of the text."""
         return "" if self.found else self._give(len(self._held))
 
     def _give(self, length):
@@ -41,7 +41,7 @@ class StopTexts:
         return given
 
     def _suspicious(self):
-        """How much of the end could begin a stop string."""
+        """The length of the end that could begin a stop string."""
         longest = min(max(map(len, self._stops)) - 1, len(self._held))
         lengths = range(longest, 0, -1)
         return next((n for n in lengths if any(stop.startswith(self._held[-n:]) for stop in self._stops)), 0)

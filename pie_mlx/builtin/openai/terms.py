@@ -1,11 +1,11 @@
-"""What an interface calls the parts of a chat, for those who read refusals."""
+"""An interface's names for the parts of a chat, for refusals."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Terms:
-    """The names of fields. `places` are those of the messages in what was sent, where they are others."""
+    """The names of fields. `places` are the messages' places in the request, if they differ."""
 
     messages: str
     format: str
@@ -15,7 +15,7 @@ class Terms:
     places: list[int] | None = None
 
     def message(self, place):
-        """Where the message at this place was sent."""
+        """The place of a message in the request."""
         return f"{self.messages}[{place if self.places is None else self.places[place]}]"
 
 

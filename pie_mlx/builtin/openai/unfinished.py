@@ -1,17 +1,17 @@
-"""Tool calls that were cut short: their names, and their arguments as far as they were written."""
+"""Tool calls that were cut short: their names, and the arguments written so far."""
 
 import json
 import re
 
 AS_JSON = {"command", "deepseek", "granite", "hermes", "kimi", "llama", "longcat", "mistral", "nemotron"}
-"""The styles of calls whose arguments are written as the interface gives them; those of others are not told."""
+"""The styles of calls that write arguments in the form of the interface; those of others are left out."""
 _BARE = re.compile(r'\s*(?:\[|\{\s*(?:"type"\s*:\s*"function"\s*,\s*)?"name"\s*:\s*")')
 _ENDS = re.compile(r"<\|(?:start|end|channel)\|>")
 _RECIPIENT = re.compile(r"to=functions\.([\w.\-]+)")
 
 
 def unfinished_calls(tools, text, names):
-    """The calls of tools with these `names` in the last `text` of a reply; None where it is no call but a text."""
+    """The calls of tools with these `names` in the last `text` of a reply; None if it is text and no call."""
     opening = next((opening for opening in tools.openings if text.startswith(opening)), None)
     if opening is not None:
         return _calls(tools.style, text.removeprefix(opening), names)
@@ -31,7 +31,7 @@ def unfinished_message(text, names):
 
 
 def _could_name(text, names):
-    """Whether a text begins with one of the names, or with all that there is of one."""
+    """Whether a text begins with one of the names, or is the beginning of one."""
     said = re.match(r"[\w.\-]*", text)[0]
     return said in names or (said == text != "" and any(name.startswith(said) for name in names))
 
@@ -48,13 +48,13 @@ def _calls(style, text, names):
 
 
 def _name_pattern(names):
-    """A whole name, which is no key: some call a tool `name`."""
+    """A complete name that is no key: a tool may be called `name`."""
     one = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     return re.compile(rf'(?<!\w)({one})(?=[^\w.\-])(?!"?\s*[:=](?!\d))')
 
 
 def _arguments(text, start):
-    """The JSON object that begins behind `start`, as much of it as there is."""
+    """The JSON object behind `start`, as far as it was written."""
     begin = text.find("{", start)
     if begin < 0:
         return ""

@@ -16,7 +16,7 @@ from pie_mlx.sdk.sync.context import Context
 class ForwardPass:
     """Built up by its methods, run once by `execute`. It reserves and commits no pages: `ctx.inner()` does.
 
-    Raises KvCapacityError at `execute` when the input does not fit the pages reserved (F12).
+    Raises KvCapacityError at `execute` when the input does not fit the pages reserved.
     """
 
     def __init__(self, model: Model) -> None:
@@ -51,7 +51,7 @@ class ForwardPass:
 
     def input_speculative_tokens(self, tokens: Sequence[int], positions: Sequence[int]) -> Self:
         """Add drafts behind the input. The one sampler, at the last input, answers every token that was verified; the
-        drafts among these stay in KV (V2, V3). Raises SpeculationError for positions that do not follow the input's.
+        drafts among these stay in KV. Raises SpeculationError for positions that do not follow the input's.
         """
         first = self._positions[-1] + 1 if self._positions else 0
         if not self._positions or list(positions) != list(range(first, first + len(tokens))):
@@ -73,7 +73,7 @@ class ForwardPass:
         return self
 
     def sampler(self, indices: Sequence[int], sampler: calls.Sampler | calls.Distribution | calls.HiddenState) -> Self:
-        """Read the rows of these inputs. Raises InvalidArgumentError for none (F6)."""
+        """Read the rows of these inputs. Raises InvalidArgumentError for none."""
         places = integers(indices, "indices")
         if not places:
             raise InvalidArgumentError("sampler: no indices", hint="name the inputs whose rows are to be read")
@@ -86,7 +86,7 @@ class ForwardPass:
         return self
 
     def zo_seed(self, seed: int | None) -> Self:
-        """Add the noise of a seed to the adapter; 0 and None are no noise (Z2)."""
+        """Add the noise of a seed to the adapter; 0 and None are no noise."""
         self._zo_seed = checked_seed(seed)
         return self
 

@@ -51,7 +51,7 @@ class TokenStream:
 
 
 class EventStream:
-    """The events of a generation; the last one is Done. It is run by iterating, once; who begins again goes on."""
+    """The events of a generation; the last one is Done. Iterating runs it, once; a second loop continues the first."""
 
     def __init__(self, tokens: TokenStream, decoder: Decoder) -> None:
         self._tokens = tokens

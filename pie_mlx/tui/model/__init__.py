@@ -1,6 +1,6 @@
-"""What is known of an engine, folded from its events. Nothing here knows the terminal.
+"""The state of an engine, folded from its events. Nothing here knows the terminal.
 
-`fold` takes a `MonitorState` and records and gives the next one; states are values, never changed.
+`fold` takes a `MonitorState` and records and returns the next state; states are immutable values.
 """
 
 from pie_mlx.tui.model.fold import advance, fold

@@ -1,4 +1,4 @@
-"""States along a recording, so that any place in it is near one."""
+"""States along a recording, so that every place is close to one."""
 
 import bisect
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ CHECKPOINT_RECORDS = 2000
 
 
 class Checkpoints:
-    """Makes the state after the first `count` records. States are kept as they come by, every so many records."""
+    """Makes the state after the first `count` records, and keeps states at regular intervals."""
 
     def __init__(self, records: Sequence[Record], start: MonitorState = INITIAL) -> None:
         self._records = records
         self._states = [start]
 
     def state(self, count: int, seconds: float) -> MonitorState:
-        """After `count` records, at `seconds`."""
+        """The state after `count` records, at `seconds`."""
         place = min(count // CHECKPOINT_RECORDS, len(self._states) - 1)
         state = self._states[place]
         while (place + 1) * CHECKPOINT_RECORDS <= count:
@@ -28,7 +28,7 @@ class Checkpoints:
         return advance(fold(state, self._slice(place, count)), seconds)
 
     def count_until(self, seconds: float) -> int:
-        """How many records happened by then."""
+        """The number of records up to that time."""
         return bisect.bisect_right(self._records, seconds, key=lambda record: record.seconds)
 
     def _slice(self, place: int, end: int) -> Sequence[Record]:

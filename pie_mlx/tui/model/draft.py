@@ -54,7 +54,7 @@ replace = msgspec.structs.replace
 
 
 class Draft:
-    """Copies of what changes, changed in place, and given out as the next state."""
+    """Mutable copies of the parts that change, which become the next state."""
 
     def __init__(self, state: MonitorState) -> None:
         self._state = state
@@ -88,7 +88,7 @@ class Draft:
         self.mcp = state.mcp
 
     def state(self) -> MonitorState:
-        """The state as it is now."""
+        """The state so far."""
         self._forget_the_oldest()
         return replace(
             self._state,
@@ -122,7 +122,7 @@ class Draft:
         )
 
     def take(self, event: Event) -> None:
-        """One event, at `seconds`."""
+        """Fold one event, at `seconds`."""
         if not self.started:
             self.started = True
             self.started_seconds = self.sampled_seconds = self.seconds
@@ -229,7 +229,7 @@ class Draft:
     # The engine.
 
     def _engine_started(self, event: EngineStarted) -> None:
-        """A new engine: whatever an earlier one in the same log held is gone."""
+        """A new engine: everything of an earlier one in the same log is gone."""
         self.engine = event
         self.contexts, self.accounts = {}, {}
         self.pages = replace(self.pages, total=event.total_pages, used=0, shared=0, cached=0)
@@ -305,7 +305,7 @@ class Draft:
             self.contexts[event.context] = replace(context, activity="waiting", reason=event.text, since=since)
 
     def _active(self, number: int, after: SpanKind) -> None:
-        """A context does not wait any more, or is back in the pool."""
+        """A context no longer waits, or is back in the pool."""
         context = self.contexts.get(number)
         if context and context.activity == after:
             self.contexts[number] = replace(
@@ -351,7 +351,7 @@ class Draft:
                     defaulted=moved.defaulted,
                 )
 
-    # What is kept.
+    # Kept history.
 
     def _log(self, event: Event) -> None:
         entry = log_entry(event)

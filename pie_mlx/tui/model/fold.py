@@ -1,4 +1,4 @@
-"""The fold: a state and what happened give the next state."""
+"""The fold: a state and records give the next state."""
 
 from collections.abc import Iterable
 
@@ -22,7 +22,7 @@ def fold(state: MonitorState, records: Iterable[Record]) -> MonitorState:
 
 
 def advance(state: MonitorState, seconds: float) -> MonitorState:
-    """The state when nothing happened until `seconds`."""
+    """The state if nothing happened until `seconds`."""
     if seconds <= state.seconds or not state.events:
         return state
     draft = Draft(state)
@@ -32,5 +32,5 @@ def advance(state: MonitorState, seconds: float) -> MonitorState:
 
 
 def with_losses(state: MonitorState, *, lost: int = 0, unknown: int = 0) -> MonitorState:
-    """The state of who missed events, or got some of unknown kinds."""
+    """The state after missed events, or events of unknown kinds."""
     return msgspec.structs.replace(state, lost=state.lost + lost, unknown=state.unknown + unknown)

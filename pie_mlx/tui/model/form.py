@@ -1,4 +1,4 @@
-"""From what was typed into a form to the input of a program."""
+"""From the fields of a form to the input of a program."""
 
 import math
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from pie_mlx.tui.model.facts import InstalledProgram, Parameter
 
 
 def form_input(program: InstalledProgram, typed: Mapping[str, str]) -> dict[str, Any]:
-    """The values of the fields that were filled; the engine knows the defaults of the others.
+    """The values of the filled fields; the engine knows the defaults of the others.
 
     Raises InvalidArgumentError, naming the parameter.
     """
@@ -25,7 +25,7 @@ def form_input(program: InstalledProgram, typed: Mapping[str, str]) -> dict[str,
 
 
 def form_budget(text: str) -> int | None:
-    """Tokens, or None for no limit of its own. Raises InvalidArgumentError."""
+    """A number of tokens, or None for no limit. Raises InvalidArgumentError."""
     if not text:
         return None
     if not text.isascii() or not text.isdigit() or int(text) < 1:

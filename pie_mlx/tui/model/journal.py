@@ -1,4 +1,4 @@
-"""Which events are worth a line of the log, and how they read."""
+"""The events that get a line in the log, and their text."""
 
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ from pie_mlx.tui.model.state import Level
 
 
 class LogEntry(NamedTuple):
-    """`context` names the process where `process` is empty."""
+    """`context` names the process if `process` is empty."""
 
     level: Level
     text: str
@@ -90,5 +90,5 @@ def _one_line(text: str) -> str:
 
 
 def _last_line(text: str) -> str:
-    """Of a traceback that is the line that says what happened."""
+    """For a traceback, that is the line with the error."""
     return next((line.strip()[:400] for line in reversed(text.splitlines()) if line.strip()), "")

@@ -1,4 +1,4 @@
-"""The market as a table: who demands how many pages at what bid, and where the pool ends."""
+"""The market as a table: the demand and bid of each context, and where the pool ends."""
 
 import msgspec
 
@@ -7,7 +7,7 @@ from pie_mlx.tui.model.state import MonitorState
 
 
 class Demand(msgspec.Struct, frozen=True):
-    """Pages of a context at its bid; `filled` of them fit the pool, dearest first, and `until` is their running sum."""
+    """Pages of a context at its bid; `filled` of them fit the pool, highest bid first; `until` is the running sum."""
 
     context: int
     process: str
@@ -20,7 +20,7 @@ class Demand(msgspec.Struct, frozen=True):
 
 
 def order_book(state: MonitorState) -> list[Demand]:
-    """Demands by bid, highest first. Shared pages count once, with the context that computed them."""
+    """Demands by bid, highest first. Shared pages count once, for the context that computed them."""
     demands: list[Demand] = []
     total, capacity = 0, state.pages.total
     for context in sorted(state.contexts.values(), key=lambda context: (-context.bid, context.id)):

@@ -1,4 +1,4 @@
-"""Names of programs, users and models: a recording comes from anywhere, and may hold anything in them."""
+"""Names of programs, users and models, made safe: a recording may come from anywhere and contain anything."""
 
 from functools import cache
 
@@ -8,11 +8,11 @@ from pie_mlx.events import Event
 from pie_mlx.tui.model.text import one_line
 
 _TEXTS = frozenset({"input", "message", "text", "value"})
-"""What was said, and has lines: it is cleaned where it is shown."""
+"""Output with several lines, which is cleaned when it is shown."""
 
 
 def with_safe_names(event: Event) -> Event:
-    """The event, each name in it on one line and without control and direction characters."""
+    """The event with each name on one line and without control and direction characters."""
     names = {field: getattr(event, field) for field in _names_of(type(event))}
     safe = {field: one_line(name) for field, name in names.items()}
     return event if safe == names else msgspec.structs.replace(event, **safe)

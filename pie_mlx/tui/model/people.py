@@ -1,4 +1,4 @@
-"""Who uses the engine: users, their connections and their programs."""
+"""The users of the engine, their connections and their programs."""
 
 import msgspec
 
@@ -7,7 +7,7 @@ from pie_mlx.tui.model.program_row import ORDER, ProgramRow
 
 
 class Person(msgspec.Struct, frozen=True):
-    """A user, or one connection of a user where the source tells connections."""
+    """A user, or one connection of a user if the source knows connections."""
 
     key: str
     username: str
@@ -19,7 +19,7 @@ class Person(msgspec.Struct, frozen=True):
 
 
 def people(facts: Facts, rows: list[ProgramRow]) -> list[Person]:
-    """One for each connection; and one for each user with programs and no connection."""
+    """One row for each connection, and one for each user with programs and no connection."""
     connected = [
         _person(connection.id, connection.username, connection.address, len(connection.attached), rows)
         for connection in facts.connections or ()

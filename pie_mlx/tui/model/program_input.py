@@ -6,14 +6,14 @@ import msgspec
 
 
 class InputLine(NamedTuple):
-    """`value` is JSON, but text stands as it is."""
+    """`value` is JSON; text is shown without quotes."""
 
     name: str
     value: str
 
 
 def input_lines(text: str) -> list[InputLine]:
-    """The parameters of an input in JSON; of one that was cut, the text as it came."""
+    """The parameters of a JSON input; for one that was cut, its text."""
     try:
         found = msgspec.json.decode(text, type=dict[str, msgspec.Raw]) if text else {}
     except msgspec.DecodeError:

@@ -1,4 +1,4 @@
-"""One line about each program: what it does, holds and pays."""
+"""One line for each program: its activity, pages and money."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -16,9 +16,9 @@ ORDER: tuple[Status, ...] = ("running", "waiting", "suspended", "idle", "returne
 
 
 class ProgramRow(msgspec.Struct, frozen=True):
-    """`own` and `shared` count pages in the pool, `rate` tokens per second, `bid` is that of its dearest context.
+    """`own` and `shared` count pages in the pool, `rate` tokens per second, `bid` is the highest of its contexts.
 
-    Ages are whole seconds, so that the row of a program that does nothing is the same row.
+    Ages are whole seconds, so that the row of an idle program stays equal.
     """
 
     id: str
@@ -37,12 +37,12 @@ class ProgramRow(msgspec.Struct, frozen=True):
 
     @property
     def short_id(self) -> str:
-        """Enough of the id to name it on a command line."""
+        """A prefix of the id that is long enough for a command line."""
         return self.id[:8]
 
 
 def program_rows(state: MonitorState) -> list[ProgramRow]:
-    """A row for each program that lives or is remembered, in order of launch."""
+    """A row for each live or remembered program, in order of launch."""
     contexts: dict[str, list[ContextState]] = {}
     for context in state.contexts.values():
         contexts.setdefault(context.process, []).append(context)
@@ -50,7 +50,7 @@ def program_rows(state: MonitorState) -> list[ProgramRow]:
 
 
 def busiest(rows: Iterable[ProgramRow]) -> list[ProgramRow]:
-    """Those that live, most pages first; then those that ended, latest first."""
+    """Live programs first, most pages first; then ended ones, latest first."""
     rows = list(rows)
     living = [row for row in rows if row.status in ORDER[:4]]
     ended = [row for row in rows if row.status not in ORDER[:4]]
@@ -80,7 +80,7 @@ def _row(state: MonitorState, process: ProcessState, contexts: list[ContextState
 
 
 def _status(state: MonitorState, process: ProcessState, contexts: list[ContextState]) -> tuple[Status, str]:
-    """A program that computes with one context runs, though another of its contexts may wait."""
+    """A program is running if one of its contexts computes, even if another one waits."""
     if process.outcome:
         return process.outcome, one_line(process.result)
     activities = [activity(context, state.seconds) for context in contexts]

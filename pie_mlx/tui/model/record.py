@@ -1,4 +1,4 @@
-"""One event and when it happened."""
+"""One event and its time."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from pie_mlx.events import ClockRead, ContextForked, ContextReleased, Event, Pas
 
 
 class Record(NamedTuple):
-    """`seconds` is the time of the stream: its origin means nothing, differences do. It never goes back."""
+    """`seconds` is the time of the stream: only differences have a meaning. It never decreases."""
 
     seconds: float
     event: Event
@@ -16,7 +16,7 @@ class Record(NamedTuple):
 def records_of(events: Iterable[Event]) -> Iterator[Record]:
     """The events of a log with their times.
 
-    ClockRead says the time of what follows it; a log without has only the moments some of its events carry.
+    A ClockRead gives the time of the events that follow; a log without one has only the times in some events.
     """
     events = list(events)
     has_clock = any(isinstance(event, ClockRead) for event in events)

@@ -8,11 +8,11 @@ from pie_mlx.tui.model.state import BALANCE_SAMPLES, HISTORY_SAMPLES, SAMPLE_SEC
 
 RATE_WEIGHT = 0.25
 RATE_FLOOR = 0.05
-"""Tokens per second below which a rate is none."""
+"""Tokens per second below which a rate counts as 0."""
 
 
 def sample_until(draft: Draft, seconds: float) -> None:
-    """Take the samples that are due before `seconds`. A longer pause than the history holds is cut short."""
+    """Take the samples that are due before `seconds`. A pause longer than the history is cut."""
     if not draft.started:
         return
     due = int((seconds - draft.sampled_seconds) / SAMPLE_SECONDS)

@@ -1,4 +1,4 @@
-"""What a server says about an engine whose earlier events nobody has kept, as a state to fold further events into."""
+"""A server's snapshot of an engine, for which earlier events are lost, as a state to fold further events into."""
 
 from typing import Any
 
@@ -98,7 +98,7 @@ class _Snapshot(msgspec.Struct, frozen=True):
 
 
 def snapshot_state(snapshot: dict[str, Any], seconds: float, events: int = 1) -> MonitorState:
-    """The state at `seconds`, after so many events. What was logged and drawn before then is not known.
+    """The state at `seconds`, after that many events. Earlier log lines and samples are unknown.
 
     Raises msgspec.ValidationError for a snapshot of another shape.
     """
@@ -126,7 +126,7 @@ def snapshot_state(snapshot: dict[str, Any], seconds: float, events: int = 1) ->
 
 
 def _processes(told: _Snapshot, accounts: dict[str, int], seconds: float) -> dict[str, ProcessState]:
-    """Those that ran; of an older server, and of those that wait to run, what the listing says."""
+    """Programs that ran; for an older server, and for waiting programs, the rows of the listing."""
     ran = {item.id: _ran(item, accounts.get(item.id, 0), seconds) for item in told.ran}
     listed = {item.id: _process(item, accounts.get(item.id, 0), seconds) for item in told.processes}
     return {**ran, **{name: process for name, process in listed.items() if name not in ran}}

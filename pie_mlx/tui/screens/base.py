@@ -1,4 +1,4 @@
-"""What all screens share: the bars, the selected program, and what can be done to it."""
+"""The parts that all screens share: the bars, the selected program, and the actions on it."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -30,12 +30,12 @@ LINK_TONES = {"connecting": "warn", "live": "good", "reconnecting": "bad", "repl
 
 
 class TooSmall(Canvas):
-    """Takes the place of everything where there is no room."""
+    """Shown instead of the screen on a terminal that is too small."""
 
     def paint(self, width: int, height: int) -> list[Line]:
         size = self.app.size  # pyright: ignore[reportUnknownMemberType]
         told = (f" {size.width}x{size.height} is too small:", " the monitor needs 80x24")
-        return [[Piece(line, "warn")] for line in told]  # two lines, which a narrow terminal holds too
+        return [[Piece(line, "warn")] for line in told]  # two lines, which fit a narrow terminal too
 
 
 class MonitorScreen(Screen[None]):
@@ -49,8 +49,8 @@ class MonitorScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        # Textual 8.2 reads all stylesheets again, twice, for every screen it has not seen: 0.15 s for nothing, as a
-        # change of theme has already had them read. To be looked at with the next version.
+        # Textual 8.2 reads all stylesheets again, twice, for every new screen: 0.15 s for nothing, because a
+        # change of theme has read them already. Check this with the next version.
         self._css_update_count = self.monitor._css_update_count  # pyright: ignore[reportPrivateUsage]
         self._status_bar = StatusBar()
         self._replay_bar = ReplayBar()
@@ -71,7 +71,7 @@ class MonitorScreen(Screen[None]):
         raise NotImplementedError
 
     def show_body(self, view: View) -> None:
-        """Draw what the screen is about."""
+        """Draw the screen's content."""
         raise NotImplementedError
 
     @property
@@ -94,7 +94,7 @@ class MonitorScreen(Screen[None]):
         self.show_body(view)
 
     def selected_process(self) -> str:
-        """The program the keys act on; empty for none."""
+        """The program that the keys act on; empty for none."""
         return ""
 
     def on_table_opened(self, message: Table.Opened) -> None:
@@ -111,7 +111,7 @@ class MonitorScreen(Screen[None]):
             self.monitor.open_process(process)
 
     def action_back(self) -> None:
-        """From a maximised panel to all of them, else to the overview."""
+        """Restore a maximised panel, or else go to the overview."""
         if self.maximized is not None:
             self.minimize()
         else:
@@ -121,7 +121,7 @@ class MonitorScreen(Screen[None]):
         if process := self._chosen():
             self.monitor.copy(commands.logs(process))
 
-    # What changes the engine: asked first, then done by the controller.
+    # Actions that change the engine: confirmed first, then done by the controller.
 
     def action_kill(self) -> None:
         if process := self._steerable():
@@ -169,7 +169,7 @@ class MonitorScreen(Screen[None]):
         return process
 
     def _steerable(self) -> str:
-        """The selected program, if it can be steered; says why not."""
+        """The selected program, if actions on it are possible; otherwise shows why not."""
         if self.monitor.view.refusal:
             self.monitor.say(self.monitor.view.refusal)
             return ""

@@ -1,4 +1,4 @@
-"""Asks before something is changed."""
+"""Asks before an action that changes the engine."""
 
 from typing import ClassVar, NamedTuple
 
@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 
 class Question(NamedTuple):
-    """`yes` says what happens on yes; `command` does the same from a shell, empty when there is none."""
+    """`yes` describes the action; `command` does the same from a shell, empty if there is none."""
 
     title: str
     text: str
@@ -20,7 +20,7 @@ class Question(NamedTuple):
 
 
 class ConfirmScreen(ModalScreen[bool]):
-    """Answers whether to do it."""
+    """Returns whether to act."""
 
     BINDINGS: ClassVar = [
         Binding("y,enter", "answer(True)", "Yes"),

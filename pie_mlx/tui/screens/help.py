@@ -32,7 +32,7 @@ class KeyList(Canvas):
 
 
 class HelpScreen(ModalScreen[None]):
-    """`groups` are titles, and keys with their actions."""
+    """`groups` are titles with keys and their actions."""
 
     BINDINGS: ClassVar = [Binding("escape,question_mark,q,enter", "close", "Close")]
 

@@ -11,7 +11,7 @@ from pie_mlx.tui.widgets.table import Table
 
 
 def searched(row: ProgramRow) -> str:
-    """The text a filter looks in."""
+    """The text that the filter searches."""
     return f"{row.id} {row.program} {row.username} {row.status} {row.reason}"
 
 
@@ -41,7 +41,7 @@ class InferletsScreen(FilteredScreen[ProgramRow]):
         self._show_selected()
 
     def _show_selected(self) -> None:
-        """The whole reason of the selected program, which its column may cut."""
+        """The full reason of the selected program; its column may cut it."""
         row = self.table.selected_item
         self.table.name_border(f"Inferlets   {row.short_id}: {row.reason}" if row else "Inferlets")
 

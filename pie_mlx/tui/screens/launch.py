@@ -56,7 +56,7 @@ class LaunchScreen(MonitorScreen):
         await self._show_form()
 
     def action_open(self) -> None:
-        """From the list to the form."""
+        """Go from the list to the form."""
         for field in self.query("#fields Input").results(Input):
             field.focus()
             return
@@ -96,7 +96,7 @@ class LaunchScreen(MonitorScreen):
         self.monitor.steer(launch, f"launched {program}")
 
     def _show_command(self) -> None:
-        """The command line that does the same, or what is still wrong with the form."""
+        """The command line that does the same, or the remaining fault of the form."""
         try:
             text = f"$ {commands.run(*self._filled())}" if self._program else ""
         except PieError as error:

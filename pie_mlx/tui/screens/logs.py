@@ -1,4 +1,4 @@
-"""What happened, line by line."""
+"""The log, line by line."""
 
 from typing import ClassVar, get_args
 
@@ -53,7 +53,7 @@ class LogsScreen(FilteredScreen[LogLine]):
         self._show_selected()
 
     def _show_selected(self) -> None:
-        """The whole text of the selected line, which its column may cut."""
+        """The full text of the selected line; its column may cut it."""
         line = self.table.selected_item
         self.table.name_border(f"Logs   {one_line(line.text)}" if line else "Logs")
 

@@ -1,4 +1,4 @@
-"""What a page costs, who bids what for it, and who made way for whom."""
+"""The price of a page, the bids, and which context made room for which."""
 
 from collections.abc import Iterator
 from typing import ClassVar, NamedTuple
@@ -22,7 +22,7 @@ TREND_CELLS = 20
 
 
 class BookRow(NamedTuple):
-    """A demand, or the line where the pool ends (`demand` None, `text` says what it means)."""
+    """A demand, or the line where the pool ends (`demand` None; `text` explains it)."""
 
     key: str
     demand: Demand | None
@@ -46,7 +46,7 @@ def book_rows(state: MonitorState) -> list[BookRow]:
 
 
 def depth(row: BookRow) -> list[Piece]:
-    """Where its pages lie in the pool: filled ones solid, those left out hollow."""
+    """The place of its pages in the pool: filled ones solid, those left out hollow."""
     if row.demand is None:
         return [Piece("╌╌╌ the pool ends ╌╌╌"[:BAR_CELLS], "warn")]
     start = (row.demand.until - row.demand.pages) * BAR_CELLS // row.scale
@@ -57,7 +57,7 @@ def depth(row: BookRow) -> list[Piece]:
 
 
 def named(program: str, context: int, tone: str = "") -> list[Piece]:
-    """A context under its program's name."""
+    """A context by its program's name."""
     return [Piece(program.partition("@")[0], tone), Piece(f" #{context}", "muted")]
 
 
@@ -118,13 +118,13 @@ EVICTIONS = (
 
 
 def _why(row: Eviction) -> str:
-    """As short as it can be beside a column that says for whom."""
+    """The shortest text beside a column that names the beneficiary."""
     said = one_line(row.reason.removeprefix("suspended: "))
     return said.replace(" of a requester", "").replace("clearing price", "price")
 
 
 def _trend(account: AccountState) -> Piece:
-    """Every fourth sample, between the lowest and the highest: what matters is up or down."""
+    """Every fourth sample, scaled between the lowest and the highest, because only the direction matters."""
     balances = account.balances[::-4][::-1][-TREND_CELLS:]
     tone = owner_tone(account.id)
     low, high = min(balances, default=0.0), max(balances, default=0.0)
@@ -134,7 +134,7 @@ def _trend(account: AccountState) -> Piece:
 
 
 def wallets(state: MonitorState) -> list[Wallet]:
-    """Accounts, richest first, under the program that opened them."""
+    """Accounts, richest first, by the program that opened them."""
     names: dict[int, str] = {}
     for process in state.processes.values():
         if process.account:

@@ -1,4 +1,4 @@
-"""MCP servers: how they fare, what is called, and what went wrong."""
+"""MCP servers: their state, calls and errors."""
 
 from collections.abc import Iterator
 from typing import ClassVar

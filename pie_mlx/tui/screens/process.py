@@ -1,4 +1,4 @@
-"""One program: where its time went, what it says, what it holds."""
+"""One program: where its time went, its output, its pages."""
 
 from collections.abc import Iterator
 from typing import ClassVar, NamedTuple
@@ -27,7 +27,7 @@ LANES = 64
 
 
 class Held(NamedTuple):
-    """A context as the detail view lists it."""
+    """A context in the list of the detail view."""
 
     context: ContextState
     status: str

@@ -12,12 +12,12 @@ from textual.widgets import Input, Static
 
 
 def no_problem(text: str) -> str:
-    """Any text but none will do."""
+    """Accepts any text that is not empty."""
     return "" if text else "nothing is written"
 
 
 class PromptScreen(ModalScreen[str | None]):
-    """Answers the text, or None. `problem` gives a line about a text that will not do."""
+    """Returns the text, or None. `problem` gives a line about an invalid text."""
 
     BINDINGS: ClassVar = [Binding("escape", "cancel", "Cancel")]
 

@@ -1,4 +1,4 @@
-"""Who is connected, what their programs say, and a line to talk to them."""
+"""Connections, the output of their programs, and a line to send them messages."""
 
 from collections.abc import Iterator
 from typing import ClassVar

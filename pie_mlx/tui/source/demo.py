@@ -1,4 +1,4 @@
-"""The demo: a scripted engine that runs, and can be steered, without a model."""
+"""The demo: a scripted engine that runs, and accepts actions, without a model."""
 
 import asyncio
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from pie_mlx.tui.source.script import ROLES, USERS
 from pie_mlx.tui.source.scripted_engine import TICK_SECONDS, ScriptedEngine
 
 WARM_TICKS = 700
-"""Ticks that have happened when the curtain rises, so that the charts have something to show."""
+"""Ticks before the start, so that the charts have something to show."""
 
 
 class DemoSource:
@@ -37,7 +37,7 @@ class DemoSource:
             self.tick(feed)
 
     def start(self, feed: Feed) -> None:
-        """What happened before anybody looked."""
+        """The events before the start."""
         self._feed = feed
         feed.link(Link("demo"))
         feed.facts(demo_facts())
@@ -60,7 +60,7 @@ class DemoSource:
         self._tell(self._engine.set_bid(process, bid))
 
     async def attach(self, process: str) -> None:
-        """The demo's programs are always heard."""
+        """Nothing to do: the demo's output is always shown."""
 
     async def send(self, process: str, text: str) -> None:
         self._tell(self._engine.send(process, text))
@@ -82,7 +82,7 @@ class DemoSource:
 
 
 def demo_facts() -> Facts:
-    """What the scripted engine would answer."""
+    """The facts of the scripted engine."""
     connections = [Connection(str(number), user, f"127.0.0.1:{50210 + number}") for number, user in enumerate(USERS, 1)]
     return Facts(tuple(connections), tuple(_installed(role.program) for role in ROLES))
 

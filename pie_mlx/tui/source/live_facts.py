@@ -1,4 +1,4 @@
-"""What a server is asked now and then: connections, and programs with their parameters."""
+"""Facts that a server is asked for periodically: connections, and programs with their parameters."""
 
 from typing import Any, cast
 
@@ -9,7 +9,7 @@ from pie_mlx.tui.model.facts import Connection, Facts, InstalledProgram, Paramet
 
 
 async def ask_facts(client: Client, known: Facts) -> Facts:
-    """The facts anew; programs that are known already are not asked about again. Raises PieError."""
+    """Fresh facts; known programs are not asked for again. Raises PieError."""
     try:
         sessions = (await client.query("sessions"))["sessions"]
         listed = (await client.query("programs"))["programs"]
@@ -49,7 +49,7 @@ async def _program(client: Client, entry: dict[str, Any], known: Facts) -> Insta
 
 
 def manifest_parameters(text: str) -> tuple[Parameter, ...]:
-    """The parameters of a manifest; none of one that cannot be read."""
+    """The parameters of a manifest; none if it cannot be read."""
     try:
         tables = toml_document(text).get("parameters", {})
     except InvalidArgumentError:

@@ -1,4 +1,4 @@
-"""How a recording is played: a place in it, and a pace."""
+"""The playing of a recording: a place in it, and a pace."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 
 @dataclass(slots=True)
 class Playback:
-    """`position_seconds` runs from 0 to `length_seconds`. Changed by keys and by the source that plays."""
+    """`position_seconds` runs from 0 to `length_seconds`. Keys and the playing source change it."""
 
     length_seconds: float
     position_seconds: float = 0.0
@@ -17,7 +17,7 @@ class Playback:
 
     @property
     def fraction(self) -> float:
-        """How much of it has been played."""
+        """The share that has been played."""
         return self.position_seconds / self.length_seconds if self.length_seconds else 1.0
 
     def toggle(self) -> None:
@@ -27,13 +27,13 @@ class Playback:
         self.playing = not self.playing
 
     def pass_time(self, seconds: float) -> None:
-        """Move on by what `seconds` of real time are worth; stop at the end."""
+        """Advance by `seconds` of real time at the current pace; stop at the end."""
         if self.playing:
             self.seek(seconds * self.speed)
             self.playing = self.position_seconds < self.length_seconds
 
     def seek(self, seconds: float) -> None:
-        """Move by so much of the recording's time."""
+        """Move by that much of the recording's time."""
         self.position_seconds = min(self.length_seconds, max(0.0, self.position_seconds + seconds))
 
     def seek_to(self, fraction: float) -> None:

@@ -21,7 +21,7 @@ class Lane(NamedTuple):
 
 
 class Timeline(Canvas):
-    """The latest on the right; code of the program's own is a thin line."""
+    """The latest on the right; the program's own code is a thin line."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id, classes="panel")
