@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pie_mlx.cli.asking import confirm
 from pie_mlx.cli.options import Common, common_options
-from pie_mlx.cli.piping import piped_text
-from pie_mlx.cli.table import table
+from pie_mlx.cli.terminal.confirm import confirm
+from pie_mlx.cli.terminal.standard_input import piped_text
+from pie_mlx.cli.terminal.table import table
 
 if TYPE_CHECKING:
     from pie_mlx.config.authorized_users import AuthorizedUsers
@@ -90,7 +90,7 @@ def make_key(common: Common, file: Path | None) -> None:
     \b
     pie auth new-key > ada.pub
     """
-    from pie_mlx.cli.connecting import own_key_file
+    from pie_mlx.cli.engine.connection import own_key_file
     from pie_mlx.client.keys import new_key
     from pie_mlx.config.public_keys import parse_public_key
 
@@ -120,7 +120,7 @@ def trust(common: Common, engine: str, file: Path | None) -> None:
 
 
 def _users(common: Common) -> "AuthorizedUsers":
-    from pie_mlx.cli.configuration import active_config, home
+    from pie_mlx.cli.config.active import active_config, home
     from pie_mlx.config.authorized_users import AuthorizedUsers, authorized_users_file
 
     return AuthorizedUsers(authorized_users_file(active_config(common).config, home()))

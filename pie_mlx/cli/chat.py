@@ -9,9 +9,9 @@ import click
 
 from pie_mlx.cli.numbers import Number, Whole
 from pie_mlx.cli.options import Common, common_options
-from pie_mlx.cli.piping import is_piped, piped_text
-from pie_mlx.cli.run import RunRequest
-from pie_mlx.cli.talking import is_at_terminal
+from pie_mlx.cli.run.command import RunRequest
+from pie_mlx.cli.terminal.standard_input import is_piped, piped_text
+from pie_mlx.cli.terminal.talking import is_at_terminal
 
 
 @click.command(options_metavar="[OPTIONS]")
@@ -39,7 +39,7 @@ def command(
     git diff | pie chat "Write a commit message."
     pie chat --model mlx-community/Qwen3-0.6B-4bit --template enable_thinking=false
     """
-    from pie_mlx.cli.running import run_request
+    from pie_mlx.cli.run.dispatch import run_request
     from pie_mlx.runtime.daemon.program import BUILTIN
 
     asked = _question(" ".join(question))

@@ -10,48 +10,48 @@ import click
 import pie_mlx
 from pie_mlx.cli.lazy import LazyGroup, Verb
 from pie_mlx.cli.options import Common, common_options
-from pie_mlx.cli.reporting import FAILED, INTERRUPTED, report_failure
-from pie_mlx.cli.signals import end_at_once_when_interrupted
+from pie_mlx.cli.terminal.errors import FAILED, INTERRUPTED, report_failure
+from pie_mlx.cli.terminal.signals import end_at_once_when_interrupted
 
 SECTIONS = {
     "Run": {
         "chat": Verb("pie_mlx.cli.chat", "Talk to a model."),
-        "run": Verb("pie_mlx.cli.run", "Run a program and show what it sends."),
-        "serve": Verb("pie_mlx.cli.serve", "Start an engine that clients can use."),
-        "stop": Verb("pie_mlx.cli.stop", "End the engine that 'pie serve' has started."),
-        "service": Verb("pie_mlx.cli.service.commands", "Have the system run an engine from login on."),
-        "top": Verb("pie_mlx.cli.top", "Watch an engine, and steer it."),
+        "run": Verb("pie_mlx.cli.run.command", "Run a program and show what it sends."),
+        "serve": Verb("pie_mlx.cli.serve.command", "Start an engine that clients can use."),
+        "stop": Verb("pie_mlx.cli.stop.command", "End the engine that 'pie serve' has started."),
+        "service": Verb("pie_mlx.cli.service.command", "Have the system run an engine from login on."),
+        "top": Verb("pie_mlx.cli.top.command", "Watch an engine, and steer it."),
     },
     "Programs": {
         "new": Verb("pie_mlx.cli.new", "Write a program to start from, with a test."),
-        "build": Verb("pie_mlx.cli.programs", "Make a package of a program.", "build"),
-        "check": Verb("pie_mlx.cli.check", "Check a program or a configuration."),
-        "install": Verb("pie_mlx.cli.programs", "Install a program.", "install"),
-        "list": Verb("pie_mlx.cli.programs", "List installed programs.", "list_programs"),
-        "show": Verb("pie_mlx.cli.programs", "Show an installed program and its parameters.", "show"),
-        "remove": Verb("pie_mlx.cli.programs", "Remove installed programs.", "remove"),
-        "inferlet": Verb("pie_mlx.cli.programs", attribute="inferlet"),
+        "build": Verb("pie_mlx.cli.programs.command", "Make a package of a program.", "build"),
+        "check": Verb("pie_mlx.cli.check.command", "Check a program or a configuration."),
+        "install": Verb("pie_mlx.cli.programs.command", "Install a program.", "install"),
+        "list": Verb("pie_mlx.cli.programs.command", "List installed programs.", "list_programs"),
+        "show": Verb("pie_mlx.cli.programs.command", "Show an installed program and its parameters.", "show"),
+        "remove": Verb("pie_mlx.cli.programs.command", "Remove installed programs.", "remove"),
+        "inferlet": Verb("pie_mlx.cli.programs.command", attribute="inferlet"),
     },
     "Processes": {
-        "ps": Verb("pie_mlx.cli.processes", "List processes.", "ps"),
-        "logs": Verb("pie_mlx.cli.processes", "Show what a process has given out.", "logs"),
-        "attach": Verb("pie_mlx.cli.processes", "Follow a process and talk to it.", "attach"),
-        "signal": Verb("pie_mlx.cli.processes", "Send a process a message.", "signal"),
-        "kill": Verb("pie_mlx.cli.processes", "End processes.", "kill"),
+        "ps": Verb("pie_mlx.cli.processes.command", "List processes.", "ps"),
+        "logs": Verb("pie_mlx.cli.processes.command", "Show what a process has given out.", "logs"),
+        "attach": Verb("pie_mlx.cli.processes.command", "Follow a process and talk to it.", "attach"),
+        "signal": Verb("pie_mlx.cli.processes.command", "Send a process a message.", "signal"),
+        "kill": Verb("pie_mlx.cli.processes.command", "End processes.", "kill"),
     },
     "Models": {
         "model": Verb("pie_mlx.cli.model", "List, fetch and remove models."),
     },
     "Setup": {
-        "config": Verb("pie_mlx.cli.config", "Show and change the configuration."),
+        "config": Verb("pie_mlx.cli.config.command", "Show and change the configuration."),
         "auth": Verb("pie_mlx.cli.auth", "Say who may connect."),
-        "doctor": Verb("pie_mlx.cli.doctor", "Find what keeps pie-mlx from working here."),
-        "bench": Verb("pie_mlx.cli.bench", "Compare with mlx-lm and llguidance on this machine."),
+        "doctor": Verb("pie_mlx.cli.doctor.command", "Find what keeps pie-mlx from working here."),
+        "bench": Verb("pie_mlx.cli.bench.command", "Compare with mlx-lm and llguidance on this machine."),
         "completion": Verb("pie_mlx.cli.completion", "Print what makes the shell complete pie's words."),
         "version": Verb("pie_mlx.cli.version", "Print versions."),
     },
     "Remote": {
-        "client": Verb("pie_mlx.cli.client", "Use an engine anywhere, with the verbs of pie-client."),
+        "client": Verb("pie_mlx.cli.client.command", "Use an engine anywhere, with the verbs of pie-client."),
     },
 }
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pie_mlx.cli.asking import confirm
 from pie_mlx.cli.options import Common, common_options
-from pie_mlx.cli.table import size, table
+from pie_mlx.cli.terminal.confirm import confirm
+from pie_mlx.cli.terminal.table import size, table
 
 if TYPE_CHECKING:
     from pie_mlx.runtime.models import CachedModel

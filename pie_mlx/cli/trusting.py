@@ -4,9 +4,9 @@ import json
 import os
 from pathlib import Path
 
-from pie_mlx.cli.connecting import key_in_use
-from pie_mlx.cli.interrupts import run_interruptible
+from pie_mlx.cli.engine.connection import key_in_use
 from pie_mlx.cli.options import Common
+from pie_mlx.cli.terminal.interrupts import run_interruptible
 from pie_mlx.client import connect
 from pie_mlx.client.known_engines import KnownEngines
 from pie_mlx.login import fingerprint

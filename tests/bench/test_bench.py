@@ -13,8 +13,8 @@ from pie_mlx.bench.phases import PHASES, Profile
 from pie_mlx.bench.report import Report, line, markdown, profile_lines
 from pie_mlx.bench.rounds import alternating, median_round
 from pie_mlx.bench.row import Row
-from pie_mlx.cli import bench as verb
-from pie_mlx.cli.benching import Benching
+from pie_mlx.cli.bench import command as verb
+from pie_mlx.cli.bench.measure import Benching
 from pie_mlx.cli.main import execute
 from pie_mlx.errors import InvalidArgumentError
 

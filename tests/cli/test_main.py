@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import pie_mlx
-from pie_mlx.cli import serve
+from pie_mlx.cli.serve import command
 from pie_mlx.config.schema import KEYS
 
 
@@ -51,7 +51,7 @@ def test_what_other_servers_take_leads_to_what_is_here(pie, words, advice):
 
 
 def test_the_keys_that_stand_for_options_of_others_are_there():
-    named = re.findall(r"model\.0\.[a-z_.]+", " ".join(serve.ELSEWHERE.values()))
+    named = re.findall(r"model\.0\.[a-z_.]+", " ".join(command.ELSEWHERE.values()))
     assert named
     assert set(named) <= set(KEYS)
 

@@ -2,9 +2,9 @@ import shlex
 
 import pytest
 
-from pie_mlx.cli.checking import check
-from pie_mlx.cli.folding import fold
+from pie_mlx.cli.check.findings import check
 from pie_mlx.cli.options import Common
+from pie_mlx.cli.run.folding import fold
 from pie_mlx.runtime.program import find_program
 from tools.gallery import GROUPS, PAGE, ROOT, Example, first_lines, page, recorded
 

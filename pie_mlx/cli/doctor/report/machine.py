@@ -1,0 +1,82 @@
+"""The machine, what is installed on it, its GPU and what the kernels do there."""
+
+import os
+import platform
+import sys
+import time
+from collections.abc import Mapping
+from importlib import metadata
+from typing import Any
+
+import pie_mlx
+from pie_mlx.cli.options import Common
+from pie_mlx.documents import json_value
+from pie_mlx.supported import this_machine
+from pie_mlx.system import memory_bytes, sysctl_number, sysctl_text
+
+LIBRARIES = (
+    *("mlx", "mlx-metal", "mlx-lm", "transformers", "tokenizers", "llguidance", "numpy", "mcp", "msgspec", "pydantic"),
+    *("huggingface_hub", "starlette", "uvicorn", "websockets", "textual", "pip"),
+)
+TEXTS = ("machdep.cpu.brand_string", "hw.model", "kern.osversion")
+NUMBERS = (
+    *("hw.perflevel0.physicalcpu", "hw.perflevel1.physicalcpu", "iogpu.wired_limit_mb", "iogpu.rsrc_limit"),
+    *("kern.memorystatus_vm_pressure_level", "kern.hv_vmm_present"),
+)
+"""Settings of macOS. The last ones say whether memory is short, and whether this is a virtual machine."""
+
+
+def versions() -> dict[str, str]:
+    """By name, of pie-mlx, Python and the libraries that are installed."""
+    installed = {one.name: one.version for one in metadata.distributions()}
+    libraries = {name: installed[name] for name in LIBRARIES if name in installed}
+    return {"pie-mlx": pie_mlx.__version__, "python": sys.version, **libraries}
+
+
+def machine() -> dict[str, Any]:
+    """Chip, memory and system, as far as the system tells them."""
+    return {
+        **this_machine()._asdict(),
+        "kernel": platform.release(),
+        "processors": os.cpu_count(),
+        "memory_bytes": memory_bytes(),
+        **{name: text for name in TEXTS if (text := sysctl_text(name))},
+        **{name: number for name in NUMBERS if (number := sysctl_number(name)) is not None},
+    }
+
+
+def device() -> dict[str, Any]:
+    """What MLX says of its devices."""
+    import mlx.core as mx
+
+    default = "gpu" if mx.default_device() == mx.gpu else "cpu"
+    return {
+        "metal": mx.metal.is_available(),
+        "gpus": mx.device_count(mx.gpu),
+        "default": default,
+        **mx.device_info(),
+    }
+
+
+def kernel_record(environment: Mapping[str, str]) -> Any:
+    """What was recorded about the kernels, None if nothing was. Raises OSError, InvalidArgumentError."""
+    from pie_mlx.metal.record import record_file
+
+    file = record_file(environment)
+    return json_value(file.read_bytes()) if file.exists() else None
+
+
+def kernel_cases(common: Common) -> Any:
+    """Every case of every kernel, run now where there is an Apple GPU: elsewhere tests do that."""
+    import mlx.core as mx
+
+    from pie_mlx.metal.device import has_apple_gpu
+
+    if not has_apple_gpu():
+        return "not run: there is no Apple GPU"
+    from pie_mlx.cli.doctor.kernels import announced, chosen_cases, progress
+    from pie_mlx.metal.selfcheck import as_rows, backend_to_check, check_kernels
+
+    with progress(common) as show:
+        backend = backend_to_check(os.environ, mx.default_device())
+        return as_rows(check_kernels(backend, time.perf_counter, announced(chosen_cases(()), show)))
