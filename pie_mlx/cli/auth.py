@@ -12,7 +12,7 @@ import click
 from pie_mlx.cli.options import Common, common_options
 from pie_mlx.cli.terminal.confirm import confirm
 from pie_mlx.cli.terminal.standard_input import piped_text
-from pie_mlx.cli.terminal.table import table
+from pie_mlx.cli.terminal.text import table
 
 if TYPE_CHECKING:
     from pie_mlx.config.authorized_users import AuthorizedUsers
@@ -114,9 +114,21 @@ def trust(common: Common, engine: str, file: Path | None) -> None:
 
     Compare it with the one that 'pie serve' prints there.
     """
-    from pie_mlx.cli.trusting import trust_engine
+    from pie_mlx.cli.engine.connection import key_in_use
+    from pie_mlx.cli.terminal.interrupts import run_interruptible
+    from pie_mlx.client import connect
+    from pie_mlx.client.known_engines import KnownEngines
+    from pie_mlx.login import fingerprint
 
-    trust_engine(common, engine, file)
+    async def ask(protect: object) -> bytes:
+        del protect
+        async with await connect(engine) as client:
+            return await client.engine_key()
+
+    key = run_interruptible(ask)
+    known = KnownEngines(file) if file else KnownEngines.beside(key_in_use(os.environ))
+    known.trust(engine, key)
+    print(json.dumps({"url": engine, "fingerprint": fingerprint(key)}) if common.json else fingerprint(key))
 
 
 def _users(common: Common) -> "AuthorizedUsers":

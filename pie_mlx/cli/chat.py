@@ -7,11 +7,9 @@ from typing import Any
 
 import click
 
-from pie_mlx.cli.numbers import Number, Whole
-from pie_mlx.cli.options import Common, common_options
-from pie_mlx.cli.run.command import RunRequest
-from pie_mlx.cli.terminal.standard_input import is_piped, piped_text
-from pie_mlx.cli.terminal.talking import is_at_terminal
+from pie_mlx.cli.options import Common, Number, Whole, common_options
+from pie_mlx.cli.run.request import RunRequest
+from pie_mlx.cli.terminal.standard_input import is_at_terminal, is_piped, piped_text
 
 
 @click.command(options_metavar="[OPTIONS]")
@@ -46,7 +44,9 @@ def command(
     takes_turns = not asked and sys.stdout.isatty() and not (common.json or common.quiet)
     value = {name: setting for name, setting in given.items() if setting is not None}
     value |= {"question": asked, "interactive": takes_turns, "template": json.dumps(_variables(template))}
-    request = RunRequest(BUILTIN / "chat", model=model, input=json.dumps(value), ours=True, takes_turns=takes_turns)
+    request = RunRequest(
+        BUILTIN / "chat", model=model, input=json.dumps(value), is_builtin=True, takes_turns=takes_turns
+    )
     return run_request(request, common)
 
 

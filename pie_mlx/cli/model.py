@@ -10,7 +10,7 @@ import click
 
 from pie_mlx.cli.options import Common, common_options
 from pie_mlx.cli.terminal.confirm import confirm
-from pie_mlx.cli.terminal.table import size, table
+from pie_mlx.cli.terminal.text import size, table
 
 if TYPE_CHECKING:
     from pie_mlx.runtime.models import CachedModel

@@ -1,5 +1,6 @@
-"""Options every verb takes, before or after its name."""
+"""Options that every verb takes, before or after its name, and the types of numbers."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,24 @@ if TYPE_CHECKING:
     from pie_mlx.client import Address
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+class Whole(click.IntRange):
+    """A whole number between bounds."""
+
+    name = "whole number"
+
+
+class Number(click.FloatRange):
+    """A finite number between bounds, which NaN would lie in."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
 
 
 @dataclass(slots=True)

@@ -4,8 +4,7 @@ from typing import Any
 
 import click
 
-from pie_mlx.cli.numbers import Whole
-from pie_mlx.cli.options import Common, common_options
+from pie_mlx.cli.options import Common, Whole, common_options
 
 CASES = ("decode", "batch-8", "batch-32", "continuations", "equal-prompt", "best-of-n", "agent", "grammar")
 

@@ -6,8 +6,7 @@ from typing import Any, TypeVar
 
 import click
 
-from pie_mlx.cli.numbers import Whole
-from pie_mlx.cli.options import Common, common_options
+from pie_mlx.cli.options import Common, Whole, common_options
 from pie_mlx.cli.run.command import WORDS, RunCommand
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])

@@ -9,10 +9,10 @@ import click
 
 from pie_mlx.cli.engine.connection import engine_address, with_client
 from pie_mlx.cli.options import Common
-from pie_mlx.cli.run.command import RunRequest
-from pie_mlx.cli.run.dispatch import program_input
+from pie_mlx.cli.run.program_input import program_input
 from pie_mlx.cli.run.remote import chosen_version, packed, run_on
-from pie_mlx.cli.terminal.table import table
+from pie_mlx.cli.run.request import RunRequest
+from pie_mlx.cli.terminal.text import table
 from pie_mlx.client import Client
 from pie_mlx.runtime.manifest import parse_manifest
 from pie_mlx.runtime.store import checked_source

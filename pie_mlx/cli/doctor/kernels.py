@@ -4,8 +4,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import mlx.core as mx
 
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.terminal.errors import FAILED
+from pie_mlx.cli.terminal.progress import progress_line
 from pie_mlx.errors import ConfigError
 from pie_mlx.metal.backend import Backend, with_record
 from pie_mlx.metal.bandwidth import measured_gather_rows
@@ -31,7 +31,7 @@ def report_kernels(common: Common, only: Sequence[str], output: Path | None) -> 
     cases = chosen_cases(only)
     backend = backend_to_check(os.environ, mx.default_device())
     _say(f"checking kernels {WHERE[backend.kind]}", quiet=common.quiet)
-    with progress(common) as show:
+    with progress_line(common) as (show, _):
         checks = list(check_kernels(backend, time.perf_counter, announced(cases, show)))
     record = _record(checks, backend, measure=not only)
     rows = as_rows(checks)
@@ -103,22 +103,6 @@ def announced(cases: Sequence[Case], show: Callable[[str], None]) -> Iterator[Ca
         yield case
 
 
-@contextmanager
-def progress(common: Common) -> Generator[Callable[[str], None]]:
-    """A line on the terminal that is taken away at the end."""
-    if common.quiet or common.json or not sys.stderr.isatty():
-        yield _ignore
-        return
-    from rich.console import Console
-
-    with Console(stderr=True, no_color=common.no_color or None).status("starting") as status:
-        yield status.update
-
-
 def _say(line: str, *, quiet: bool = False) -> None:
     if not quiet:
         print(f"pie: {line}", file=sys.stderr)
-
-
-def _ignore(line: str) -> None:
-    del line

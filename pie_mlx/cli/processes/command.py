@@ -4,8 +4,7 @@ from pathlib import Path
 
 import click
 
-from pie_mlx.cli.numbers import Whole
-from pie_mlx.cli.options import Common, common_options
+from pie_mlx.cli.options import Common, Whole, common_options
 
 
 @click.command

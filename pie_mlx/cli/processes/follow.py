@@ -10,7 +10,7 @@ from pie_mlx.cli.run.display import ReceivedFiles, display_for
 from pie_mlx.cli.run.failures import report_failed
 from pie_mlx.cli.run.remote import show_events
 from pie_mlx.cli.terminal.errors import INTERRUPTED
-from pie_mlx.cli.terminal.talking import typed_lines
+from pie_mlx.cli.terminal.standard_input import typed_lines
 from pie_mlx.client import Client, RemoteProcess
 from pie_mlx.events import ProcessFailed, ProcessReturned
 

@@ -16,8 +16,7 @@ from pie_mlx.cli.processes.log_source import Recorded, recorded_id, with_recorde
 from pie_mlx.cli.run.display import TextDisplay
 from pie_mlx.cli.run.failures import reason
 from pie_mlx.cli.terminal.confirm import confirm
-from pie_mlx.cli.terminal.controls import without_controls
-from pie_mlx.cli.terminal.table import table
+from pie_mlx.cli.terminal.text import table, without_controls
 from pie_mlx.client import Client
 from pie_mlx.errors import ProcessError
 from pie_mlx.events import (

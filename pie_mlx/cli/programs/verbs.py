@@ -11,7 +11,7 @@ import msgspec
 from pie_mlx.cli.config.active import active_config, home
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.terminal.confirm import confirm
-from pie_mlx.cli.terminal.table import size, table
+from pie_mlx.cli.terminal.text import size, table
 from pie_mlx.errors import LaunchError
 from pie_mlx.files import SHARED, disk_hint, write_file
 from pie_mlx.runtime.file_tree import remove_tree

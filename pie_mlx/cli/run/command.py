@@ -1,6 +1,5 @@
 """`pie run`"""
 
-import dataclasses
 import os
 import re
 from pathlib import Path
@@ -8,8 +7,8 @@ from typing import Any
 
 import click
 
-from pie_mlx.cli.numbers import Number, Whole
-from pie_mlx.cli.options import Common, common_options
+from pie_mlx.cli.options import Common, Number, Whole, common_options
+from pie_mlx.cli.run.request import RunRequest
 from pie_mlx.cli.terminal.standard_input import piped_text
 
 WORDS = "pie_mlx.cli.run.words"
@@ -35,41 +34,6 @@ class RunCommand(click.Command):
                 raise
             said = error.format_message()
             raise click.UsageError(f"{said}\n     what is meant for the program stands after --", ctx) from None
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class RunRequest:
-    """One use of `pie run`."""
-
-    path: Path
-    manifest: Path | None = None
-    model: str | None = None
-    dummy: bool = False
-    input: str | None = None
-    words: tuple[str, ...] = ()
-    timeout_seconds: float | None = None
-    token_budget: int | None = None
-    files: Path | None = None
-    installed: str | None = None
-    one_shot: bool = False
-    network_hosts: tuple[str, ...] | None = None
-    """Hosts the program may reach; () means those of the configuration, None as that says."""
-    allow_files: bool = False
-    """Whether it has /scratch even where the configuration gives none."""
-    port: int | None = None
-    """Where its engine listens; None for an engine that nobody else reaches."""
-    log: Path | None = None
-    """Where the events of its engine are recorded."""
-    ours: bool = False
-    """Whether the program is one of ours: who runs it has not written it, so its lines in a traceback say nothing."""
-    takes_turns: bool = False
-    """Whether the program says when it is a person's turn."""
-
-    @property
-    def private(self) -> bool:
-        """Whether it asks for something only an engine of its own can give, whatever is served."""
-        given = (self.network_hosts, self.port, self.log)
-        return self.one_shot or self.dummy or self.allow_files or any(value is not None for value in given)
 
 
 @click.command(cls=RunCommand, options_metavar="[OPTIONS]", epilog="Words after -- are the program's input.")

@@ -14,7 +14,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import Output
 
 from pie_mlx.cli.run.display import TextDisplay
-from pie_mlx.cli.terminal.talking import Talking
+from pie_mlx.cli.terminal.standard_input import MessageSink
 from pie_mlx.events import ProcessEvent, ProcessMessage
 
 YOUR_TURN = {"turn": "yours"}
@@ -42,7 +42,7 @@ class Conversation:
         else:
             self._display(event)
 
-    async def talk(self, process: Talking) -> None:
+    async def forward_input(self, process: MessageSink) -> None:
         """Until Ctrl-D."""
         while (text := await self._ask()) is not None:
             await process.send(text)
@@ -88,7 +88,7 @@ def _keys() -> KeyBindings:
 
 
 @contextlib.contextmanager
-def _stopping(process: Talking) -> Generator[None]:
+def _stopping(process: MessageSink) -> Generator[None]:
     """The first Ctrl-C has the answer stopped."""
     loop, before = asyncio.get_running_loop(), signal.getsignal(signal.SIGINT)
 

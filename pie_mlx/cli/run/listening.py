@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import msgspec
 
+from pie_mlx.cli.engine.model_settings import model_name
 from pie_mlx.cli.options import Common
-from pie_mlx.cli.run.dispatch import model_name, progress_line
 from pie_mlx.cli.run.remote import RemoteRun
 from pie_mlx.cli.terminal.interrupts import Protect
+from pie_mlx.cli.terminal.progress import progress_line
 from pie_mlx.client import Address
 from pie_mlx.config import pie_home
 from pie_mlx.config.schema import Config

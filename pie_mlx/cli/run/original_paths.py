@@ -12,7 +12,7 @@ from pie_mlx.runtime.program import MAIN_FILE
 Said = TypeVar("Said", bound=ProcessEvent)
 
 
-class Originals:
+class OriginalPaths:
     """Names the files at `path` where an event names those of the copy, which is in a directory called `digest`."""
 
     def __init__(self, path: Path, digest: str) -> None:

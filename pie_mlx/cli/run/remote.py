@@ -9,12 +9,12 @@ from typing import Any
 from pie_mlx.cli.engine.connection import open_client
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.programs.installed import not_installed
-from pie_mlx.cli.run.command import RunRequest
-from pie_mlx.cli.run.dispatch import program_input
 from pie_mlx.cli.run.display import Display, ReceivedFiles
 from pie_mlx.cli.run.failures import report_failed
-from pie_mlx.cli.run.frontend import Front, front_of, talking
-from pie_mlx.cli.run.original_paths import Originals
+from pie_mlx.cli.run.frontend import Frontend, forwarding_input, frontend_for
+from pie_mlx.cli.run.original_paths import OriginalPaths
+from pie_mlx.cli.run.program_input import program_input
+from pie_mlx.cli.run.request import RunRequest
 from pie_mlx.cli.terminal.errors import INTERRUPTED
 from pie_mlx.cli.terminal.interrupts import Protect, run_interruptible
 from pie_mlx.client import Address, Client, RemoteProcess
@@ -39,8 +39,8 @@ def prepared(request: RunRequest, common: Common) -> Callable[[Address], "Remote
     source = None if request.installed else packed(request)
     if request.files is not None:
         request.files.mkdir(parents=True, exist_ok=True)
-    front = front_of(request, common)
-    return lambda address: RemoteRun(address, source, request, common, front)
+    frontend = frontend_for(request, common)
+    return lambda address: RemoteRun(address, source, request, common, frontend)
 
 
 def packed(request: RunRequest) -> Source:
@@ -56,7 +56,7 @@ class RemoteRun:
     source: Source | None
     request: RunRequest
     common: Common
-    front: Front
+    frontend: Frontend
 
     async def run(self, protect: Protect) -> int:
         async with await open_client(self.address) as client:
@@ -77,7 +77,7 @@ class RemoteRun:
     async def _follow(self, process: RemoteProcess) -> ProcessReturned | ProcessFailed:
         """Show it until it ends; end it when time is up, and when this command is to end."""
         showing = asyncio.create_task(self._show(process))
-        async with talking(self.front, process):
+        async with forwarding_input(self.frontend, process):
             try:
                 async with asyncio.timeout(self.request.timeout_seconds):
                     return await asyncio.shield(showing)
@@ -99,9 +99,9 @@ class RemoteRun:
     async def _show(self, process: RemoteProcess) -> ProcessReturned | ProcessFailed:
         files = ReceivedFiles(self.request.files)
         if self.source is None or self.request.path.suffix == ".pie":
-            return await show_events(process, self.front.show, files)
-        named = Originals(self.request.path, digest(self.source.payload))
-        return named(await show_events(process, lambda event: self.front.show(named(event)), files))
+            return await show_events(process, self.frontend.show, files)
+        named = OriginalPaths(self.request.path, digest(self.source.payload))
+        return named(await show_events(process, lambda event: self.frontend.show(named(event)), files))
 
     def _report(self, manifest: Manifest, ended: ProcessReturned | ProcessFailed) -> int:
         if isinstance(ended, ProcessReturned):

@@ -1,28 +1,11 @@
 """`pie serve`"""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-from pie_mlx.cli.numbers import Whole
-from pie_mlx.cli.options import Common, common_options
-
-
-@dataclass(frozen=True, slots=True)
-class ServeRequest:
-    """One use of `pie serve`; None leaves a value to the configuration."""
-
-    host: str | None
-    port: int | None
-    no_auth: bool
-    model: str | None
-    dummy: bool
-    record: Path | None
-    monitor: bool
-    no_snapshot: bool
-
+from pie_mlx.cli.options import Common, Whole, common_options
 
 ELSEWHERE = {
     "--api-key": "'pie auth add' says who may connect",
@@ -75,6 +58,6 @@ def command(common: Common, **given: Any) -> int:
     pie serve --port 0 &
     pie run examples/hello
     """
-    from pie_mlx.cli.serve.server import serve
+    from pie_mlx.cli.serve.server import ServeRequest, serve
 
     return serve(ServeRequest(**given), common)

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pie_mlx.cli.config.active import active_config, home
+from pie_mlx.cli.engine.model_settings import chosen_model_settings, model_name
 from pie_mlx.cli.engine.recording import Recording, recording_in
 from pie_mlx.cli.engine.sharing import served_source
 from pie_mlx.cli.options import Common
-from pie_mlx.cli.run.dispatch import chosen_model_settings, model_name, progress_line
-from pie_mlx.cli.serve.command import ServeRequest
-from pie_mlx.cli.terminal.controls import without_controls
 from pie_mlx.cli.terminal.errors import INTERRUPTED, report_failure
+from pie_mlx.cli.terminal.progress import progress_line
 from pie_mlx.cli.terminal.signals import end_at_once, ending_signals
+from pie_mlx.cli.terminal.text import without_controls
 from pie_mlx.config.rules import is_loopback, listening_problem
 from pie_mlx.config.schema import Config, EngineConfig
 from pie_mlx.engine.settings import EngineSettings
@@ -35,6 +35,20 @@ if TYPE_CHECKING:
 
 FLUSH_SECONDS = 1.0
 """How much of a recording may be lost when the engine is killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServeRequest:
+    """One use of `pie serve`; None leaves a value to the configuration."""
+
+    host: str | None
+    port: int | None
+    no_auth: bool
+    model: str | None
+    dummy: bool
+    record: Path | None
+    monitor: bool
+    no_snapshot: bool
 
 
 def serve(request: ServeRequest, common: Common) -> int:

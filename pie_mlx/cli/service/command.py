@@ -32,7 +32,8 @@ def install(common: Common) -> None:
     change it starts the engine anew; without one it changes nothing. 'pie stop' ends the engine until the next login.
     """
     from pie_mlx.cli.config.active import active_config, home
-    from pie_mlx.cli.service.supervisor import engine_here, supervisor_here
+    from pie_mlx.cli.service.platform import supervisor_here
+    from pie_mlx.cli.service.supervisor import engine_here
     from pie_mlx.client.discovery import is_claimed
     from pie_mlx.errors import ConfigError
 
@@ -54,7 +55,7 @@ def install(common: Common) -> None:
 @click.pass_obj
 def status(common: Common) -> int:
     """Say whether the service is installed, and whether its engine runs: the exit code is 1 when it does not."""
-    from pie_mlx.cli.service.supervisor import supervisor_here
+    from pie_mlx.cli.service.platform import supervisor_here
 
     supervisor = supervisor_here()
     state = supervisor.state()
@@ -70,7 +71,7 @@ def status(common: Common) -> int:
 @click.pass_obj
 def remove(common: Common) -> None:
     """End the engine of the service and have it started no more. Models, programs and settings stay."""
-    from pie_mlx.cli.service.supervisor import supervisor_here
+    from pie_mlx.cli.service.platform import supervisor_here
 
     supervisor = supervisor_here()
     removed = supervisor.remove()

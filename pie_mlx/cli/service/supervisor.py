@@ -104,18 +104,3 @@ def engine_here(home: Path, config: Path | None, environment: Mapping[str, str],
         if not text.isprintable():
             raise ConfigError(f"service: {text!r} has characters that no service can be given", hint="rename it")
     return engine
-
-
-def supervisor_here(platform: str = sys.platform) -> Supervisor:
-    """Raises ProcessError where there is none."""
-    user_home = Path.home()
-    if platform == "darwin":
-        from pie_mlx.cli.service.launchd import Launchd
-
-        return Launchd(user_home / "Library" / "LaunchAgents", user_home / "Library" / "Logs", os.getuid(), run)
-    if platform == "linux":
-        from pie_mlx.cli.service.systemd import Systemd
-
-        configuration = Path(os.environ.get("XDG_CONFIG_HOME") or user_home / ".config")
-        return Systemd(configuration / "systemd" / "user", run)
-    raise ProcessError(f"service: nothing is known of services on {platform}", hint="start the engine with 'pie serve'")

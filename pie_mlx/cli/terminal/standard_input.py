@@ -1,8 +1,11 @@
-"""What is piped into a command."""
+"""What is piped into a command, or typed while a program runs."""
 
+import asyncio
 import os
 import stat
 import sys
+import threading
+from typing import Protocol
 
 import click
 
@@ -24,3 +27,45 @@ def is_piped() -> bool:
     except (OSError, ValueError):
         return False
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
+
+
+class MessageSink(Protocol):
+    """A process that is sent messages."""
+
+    async def send(self, message: str) -> None: ...
+
+    async def close_session(self) -> None: ...
+
+
+async def send_typed_lines(process: MessageSink) -> None:
+    """Send the lines that are typed, until there will be no more; none where nobody is there to type."""
+    if is_at_terminal():
+        lines = typed_lines()
+        while (line := await lines.get()) is not None:
+            await process.send(line)
+    await process.close_session()
+
+
+def typed_lines() -> "asyncio.Queue[str | None]":
+    """Read by a thread, because nothing can wait for a terminal and a socket alike on every system; None is the end."""
+    loop = asyncio.get_running_loop()
+    lines: asyncio.Queue[str | None] = asyncio.Queue()
+
+    def read() -> None:
+        try:
+            for line in sys.stdin:
+                loop.call_soon_threadsafe(lines.put_nowait, line.rstrip("\n"))
+            loop.call_soon_threadsafe(lines.put_nowait, None)
+        except (OSError, RuntimeError, ValueError):  # there is no input, or the command has ended meanwhile
+            return
+
+    threading.Thread(target=read, name="pie-stdin", daemon=True).start()
+    return lines
+
+
+def is_at_terminal() -> bool:
+    """Whether a person may type: a pipe may be a script's, and a command in the background is stopped if it reads."""
+    try:
+        return sys.stdin.isatty() and os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
+    except (OSError, ValueError):
+        return False

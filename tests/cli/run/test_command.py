@@ -2,7 +2,8 @@
 
 import pytest
 
-from pie_mlx.cli.run.dispatch import chosen_model_settings, model_name, permitted
+from pie_mlx.cli.engine.model_settings import chosen_model_settings, model_name
+from pie_mlx.cli.run.dispatch import permitted
 from pie_mlx.config.schema import ModelConfig, RuntimeConfig
 
 MAIN = "async def main(input): ...\n"
@@ -111,7 +112,7 @@ def test_a_program_may_be_let_out(monkeypatch, pie, words, hosts):
     monkeypatch.setattr("pie_mlx.cli.run.dispatch.run_request", lambda request, common: requests.append(request) or 0)
     assert pie("run", *words, "a.py").code == 0
     assert requests[0].network_hosts == hosts
-    assert requests[0].private == (hosts is not None)
+    assert requests[0].needs_own_engine == (hosts is not None)
 
 
 def test_a_program_may_be_given_files(monkeypatch, pie):
@@ -119,7 +120,7 @@ def test_a_program_may_be_given_files(monkeypatch, pie):
     monkeypatch.setattr("pie_mlx.cli.run.dispatch.run_request", lambda request, common: requests.append(request) or 0)
     assert pie("run", "--allow-fs", "a.py").code == 0
     assert requests[0].allow_files
-    assert requests[0].private
+    assert requests[0].needs_own_engine
 
 
 def test_files_on_the_command_line_leave_the_other_permissions_alone():

@@ -44,7 +44,7 @@ def talking(terminal, **given):
     conversation = Conversation(terminal, DummyOutput())
     process = Process(conversation, **given)
     process.give_turn()
-    return process, asyncio.create_task(conversation.talk(process))
+    return process, asyncio.create_task(conversation.forward_input(process))
 
 
 async def test_a_text_is_sent_whenever_it_is_the_persons_turn(terminal, capsys):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pie_mlx.cli.service import supervisor
+from pie_mlx.cli.service import platform, supervisor
 from pie_mlx.cli.service.launchd import Launchd
 from pie_mlx.errors import ConfigError, ProcessError
 from pie_mlx.server.run_files import claim
@@ -127,8 +127,8 @@ def test_a_name_that_no_description_can_hold_is_refused(tmp_path):
 
 
 def test_a_mac_has_an_agent_and_what_is_neither_has_none():
-    found = supervisor.supervisor_here("darwin")
+    found = platform.supervisor_here("darwin")
     assert isinstance(found, Launchd)
     assert found.file == Path.home() / "Library" / "LaunchAgents" / "pie-mlx.plist"
     with pytest.raises(ProcessError, match="on win32"):
-        supervisor.supervisor_here("win32")
+        platform.supervisor_here("win32")

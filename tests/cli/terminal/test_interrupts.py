@@ -82,7 +82,7 @@ def test_a_signal_ends_the_command_at_once(body):
 SHOWS_PROGRESS = """
 import os, signal
 from pie_mlx.cli.options import Common
-from pie_mlx.cli.run.dispatch import progress_line
+from pie_mlx.cli.terminal.progress import progress_line
 from pie_mlx.cli.terminal.signals import end_at_once_when_interrupted
 end_at_once_when_interrupted()
 with progress_line(Common()):

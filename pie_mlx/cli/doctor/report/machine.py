@@ -10,6 +10,7 @@ from typing import Any
 
 import pie_mlx
 from pie_mlx.cli.options import Common
+from pie_mlx.cli.terminal.progress import progress_line
 from pie_mlx.documents import json_value
 from pie_mlx.supported import this_machine
 from pie_mlx.system import memory_bytes, sysctl_number, sysctl_text
@@ -74,9 +75,9 @@ def kernel_cases(common: Common) -> Any:
 
     if not has_apple_gpu():
         return "not run: there is no Apple GPU"
-    from pie_mlx.cli.doctor.kernels import announced, chosen_cases, progress
+    from pie_mlx.cli.doctor.kernels import announced, chosen_cases
     from pie_mlx.metal.selfcheck import as_rows, backend_to_check, check_kernels
 
-    with progress(common) as show:
+    with progress_line(common) as (show, _):
         backend = backend_to_check(os.environ, mx.default_device())
         return as_rows(check_kernels(backend, time.perf_counter, announced(chosen_cases(()), show)))

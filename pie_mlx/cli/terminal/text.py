@@ -1,7 +1,9 @@
-"""Rows for people to read."""
+"""Tables, sizes, and text that may hold control characters."""
 
+import re
 from collections.abc import Sequence
 
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -18,6 +20,11 @@ def size(count_bytes: int) -> str:
     while amount >= 1024 and unit < len(_UNITS) - 1:
         amount, unit = amount / 1024, unit + 1
     return f"{count_bytes} B" if unit == 0 else f"{amount:.1f} {_UNITS[unit]}"
+
+
+def without_controls(text: str) -> str:
+    """`text` without what could move the cursor or speak to the terminal; tabs and line ends stay."""
+    return _CONTROLS.sub("", text.replace("\r\n", "\n"))
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

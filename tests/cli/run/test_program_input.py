@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pie_mlx.cli.run.folding import fold, read_value
+from pie_mlx.cli.run.program_input import input_from_words, read_value
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.runtime.parameters import Parameter, Parameters
 
@@ -41,7 +41,7 @@ def typed(enforced=True, **types):
     ],
 )
 def test_words_fold_from_left_to_right(words, folded):
-    assert fold(words.split(), FREE) == folded
+    assert input_from_words(words.split(), FREE) == folded
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_values_are_numbers_or_bools_only_in_exact_form(text, value):
 @pytest.mark.parametrize("words", [["--"], ["--=x"]])
 def test_an_empty_name_is_refused(words):
     with pytest.raises(InvalidArgumentError, match="a name is missing"):
-        fold(words, FREE)
+        input_from_words(words, FREE)
 
 
 @pytest.mark.parametrize(
@@ -107,14 +107,14 @@ def test_an_empty_name_is_refused(words):
     ],
 )
 def test_a_declared_type_decides_how_text_is_read(type, words, value):
-    folded = fold(words.split(), typed(x=type))
+    folded = input_from_words(words.split(), typed(x=type))
     assert folded == {"x": value}
     assert repr(folded["x"]) == repr(value)
 
 
 def test_a_declared_bool_does_not_swallow_the_next_word():
-    assert fold(["--x", "word"], typed(x="bool")) == {"x": True, "_positional": ["word"]}
-    assert fold(["-x", "word"], typed(x="bool")) == {"x": True, "_positional": ["word"]}
+    assert input_from_words(["--x", "word"], typed(x="bool")) == {"x": True, "_positional": ["word"]}
+    assert input_from_words(["-x", "word"], typed(x="bool")) == {"x": True, "_positional": ["word"]}
 
 
 @pytest.mark.parametrize(
@@ -132,16 +132,19 @@ def test_a_declared_bool_does_not_swallow_the_next_word():
 )
 def test_text_that_does_not_fit_is_refused(type, words, shown):
     with pytest.raises(InvalidArgumentError) as error:
-        fold(words.split(), typed(x=type))
+        input_from_words(words.split(), typed(x=type))
     assert error.value.message == f"parameter 'x': expected {type}, got {shown}"
 
 
 def test_where_nothing_is_enforced_text_that_does_not_fit_is_read_as_undeclared():
-    assert fold(["--x", "many", "--y"], typed(enforced=False, x="int", y="string")) == {"x": "many", "y": True}
+    assert input_from_words(["--x", "many", "--y"], typed(enforced=False, x="int", y="string")) == {
+        "x": "many",
+        "y": True,
+    }
 
 
 def test_a_declared_name_with_an_underscore_is_found_by_its_flag():
-    assert fold(["--zip-code", "01234"], typed(zip_code="string")) == {"zip_code": "01234"}
+    assert input_from_words(["--zip-code", "01234"], typed(zip_code="string")) == {"zip_code": "01234"}
 
 
 words_of_any_kind = st.lists(
@@ -159,7 +162,7 @@ words_of_any_kind = st.lists(
 @given(words_of_any_kind)
 def test_folding_gives_strict_json_or_refuses(words):
     try:
-        folded = fold(words, FREE)
+        folded = input_from_words(words, FREE)
     except InvalidArgumentError:
         assert any(word.startswith("--") for word in words)
         return
@@ -169,7 +172,7 @@ def test_folding_gives_strict_json_or_refuses(words):
 @given(words_of_any_kind)
 def test_no_word_is_lost(words):
     try:
-        folded = fold(words, FREE)
+        folded = input_from_words(words, FREE)
     except InvalidArgumentError:
         return
     flags = [word for word in words if word.startswith("-")]
@@ -178,9 +181,9 @@ def test_no_word_is_lost(words):
 
 @given(st.text(max_size=20))
 def test_a_declared_string_keeps_any_text_behind_an_equals_sign(text):
-    assert fold([f"--x={text}"], typed(x="string")) == {"x": text}
+    assert input_from_words([f"--x={text}"], typed(x="string")) == {"x": text}
 
 
 @given(st.one_of(st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False, allow_infinity=False), st.booleans()))
 def test_json_scalars_survive_the_command_line(value):
-    assert fold(["--x", json.dumps(value)], FREE) == {"x": value}
+    assert input_from_words(["--x", json.dumps(value)], FREE) == {"x": value}

@@ -1,6 +1,6 @@
 import pytest
 
-from pie_mlx.cli.terminal.table import size, table
+from pie_mlx.cli.terminal.text import size, table
 
 
 def test_columns_are_as_wide_as_their_widest_cell():

@@ -1,4 +1,4 @@
-"""Words after `--` folded into a program's input."""
+"""The input of a program, from `--input` or from the words after `--`."""
 
 import math
 import re
@@ -6,9 +6,13 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any, cast
 
+import click
+
+from pie_mlx.cli.run.request import RunRequest
 from pie_mlx.documents import json_value
-from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.errors import InvalidArgumentError, LaunchError
 from pie_mlx.runtime.findings import brief
+from pie_mlx.runtime.inputs import parse_input
 from pie_mlx.runtime.parameters import Input, Parameter, Parameters, fits
 
 POSITIONAL = "_positional"
@@ -20,7 +24,18 @@ _DIGITS = 64
 _FLAG = True
 
 
-def fold(words: Iterable[str], parameters: Parameters) -> Input:
+def program_input(request: RunRequest, parameters: Parameters) -> Input:
+    """The input of the command line, checked. Raises click.UsageError that shows the parameters."""
+    try:
+        value = parse_input(request.input) if request.input is not None else input_from_words(request.words, parameters)
+    except (InvalidArgumentError, LaunchError) as error:
+        raise _misfit([error.message], parameters) from None
+    if problems := [_readable(problem, value) for problem in parameters.problems(value)]:
+        raise _misfit(problems, parameters)
+    return value
+
+
+def input_from_words(words: Iterable[str], parameters: Parameters) -> Input:
     """`--prompt foo --max-tokens 64` to `{"prompt": "foo", "max_tokens": 64}`.
 
     A declared parameter's type decides how its text is read. Raises InvalidArgumentError for an empty name and for text
@@ -115,3 +130,14 @@ def _object(text: str) -> Any:
         return json_value(text)
     except InvalidArgumentError:
         return text
+
+
+def _readable(problem: str, value: Input) -> str:
+    if problem.startswith(f"unknown parameter '{POSITIONAL}'"):
+        return f"unexpected words {value[POSITIONAL]}: parameters are given as --name value"
+    return problem
+
+
+def _misfit(problems: list[str], parameters: Parameters) -> click.UsageError:
+    table = "".join(f"\n     {line}" for line in parameters.table())
+    return click.UsageError("; ".join(problems) + (f"\n     parameters:{table}" if table else ""))
