@@ -13,8 +13,8 @@ from pie_mlx.calls import (
     OpenAdapter,
 )
 from pie_mlx.errors import AdapterNotFoundError, InvalidArgumentError, InvalidTypeError
-from pie_mlx.sdk import _adapter_files
-from pie_mlx.sdk._tokens import checked_text, integer
+from pie_mlx.sdk._calls import adapter_files
+from pie_mlx.sdk._calls.checks import checked_text, integer
 from pie_mlx.sdk.model import Model, checked_model
 
 
@@ -53,13 +53,13 @@ class Adapter:
         Passes in flight finish with the weights they began with. When it raises, nothing has changed: OSError,
         AdapterFormatError for what is damaged or unsupported, AdapterShapeError for another model's.
         """
-        config, weights = _adapter_files.read_folder(path)
-        self.learn(_adapter_files.send(self._model.host, self.id, config, weights))
+        config, weights = adapter_files.read_folder(path)
+        self.learn(adapter_files.send(self._model.host, self.id, config, weights))
 
     def save(self, path: "str | PathLike[str]") -> None:
         """Write the weights to a folder, as mlx-lm reads it; the state of an evolution is not written. Raises
         OSError."""
-        _adapter_files.write_folder(path, *_adapter_files.fetch(self._model.host, self.id))
+        adapter_files.write_folder(path, *adapter_files.fetch(self._model.host, self.id))
 
     def destroy(self) -> None:
         """Free the name and the weights."""

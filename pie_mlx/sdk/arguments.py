@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar, overload
 
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
-from pie_mlx.sdk._tokens import checked_text
+from pie_mlx.sdk._calls.checks import checked_text
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pie_mlx.calls import Brle
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.sdk._tokens import integers
+from pie_mlx.sdk._calls.checks import integers
 
 __all__ = ["allow_only", "allows_any", "brle_and", "canonical", "combine", "restriction", "spans"]
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from pie_mlx.calls import ChatState, Turn
-from pie_mlx.sdk._decoder import QueueDecoder
-from pie_mlx.sdk._payload import schema_texts
-from pie_mlx.sdk._stream import Control, Item, TurnEnd, VisibleText
-from pie_mlx.sdk._tokens import checked_text
-from pie_mlx.sdk._turn_tokens import TurnTokens, write_turn
+from pie_mlx.sdk._calls.checks import checked_text
+from pie_mlx.sdk._calls.payload import schema_texts
+from pie_mlx.sdk._context.turn_tokens import TurnTokens, write_turn
+from pie_mlx.sdk._decoding.decoder import QueueDecoder
+from pie_mlx.sdk._decoding.items import Control, Item, TurnEnd, VisibleText
 from pie_mlx.sdk.model import Model
 
 _LATER = ChatState("flush", inline=True)

@@ -21,12 +21,12 @@ from pie_mlx.calls import (
     Turn,
 )
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.sdk._drafting import Drafting, NoDrafting, ProgramDrafting, SystemDrafting
-from pie_mlx.sdk._handle import ContextHandle
-from pie_mlx.sdk._payload import spaced_text
-from pie_mlx.sdk._pending import PendingBuffer
-from pie_mlx.sdk._tokens import checked_text, integer, token_list
-from pie_mlx.sdk._turn_tokens import TurnTokens
+from pie_mlx.sdk._calls.checks import checked_text, integer, token_list
+from pie_mlx.sdk._calls.payload import spaced_text
+from pie_mlx.sdk._context.handle import ContextHandle
+from pie_mlx.sdk._context.pending import PendingBuffer
+from pie_mlx.sdk._context.turn_tokens import TurnTokens
+from pie_mlx.sdk._generation.drafting import Drafting, NoDrafting, ProgramDrafting, SystemDrafting
 from pie_mlx.sdk.adapter import Adapter
 from pie_mlx.sdk.forward import Forward
 from pie_mlx.sdk.generator import Constraints, Generator

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from weakref import WeakKeyDictionary
 
 from pie_mlx.calls import ReadVocabulary, Vocabulary
-from pie_mlx.sdk._host import Link
+from pie_mlx.sdk._calls.host import Link
 from pie_mlx.sdk.model import Model
 
 Table = Mapping[int, bytes]

@@ -7,16 +7,16 @@ from typing import Any, Literal, Self, cast
 from pie_mlx import calls
 from pie_mlx.calls import Probe, SampledTokens, Sampler, Turn
 from pie_mlx.errors import ContextBusyError, EmptyMaskError, InvalidArgumentError
-from pie_mlx.sdk._acceptance import Cut, cut
-from pie_mlx.sdk._bidding import UNKNOWN_HORIZON, Horizon
-from pie_mlx.sdk._constraints import ConstraintSet
-from pie_mlx.sdk._drafting import NO_LIMIT, Drafting, NoDrafting
-from pie_mlx.sdk._handle import ContextHandle
-from pie_mlx.sdk._pending import PendingBuffer
-from pie_mlx.sdk._readings import Readings
-from pie_mlx.sdk._reply import answer_text
-from pie_mlx.sdk._structured import Parse, parse_text, plan_structure
-from pie_mlx.sdk._tokens import integer, token_limit, token_list
+from pie_mlx.sdk._calls.checks import integer, token_limit, token_list
+from pie_mlx.sdk._context.bidding import UNKNOWN_HORIZON, Horizon
+from pie_mlx.sdk._context.handle import ContextHandle
+from pie_mlx.sdk._context.pending import PendingBuffer
+from pie_mlx.sdk._context.reply import answer_text
+from pie_mlx.sdk._generation.acceptance import Cut, cut
+from pie_mlx.sdk._generation.constraints import ConstraintSet
+from pie_mlx.sdk._generation.drafting import NO_LIMIT, Drafting, NoDrafting
+from pie_mlx.sdk._generation.slots import Readings
+from pie_mlx.sdk._generation.structured import Parse, parse_text, plan_structure
 from pie_mlx.sdk.adapter import Adapter, adapter_number, checked_adapter, checked_seed
 from pie_mlx.sdk.constraint import Constraint, Schema
 from pie_mlx.sdk.forward import checked_probe, checked_sampler
@@ -192,7 +192,7 @@ class Generator:
 
     async def collect_text(self) -> str:
         """Run to the end; the visible text, without reasoning and tool calls."""
-        from pie_mlx.sdk._transcript import visible_text
+        from pie_mlx.sdk._generation.transcript import visible_text
 
         said = self._pending.already_said
         return visible_text(self._handle.model, said, await self.collect_tokens())

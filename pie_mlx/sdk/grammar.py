@@ -4,7 +4,7 @@ import msgspec
 
 from pie_mlx.calls import GrammarSource
 from pie_mlx.errors import GrammarError, InvalidTypeError
-from pie_mlx.sdk._tokens import checked_text
+from pie_mlx.sdk._calls.checks import checked_text
 
 
 class Grammar:

@@ -12,9 +12,9 @@ from pie_mlx.calls import (
     RollbackMatcher,
 )
 from pie_mlx.errors import GrammarError
-from pie_mlx.sdk._compiled import copied
-from pie_mlx.sdk._host import Link
-from pie_mlx.sdk._tokens import checked_text, integer, integers
+from pie_mlx.sdk._calls.checks import checked_text, integer, integers
+from pie_mlx.sdk._calls.compiled_grammars import copied
+from pie_mlx.sdk._calls.host import Link
 from pie_mlx.sdk.grammar import Grammar
 from pie_mlx.sdk.model import Tokenizer
 

@@ -6,9 +6,9 @@ import msgspec
 
 from pie_mlx.calls import CallMcp, ConnectMcp, ListMcpServers
 from pie_mlx.errors import InvalidTypeError, McpError
-from pie_mlx.sdk._host import Link, current_host
-from pie_mlx.sdk._payload import json_text
-from pie_mlx.sdk._tokens import checked_text
+from pie_mlx.sdk._calls.checks import checked_text
+from pie_mlx.sdk._calls.host import Link, current_host
+from pie_mlx.sdk._calls.payload import json_text
 
 __all__ = ["McpSession", "available_servers", "connect"]
 

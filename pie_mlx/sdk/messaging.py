@@ -16,9 +16,9 @@ from pie_mlx.calls import (
     TakeMessage,
     Unsubscribe,
 )
-from pie_mlx.sdk._host import Link, current_host
-from pie_mlx.sdk._payload import message_text
-from pie_mlx.sdk._tokens import checked_text
+from pie_mlx.sdk._calls.checks import checked_text
+from pie_mlx.sdk._calls.host import Link, current_host
+from pie_mlx.sdk._calls.payload import message_text
 
 __all__ = ["Subscription", "broadcast", "pull", "push", "subscribe"]
 

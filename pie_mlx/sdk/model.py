@@ -14,8 +14,8 @@ from pie_mlx.calls import (
     Vocabulary,
 )
 from pie_mlx.errors import InvalidTypeError
-from pie_mlx.sdk._host import Link, current_host
-from pie_mlx.sdk._tokens import checked_text, integers
+from pie_mlx.sdk._calls.checks import checked_text, integers
+from pie_mlx.sdk._calls.host import Link, current_host
 
 
 class Tokenizer:

@@ -1,8 +1,8 @@
 """Page operations of a context, all synchronous (P12)."""
 
 from pie_mlx.calls import CommitPages, ReleasePages, ReservePages, TruncateTokens
-from pie_mlx.sdk._handle import ContextHandle
-from pie_mlx.sdk._tokens import integer
+from pie_mlx.sdk._calls.checks import integer
+from pie_mlx.sdk._context.handle import ContextHandle
 
 
 class RawContext:

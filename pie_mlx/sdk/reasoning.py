@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pie_mlx.sdk._decoder import QueueDecoder
-from pie_mlx.sdk._stream import Item, ReasoningEnd, ReasoningStart, ReasoningText
+from pie_mlx.sdk._decoding.decoder import QueueDecoder
+from pie_mlx.sdk._decoding.items import Item, ReasoningEnd, ReasoningStart, ReasoningText
 from pie_mlx.sdk.model import Model
 
 

@@ -5,7 +5,7 @@ from typing import Self
 
 from pie_mlx.calls import Probe
 from pie_mlx.errors import InvalidArgumentError, StepConsumedError
-from pie_mlx.sdk._tokens import integer
+from pie_mlx.sdk._calls.checks import integer
 from pie_mlx.sdk.forward import checked_probe
 from pie_mlx.sdk.output import Output, ProbeHandle
 

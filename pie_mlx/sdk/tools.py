@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from pie_mlx.calls import ChatState, CompileGrammar, GrammarSource, ParseToolCall, Turn
-from pie_mlx.sdk._decoder import QueueDecoder
-from pie_mlx.sdk._payload import schema_texts, spaced_text
-from pie_mlx.sdk._stream import CallEnd, CallStart, Item
-from pie_mlx.sdk._tokens import checked_text
-from pie_mlx.sdk._turn_tokens import TurnTokens, write_turn
+from pie_mlx.sdk._calls.checks import checked_text
+from pie_mlx.sdk._calls.payload import schema_texts, spaced_text
+from pie_mlx.sdk._context.turn_tokens import TurnTokens, write_turn
+from pie_mlx.sdk._decoding.decoder import QueueDecoder
+from pie_mlx.sdk._decoding.items import CallEnd, CallStart, Item
 from pie_mlx.sdk.grammar import Grammar
 from pie_mlx.sdk.matcher import Matcher
 from pie_mlx.sdk.model import Model

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from pie_mlx.calls import InitializeEvolution, UpdateEvolution
 from pie_mlx.errors import InvalidTypeError
-from pie_mlx.sdk._tokens import checked_text, integer, number
+from pie_mlx.sdk._calls.checks import checked_text, integer, number
 from pie_mlx.sdk.adapter import Adapter, checked_seed
 
 __all__ = ["initialize", "update"]

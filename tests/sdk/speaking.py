@@ -8,7 +8,7 @@ from pie_mlx import calls
 from pie_mlx.engine.text.chat import ChatRenderer
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.sdk import Model
-from pie_mlx.sdk._host import Link
+from pie_mlx.sdk._calls.host import Link
 from pie_mlx.sdk.chat import Decoder
 from tests.sdk.speaking_host import SpeakingHost
 

@@ -41,7 +41,7 @@ from pie_mlx.sdk import (
     runtime,
     scheduling,
 )
-from pie_mlx.sdk._host import Link, current_host, use_host
+from pie_mlx.sdk._calls.host import Link, current_host, use_host
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

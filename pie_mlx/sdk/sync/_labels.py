@@ -4,8 +4,8 @@ import itertools
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.sdk._host import Link
-from pie_mlx.sdk._tokens import checked_text
+from pie_mlx.sdk._calls.checks import checked_text
+from pie_mlx.sdk._calls.host import Link
 
 
 class Labels:

@@ -6,7 +6,7 @@ from typing import Self
 from pie_mlx import calls
 from pie_mlx.calls import Brle
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError, PieError, SpeculationError, StepConsumedError
-from pie_mlx.sdk._tokens import integers
+from pie_mlx.sdk._calls.checks import integers
 from pie_mlx.sdk.adapter import Adapter, adapter_number, checked_adapter, checked_seed
 from pie_mlx.sdk.model import Model
 from pie_mlx.sdk.sync._blocking import wait

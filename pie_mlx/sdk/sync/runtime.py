@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from pie_mlx.sdk import _child
+from pie_mlx.sdk._calls.child import Child as AsyncChild
+from pie_mlx.sdk._calls.child import launch as launch_async
 from pie_mlx.sdk.runtime import instance_id, models, username, version
 from pie_mlx.sdk.sync._blocking import wait
 from pie_mlx.sdk.sync._input import input
@@ -13,7 +14,7 @@ __all__ = ["Child", "input", "instance_id", "launch", "models", "spawn", "userna
 class Child:
     """A launched program. Letting go of it leaves the program running. `pid` is its process id."""
 
-    def __init__(self, child: _child.Child) -> None:
+    def __init__(self, child: AsyncChild) -> None:
         self._child = child
         self.pid = child.pid
 
@@ -34,7 +35,7 @@ def launch(program: str, input: Any = None) -> Child:
 
     Raises LaunchError for an unknown program, an input that does not fit, or too many programs.
     """
-    return Child(_child.launch(program, input))
+    return Child(launch_async(program, input))
 
 
 spawn = launch

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from pie_mlx.errors import InvalidTypeError
-from pie_mlx.sdk._tokens import checked_text
+from pie_mlx.sdk._calls.checks import checked_text
 
 
 def message_text(what: str, value: Any) -> str:

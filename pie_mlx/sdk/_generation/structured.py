@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from pie_mlx.errors import InvalidTypeError, StructuredOutputError
-from pie_mlx.sdk._pydantic_schema import Describe, describer, readable_schema
-from pie_mlx.sdk._text_forms import check_forms, with_forms, with_open_sets
+from pie_mlx.sdk._generation.pydantic_schema import Describe, describer, readable_schema
+from pie_mlx.sdk._generation.text_forms import check_forms, with_forms, with_open_sets
 from pie_mlx.sdk.constraint import AnyJson, GrammarSchema, JsonSchema
 
 Parse = Callable[[str], Any]

@@ -3,8 +3,8 @@
 from msgspec.structs import replace
 
 from pie_mlx.calls import ChatState, Encode, PendingInput, RenderTurn, Turn
-from pie_mlx.sdk._handle import ContextHandle
-from pie_mlx.sdk._reply import already_said, called_tool, follow
+from pie_mlx.sdk._context.handle import ContextHandle
+from pie_mlx.sdk._context.reply import already_said, called_tool, follow
 
 
 class PendingBuffer:

@@ -7,8 +7,8 @@ import pytest
 from pie_mlx.sdk import Model, chat, tools
 from tests.engine.text import templates, tool_templates
 from tests.engine.text.test_tool_calls import CALL, SCHEMA, SEVERAL, WRITTEN
+from tests.sdk._decoding.test_decoder import ids, made, one_by_one
 from tests.sdk.speaking import cuts, events
-from tests.sdk.test_decoders import ids, made, one_by_one
 
 TEMPLATES = {
     "hermes": (templates.HERMES, ()),

@@ -13,7 +13,7 @@ import pydantic
 import pytest
 
 from pie_mlx.errors import InvalidTypeError, StructuredOutputError
-from pie_mlx.sdk._structured import parse_text, plan_structure
+from pie_mlx.sdk._generation.structured import parse_text, plan_structure
 
 Zoned = msgspec.Meta(tz=True)
 DateTime = Annotated[datetime.datetime, Zoned]

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pie_mlx.calls import Call, CompileGrammar, Host, MatcherState
 from pie_mlx.errors import EngineStoppedError
-from pie_mlx.sdk._compiled import CompiledGrammars
+from pie_mlx.sdk._calls.compiled_grammars import CompiledGrammars
 
 T = TypeVar("T")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from pie_mlx.calls import Formats
-from pie_mlx.sdk._stream import (
+from pie_mlx.sdk._decoding.items import (
     CallEnd,
     CallStart,
     Control,

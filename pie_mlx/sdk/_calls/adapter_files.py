@@ -7,7 +7,7 @@ from pathlib import Path
 from pie_mlx.calls import AdapterState, LoadAdapter, ReadAdapter
 from pie_mlx.errors import AdapterFormatError
 from pie_mlx.files import SHARED, write_file
-from pie_mlx.sdk._host import Link
+from pie_mlx.sdk._calls.host import Link
 
 CONFIG = "adapter_config.json"
 SAVED = "adapters.safetensors"

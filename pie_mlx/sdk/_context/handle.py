@@ -21,7 +21,7 @@ from pie_mlx.calls import (
 )
 from pie_mlx.errors import ContextReleasedError, EngineStoppedError, PieError
 from pie_mlx.sdk._ahead import DrawnAhead
-from pie_mlx.sdk._bidding import Bidding
+from pie_mlx.sdk._context.bidding import Bidding
 from pie_mlx.sdk.model import Model
 
 

@@ -5,9 +5,9 @@ from typing import Any, NoReturn
 
 from pie_mlx.calls import AwaitChild, CancelChild, ChildOutcome, ForgetChild, LaunchChild
 from pie_mlx.errors import ChildFailedError, ProcessCancelledError
-from pie_mlx.sdk._host import Link, current_host
-from pie_mlx.sdk._payload import json_text
-from pie_mlx.sdk._tokens import checked_text
+from pie_mlx.sdk._calls.checks import checked_text
+from pie_mlx.sdk._calls.host import Link, current_host
+from pie_mlx.sdk._calls.payload import json_text
 
 
 class Child:

@@ -9,9 +9,9 @@ from transformers import PreTrainedTokenizerFast
 from pie_mlx.calls import ContextState, Formats, ParseToolCall, PendingInput, ReadVocabulary, ReasoningFormat, Turn
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.sdk import Model, chat, reasoning, tools
-from pie_mlx.sdk._handle import ContextHandle
-from pie_mlx.sdk._markers import first_marker
-from pie_mlx.sdk._pending import PendingBuffer
+from pie_mlx.sdk._context.handle import ContextHandle
+from pie_mlx.sdk._context.pending import PendingBuffer
+from pie_mlx.sdk._decoding.markers import first_marker
 from pie_mlx.sdk.detokenizer import Detokenizer
 from tests.engine.text import templates, tool_templates
 from tests.engine.text.conftest import PLAIN, SPECIAL, byte_level

@@ -11,10 +11,10 @@ import pytest
 
 from pie_mlx.errors import EngineStoppedError
 from pie_mlx.sdk import Context, Model, runtime
-from pie_mlx.sdk._host import current_host, use_host
+from pie_mlx.sdk._calls.host import current_host, use_host
 from tests.sdk.toy_host import ToyHost
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def test_outside_of_an_inferlet_there_is_no_engine() -> None:
@@ -59,7 +59,7 @@ def test_a_drop_in_another_thread_waits_for_the_next_message(host: ToyHost, mode
 def test_living_handles_are_silent_at_interpreter_exit() -> None:  # P15
     program = """
 from pie_mlx.sdk import Context, Grammar, Matcher, Model
-from pie_mlx.sdk._host import use_host
+from pie_mlx.sdk._calls.host import use_host
 from tests.sdk.toy_host import ToyHost
 with use_host(ToyHost()):
     model = Model.load("toy")

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from pie_mlx.calls import Speculation
 from pie_mlx.errors import InvalidTypeError, PieError, SpeculationError
-from pie_mlx.sdk._tokens import integers, token_list
+from pie_mlx.sdk._calls.checks import integers, token_list
 from pie_mlx.sdk.spec import Speculator
 
 NO_LIMIT = 1 << 20

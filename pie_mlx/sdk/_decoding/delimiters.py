@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from pie_mlx.calls import Formats, ToolFormat
-from pie_mlx.sdk._markers import ClosingFinder, first_marker, partial_marker
-from pie_mlx.sdk._stream import (
+from pie_mlx.sdk._decoding.items import (
     CallEnd,
     CallStart,
     Control,
@@ -17,6 +16,7 @@ from pie_mlx.sdk._stream import (
     TurnEnd,
     VisibleText,
 )
+from pie_mlx.sdk._decoding.markers import ClosingFinder, first_marker, partial_marker
 from pie_mlx.sdk.detokenizer import Detokenizer
 
 _Place = Literal["beginning", "text", "reasoning", "call", "bare"]

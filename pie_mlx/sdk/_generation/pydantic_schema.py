@@ -5,7 +5,7 @@ from collections.abc import Callable
 from inspect import signature
 from typing import Any, get_args
 
-from pie_mlx.sdk._text_forms import open_set
+from pie_mlx.sdk._generation.text_forms import open_set
 
 Describe = Callable[..., dict[str, Any]]
 

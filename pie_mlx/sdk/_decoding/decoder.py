@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from pie_mlx.calls import ParsedToolCall, ParseToolCall
-from pie_mlx.sdk._harmony import HarmonyScanner
-from pie_mlx.sdk._scanner import DelimiterScanner
-from pie_mlx.sdk._stream import Item, Scanner
-from pie_mlx.sdk._tokens import integers
+from pie_mlx.sdk._calls.checks import integers
+from pie_mlx.sdk._decoding.delimiters import DelimiterScanner
+from pie_mlx.sdk._decoding.harmony import HarmonyScanner
+from pie_mlx.sdk._decoding.items import Item, Scanner
 from pie_mlx.sdk.detokenizer import token_bytes
 from pie_mlx.sdk.model import Model, checked_model
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from pie_mlx.calls import Rebid, SetBid
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.sdk._host import Link
-from pie_mlx.sdk._tokens import number
+from pie_mlx.sdk._calls.checks import number
+from pie_mlx.sdk._calls.host import Link
 
 Horizon = tuple[float, float]
 """Expected remaining tokens, and the squared coefficient of variation of that number."""
