@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from pie_mlx.tui.model import INITIAL, MonitorState, Record, advance, fold
 from pie_mlx.tui.model.facts import NO_FACTS, Facts
-from pie_mlx.tui.model.fold import with_losses
+from pie_mlx.tui.model.folding.fold import with_losses
 from pie_mlx.tui.source.base import Link
 
 MOST_SEEN = 50_000

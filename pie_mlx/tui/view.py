@@ -5,7 +5,7 @@ from functools import cached_property
 
 from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.facts import Facts
-from pie_mlx.tui.model.program_row import ProgramRow, busiest, program_rows
+from pie_mlx.tui.model.views.program_row import ProgramRow, busiest, program_rows
 from pie_mlx.tui.source.base import Link
 from pie_mlx.tui.source.playback import Playback
 

@@ -17,7 +17,7 @@ from pie_mlx.tui.controller import Bystander, Controller
 from pie_mlx.tui.inbox import Inbox
 from pie_mlx.tui.keymap import Keymap, read_keymap
 from pie_mlx.tui.model import MonitorState
-from pie_mlx.tui.model.summary import summary
+from pie_mlx.tui.model.views.summary import summary
 from pie_mlx.tui.source.base import Source
 from pie_mlx.tui.source.demo import DemoSource
 from pie_mlx.tui.source.live import LiveSource

@@ -1,7 +1,7 @@
 """How programs look in tables."""
 
-from pie_mlx.tui.model.program_row import ORDER, ProgramRow
 from pie_mlx.tui.model.text import age, credits, rate
+from pie_mlx.tui.model.views.program_row import ORDER, ProgramRow
 from pie_mlx.tui.widgets.canvas import Piece
 from pie_mlx.tui.widgets.palette import STATUS_TONES
 from pie_mlx.tui.widgets.table import Column

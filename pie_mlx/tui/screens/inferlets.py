@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from pie_mlx.tui.model.program_row import ProgramRow
+from pie_mlx.tui.model.views.program_row import ProgramRow
 from pie_mlx.tui.screens.base import place_bindings
 from pie_mlx.tui.screens.columns import INFERLETS, LIVING
 from pie_mlx.tui.screens.filtered import FilteredScreen

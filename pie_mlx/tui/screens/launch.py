@@ -11,7 +11,7 @@ from textual.widgets import Button, Input, Label, Static
 from pie_mlx.errors import PieError
 from pie_mlx.tui import commands
 from pie_mlx.tui.model.facts import InstalledProgram, Parameter
-from pie_mlx.tui.model.form import form_budget, form_input
+from pie_mlx.tui.model.views.launch_form import form_budget, form_input
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece

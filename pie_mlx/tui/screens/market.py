@@ -7,9 +7,9 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from pie_mlx.tui.model import MonitorState
-from pie_mlx.tui.model.market_view import Demand, order_book
 from pie_mlx.tui.model.state import AccountState, Eviction
 from pie_mlx.tui.model.text import age, credits, one_line
+from pie_mlx.tui.model.views.order_book import Demand, order_book
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece

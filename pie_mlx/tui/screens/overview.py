@@ -8,8 +8,8 @@ from textual.widget import Widget
 
 from pie_mlx.events import PageUsage
 from pie_mlx.tui.model import MonitorState
-from pie_mlx.tui.model.program_row import ProgramRow
 from pie_mlx.tui.model.text import count, credits, duration, rate
+from pie_mlx.tui.model.views.program_row import ProgramRow
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.screens.columns import OVERVIEW
 from pie_mlx.tui.view import View

@@ -7,7 +7,7 @@ from textual.widget import Widget
 
 from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.context import activity
-from pie_mlx.tui.model.context_tree import TreeRow, context_tree
+from pie_mlx.tui.model.views.context_tree import TreeRow, context_tree
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece

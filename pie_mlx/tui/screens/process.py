@@ -9,9 +9,9 @@ from textual.widget import Widget
 from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.context import ContextState, activity
 from pie_mlx.tui.model.process import ProcessState
-from pie_mlx.tui.model.program_input import InputLine, input_lines
-from pie_mlx.tui.model.program_row import ProgramRow
 from pie_mlx.tui.model.text import age, count, credits, one_line, rate
+from pie_mlx.tui.model.views.program_input import InputLine, input_lines
+from pie_mlx.tui.model.views.program_row import ProgramRow
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.screens.columns import MARKS
 from pie_mlx.tui.view import View

@@ -8,9 +8,9 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from pie_mlx.tui import commands
-from pie_mlx.tui.model.people import Person, people
-from pie_mlx.tui.model.program_row import ProgramRow
 from pie_mlx.tui.model.text import age, rate
+from pie_mlx.tui.model.views.people import Person, people
+from pie_mlx.tui.model.views.program_row import ProgramRow
 from pie_mlx.tui.screens import columns
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.view import View

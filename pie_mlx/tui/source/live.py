@@ -14,7 +14,7 @@ from pie_mlx.errors import InvalidArgumentError, PieError
 from pie_mlx.events import AnyEvent, Event
 from pie_mlx.tui.model import Record
 from pie_mlx.tui.model.facts import NO_FACTS, Facts
-from pie_mlx.tui.model.snapshot import snapshot_state
+from pie_mlx.tui.model.folding.snapshot import snapshot_state
 from pie_mlx.tui.model.state import INITIAL
 from pie_mlx.tui.source.base import Feed, Link
 from pie_mlx.tui.source.live_facts import ask_facts

@@ -9,7 +9,7 @@ from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.event_log import read_events
 from pie_mlx.events import TickCompleted
 from pie_mlx.tui.model import Record, records_of
-from pie_mlx.tui.model.checkpoints import Checkpoints
+from pie_mlx.tui.model.folding.checkpoints import Checkpoints
 from pie_mlx.tui.source.base import Feed, Link
 from pie_mlx.tui.source.playback import Playback
 

@@ -33,7 +33,7 @@ from pie_mlx.events import (
     WaitChanged,
 )
 from pie_mlx.tui.model.context import ContextState, Span, SpanKind, with_span
-from pie_mlx.tui.model.journal import log_entry
+from pie_mlx.tui.model.folding.log_entries import log_entry
 from pie_mlx.tui.model.mcp import after_mcp
 from pie_mlx.tui.model.process import PIECE_CHARACTERS, Outcome, ProcessState, Stream, ending, with_output
 from pie_mlx.tui.model.state import (

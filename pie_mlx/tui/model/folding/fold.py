@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 import msgspec
 
-from pie_mlx.tui.model.draft import Draft
-from pie_mlx.tui.model.names import with_safe_names
-from pie_mlx.tui.model.record import Record
-from pie_mlx.tui.model.sampling import sample_until
+from pie_mlx.tui.model.folding.builder import Draft
+from pie_mlx.tui.model.folding.record import Record
+from pie_mlx.tui.model.folding.safe_names import with_safe_names
+from pie_mlx.tui.model.folding.samples import sample_until
 from pie_mlx.tui.model.state import MonitorState
 
 

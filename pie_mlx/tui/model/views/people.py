@@ -3,7 +3,7 @@
 import msgspec
 
 from pie_mlx.tui.model.facts import Facts
-from pie_mlx.tui.model.program_row import ORDER, ProgramRow
+from pie_mlx.tui.model.views.program_row import ORDER, ProgramRow
 
 
 class Person(msgspec.Struct, frozen=True):

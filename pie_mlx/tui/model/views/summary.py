@@ -3,8 +3,8 @@
 import msgspec
 
 from pie_mlx.events import PageUsage
-from pie_mlx.tui.model.program_row import ProgramRow, busiest, program_rows
 from pie_mlx.tui.model.state import MonitorState
+from pie_mlx.tui.model.views.program_row import ProgramRow, busiest, program_rows
 
 
 class Summary(msgspec.Struct, frozen=True):

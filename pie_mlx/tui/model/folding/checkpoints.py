@@ -3,8 +3,8 @@
 import bisect
 from collections.abc import Sequence
 
-from pie_mlx.tui.model.fold import advance, fold
-from pie_mlx.tui.model.record import Record
+from pie_mlx.tui.model.folding.fold import advance, fold
+from pie_mlx.tui.model.folding.record import Record
 from pie_mlx.tui.model.state import INITIAL, MonitorState
 
 CHECKPOINT_RECORDS = 2000

@@ -3,7 +3,7 @@
 import msgspec
 
 from pie_mlx.tui.model.context import activity
-from pie_mlx.tui.model.draft import Draft
+from pie_mlx.tui.model.folding.builder import Draft
 from pie_mlx.tui.model.state import BALANCE_SAMPLES, HISTORY_SAMPLES, SAMPLE_SECONDS, Sample
 
 RATE_WEIGHT = 0.25

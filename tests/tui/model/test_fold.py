@@ -26,8 +26,8 @@ from pie_mlx.events import (
 )
 from pie_mlx.tui.model import INITIAL, Record, advance, fold
 from pie_mlx.tui.model.process import OUTPUT_PIECES, PIECE_CHARACTERS
-from pie_mlx.tui.model.program_input import InputLine, input_lines
 from pie_mlx.tui.model.state import ENDED_PROCESSES, HISTORY_SAMPLES, LOG_LINES, SAMPLE_SECONDS
+from pie_mlx.tui.model.views.program_input import InputLine, input_lines
 from pie_mlx.tui.source.scripted_engine import ScriptedEngine
 from tests.tui.stream import CREATED, FORKED, LAUNCHED, RUNNING, STARTED, after, computed, settled, tick
 

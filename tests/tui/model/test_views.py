@@ -1,11 +1,11 @@
 from pie_mlx.events import AccountJoined, ContextSuspended, ProcessLaunched, ProcessReturned, WaitChanged
 from pie_mlx.tui.model import advance
-from pie_mlx.tui.model.context_tree import context_tree
 from pie_mlx.tui.model.facts import Connection, Facts
-from pie_mlx.tui.model.market_view import order_book
-from pie_mlx.tui.model.people import people
-from pie_mlx.tui.model.program_row import busiest, program_rows
-from pie_mlx.tui.model.summary import summary
+from pie_mlx.tui.model.views.context_tree import context_tree
+from pie_mlx.tui.model.views.order_book import order_book
+from pie_mlx.tui.model.views.people import people
+from pie_mlx.tui.model.views.program_row import busiest, program_rows
+from pie_mlx.tui.model.views.summary import summary
 from tests.tui.stream import CREATED, FORKED, LAUNCHED, RUNNING, STARTED, after, computed, settled
 
 

@@ -8,14 +8,14 @@ from pie_mlx.event_log import HEADER, EventWriter
 from pie_mlx.events import ProcessLaunched, TickCompleted
 from pie_mlx.tui.inbox import MOST_WAITING, Inbox
 from pie_mlx.tui.model import INITIAL, Record, advance, fold, records_of
-from pie_mlx.tui.model.checkpoints import CHECKPOINT_RECORDS, Checkpoints
+from pie_mlx.tui.model.folding.checkpoints import CHECKPOINT_RECORDS, Checkpoints
 from pie_mlx.tui.source.demo import DemoSource
 from pie_mlx.tui.source.playback import Playback
 from pie_mlx.tui.source.recording import RecordingSource, open_recording
 from pie_mlx.tui.source.scripted_engine import ScriptedEngine
 from tests.tui.stream import RUNNING, computed, tick
 
-RECORDING = Path(__file__).parent / "recordings" / "contention.events"
+RECORDING = Path(__file__).parents[1] / "recordings" / "contention.events"
 
 
 def scripted(ticks: int, programs: int = 8) -> list[Record]:
