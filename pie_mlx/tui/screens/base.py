@@ -1,7 +1,7 @@
 """What all screens share: the bars, the selected program, and what can be done to it."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -11,17 +11,14 @@ from textual.widget import Widget
 
 from pie_mlx.tui import commands
 from pie_mlx.tui.actions import TABS, bindings
+from pie_mlx.tui.dialogs import ConfirmScreen, PromptScreen, Question
 from pie_mlx.tui.model.text import clock, count, credits
-from pie_mlx.tui.screens.confirm import ConfirmScreen, Question
-from pie_mlx.tui.screens.prompt import PromptScreen
+from pie_mlx.tui.monitor import Monitor
 from pie_mlx.tui.source.base import Link
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.bars import Heading, KeyBar, Place, ReplayBar, StatusBar, TabBar
 from pie_mlx.tui.widgets.canvas import Canvas, Line, Piece
 from pie_mlx.tui.widgets.table import Table
-
-if TYPE_CHECKING:
-    from pie_mlx.tui.app import MonitorApp
 
 TITLES = {"mcp": "MCP"}
 NAMES = [(tab, TITLES.get(tab, tab.capitalize())) for tab in TABS]
@@ -75,9 +72,9 @@ class MonitorScreen(Screen[None]):
         raise NotImplementedError
 
     @property
-    def monitor(self) -> "MonitorApp":
+    def monitor(self) -> Monitor:
         """The application."""
-        return cast("MonitorApp", self.app)  # pyright: ignore[reportUnknownMemberType]
+        return cast("Monitor", self.app)  # pyright: ignore[reportUnknownMemberType]
 
     def on_screen_resume(self) -> None:
         self.call_after_refresh(self.show, self.monitor.view)

@@ -1,7 +1,7 @@
-"""Asks for a line of text."""
+"""Dialogs over a screen: a question to confirm, and a line of text to write."""
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -9,6 +9,39 @@ from textual.binding import Binding
 from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
+
+
+class Question(NamedTuple):
+    """`yes` says what happens on yes; `command` does the same from a shell, empty when there is none."""
+
+    title: str
+    text: str
+    yes: str
+    command: str = ""
+
+
+class ConfirmScreen(ModalScreen[bool]):
+    """Answers whether to do it."""
+
+    BINDINGS: ClassVar = [
+        Binding("y,enter", "answer(True)", "Yes"),
+        Binding("n,escape,q", "answer(False)", "No"),
+    ]
+
+    def __init__(self, question: Question) -> None:
+        super().__init__()
+        self.question = question
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="dialog") as dialog:
+            dialog.border_title = Text(self.question.title)
+            yield Static(self.question.text, markup=False)
+            if self.question.command:
+                yield Static(f"$ {self.question.command}", markup=False, classes="command")
+            yield Static(f"y {self.question.yes}    n leave it", markup=False, classes="keys")
+
+    def action_answer(self, yes: bool) -> None:
+        self.dismiss(yes)
 
 
 def no_problem(text: str) -> str:
