@@ -1,13 +1,13 @@
 """/v1/chat/completions."""
 
-from bodies import read_body
-from completion_form import CompletionForm
-from fields import ChatRequest
-from refusals import Refusal
-from replies import begin_replies
-from sending import answer as send
-from sending import identifier
-from terms import CHAT
+from generation.replies import begin_replies
+from wire.bodies import read_body
+from wire.completion_form import CompletionForm
+from wire.fields import ChatRequest
+from wire.refusals import Refusal
+from wire.sending import answer as send
+from wire.sending import identifier
+from wire.terms import CHAT
 
 
 async def answer(body):

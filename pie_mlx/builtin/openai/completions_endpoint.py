@@ -3,19 +3,19 @@
 import asyncio
 import codecs
 
-from accounts import Account
-from bodies import SHORT_BYTES, read_body
-from choices import Choice, drawing_of, merged
-from completion_form import CompletionForm
-from constraints import Rules
-from fields import CompletionRequest
+from generation.accounts import Account
+from generation.choices import Choice, drawing_of, merged
+from generation.constraints import Rules
+from generation.prompts import checked_length, copies, encoded, load_model
+from generation.readings import Vocabulary
+from generation.speech import Said
+from generation.stops import StopTexts
 from inferlet import Context
-from prompts import checked_length, copies, encoded, load_model
-from readings import Vocabulary
-from refusals import Refusal
-from sending import answer as send
-from speech import Said
-from stops import StopTexts
+from wire.bodies import SHORT_BYTES, read_body
+from wire.completion_form import CompletionForm
+from wire.fields import CompletionRequest
+from wire.refusals import Refusal
+from wire.sending import answer as send
 
 MOST_CHOICES = 1024
 

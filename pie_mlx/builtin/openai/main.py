@@ -7,10 +7,10 @@ import time
 
 import chat_endpoint
 import completions_endpoint
-import responses_endpoint
+from generation.prompts import load_model
 from inferlet import runtime
-from prompts import load_model
-from refusals import Refusal, answered
+from responses import endpoint as responses_endpoint
+from wire.refusals import Refusal, answered
 
 POSTS = {
     "/v1/chat/completions": chat_endpoint.answer,

@@ -6,11 +6,12 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from either import Either
 from inferlet import Distribution, GrammarConstraint, Sampler, chat
-from readings import Readings, reading
-from refusals import Refusal
-from speech import Said
+from wire.refusals import Refusal
+
+from generation.either import Either
+from generation.readings import Readings, reading
+from generation.speech import Said
 
 OPENING_TOKENS = 16
 """The longest beginning of a tool call."""

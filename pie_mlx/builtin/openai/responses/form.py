@@ -3,9 +3,10 @@
 import time
 
 import msgspec
-from refusals import refusal_of
-from response_output import Output
-from sending import identifier
+from wire.refusals import refusal_of
+from wire.sending import identifier
+
+from responses.output import Output
 
 CODES = {400: "invalid_prompt", 429: "rate_limit_exceeded"}
 """What clients know of reasons why a response failed, by the status it would have had; others are server_error."""

@@ -22,7 +22,8 @@ def result(call, text, **fields):
 @pytest.fixture
 def written(openai_module):
     """What the model reads of messages; the Refusal of those it is not given."""
-    fields, conversation, refusals, terms = map(openai_module, ("fields", "conversation", "refusals", "terms"))
+    fields, refusals, terms = map(openai_module, ("wire.fields", "wire.refusals", "wire.terms"))
+    conversation = openai_module("generation.conversation")
 
     async def write(*messages):
         read = msgspec.convert(messages, list[fields.Message])

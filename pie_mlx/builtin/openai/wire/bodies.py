@@ -5,7 +5,8 @@ import re
 from typing import Any, ClassVar
 
 import msgspec
-from refusals import Refusal
+
+from wire.refusals import Refusal
 
 LABELS = {"metadata", "prompt_cache_key", "safety_identifier", "user"}
 """Fields that only name the caller, or are for the records of whoever stores answers, which is nobody here."""

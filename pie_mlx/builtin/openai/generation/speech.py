@@ -4,7 +4,8 @@ import json
 from dataclasses import dataclass, field
 
 from inferlet import chat, reasoning, tools
-from unfinished import unfinished_calls, unfinished_message
+
+from generation.unfinished import unfinished_calls, unfinished_message
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """A request for a response, as one for a chat."""
 
-from conversation import plain_text
-from fields import (
+from generation.conversation import plain_text
+from wire.fields import (
     Assistant,
     CalledFunction,
     ChatRequest,
@@ -18,8 +18,9 @@ from fields import (
     ToolCall,
     User,
 )
-from response_fields import FlatSchemaFormat, FunctionCall, FunctionCallOutput, Message, NamedTool
-from terms import Terms
+from wire.terms import Terms
+
+from responses.fields import FlatSchemaFormat, FunctionCall, FunctionCallOutput, Message, NamedTool
 
 ROLES = {"assistant": Assistant, "developer": Developer, "system": System, "user": User}
 

@@ -1,6 +1,6 @@
 """The items of a response's output, and the events that tell of them."""
 
-from sending import identifier
+from wire.sending import identifier
 
 
 class Item:

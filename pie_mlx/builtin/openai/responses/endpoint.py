@@ -1,12 +1,13 @@
 """/v1/responses."""
 
-from bodies import read_body
-from refusals import Refusal
-from replies import begin_replies
-from response_chat import chat_of
-from response_fields import LOGPROBS, ResponseRequest
-from response_form import ResponseForm
-from sending import answer as send
+from generation.replies import begin_replies
+from wire.bodies import read_body
+from wire.refusals import Refusal
+from wire.sending import answer as send
+
+from responses.chat import chat_of
+from responses.fields import LOGPROBS, ResponseRequest
+from responses.form import ResponseForm
 
 
 async def answer(body):

@@ -2,8 +2,9 @@
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from bodies import Body, Strict
 from msgspec import Meta
+
+from wire.bodies import Body, Strict
 
 Whole = Annotated[int, Meta(ge=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]

@@ -3,10 +3,11 @@
 from dataclasses import dataclass, field
 
 import msgspec
-from either import Either
-from fields import AnyObject, NamedChoice, SchemaFormat
 from inferlet import GrammarConstraint, JsonSchema, tools
-from refusals import Refusal
+from wire.fields import AnyObject, NamedChoice, SchemaFormat
+from wire.refusals import Refusal
+
+from generation.either import Either
 
 MOST_LEVELS = 200
 """Of a schema: what reads it further on goes no deeper."""

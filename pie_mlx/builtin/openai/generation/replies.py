@@ -3,17 +3,18 @@
 import asyncio
 import json
 
-from accounts import Account
-from bodies import SHORT_BYTES
-from choices import Choice, drawing_of, merged
-from constraints import rules_of
-from conversation import write_messages
-from fields import PlainText
 from inferlet import Context
-from prompts import checked_length, copies, load_told
-from readings import Vocabulary
-from speech import Speech
-from stops import StopTexts
+from wire.bodies import SHORT_BYTES
+from wire.fields import PlainText
+
+from generation.accounts import Account
+from generation.choices import Choice, drawing_of, merged
+from generation.constraints import rules_of
+from generation.conversation import write_messages
+from generation.prompts import checked_length, copies, load_told
+from generation.readings import Vocabulary
+from generation.speech import Speech
+from generation.stops import StopTexts
 
 
 async def begin_replies(request, size, terms):

@@ -5,7 +5,8 @@ import time
 import uuid
 
 from inferlet import runtime
-from refusals import error_object
+
+from wire.refusals import error_object
 
 _version = functools.cache(runtime.version)
 

@@ -1,7 +1,7 @@
 """Contexts that hold a prompt, ready to generate on."""
 
 from inferlet import Context, Model, runtime
-from refusals import Refusal
+from wire.refusals import Refusal
 
 ROOMY_TOKEN = 16
 """Characters of a token, many more than there are in most."""

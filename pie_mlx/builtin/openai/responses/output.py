@@ -1,6 +1,6 @@
 """The output of a response, as its reply is generated."""
 
-from response_items import FunctionCall, Message, Reasoning
+from responses.items import FunctionCall, Message, Reasoning
 
 
 class Output:

@@ -2,9 +2,10 @@
 
 from itertools import groupby
 
-from fields import Assistant, Developer, System, Tool, User
-from prompts import check_fits
-from refusals import Refusal
+from wire.fields import Assistant, Developer, System, Tool, User
+from wire.refusals import Refusal
+
+from generation.prompts import check_fits
 
 
 def write_messages(context, messages, schemas, terms):
