@@ -14,11 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pie_mlx import Engine
-from pie_mlx.bench.contest import Contest, Sizes
-from pie_mlx.bench.peak_pages import PeakPages
+from pie_mlx.bench.comparison import Row
+from pie_mlx.bench.contest import Contest, PeakPages, Sizes
 from pie_mlx.bench.peer import MlxLm
 from pie_mlx.bench.random_llama import DESCRIPTION, write_random_llama
-from pie_mlx.bench.row import Row
 from pie_mlx.engine.model.blas import use_fast_blas
 
 SMOKE = (

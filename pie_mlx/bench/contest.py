@@ -8,14 +8,13 @@ from typing import TypeVar
 import numpy as np
 
 from pie_mlx.bench import programs
+from pie_mlx.bench.comparison import Row, alternating
 from pie_mlx.bench.conditions import PROBE, Conditions, dtype_name, require_alike
-from pie_mlx.bench.peak_pages import PeakPages
 from pie_mlx.bench.peer import MlxLm
 from pie_mlx.bench.prompts import prompt, ragged
-from pie_mlx.bench.rounds import alternating
-from pie_mlx.bench.row import Row
 from pie_mlx.engine.model.blas import use_fast_blas
 from pie_mlx.engine.services import Services
+from pie_mlx.events import Event, TickCompleted
 from pie_mlx.runtime.embedding import Engine
 
 Answer = TypeVar("Answer")
@@ -32,6 +31,18 @@ class Sizes:
     new_tokens: int = 64
     repeats: int = 3
     shared_prompt: int = 1024
+
+
+class PeakPages:
+    """Watches an engine; `used` is the most pages at the end of a tick since it was last set."""
+
+    def __init__(self) -> None:
+        self.used = 0
+
+    def see(self, event: Event) -> None:
+        """One event of the engine."""
+        if isinstance(event, TickCompleted):
+            self.used = max(self.used, event.pages.used)
 
 
 class Contest:

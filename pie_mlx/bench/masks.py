@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 import llguidance
 import numpy as np
 
-from pie_mlx.bench.row import Row
+from pie_mlx.bench.comparison import Row
 from pie_mlx.calls import GrammarSource
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.text.grammar.base import Matcher

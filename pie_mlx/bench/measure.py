@@ -6,15 +6,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from pie_mlx.bench.contest import Contest, Sizes
+from pie_mlx.bench.comparison import Row
+from pie_mlx.bench.contest import Contest, PeakPages, Sizes
 from pie_mlx.bench.machine import machine, today, versions
 from pie_mlx.bench.masks import compare_masks
-from pie_mlx.bench.peak_pages import PeakPages
 from pie_mlx.bench.peer import MlxLm
 from pie_mlx.bench.phases import profile
 from pie_mlx.bench.random_llama import DESCRIPTION, write_random_llama
 from pie_mlx.bench.report import Report
-from pie_mlx.bench.row import Row
 from pie_mlx.engine.model.sources import find_model
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.runtime.embedding import Engine

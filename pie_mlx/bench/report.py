@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from pie_mlx.bench.comparison import Row
 from pie_mlx.bench.phases import PHASES, Profile
-from pie_mlx.bench.row import Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,13 @@ import numpy as np
 import pytest
 
 from pie_mlx.bench import measure as measuring
+from pie_mlx.bench.comparison import Row, alternating, median_round
 from pie_mlx.bench.conditions import Conditions, require_alike
 from pie_mlx.bench.contest import Sizes
 from pie_mlx.bench.machine import machine, versions
 from pie_mlx.bench.measure import CASES, Order, measure
 from pie_mlx.bench.phases import PHASES, Profile
 from pie_mlx.bench.report import Report, line, markdown, profile_lines
-from pie_mlx.bench.rounds import alternating, median_round
-from pie_mlx.bench.row import Row
 from pie_mlx.cli.bench import command as verb
 from pie_mlx.cli.bench.measure import Benching
 from pie_mlx.cli.main import execute

@@ -6,10 +6,10 @@ import json
 import shlex
 from collections.abc import Iterable
 
+from pie_mlx.bench.comparison import Row
 from pie_mlx.bench.contest import Sizes
 from pie_mlx.bench.measure import CASES, PAGES, QUICK, Order, measure
 from pie_mlx.bench.report import Report, head, line, markdown, profile_lines
-from pie_mlx.bench.row import Row
 from pie_mlx.cli.options import Common
 
 
