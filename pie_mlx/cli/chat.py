@@ -17,7 +17,7 @@ from pie_mlx.cli.terminal.standard_input import is_at_terminal, is_piped, piped_
 @click.option("--model", metavar="NAME|REPO|DIR", help="Talk to this model.")
 @click.option("--system", metavar="TEXT", help="The system message.")
 @click.option("--max-tokens", type=Whole(min=1), metavar="N", help="Longest answer.")
-@click.option("--temperature", type=Number(min=0), metavar="T", help="0 takes the likeliest token each time.")
+@click.option("--temperature", type=Number(min=0), metavar="T", help="0 always takes the most likely token.")
 @click.option(
     "--template", multiple=True, metavar="NAME=VALUE", help="Set a variable of its chat template. Repeatable."
 )
@@ -26,11 +26,11 @@ from pie_mlx.cli.terminal.standard_input import is_at_terminal, is_piped, piped_
 def command(
     common: Common, question: tuple[str, ...], model: str | None, template: tuple[str, ...], **given: Any
 ) -> int:
-    """Talk to a model until Ctrl-D, or have one QUESTION answered.
+    """Talk to a model until Ctrl-D, or get one QUESTION answered.
 
-    It runs on the engine that 'pie serve' has started, or else on one of its own: where none runs, where it serves
-    another model than --model, and with --config. What is piped in is read below the QUESTION, or is one. In a
-    conversation Ctrl-C stops an answer, pasted lines stay together, and /? tells the rest.
+    It uses the engine that 'pie serve' has started. It starts one of its own where none runs, where that engine serves
+    another model than --model, and with --config. Piped text is appended to the QUESTION, or is the question. In a
+    conversation Ctrl-C stops an answer, pasted lines stay together, and /? lists the commands.
 
     \b
     pie chat "Who are you?"
@@ -51,7 +51,7 @@ def command(
 
 
 def _variables(words: Iterable[str]) -> dict[str, Any]:
-    """Values are JSON where they can be read as such, and text else."""
+    """Values that parse as JSON are JSON; all others are text."""
     found: dict[str, Any] = {}
     for word in words:
         name, equals, value = word.partition("=")
@@ -65,10 +65,10 @@ def _variables(words: Iterable[str]) -> dict[str, Any]:
 
 
 def _question(question: str) -> str:
-    """What is asked: QUESTION, what is piped in, or one above the other; "" where somebody will type."""
+    """QUESTION, the piped text, or one above the other; "" where the user will type at a terminal."""
     if is_at_terminal() or (question and not is_piped()):
         return question
     text = "\n\n".join(part for part in (question, piped_text().strip()) if part)
     if not text:
-        raise click.UsageError("nothing is asked: give a QUESTION, or type at a terminal")
+        raise click.UsageError("there is no question: give a QUESTION, or type at a terminal")
     return text

@@ -21,7 +21,7 @@ class Whole(click.IntRange):
 
 
 class Number(click.FloatRange):
-    """A finite number between bounds, which NaN would lie in."""
+    """A finite number between bounds. Click's own type accepts NaN."""
 
     name = "number"
 
@@ -34,7 +34,7 @@ class Number(click.FloatRange):
 
 @dataclass(slots=True)
 class Common:
-    """What was given. Passed along as the context's object."""
+    """The values of the common options, passed along as click's context object."""
 
     json: bool = False
     quiet: bool = False
@@ -43,7 +43,7 @@ class Common:
     config: Path | None = None
     url: str | None = None
     address: "Address | None" = None
-    """Set by verbs that say themselves where the engine is."""
+    """Set by verbs with options of their own for the engine's address."""
 
 
 def common_options(command: Decorated) -> Decorated:

@@ -65,7 +65,7 @@ def test_the_word_help_shows_what_the_option_does(pie, words):
 def test_what_a_program_takes_is_said_to_stand_after_the_dashes(pie, words):
     ended = pie("run", "examples/hello", *words)
     assert ended.code == 2
-    assert ended.err.splitlines()[1] == "     what is meant for the program stands after --"
+    assert ended.err.splitlines()[1] == "     arguments of the program go after --"
 
 
 @pytest.mark.parametrize("words", [["--timeout", "soon"], ["--timeout"], ["--fast", "--", "--prompt", "Who?"]])
@@ -139,7 +139,7 @@ def test_where_mlx_cannot_be_used_the_doctor_is_named(pie, monkeypatch, error):
     monkeypatch.setattr("importlib.metadata.version", broken)
     ended = pie("version")
     assert ended.code == 1
-    assert ended.err == f"pie: MLX cannot be used: {error}\n     try: see what 'pie doctor' says\n"
+    assert ended.err == f"pie: MLX cannot be used: {error}\n     try: run 'pie doctor'\n"
 
 
 def test_a_path_that_cannot_be_is_no_defect_of_ours(pie):

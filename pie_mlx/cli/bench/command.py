@@ -13,14 +13,14 @@ CASES = ("decode", "batch-8", "batch-32", "continuations", "equal-prompt", "best
 @click.option(
     "--model", metavar="REPO|DIR", help="Compare on this model; a small Llama with random weights if not given."
 )
-@click.option("--dtype", type=click.Choice(["float32", "float16", "bfloat16"]), help="Compute in it on both sides.")
-@click.option("--case", "cases", multiple=True, type=click.Choice(CASES), help="Only this; may be repeated.")
+@click.option("--dtype", type=click.Choice(["float32", "float16", "bfloat16"]), help="The number format on both sides.")
+@click.option("--case", "cases", multiple=True, type=click.Choice(CASES), help="Run only this case. Repeatable.")
 @click.option("--new-tokens", type=Whole(min=4), metavar="N", help="Tokens each stream writes (64).")
-@click.option("--repeats", type=Whole(min=1), metavar="N", help="Rounds, of which that of the median ratio counts (3).")
+@click.option("--repeats", type=Whole(min=1), metavar="N", help="Rounds; the one with the median ratio counts (3).")
 @click.option("--pages", type=Whole(min=64), metavar="N", help="Pages of the engine's pool (4096).")
-@click.option("--quick", is_flag=True, help="One short round: to see that it works, not to measure.")
+@click.option("--quick", is_flag=True, help="One short round, to see that it works; not a measurement.")
 @click.option("--profile", is_flag=True, help="Also print where the time of a step goes.")
-@click.option("--markdown", is_flag=True, help="Print a table for a page.")
+@click.option("--markdown", is_flag=True, help="Print a Markdown table.")
 @common_options
 @click.pass_context
 def command(ctx: click.Context, **given: Any) -> int:
@@ -34,6 +34,6 @@ def command(ctx: click.Context, **given: Any) -> int:
     common = ctx.ensure_object(Common)
     if given["markdown"] and common.json:
         raise click.UsageError("--markdown and --json exclude each other")
-    from pie_mlx.cli.bench.measure import Benching, bench
+    from pie_mlx.cli.bench.measure import BenchRequest, bench
 
-    return bench(Benching(**given), common)
+    return bench(BenchRequest(**given), common)

@@ -1,4 +1,4 @@
-"""What `pie bench` does once its command line is understood."""
+"""Run the comparison of `pie bench` and print it."""
 
 import asyncio
 import dataclasses
@@ -14,7 +14,7 @@ from pie_mlx.cli.options import Common
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Benching:
+class BenchRequest:
     """One use of `pie bench`; None is the default."""
 
     model: str | None
@@ -28,7 +28,7 @@ class Benching:
     markdown: bool
 
     def order(self) -> Order:
-        """What is to be measured."""
+        """What the options ask to measure."""
         sizes = QUICK if self.quick else Sizes()
         sizes = dataclasses.replace(
             sizes, new_tokens=self.new_tokens or sizes.new_tokens, repeats=self.repeats or sizes.repeats
@@ -48,8 +48,8 @@ class Benching:
         return shlex.join(words)
 
 
-def bench(request: Benching, common: Common) -> int:
-    """Measure and print; rows appear as they are there unless the whole is wanted in another form."""
+def bench(request: BenchRequest, common: Common) -> int:
+    """Measure and print. Rows appear one by one, except with --json and --markdown."""
     if common.json or request.markdown:
         report = asyncio.run(measure(request.order(), request.command(), _ignore, _ignore))
         _print([json.dumps(report.as_json(), ensure_ascii=False)] if common.json else markdown(report))

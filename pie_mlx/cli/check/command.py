@@ -14,8 +14,8 @@ from pie_mlx.cli.options import Common, common_options
 def command(common: Common, path: Path | None) -> int:
     """Check a program or a configuration and print everything that is wrong with it.
 
-    PATH is a directory, its Pie.toml, a .py file or a .pie package; another .toml is a configuration, and without PATH
-    the active one is checked. Nothing is executed; what is imported in an if or a try is not looked at.
+    PATH is a directory, its Pie.toml, a .py file or a .pie package. Any other .toml is a configuration; without PATH
+    the active one is checked. Nothing is executed. Imports inside an if or a try are not checked.
     """
     from pie_mlx.cli.check.findings import run_check
 

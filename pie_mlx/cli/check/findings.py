@@ -1,4 +1,4 @@
-"""What `pie check` looks at."""
+"""Examine a program or a configuration."""
 
 import json
 import stat
@@ -30,7 +30,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was looked at, and what is wrong with it."""
+    """The subject of a check, and the findings."""
 
     subject: str
     findings: list[Finding]
@@ -42,7 +42,7 @@ class Checked:
 
 
 def run_check(common: Common, path: Path | None) -> int:
-    """Print what is wrong, and answer the exit code."""
+    """Print the findings and return the exit code."""
     checked = check(path, common)
     if common.json:
         print(json.dumps([{"subject": checked.subject, **asdict(finding)} for finding in checked.findings]))
@@ -54,7 +54,7 @@ def run_check(common: Common, path: Path | None) -> int:
 
 
 def check(path: Path | None, common: Common) -> Checked:
-    """Look at a program or a configuration."""
+    """Check a program or a configuration; None is the active configuration."""
     if path is None:
         return check_config(common.config)
     if path.name == MANIFEST_FILE:
@@ -110,7 +110,7 @@ def _packing_errors(path: Path) -> list[str]:
 
 
 def _key_errors(loaded: LoadedConfig) -> list[str]:
-    """Why nobody could connect where keys are asked for."""
+    """Authentication is on, but no key can log in."""
     if not loaded.config.auth.enabled:
         return []
     from pie_mlx.config.authorized_users import AuthorizedUsers, authorized_users_file
@@ -120,14 +120,14 @@ def _key_errors(loaded: LoadedConfig) -> list[str]:
         users = AuthorizedUsers(file).users()
     except PieError as error:
         return [f"{error.message}: {error.hint}"]
-    return [] if any(users.values()) else [f"auth.enabled, and {file} holds no key: add one with 'pie auth add'"]
+    return [] if any(users.values()) else [f"auth.enabled, but {file} holds no key: add one with 'pie auth add'"]
 
 
 def _exposed_secrets(loaded: LoadedConfig) -> list[str]:
-    """Files others can read that hold the environment or the headers of an MCP server."""
+    """Files with the environment or the headers of an MCP server that other accounts can read."""
     files = {Path(setting.origin) for path, setting in loaded.settings.items() if is_secret(path) and setting.value}
     return [
-        f"{file} holds what may be secrets of MCP servers, and others can read it: chmod 600 {file}"
+        f"{file} may hold secrets of MCP servers, and other accounts can read it: chmod 600 {file}"
         for file in sorted(files)
         if file.is_file() and stat.S_IMODE(file.stat().st_mode) & 0o077
     ]

@@ -13,7 +13,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 def _connecting(command: Decorated) -> Decorated:
-    """Where the engine is, and who one is there; what is not given stands in cli_config.toml."""
+    """Options for the engine's address and the user; cli_config.toml holds their defaults."""
     options = [
         click.option("--host", metavar="HOST", help="The engine's host."),
         click.option("--port", type=Whole(1, 65535), metavar="N", help="The engine's port."),
@@ -28,12 +28,12 @@ def _connecting(command: Decorated) -> Decorated:
 @click.group
 @common_options
 def command() -> None:
-    """Use an engine anywhere, with the verbs of pie-client. --config names its cli_config.toml here."""
+    """Use an engine on any machine, with the verbs of pie-client. Here --config names cli_config.toml."""
 
 
 @command.command(cls=RunCommand, options_metavar="[OPTIONS]", epilog="Words after -- are the program's input.")
 @click.argument("name", required=False, metavar="NAME[@VERSION]")
-@click.option("-p", "--path", type=click.Path(path_type=Path), metavar="PATH", help="Install this first.")
+@click.option("-p", "--path", type=click.Path(path_type=Path), metavar="PATH", help="Install this program first.")
 @click.option("-m", "--manifest", type=click.Path(path_type=Path), metavar="PATH", help="Use this Pie.toml.")
 @click.option("-d", "--no-output", is_flag=True, help="Do not wait for it; print its id.")
 @_connecting
@@ -49,20 +49,20 @@ def submit(
     from pie_mlx.cli.client import verbs
 
     words = tuple(ctx.meta.get(WORDS) or ())
-    return verbs.submit(_placed(ctx.ensure_object(Common), where), name, path, manifest, words, no_output)
+    return verbs.submit(_with_address(ctx.ensure_object(Common), where), name, path, manifest, words, no_output)
 
 
 @command.command
 @click.option("-p", "--path", type=click.Path(path_type=Path), required=True, metavar="PATH", help="The program.")
 @click.option("-m", "--manifest", type=click.Path(path_type=Path), metavar="PATH", help="Use this Pie.toml.")
-@click.option("-f", "--force", is_flag=True, help="Overwrite other contents of the same version.")
+@click.option("-f", "--force", is_flag=True, help="Replace a different program of the same version.")
 @_connecting
 @click.pass_obj
 def install(common: Common, path: Path, manifest: Path | None, force: bool, **where: Any) -> None:
     """Upload a program: a .py file, a directory or a .pie package."""
     from pie_mlx.cli.client import verbs
 
-    verbs.install(_placed(common, where), path, manifest, force)
+    verbs.install(_with_address(common, where), path, manifest, force)
 
 
 @command.command("list")
@@ -74,7 +74,7 @@ def list_processes(common: Common, full: bool, long: bool, **where: Any) -> None
     """List processes."""
     from pie_mlx.cli.client import verbs
 
-    verbs.list_processes(_placed(common, where), 36 if full else 8 if long else 4)
+    verbs.list_processes(_with_address(common, where), 36 if full else 8 if long else 4)
 
 
 @command.command
@@ -85,7 +85,7 @@ def attach(common: Common, prefix: str, **where: Any) -> int:
     """Follow a process and talk to it. Ctrl-C ends it, Ctrl-D leaves it running."""
     from pie_mlx.cli.processes import follow
 
-    return follow.attach(_placed(common, where), prefix, None)
+    return follow.attach(_with_address(common, where), prefix, None)
 
 
 @command.command
@@ -96,7 +96,7 @@ def abort(common: Common, prefix: str, **where: Any) -> None:
     """End a process."""
     from pie_mlx.cli.processes import verbs
 
-    verbs.kill(_placed(common, where), (prefix,), all_=False, yes=True)
+    verbs.kill(_with_address(common, where), (prefix,), all_=False, yes=True)
 
 
 @command.command
@@ -106,25 +106,25 @@ def ping(common: Common, **where: Any) -> None:
     """Say whether the engine answers, and how fast."""
     from pie_mlx.cli.client import verbs
 
-    verbs.ping(_placed(common, where))
+    verbs.ping(_with_address(common, where))
 
 
 @command.group
 @common_options
 def config() -> None:
-    """The file with what need not be said each time."""
+    """Manage cli_config.toml, the defaults of these options."""
 
 
-_FILE = click.option("--path", type=click.Path(path_type=Path), metavar="PATH", help="Another file than the usual one.")
+_FILE = click.option("--path", type=click.Path(path_type=Path), metavar="PATH", help="Use this file instead.")
 
 
 @config.command
-@click.option("--enable-auth/--no-auth", default=True, help="Whether the engine wants a key.")
+@click.option("--enable-auth/--no-auth", default=True, help="Whether the engine asks for a key.")
 @_FILE
 @common_options
 @click.pass_obj
 def init(common: Common, enable_auth: bool, path: Path | None) -> None:
-    """Write the file, where there is none yet."""
+    """Write the file. It must not exist yet."""
     from pie_mlx.cli.client import config_file
 
     config_file.write_first(config_file.file_of(common, path), enable_auth=enable_auth)
@@ -157,8 +157,8 @@ def show(common: Common, path: Path | None) -> None:
     config_file.show(config_file.file_of(common, path))
 
 
-def _placed(common: Common, where: dict[str, Any]) -> Common:
-    """The command line with the engine it is about."""
+def _with_address(common: Common, where: dict[str, Any]) -> Common:
+    """The common options with the address of the engine."""
     from pie_mlx.cli.client import config_file
 
     common.address = config_file.address(common, where)

@@ -1,4 +1,4 @@
-"""cli_config.toml: where an engine is and who one is there, for `pie client`."""
+"""cli_config.toml: the engine's address and the user, for `pie client`."""
 
 import getpass
 import os
@@ -19,7 +19,7 @@ FILE_NAME = "cli_config.toml"
 
 
 class ClientConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The whole file. `enable_auth` False: no key is shown to the engine even if one is named."""
+    """The whole file. With `enable_auth` False no key is used, even if one is named."""
 
     host: str = "127.0.0.1"
     port: Annotated[int, Meta(ge=1, le=65535)] = 8080
@@ -35,7 +35,7 @@ def file_of(common: Common, path: Path | None) -> Path:
 
 
 def address(common: Common, where: Mapping[str, Any]) -> Address:
-    """The engine that the words of the command line, else the file, else the defaults say. Raises ConfigError."""
+    """The address from the command line, else the file, else the defaults. Raises ConfigError."""
     given = {name: value for name, value in where.items() if value is not None}
     found = msgspec.structs.replace(_read(file_of(common, None), required=common.config is not None), **given)
     host = f"[{found.host}]" if ":" in found.host else found.host
@@ -48,9 +48,9 @@ def address(common: Common, where: Mapping[str, Any]) -> Address:
 
 
 def write_first(file: Path, *, enable_auth: bool) -> None:
-    """Write the defaults and the user's name. Raises ConfigError where there is a file."""
+    """Write the defaults and the user's name. Raises ConfigError where the file exists."""
     if file.exists():
-        raise ConfigError(f"{file}: it is there already", hint="change it with 'pie client config update'")
+        raise ConfigError(f"{file}: it exists already", hint="change it with 'pie client config update'")
     _write(file, {**_complete(ClientConfig()), "username": getpass.getuser(), "enable_auth": enable_auth})
     print(file)
 

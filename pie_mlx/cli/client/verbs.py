@@ -23,7 +23,7 @@ INPUT_CHARACTERS = 48
 def submit(
     common: Common, name: str | None, path: Path | None, manifest: Path | None, words: tuple[str, ...], detached: bool
 ) -> int:
-    """Run a program and answer the exit code. Raises PieError and click.UsageError."""
+    """Run a program and return the exit code. Raises PieError and click.UsageError."""
     if (name is None) == (path is None):
         raise click.UsageError("name an installed program, or give --path")
     request = RunRequest(path or Path(str(name)), installed=name, manifest=manifest, words=words)
@@ -72,7 +72,7 @@ def list_processes(common: Common, id_characters: int) -> None:
 
 
 def ping(common: Common) -> None:
-    """Raises SessionClosedError when nobody answers."""
+    """Print how fast the engine answers. Raises SessionClosedError when none does."""
 
     async def work(client: Client) -> float:
         started = time.perf_counter()

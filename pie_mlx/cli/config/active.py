@@ -1,4 +1,4 @@
-"""The configuration a command line works with."""
+"""The configuration in effect."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from pie_mlx.config import LoadedConfig, load_config, pie_home
 
 
 def active_config(common: Common) -> LoadedConfig:
-    """Load it, and say which of its keys have no effect. Raises ConfigError."""
+    """Load the configuration, and warn of keys without effect. Raises ConfigError."""
     loaded = load_config(common.config)
     if not common.quiet:
         for warning in loaded.warnings:

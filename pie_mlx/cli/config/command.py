@@ -40,15 +40,15 @@ def get(common: Common, key: str) -> None:
 @common_options
 @click.pass_obj
 def set_value(common: Common, key: str, value: str) -> None:
-    """Change one value in the file, keeping its comments; nothing is written unless the whole result holds."""
+    """Change one value in the file and keep its comments. Nothing is written unless the result is valid as a whole."""
     from pie_mlx.cli.config import verbs
 
     verbs.set_value(common, key, value)
 
 
 @command.command
-@click.option("--path", type=click.Path(path_type=Path), metavar="PATH", help="Write it there.")
-@click.option("--force", is_flag=True, help="Overwrite what is there.")
+@click.option("--path", type=click.Path(path_type=Path), metavar="PATH", help="Write to this file.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @common_options
 @click.pass_obj
 def init(common: Common, path: Path | None, force: bool) -> None:

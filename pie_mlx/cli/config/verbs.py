@@ -1,4 +1,4 @@
-"""What `pie config` does once its command line is understood."""
+"""What the verbs of `pie config` do."""
 
 import json
 import os
@@ -40,13 +40,13 @@ def get(common: Common, key: str) -> None:
 
 
 def set_value(common: Common, key: str, value: str) -> None:
-    """Change one value in the file, keeping its comments; nothing is written unless the whole result holds."""
+    """Change one value in the file and keep its comments. Nothing is written unless the result is valid as a whole."""
     from pie_mlx.config.writing import with_setting
 
     file = common.config or config_file(os.environ)
     text = file.read_text(encoding="utf-8") if file.exists() else ""
     path = numbered(key, load_config(common.config if file.exists() else None))
-    value = _placed_model(value, common) if path.endswith(MODEL_KEYS) else value
+    value = _absolute_model(value, common) if path.endswith(MODEL_KEYS) else value
     _write(file, with_setting(text, path, value, str(file)))
     if common.json:
         print(json.dumps({"file": str(file), "key": path}))
@@ -54,8 +54,8 @@ def set_value(common: Common, key: str, value: str) -> None:
         print(f"{file}: {path} = {HIDDEN if is_secret(path) else value}")
 
 
-def _placed_model(reference: str, common: Common) -> str:
-    """A model's directory from wherever it is read, and a warning where there is nothing to load yet."""
+def _absolute_model(reference: str, common: Common) -> str:
+    """Make a model's directory absolute, and warn where there is nothing to load yet."""
     from pie_mlx.runtime.models import find_on_disk
 
     directory = Path(reference).expanduser()
@@ -109,5 +109,5 @@ def _write(file: Path, text: str) -> None:
 
 
 def _shown(value: object) -> str:
-    """As JSON, but texts without their quotes."""
+    """JSON, but text without quotes."""
     return "unset" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

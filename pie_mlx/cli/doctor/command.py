@@ -14,19 +14,19 @@ from pie_mlx.runtime.diagnosis import Diagnosis, diagnose
 
 
 @click.command
-@click.option("--kernels", is_flag=True, help="Compare every kernel with its reference instead.")
-@click.option("--kernel", "only", multiple=True, metavar="NAME", help="With --kernels: this one; may be repeated.")
-@click.option("--report", is_flag=True, help="Write all that a maintainer needs into one file, without your secrets.")
+@click.option("--kernels", is_flag=True, help="Compare every kernel with its reference.")
+@click.option("--kernel", "only", multiple=True, metavar="NAME", help="With --kernels: only this one. Repeatable.")
+@click.option("--report", is_flag=True, help="Write all that a maintainer needs to one file, without your secrets.")
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Of --kernels and --report: write there; a report is pie-report.json otherwise.",
+    help="With --kernels or --report: write to this file; a report is pie-report.json otherwise.",
 )
 @common_options
 @click.pass_obj
 def command(common: Common, kernels: bool, only: tuple[str, ...], report: bool, output: Path | None) -> int:
-    """Look for what keeps pie-mlx from working here, and say what to do about it."""
+    """Find what keeps pie-mlx from working on this machine, and what to do about it."""
     if kernels and report:
         raise click.UsageError("--report runs the kernels too: leave out --kernels")
     if kernels:
@@ -46,7 +46,7 @@ def command(common: Common, kernels: bool, only: tuple[str, ...], report: bool, 
 
 
 def report_lines(lines: Sequence[Diagnosis], common: Common) -> int:
-    """Print them and answer the exit code: 1 when any is an error. `--quiet` leaves out those that are ok."""
+    """Print the diagnoses and return the exit code: 1 if any is an error. `--quiet` leaves out those that are ok."""
     shown = [line for line in lines if not (common.quiet and line.status == "ok")]
     if common.json:
         print(json.dumps([asdict(line) for line in shown], ensure_ascii=False))

@@ -27,7 +27,7 @@ HEADINGS = ("kernel", "cases", "worst error", "tolerance", "GB/s", "verdict")
 
 
 def report_kernels(common: Common, only: Sequence[str], output: Path | None) -> int:
-    """Check the kernels, all or those named, print the table and keep what was found; answers the exit code."""
+    """Check all kernels or those named, print the table, record the results, and return the exit code."""
     cases = chosen_cases(only)
     backend = backend_to_check(os.environ, mx.default_device())
     _say(f"checking kernels {WHERE[backend.kind]}", quiet=common.quiet)
@@ -44,7 +44,7 @@ def report_kernels(common: Common, only: Sequence[str], output: Path | None) -> 
 
 
 def chosen_cases(only: Sequence[str]) -> list[Case]:
-    """The whole grid, or the part of the kernels named. Raises click.UsageError for a name there is not."""
+    """All cases, or those of the named kernels. Raises click.UsageError for an unknown name."""
     cases = list(check_cases())
     known = list(dict.fromkeys(case.kernel for case in cases))
     unknown = [name for name in only if name not in known]
@@ -54,7 +54,7 @@ def chosen_cases(only: Sequence[str]) -> list[Case]:
 
 
 def table(checks: Sequence[KernelCheck], device_name: str) -> str:
-    """One line per kernel; what it moves per second against what is published of the chip, where both are known."""
+    """One line per kernel, with its bandwidth and the published bandwidth of the chip where both are known."""
     peak = next((chip.bytes_per_second for chip in CHIPS if f"Apple {chip.name}" == device_name), None)
     rows = [HEADINGS, *(_cells(check, peak) for check in checks)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
@@ -82,7 +82,7 @@ def _record(checks: Sequence[KernelCheck], backend: Backend, *, measure: bool) -
 
 
 def _remember(record: KernelRecord, rows: list[dict[str, object]], *, whole: bool) -> None:
-    """Keep it where the engine looks; a part of the kernels says nothing about the others."""
+    """Write the record that the engine reads, unless only a part of the kernels was checked."""
     if not whole:
         _say("not recorded: only a part of the kernels was checked")
         return

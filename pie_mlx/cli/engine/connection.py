@@ -1,4 +1,4 @@
-"""The engine that verbs about processes talk to."""
+"""Connect to the engine that a verb is about."""
 
 import getpass
 import os
@@ -15,10 +15,10 @@ from pie_mlx.config import pie_home
 from pie_mlx.errors import AuthError, EngineKeyError, InvalidArgumentError, SessionClosedError
 
 CREDENTIALS = ("PIE_USER", "PIE_KEY", "PIE_TOKEN")
-"""For an engine at an address: whom to be, the file of that user's private key, the engine's token. Not on the command
-line, where others of this machine could read it."""
+"""For an engine at an address: the user, the file of that user's private key, and the engine's token. They are not
+options, because other users of this machine can read command lines."""
 UNBOUND = "PIE_UNBOUND_LOGIN"
-"""Set to log in to engines of the first release, which do not prove which one they are."""
+"""Set to log in to engines of the first release, which do not prove their identity."""
 PREFIX_CHARACTERS = 4
 ID_CHARACTERS = 36
 
@@ -33,7 +33,7 @@ async def open_client(address: Address) -> Client:
         return await connect(address.url, token=address.token, username=getpass.getuser())
     user, key, token = (os.environ.get(name) or None for name in CREDENTIALS)
     user, key_file = address.username or user, address.key_file or (Path(key) if key else None)
-    if key_file is None and address.username is None and (own := own_key_file(os.environ)).exists():
+    if key_file is None and address.username is None and (own := default_key_file(os.environ)).exists():
         key_file = own
     if token is not None and address.username is None:
         return await connect(address.url, token=token, username=user)
@@ -53,14 +53,14 @@ async def open_client(address: Address) -> Client:
         ) from None
 
 
-def own_key_file(environment: Mapping[str, str]) -> Path:
-    """Where 'pie auth new-key' puts a key."""
+def default_key_file(environment: Mapping[str, str]) -> Path:
+    """The default file of 'pie auth new-key'."""
     return pie_home(environment) / "keys" / "id_ed25519"
 
 
 def key_in_use(environment: Mapping[str, str]) -> Path:
-    """The key that the environment names, else the own one, which may not be there."""
-    return Path(environment["PIE_KEY"]) if environment.get("PIE_KEY") else own_key_file(environment)
+    """The key that the environment names, else the default one, which may not exist."""
+    return Path(environment["PIE_KEY"]) if environment.get("PIE_KEY") else default_key_file(environment)
 
 
 def engine_address(common: Common) -> Address:
@@ -72,7 +72,7 @@ def engine_address(common: Common) -> Address:
 
 
 def with_client(common: Common, work: Callable[[Client], Coroutine[Any, Any, Result]]) -> Result:
-    """Connect, do the work, disconnect. Raises KeyboardInterrupt when it was interrupted."""
+    """Connect, do the work, disconnect. Raises KeyboardInterrupt after an interruption."""
     address = engine_address(common)
 
     async def run(protect: Protect) -> Result:
@@ -83,28 +83,28 @@ def with_client(common: Common, work: Callable[[Client], Coroutine[Any, Any, Res
     return run_interruptible(run)
 
 
-async def whole_id(client: Client, word: str) -> str:
-    """The id a prefix stands for, among the processes the engine knows.
+async def full_id(client: Client, word: str) -> str:
+    """The full id for a prefix, among the processes of the engine.
 
     Raises InvalidArgumentError for none or several, click.UsageError for a short one.
     """
-    if is_whole(word):
+    if is_full_id(word):
         return word.lower()
     found = [row["id"] for row in await client.processes(all=True, id_prefix=word)]
-    return only_id(word, found, verb="pie ps --all")
+    return single_match(word, found, verb="pie ps --all")
 
 
-def is_whole(word: str) -> bool:
-    """Whether it is an id; a prefix otherwise. Raises click.UsageError for a short one."""
+def is_full_id(word: str) -> bool:
+    """Whether the word is a full id, not a prefix. Raises click.UsageError for a short one."""
     if len(word) < PREFIX_CHARACTERS:
         raise click.UsageError(f"'{word}': give at least {PREFIX_CHARACTERS} characters of an id")
     return len(word) == ID_CHARACTERS
 
 
-def only_id(word: str, found: Sequence[str], *, verb: str) -> str:
-    """The one that was found; `verb` lists all. Raises InvalidArgumentError for none or several."""
+def single_match(word: str, found: Sequence[str], *, verb: str) -> str:
+    """The only match; `verb` is the command that lists all. Raises InvalidArgumentError for none or several."""
     if not found:
         raise InvalidArgumentError(f"process {word}: there is none", hint=f"'{verb}' lists them")
     if len(found) > 1:
-        raise InvalidArgumentError(f"process {word}: several begin so", hint=f"one of {', '.join(found)}")
+        raise InvalidArgumentError(f"process {word}: several ids begin with it", hint=f"one of {', '.join(found)}")
     return found[0]

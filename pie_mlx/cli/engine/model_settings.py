@@ -11,7 +11,7 @@ from pie_mlx.runtime.configured import engine_settings
 
 
 def chosen_model_settings(name: str | None, *, dummy: bool, models: list[ModelConfig]) -> EngineSettings:
-    """Settings of the configured model of that name, or of another model; None is the first one."""
+    """Settings of the configured model of that name, else of the model it names; None is the first configured one."""
     settings = engine_settings(_chosen(models, name), pie_home(os.environ))
     if name is not None and name not in [model.name for model in models]:
         is_directory = Path(name).expanduser().is_dir()
@@ -20,7 +20,7 @@ def chosen_model_settings(name: str | None, *, dummy: bool, models: list[ModelCo
 
 
 def model_name(settings: EngineSettings) -> str:
-    """What clients are told that the model is called."""
+    """The model's name as clients see it."""
     return settings.name or ("dummy" if settings.dummy else settings.model)
 
 

@@ -1,4 +1,4 @@
-"""The file that the events of an engine are recorded in."""
+"""Record the events of an engine in a file."""
 
 import contextlib
 import sys
@@ -13,7 +13,7 @@ from pie_mlx.events import Event
 
 
 class Recording:
-    """Writes events for as long as the disk takes them. Where it does not, one line says so and the engine goes on."""
+    """Writes events until the disk refuses one; then prints one warning, and the engine runs on."""
 
     def __init__(self, writer: EventWriter, file: str) -> None:
         self._writer: EventWriter | None = writer

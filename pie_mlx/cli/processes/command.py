@@ -8,8 +8,8 @@ from pie_mlx.cli.options import Common, Whole, common_options
 
 
 @click.command
-@click.option("-a", "--all", "all_", is_flag=True, help="Also those that have ended lately.")
-@click.option("--user", metavar="NAME", help="Those of this user only.")
+@click.option("-a", "--all", "all_", is_flag=True, help="Include processes that ended recently.")
+@click.option("--user", metavar="NAME", help="Only processes of this user.")
 @common_options
 @click.pass_obj
 def ps(common: Common, all_: bool, user: str | None) -> None:
@@ -21,22 +21,22 @@ def ps(common: Common, all_: bool, user: str | None) -> None:
 
 @click.command
 @click.argument("process", metavar="[ID]", required=False)
-@click.option("-f", "--follow", is_flag=True, help="Go on until the process ends.")
+@click.option("-f", "--follow", is_flag=True, help="Keep printing until the process ends.")
 @click.option("-n", "lines", type=Whole(min=0), metavar="N", help="The last N events only.")
 @click.option("--stdout", is_flag=True, help="Standard output only.")
 @click.option("--stderr", is_flag=True, help="Standard error only.")
 @common_options
 @click.pass_obj
 def logs(common: Common, process: str | None, follow: bool, lines: int | None, stdout: bool, stderr: bool) -> None:
-    """Show what a process has given out, also one of an earlier run of the engine. Without ID, list the newest."""
+    """Show the output of a process, also from an earlier run of the engine. Without ID, list the newest logs."""
     from pie_mlx.cli.processes import verbs
 
     if process is not None:
         verbs.logs(common, process, follow, lines, {"stdout": stdout, "stderr": stderr})
     elif follow or stdout or stderr or lines is not None:
-        raise click.UsageError("name a process: 'pie logs' alone lists those that are recorded")
+        raise click.UsageError("name a process: 'pie logs' alone lists the recorded ones")
     else:
-        verbs.recorded(common)
+        verbs.list_logs(common)
 
 
 @click.command
@@ -45,7 +45,7 @@ def logs(common: Common, process: str | None, follow: bool, lines: int | None, s
 @common_options
 @click.pass_obj
 def attach(common: Common, process: str, files: Path | None) -> int:
-    """Follow a process: what was missed comes first. Lines you type are messages for it.
+    """Follow a process, beginning with the output you missed. Lines you type are messages for it.
 
     Ctrl-C ends the process, Ctrl-D leaves it running.
     """
@@ -73,7 +73,7 @@ def signal(common: Common, process: str, text: str) -> None:
 @common_options
 @click.pass_obj
 def kill(common: Common, processes: tuple[str, ...], all_: bool, yes: bool) -> None:
-    """End processes, and what they have launched."""
+    """End processes and their children."""
     from pie_mlx.cli.processes import verbs
 
     verbs.kill(common, processes, all_, yes)

@@ -4,7 +4,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from pie_mlx.cli.engine.connection import whole_id, with_client
+from pie_mlx.cli.engine.connection import full_id, with_client
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.run.display import ReceivedFiles, display_for
 from pie_mlx.cli.run.failures import report_failed
@@ -16,13 +16,13 @@ from pie_mlx.events import ProcessFailed, ProcessReturned
 
 
 def attach(common: Common, process: str, files: Path | None) -> int:
-    """Follow a process and answer the exit code: that of the process, or 0 when it was left running."""
+    """Follow a process and return the exit code: that of the process, or 0 when it was left running."""
     if files is not None:
         files.mkdir(parents=True, exist_ok=True)
 
     async def work(client: Client) -> int:
-        attached = await client.attach(await whole_id(client, process))
-        ended = await _Talk(attached, common, ReceivedFiles(files)).follow()
+        attached = await client.attach(await full_id(client, process))
+        ended = await _Attachment(attached, common, ReceivedFiles(files)).follow()
         return _report(ended, attached, common)
 
     try:
@@ -31,7 +31,7 @@ def attach(common: Common, process: str, files: Path | None) -> int:
         return INTERRUPTED
 
 
-class _Talk:
+class _Attachment:
     def __init__(self, process: RemoteProcess, common: Common, files: ReceivedFiles) -> None:
         self._process = process
         self._display = display_for(common)
@@ -56,7 +56,7 @@ class _Talk:
             typing.cancel()
 
     async def _type(self) -> None:
-        """Send the lines that are typed, until there will be no more."""
+        """Send typed lines until the input ends."""
         lines = typed_lines()
         while (line := await lines.get()) is not None:
             await self._process.send(line)

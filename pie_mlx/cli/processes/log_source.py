@@ -1,4 +1,4 @@
-"""What processes gave out: asked of the engine that runs, or read off the disk where none does."""
+"""Logs of processes: from a running engine, or from disk where none runs."""
 
 import asyncio
 import os
@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from pie_mlx.cli.engine.connection import engine_address, is_whole, only_id, with_client
+from pie_mlx.cli.engine.connection import engine_address, is_full_id, single_match, with_client
 from pie_mlx.cli.options import Common
 from pie_mlx.config import pie_home
 from pie_mlx.errors import SessionClosedError
@@ -16,14 +16,14 @@ LISTED = 100
 Result = TypeVar("Result")
 
 
-class Recorded(Protocol):
+class LogSource(Protocol):
     """Answers the queries `process_logs`, `process_output` and `processes`."""
 
     async def query(self, subject: str, **record: Any) -> dict[str, Any]: ...
 
 
-def with_recorded(common: Common, work: Callable[[Recorded], Coroutine[Any, Any, Result]]) -> Result:
-    """Do the work with the engine, or with its directory of logs while none runs.
+def with_log_source(common: Common, work: Callable[[LogSource], Coroutine[Any, Any, Result]]) -> Result:
+    """Do the work with the running engine, else with the directory of logs.
 
     Raises KeyboardInterrupt, and SessionClosedError where there is neither.
     """
@@ -32,24 +32,24 @@ def with_recorded(common: Common, work: Callable[[Recorded], Coroutine[Any, Any,
         engine_address(common)
     except SessionClosedError as error:
         if not directory.is_dir():
-            hint = "programs that run on 'pie serve' are recorded; what ran without it has left no log"
+            hint = "programs on 'pie serve' are recorded; others leave no log"
             raise SessionClosedError(f"{error.message}, and nothing is recorded", hint=hint) from None
-        return asyncio.run(work(_Disk(directory)))
+        return asyncio.run(work(_LogDirectory(directory)))
     return with_client(common, work)
 
 
-async def recorded_id(logs: Recorded, word: str) -> str:
-    """The id a prefix stands for, among those that are recorded, else those that run; errors as of `whole_id`."""
-    if is_whole(word):
+async def logged_id(logs: LogSource, word: str) -> str:
+    """The full id for a prefix, among recorded processes, else running ones. Raises what `full_id` does."""
+    if is_full_id(word):
         return word.lower()
     found = [log["process"] for log in (await logs.query("process_logs", id_prefix=word))["logs"]]
     if not found:
         found = [row["id"] for row in (await logs.query("processes", id_prefix=word))["processes"]]
-    return only_id(word, found, verb="pie logs")
+    return single_match(word, found, verb="pie logs")
 
 
-class _Disk:
-    """The logs in `directory`. Its account alone can read it, so no user is asked for."""
+class _LogDirectory:
+    """The logs in `directory`. Only its own account can read it, so there is no login."""
 
     def __init__(self, directory: Path) -> None:
         import time

@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from pie_mlx.cli.engine.connection import whole_id, with_client
+from pie_mlx.cli.engine.connection import full_id, with_client
 from pie_mlx.cli.options import Common
-from pie_mlx.cli.processes.log_source import Recorded, recorded_id, with_recorded
+from pie_mlx.cli.processes.log_source import LogSource, logged_id, with_log_source
 from pie_mlx.cli.run.display import TextDisplay
 from pie_mlx.cli.run.failures import reason
 from pie_mlx.cli.terminal.confirm import confirm
@@ -50,9 +50,9 @@ def ps(common: Common, all_: bool, user: str | None) -> None:
         print(table(headings, [_cells(row) for row in rows]))
 
 
-def recorded(common: Common) -> None:
+def list_logs(common: Common) -> None:
     """List the newest logs."""
-    found = with_recorded(common, lambda logs: logs.query("process_logs"))["logs"]
+    found = with_log_source(common, lambda logs: logs.query("process_logs"))["logs"]
     if common.json:
         print(json.dumps(found))
     elif common.quiet:
@@ -66,8 +66,8 @@ def recorded(common: Common) -> None:
 def logs(common: Common, process: str, follow: bool, lines: int | None, wanted: Mapping[str, bool]) -> None:
     chosen = {name for name, is_wanted in wanted.items() if is_wanted}
 
-    async def work(logs: Recorded) -> None:
-        process_id = await recorded_id(logs, process)
+    async def work(logs: LogSource) -> None:
+        process_id = await logged_id(logs, process)
         show = _LogDisplay(process_id, common)
         tail: deque[dict[str, Any]] = deque(maxlen=lines)
         caught_up = lines is None
@@ -84,17 +84,17 @@ def logs(common: Common, process: str, follow: bool, lines: int | None, wanted: 
             else:
                 tail.append(line)
 
-    with_recorded(common, work)
+    with_log_source(common, work)
 
 
 def signal(common: Common, process: str, text: str) -> None:
     async def work(client: Client) -> None:
-        process_id = await whole_id(client, process)
-        # Says when there is none, or it is another's.
+        process_id = await full_id(client, process)
+        # Raises where there is none, or it belongs to another user.
         if (await client.query("process_result", process_id=process_id))["state"] in ENDED:
             raise ProcessError("Process not found", hint="it has ended already")
         await client.signal(process_id, text)
-        await client.ping()  # the signal has been taken when this is answered
+        await client.ping()  # answered after the signal was handled
 
     with_client(common, work)
 
@@ -109,26 +109,26 @@ def kill(common: Common, processes: tuple[str, ...], all_: bool, yes: bool) -> N
             if ids:
                 confirm(f"End {len(ids)} processes?", refusal="no process was ended", yes=yes)
         else:
-            ids = [await whole_id(client, word) for word in processes]
+            ids = [await full_id(client, word) for word in processes]
         for process_id in ids:
             await client.terminate(process_id)
             if not common.quiet:
                 print(process_id)
-        await _gone(client, ids)
+        await _wait_until_ended(client, ids)
 
     with_client(common, work)
 
 
-async def _gone(client: Client, ids: Sequence[str]) -> None:
-    """Wait until processes that were told to end have: the engine gives up those that do not after two seconds."""
+async def _wait_until_ended(client: Client, ids: Sequence[str]) -> None:
+    """The engine abandons processes that take longer than two seconds to end."""
     left = set(ids)
     while left:
         left &= {row["id"] for row in await client.processes()}
         await asyncio.sleep(ENDING_POLL_SECONDS if left else 0)
 
 
-async def _lines(logs: Recorded, process_id: str, follow: bool) -> AsyncIterator[dict[str, Any] | None]:
-    """Lines of the log; None once all that was there has come. With `follow` it goes on until the process ends."""
+async def _lines(logs: LogSource, process_id: str, follow: bool) -> AsyncIterator[dict[str, Any] | None]:
+    """Lines of the log, then None once caught up. With `follow`, more lines until the process ends."""
     after, caught_up = 0, False
     while True:
         page = await logs.query("process_output", process_id=process_id, after=after)

@@ -9,13 +9,15 @@ from pie_mlx.cli.options import Common, common_options
 
 @click.command
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write it there.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write to this file."
+)
 @common_options
 @click.pass_obj
 def build(common: Common, path: Path, output: Path | None) -> None:
-    """Make a package of a directory or a Python file. The same files give the same bytes.
+    """Package a directory or a Python file. The same files give the same bytes.
 
-    It is NAME-VERSION.pie in the directory dist: of a directory inside of it, of a Python file beside it.
+    The default output is dist/NAME-VERSION.pie, inside the directory or beside the Python file.
     """
     from pie_mlx.cli.programs import verbs
 
@@ -24,7 +26,7 @@ def build(common: Common, path: Path, output: Path | None) -> None:
 
 @click.command
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--force", is_flag=True, help="Overwrite other contents of the same version.")
+@click.option("--force", is_flag=True, help="Replace a different program of the same version.")
 @common_options
 @click.pass_obj
 def install(common: Common, path: Path, force: bool) -> None:
@@ -49,7 +51,7 @@ def list_programs(common: Common) -> None:
 @common_options
 @click.pass_obj
 def show(common: Common, name: str) -> None:
-    """Show an installed program: what is known about it, its parameters and its manifest."""
+    """Show an installed program: its facts, its parameters and its manifest."""
     from pie_mlx.cli.programs import verbs
 
     verbs.show(common, name)
@@ -58,11 +60,11 @@ def show(common: Common, name: str) -> None:
 @click.command
 @click.argument("name", metavar="NAME[@VERSION]")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-@click.option("--scratch", is_flag=True, help="Remove the files in its /scratch too.")
+@click.option("--scratch", is_flag=True, help="Also remove its files in /scratch.")
 @common_options
 @click.pass_obj
 def remove(common: Common, name: str, yes: bool, scratch: bool) -> None:
-    """Remove one version of a program, or all of them. What runs keeps running."""
+    """Remove one version of a program, or all of them. Running processes continue."""
     from pie_mlx.cli.programs import verbs
 
     verbs.remove(common, name, yes, scratch)
@@ -71,7 +73,7 @@ def remove(common: Common, name: str, yes: bool, scratch: bool) -> None:
 @click.group(hidden=True)
 @common_options
 def inferlet() -> None:
-    """What `pie show` was called before."""
+    """The earlier name of `pie show`."""
 
 
 inferlet.add_command(show, "info")

@@ -1,4 +1,4 @@
-"""Programs by the names people give on the command line."""
+"""Installed programs, by the names given on a command line."""
 
 import os
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from pie_mlx.runtime.store.resolution import parse_identifier
 
 
 def local_store(auth: AuthConfig) -> ProgramStore:
-    """The programs of this account, with the rule of its engine about whose programs a name means."""
+    """The programs of this account, with its engine's rule for names that several users own."""
     owners = Owners.of_engine(auth.trusted_owners, authenticated=auth.enabled)
     return ProgramStore(pie_home(os.environ), owners=owners)
 
@@ -25,7 +25,7 @@ def installed_program(store: ProgramStore, word: str, users: Sequence[str] = ())
     found = store.versions(wanted.name)
     if found and wanted.version in (None, *found):
         return store.find(word, *users).program
-    if wanted.name in NAMES:  # `pie serve` installs them: before the first they are in the package alone
+    if wanted.name in NAMES:  # installed by the first `pie serve`: until then only the package has them
         builtin = builtin_program(wanted.name)
         if wanted.version in (None, builtin.manifest.version):
             return builtin
@@ -33,7 +33,7 @@ def installed_program(store: ProgramStore, word: str, users: Sequence[str] = ())
 
 
 def not_installed(word: str) -> LaunchError:
-    """The error for a name nothing is installed under, with the file that may be meant."""
+    """The error for an unknown program; suggests a file of that name."""
     name = word.partition("@")[0]
     files = [file for suffix in (".py", ".pie") if Path(file := f"{name}{suffix}").is_file()]
     hint = f"did you mean '{files[0]}'?" if files else "'pie list' shows what is, 'pie install PATH' installs"

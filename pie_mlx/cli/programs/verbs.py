@@ -1,4 +1,4 @@
-"""What `pie build`, `install`, `list`, `show` and `remove` do once their command lines are understood."""
+"""What `pie build`, `install`, `list`, `show` and `remove` do."""
 
 import json
 import sys
@@ -39,13 +39,13 @@ def build(common: Common, path: Path, output: Path | None) -> None:
 
 
 def install(common: Common, path: Path, force: bool) -> None:
-    """Install what is at a path."""
+    """Install the program at a path."""
     record = _store().install_path(path, force=force).record
     print(json.dumps(_row(record)) if common.json else record.identity)
 
 
 def list_programs(common: Common) -> None:
-    """Print what is installed."""
+    """Print the installed programs."""
     store = _store()
     records = store.listing()
     for error in store.damaged():
@@ -62,7 +62,7 @@ def list_programs(common: Common) -> None:
 
 
 def show(common: Common, name: str) -> None:
-    """Print what is known about a program."""
+    """Print the facts, parameters and manifest of a program."""
     installed = _store().find(name)
     if common.json:
         print(json.dumps(_details(installed)))
@@ -89,7 +89,7 @@ def remove(common: Common, name: str, yes: bool, scratch: bool) -> None:
 
 
 def _chosen(store: ProgramStore, program: str, name: str, *, is_one: bool) -> list[str]:
-    """Raises LaunchError where nothing is called that."""
+    """The versions to remove. Raises LaunchError for an unknown name."""
     found = [f"{program}@{version}" for version in sorted(store.versions(program))]
     if found and not is_one and ":" not in name:
         return found  # damaged ones too, which cannot be launched
@@ -98,7 +98,7 @@ def _chosen(store: ProgramStore, program: str, name: str, *, is_one: bool) -> li
 
 
 def _scratch_folders(common: Common, program: str) -> list[Path]:
-    """Every user's directory of a program."""
+    """The scratch directories of a program, of all users."""
     root = Path(active_config(common).config.runtime.fs_scratch_dir or home() / "scratch")
     return sorted(root.glob(f"*/{encoded(program)}"))
 
@@ -128,7 +128,7 @@ def _row(record: Record) -> dict[str, Any]:
 
 
 def _answers_requests(store: ProgramStore, record: Record) -> bool:
-    """Of a manifest that cannot be read nothing is said."""
+    """False for a manifest that cannot be read."""
     try:
         return store.manifest(record).answers_requests
     except LaunchError:

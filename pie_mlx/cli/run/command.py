@@ -23,7 +23,7 @@ class RunCommand(click.Command):
         if "--" in args:
             place = args.index("--")
             args, ctx.meta[WORDS] = args[:place], args[place + 1 :]
-        # Its value is optional, and without the sign of equality it could be the program.
+        # Its value is optional: without an equals sign it could be the program.
         args = [f"{_ALLOW_NETWORK}=" if word == _ALLOW_NETWORK else word for word in args]
         try:
             return super().parse_args(ctx, args)
@@ -33,7 +33,7 @@ class RunCommand(click.Command):
             if WORDS in ctx.meta:
                 raise
             said = error.format_message()
-            raise click.UsageError(f"{said}\n     what is meant for the program stands after --", ctx) from None
+            raise click.UsageError(f"{said}\n     arguments of the program go after --", ctx) from None
 
 
 @click.command(cls=RunCommand, options_metavar="[OPTIONS]", epilog="Words after -- are the program's input.")
@@ -45,25 +45,27 @@ class RunCommand(click.Command):
 @click.option("--one-shot", is_flag=True, help="Start an engine for it even when one is running.")
 @click.option("--stdout", "unused", is_flag=True, hidden=True)
 @click.option("--input", "input", metavar="JSON|@FILE|-", help="The input as JSON.")
-@click.option("--timeout", type=Number(min=0, min_open=True), metavar="SECONDS", help="End it after that.")
-@click.option("--token-budget", type=Whole(min=1), metavar="N", help="Tokens it may run.")
+@click.option("--timeout", type=Number(min=0, min_open=True), metavar="SECONDS", help="End it after that time.")
+@click.option("--token-budget", type=Whole(min=1), metavar="N", help="The most tokens it may compute.")
 @click.option("--allow-fs", "allow_files", is_flag=True, help="Let it keep files in /scratch.")
-@click.option(_ALLOW_NETWORK, "network", metavar="[=HOSTS]", help="Let it reach HOSTS (by commas), or the configured.")
-@click.option("--port", type=Whole(0, 65535), metavar="N", help="Let others reach its engine; 0: any free port.")
+@click.option(
+    _ALLOW_NETWORK, "network", metavar="[=HOSTS]", help="Let it reach HOSTS (comma-separated), or the configured ones."
+)
+@click.option("--port", type=Whole(0, 65535), metavar="N", help="Let other clients reach its engine; 0: any free port.")
 @click.option("--log", type=click.Path(path_type=Path, dir_okay=False), metavar="PATH", help="Record all events.")
 @click.option("--files", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Save files it sends.")
 @common_options
 @click.pass_context
 def command(ctx: click.Context, **given: Any) -> int:
-    """Run a program, print what it sends as it comes, and last what it returns.
+    """Run a program, print what it sends as it arrives, and finally what it returns.
 
-    It runs on the engine that 'pie serve' has started, or else on one of its own: where none runs, where it serves
+    It uses the engine that 'pie serve' has started. It starts one of its own where none runs, where that engine serves
     another model than --model, and with the options that change the engine (--dummy, --one-shot, --allow-fs,
     --allow-network, --port, --log, --config).
 
     PATH is a .py file, a directory with main.py, or a .pie package; NAME is an installed program.
 
-    Lines you type are messages for it, until Ctrl-D. What is piped in is not sent, and a script's loop keeps its lines.
+    Lines you type are messages for it, until Ctrl-D. Piped input is not sent, so a script's loop keeps its lines.
 
     \b
     pie run examples/hello -- --prompt "Who are you?"
@@ -102,7 +104,7 @@ def _request(given: dict[str, Any], words: list[str] | None) -> RunRequest:
 
 
 def _is_path(word: str) -> bool:
-    """Whether it is not the name of an installed program; what lies here and has no such name is a path."""
+    """Whether the word is a path, not the name of an installed program. A name that is both means the program."""
     from pie_mlx.runtime.program import looks_like_path
 
     if looks_like_path(word) or not Path(word).exists():
@@ -129,7 +131,7 @@ def _path(program: str | None, path: str | None) -> Path:
     if not word:
         raise click.UsageError("no program is named: give the path of a .py file or of a directory, or a NAME")
     if _URL.match(word):
-        raise click.UsageError(f"{word}: a URL is not run: download it first, look at it, and run the file")
+        raise click.UsageError(f"{word}: a URL cannot be run: download it first, read it, and run the file")
     return Path(word)
 
 

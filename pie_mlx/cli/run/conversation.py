@@ -1,4 +1,4 @@
-"""A terminal on which a person and a program take turns."""
+"""A terminal on which the user and a program take turns."""
 
 import asyncio
 import contextlib
@@ -19,13 +19,13 @@ from pie_mlx.events import ProcessEvent, ProcessMessage
 
 YOUR_TURN = {"turn": "yours"}
 STOP = ""
-"""What a program is sent to stop an answer: it says nothing by itself."""
+"""The message that stops an answer: an empty text."""
 
 
 class Conversation:
-    """Asks for a text whenever the program says that it is the person's turn.
+    """Prompts whenever the program says that it is the user's turn.
 
-    Ctrl-C stops the answer, or takes back what is typed; a second one ends the command, as it does everywhere.
+    Ctrl-C stops the answer, or clears the typed text; a second one ends the command, as everywhere.
     """
 
     def __init__(self, terminal: Input | None = None, screen: Output | None = None) -> None:
@@ -43,7 +43,7 @@ class Conversation:
             self._display(event)
 
     async def forward_input(self, process: MessageSink) -> None:
-        """Until Ctrl-D."""
+        """Runs until Ctrl-D."""
         while (text := await self._ask()) is not None:
             await process.send(text)
             with _stopping(process):
@@ -55,7 +55,7 @@ class Conversation:
         self._turn.clear()
         text = ""
         try:
-            # Nothing is STOP to the program, which then waits for a text of the same turn.
+            # The program takes an empty text for STOP, and waits for another one.
             while not text.strip():
                 text = await self._prompt.prompt_async(handle_sigint=False)
         except EOFError:
@@ -89,7 +89,7 @@ def _keys() -> KeyBindings:
 
 @contextlib.contextmanager
 def _stopping(process: MessageSink) -> Generator[None]:
-    """The first Ctrl-C has the answer stopped."""
+    """The first Ctrl-C stops the answer."""
     loop, before = asyncio.get_running_loop(), signal.getsignal(signal.SIGINT)
 
     def stop(number: int, frame: FrameType | None) -> None:

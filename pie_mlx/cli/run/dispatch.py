@@ -13,7 +13,7 @@ import msgspec
 from pie_mlx.cli.config.active import active_config
 from pie_mlx.cli.engine.model_settings import chosen_model_settings
 from pie_mlx.cli.engine.recording import recording_in
-from pie_mlx.cli.engine.sharing import engine_with
+from pie_mlx.cli.engine.reuse import reusable_engine
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.run.local import Observers, prepared_local_run
 from pie_mlx.cli.run.request import RunRequest
@@ -29,7 +29,7 @@ Run = Callable[[Protect], Coroutine[Any, Any, int]]
 
 
 def run_request(request: RunRequest, common: Common) -> int:
-    """Run the program and answer the exit code. Raises PieError and click.UsageError before it starts."""
+    """Run the program and return the exit code. Raises PieError and click.UsageError before it starts."""
     address = chosen_engine(request, common)
     if address is not None:
         from pie_mlx.cli.run.remote import run_on
@@ -61,24 +61,27 @@ def _permitting_config(request: RunRequest, common: Common) -> Config:
 
 @contextlib.contextmanager
 def _observers(log: Path | None, *, debug: bool) -> Generator[Observers]:
-    """The file of `--log`, and with `--debug` the terminal. Raises click.UsageError and InvalidArgumentError."""
+    """Observers for `--log` and `--debug`. Raises click.UsageError and InvalidArgumentError."""
     printing = [_print_event] if debug else []
     with recording_in(log, "--log") as writer:
         yield printing if writer is None else [*printing, writer.write]
 
 
 def chosen_engine(request: RunRequest, common: Common) -> Address | None:
-    """The engine that runs, unless one of its own is asked for, or another model. Raises click.UsageError for both."""
+    """The running engine; None where the program needs its own one, or another model.
+
+    Raises click.UsageError where `--url` names an engine as well.
+    """
     home = pie_home(os.environ)
     if not request.needs_own_engine and common.config is None:
         if request.model is None:
             return find_engine(common.url, os.environ, home)
         if not common.url:
             settings = chosen_model_settings(request.model, dummy=False, models=load_config().config.model)
-            return engine_with(request.model, settings, home, quiet=common.quiet)
+            return reusable_engine(request.model, settings, home, quiet=common.quiet)
     if common.url:
         raise click.UsageError(
-            "--url names an engine that runs: --one-shot, --dummy, --model, --allow-fs, --allow-network, --port, --log "
+            "--url names a running engine: --one-shot, --dummy, --model, --allow-fs, --allow-network, --port, --log "
             "and --config start another one"
         )
     return None
@@ -92,7 +95,8 @@ def chosen_settings(request: RunRequest, common: Common) -> EngineSettings:
 def permitted(
     runtime: RuntimeConfig, network_hosts: tuple[str, ...] | None, *, allow_files: bool = False
 ) -> RuntimeConfig:
-    """With `--allow-fs`, and the hosts of `--allow-network`: None is as configured, () the hosts that are."""
+    """The configuration with `--allow-fs` and `--allow-network`, of which None changes nothing and () means the
+    configured hosts."""
     if allow_files:
         runtime = msgspec.structs.replace(runtime, allow_fs=True)
     if network_hosts is None:

@@ -1,4 +1,4 @@
-"""What `pie run` shows of a program."""
+"""How `pie run` shows the events of a program."""
 
 import contextlib
 import itertools
@@ -19,7 +19,7 @@ from pie_mlx.events import (
 from pie_mlx.files import SHARED, create_file, safe_name
 
 TAIL_CHARACTERS = 1_000_000
-"""As much as a return value can be long."""
+"""The length of the longest return value."""
 
 
 class Display(Protocol):
@@ -29,9 +29,9 @@ class Display(Protocol):
 
 
 class TextDisplay:
-    """Messages and standard output as they come, last the return value unless it has just been shown.
+    """Messages and standard output as they arrive, then the return value unless it was just printed.
 
-    `quiet` leaves the return value alone.
+    With `quiet` only the return value.
     """
 
     def __init__(self, *, quiet: bool) -> None:
@@ -99,12 +99,12 @@ class JsonDisplay:
 
 
 def display_for(common: Common) -> Display:
-    """As the options say."""
+    """The display that the options ask for."""
     return JsonDisplay() if common.json else TextDisplay(quiet=common.quiet)
 
 
 class ReceivedFiles:
-    """Saves what a program sends into a directory, under names that are safe; says what is not kept, and why."""
+    """Saves the files a program sends to a directory, under safe names. Reports files that are not kept, and why."""
 
     def __init__(self, directory: Path | None) -> None:
         self._directory = directory
@@ -125,7 +125,7 @@ class ReceivedFiles:
 
 
 def _saved(path: Path, data: bytes) -> Path:
-    """Where it was written: the path itself, or with a number where something has that name. Raises OSError."""
+    """Write the file; returns its path, with a number added where the name is taken. Raises OSError."""
     target = path
     for number in itertools.count(2):
         with contextlib.suppress(FileExistsError):

@@ -1,4 +1,4 @@
-"""How a program failed, as people are told."""
+"""Report how a program failed."""
 
 from typing import Protocol
 
@@ -21,15 +21,15 @@ class Failure(Protocol):
 
 
 def report_failed(what: str, failure: Failure, common: Common) -> int:
-    """Say why, unless the last event has said it as JSON, and answer the exit code."""
+    """Print the reason, unless it was printed as a JSON event, and return the exit code."""
     if not common.json:
         hint = failure.hint or HINTS.get(failure.error_type, "")
         report(f"{what}: {reason(failure)}", hint, failure.error_type, common)
     return FAILED
 
 
-_IMPORT = "'pie check' of its path names what cannot be imported, and why"
-_FILE = "of files a program sees its own package and /scratch (--allow-fs): give it the text of others as input"
+_IMPORT = "'pie check' of its path lists the imports that fail, and why"
+_FILE = "a program reads only its own package and /scratch (--allow-fs): pass the text of other files as input"
 _NETWORK = "a program reaches no network without --allow-network"
 _WALL = f"{_FILE}; it starts no processes, and reaches no network without --allow-network"
 
@@ -38,14 +38,14 @@ HINTS = {
     "ModuleNotFoundError": _IMPORT,
     "FileNotFoundError": _FILE,
     "PermissionError": _WALL,
-    # Of socket, urllib, httpx and aiohttp; requests calls its own like Python's.
+    # From socket, urllib, httpx and aiohttp; requests names its own like Python's.
     "gaierror": _NETWORK,
     "URLError": _NETWORK,
     "ConnectError": _NETWORK,
     "ClientConnectorError": _NETWORK,
     "ConnectionError": _NETWORK,
 }
-"""For errors that are not ours and have none, by their class: what most probably brought them about."""
+"""Hints for errors of other libraries, by class: their most likely cause."""
 
 
 def reason(failure: Failure) -> str:

@@ -1,4 +1,4 @@
-"""What stands between a person and a program."""
+"""Shows a program's output to the user, and sends it the user's input."""
 
 import asyncio
 import contextlib
@@ -13,14 +13,14 @@ from pie_mlx.events import ProcessEvent, ProcessOutput
 
 
 class Frontend(Protocol):
-    """Shows what a process gives out, and brings it what is typed."""
+    """Shows the events of a process, and forwards typed input to it."""
 
     def show(self, event: ProcessEvent) -> None:
         """The next event, in order."""
         ...
 
     async def forward_input(self, process: MessageSink) -> None:
-        """Until nothing more will be typed."""
+        """Runs until the input ends."""
         ...
 
 
@@ -34,7 +34,7 @@ def frontend_for(request: RunRequest, common: Common) -> Frontend:
 
 
 class LineFrontend:
-    """Every line is a message. What goes to standard error is shown only if this `shows_errors`."""
+    """Every typed line is a message. Standard error is shown only with `shows_errors`."""
 
     def __init__(self, common: Common, *, shows_errors: bool = True) -> None:
         self._display = display_for(common)
@@ -46,13 +46,13 @@ class LineFrontend:
             self._display(event)
 
     async def forward_input(self, process: MessageSink) -> None:
-        """Until nothing more will be typed."""
+        """Runs until the input ends."""
         await send_typed_lines(process)
 
 
 @contextlib.asynccontextmanager
 async def forwarding_input(frontend: Frontend, process: MessageSink) -> AsyncGenerator[None]:
-    """Bring `process` what is typed, as long as the block runs; after it the terminal is as it was."""
+    """Forward typed input to `process` while the block runs; then restore the terminal."""
     typing = asyncio.create_task(frontend.forward_input(process))
     try:
         yield

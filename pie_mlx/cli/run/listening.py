@@ -1,4 +1,4 @@
-"""`pie run --port`: on an engine of its own that others can reach while the program runs."""
+"""`pie run --port`: on an engine of its own that other clients can reach while the program runs."""
 
 import os
 import sys
@@ -21,9 +21,9 @@ from pie_mlx.events import Event
 
 @dataclass(frozen=True, slots=True)
 class ListeningRun:
-    """The program is run like that of any client, so that the others see it.
+    """The program runs like that of any client, so that other clients see it.
 
-    The engine is not announced on its home: it ends with the program, and nobody should be sent there unasked.
+    The engine is not announced in its home directory: it ends with the program, and other commands must not find it.
     """
 
     program: Callable[[Address], RemoteRun]
@@ -35,7 +35,7 @@ class ListeningRun:
 
     async def run(self, protect: Protect) -> int:
         with progress_line(self.common) as (progress, loaded):
-            # Brings in MLX and the model libraries: not before the command line is known to hold.
+            # Loads MLX and the model libraries, so the command line is checked first.
             from pie_mlx.server import Server
             from pie_mlx.server.configured import engine_maker, registry_limits, server_settings, user_keys
 

@@ -69,7 +69,7 @@ class LocalRun:
 
     async def run(self, protect: Protect) -> int:
         with progress_line(self.common) as (progress, loaded):
-            # Brings in MLX and the model libraries: not before the command line is known to hold.
+            # Loads MLX and the model libraries, so the command line is checked first.
             from pie_mlx.runtime.embedding import Engine
 
             runtime = self.config.runtime
@@ -82,7 +82,7 @@ class LocalRun:
                 launch_limits=launch_limits(runtime),
                 resolve=partial(installed_program, local_store(self.config.auth)),
                 progress=progress,
-                on_event=self._tell if self.observers else None,
+                on_event=self._notify if self.observers else None,
             ) as engine:
                 protect()
                 loaded()
@@ -99,7 +99,7 @@ class LocalRun:
                     outcome = await _outcome(process, self.request.timeout_seconds)
         return self._report(outcome)
 
-    def _tell(self, event: Event) -> None:
+    def _notify(self, event: Event) -> None:
         for observer in self.observers:
             observer(event)
 
@@ -107,7 +107,7 @@ class LocalRun:
         if not isinstance(outcome, Failed):
             return 0
         if isinstance(outcome.error, OSError) and outcome.error.errno in (errno.EPIPE, errno.ENOSPC):
-            raise outcome.error  # of our own output: a program's is in its own process
+            raise outcome.error  # our own output failed: a program writes in its own process
         return report_failed(f"program '{self.program.identity}'", outcome, self.common)
 
 

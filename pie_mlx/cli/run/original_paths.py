@@ -1,4 +1,4 @@
-"""The files a program was uploaded from, in what an engine says of its copy."""
+"""Replaces paths of an uploaded copy by the paths it was uploaded from."""
 
 import re
 from pathlib import Path
@@ -9,11 +9,11 @@ import msgspec
 from pie_mlx.events import ProcessEvent, ProcessFailed, ProcessOutput
 from pie_mlx.runtime.program import MAIN_FILE
 
-Said = TypeVar("Said", bound=ProcessEvent)
+SomeEvent = TypeVar("SomeEvent", bound=ProcessEvent)
 
 
 class OriginalPaths:
-    """Names the files at `path` where an event names those of the copy, which is in a directory called `digest`."""
+    """Maps paths inside the copy, a directory named `digest`, back to `path` in error texts of events."""
 
     def __init__(self, path: Path, digest: str) -> None:
         self._original = str(path.absolute())
@@ -22,7 +22,7 @@ class OriginalPaths:
         copy = rf'(?:(?<=File ")[^"\n]{{0,1024}}|[^\s"]{{0,1024}})/{digest}'
         self._copy = re.compile(copy if path.is_dir() else rf"{copy}/{re.escape(MAIN_FILE)}")
 
-    def __call__(self, event: Said) -> Said:
+    def __call__(self, event: SomeEvent) -> SomeEvent:
         match event:
             case ProcessOutput(stream="stderr", text=text):
                 return msgspec.structs.replace(event, text=self._named(text))

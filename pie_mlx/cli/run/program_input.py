@@ -20,7 +20,7 @@ POSITIONAL = "_positional"
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _FLOAT = re.compile(r"[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][+-]?[0-9]+)?")
 _DIGITS = 64
-"""Those of a number that would not lose any are fewer."""
+"""Longer numbers lose digits."""
 _FLAG = True
 
 

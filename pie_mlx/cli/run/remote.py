@@ -1,4 +1,4 @@
-"""`pie run` on an engine that runs already."""
+"""`pie run` on a running engine."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ from pie_mlx.runtime.store.resolution import parse_identifier
 
 
 def run_on(address: Address, request: RunRequest, common: Common) -> int:
-    """Run the program and answer the exit code. Raises PieError and click.UsageError."""
+    """Run the program and return the exit code. Raises PieError and click.UsageError."""
     try:
         return run_interruptible(prepared(request, common)(address).run)
     except KeyboardInterrupt:
@@ -35,7 +35,7 @@ def run_on(address: Address, request: RunRequest, common: Common) -> int:
 
 
 def prepared(request: RunRequest, common: Common) -> Callable[[Address], "RemoteRun"]:
-    """The run, but for the engine. Raises LaunchError."""
+    """Everything that needs no engine. Raises LaunchError."""
     source = None if request.installed else packed(request)
     if request.files is not None:
         request.files.mkdir(parents=True, exist_ok=True)
@@ -44,7 +44,7 @@ def prepared(request: RunRequest, common: Common) -> Callable[[Address], "Remote
 
 
 def packed(request: RunRequest) -> Source:
-    """What is uploaded for a path, with the manifest of `--manifest` where one is named. Raises LaunchError."""
+    """The package to upload for a path, with the manifest of `--manifest` if there is one. Raises LaunchError."""
     return checked_source(request.path, request.manifest)
 
 
@@ -75,7 +75,7 @@ class RemoteRun:
         return await chosen_version(client, str(self.request.installed))
 
     async def _follow(self, process: RemoteProcess) -> ProcessReturned | ProcessFailed:
-        """Show it until it ends; end it when time is up, and when this command is to end."""
+        """Show the process until it ends; terminate it after the timeout, and when this command is interrupted."""
         showing = asyncio.create_task(self._show(process))
         async with forwarding_input(self.frontend, process):
             try:
@@ -112,7 +112,7 @@ class RemoteRun:
 async def show_events(
     process: RemoteProcess, display: Display, files: ReceivedFiles
 ) -> ProcessReturned | ProcessFailed:
-    """Show what a process gives out until it ends; answers how. Raises SessionClosedError."""
+    """Show the events of a process; returns the last one. Raises SessionClosedError."""
     last: ProcessReturned | ProcessFailed | None = None
     async for event, data in process.events():
         display(event)
@@ -124,7 +124,7 @@ async def show_events(
 
 
 async def chosen_version(client: Client, word: str) -> tuple[str, Manifest]:
-    """What an installed program is launched by, and its manifest, by `name`, `name@version` or `owner:name`.
+    """The identifier and the manifest of an installed program named `name`, `name@version` or `owner:name`.
 
     Raises LaunchError.
     """
@@ -142,5 +142,5 @@ async def chosen_version(client: Client, word: str) -> tuple[str, Manifest]:
 
 
 def _is_meant(entry: Mapping[str, Any], owner: str) -> bool:
-    """Engines of the first release do not say whom they trust."""
+    """Engines of the first release do not report whom they trust."""
     return entry["owner"] == owner if owner else entry.get("trusted", True)

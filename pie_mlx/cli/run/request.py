@@ -20,20 +20,20 @@ class RunRequest:
     installed: str | None = None
     one_shot: bool = False
     network_hosts: tuple[str, ...] | None = None
-    """Hosts the program may reach; () means those of the configuration, None as that says."""
+    """Hosts the program may reach: () the configured ones; None leaves it to the configuration."""
     allow_files: bool = False
-    """Whether it has /scratch even where the configuration gives none."""
+    """Whether it gets /scratch even if the configuration gives none."""
     port: int | None = None
-    """Where its engine listens; None for an engine that nobody else reaches."""
+    """The port its engine listens on; None for an engine that takes no clients."""
     log: Path | None = None
-    """Where the events of its engine are recorded."""
+    """The file that records the events of its engine."""
     is_builtin: bool = False
     """Whether the program comes with pie-mlx: its traceback means nothing to the user, who did not write it."""
     takes_turns: bool = False
-    """Whether the program says when it is a person's turn."""
+    """Whether the program announces when it is the user's turn."""
 
     @property
     def needs_own_engine(self) -> bool:
-        """Whether it asks for something only an engine of its own can give, whatever is served."""
+        """Whether an option needs an engine of its own, whatever the running one serves."""
         given = (self.network_hosts, self.port, self.log)
         return self.one_shot or self.dummy or self.allow_files or any(value is not None for value in given)

@@ -14,11 +14,11 @@ ELSEWHERE = {
     "--max-num-seqs": "it is model.0.engine.max_forward_requests of 'pie config'",
     "--tensor-parallel-size": "an engine has one device",
 }
-"""What is here for options of vLLM."""
+"""What to use instead of vLLM's options."""
 
 
 class ServeCommand(click.Command):
-    """Knows what others take that serve."""
+    """Suggests the right option for those of other servers."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
@@ -37,7 +37,7 @@ class ServeCommand(click.Command):
 @click.command(cls=ServeCommand)
 @click.option("--host", metavar="HOST", help="Listen on this address.")
 @click.option("--port", type=Whole(0, 65535), metavar="N", help="Listen on this port; 0: any free one.")
-@click.option("--no-auth", is_flag=True, help="Ask nobody for a key; on this machine only.")
+@click.option("--no-auth", is_flag=True, help="Accept clients without a key; on this machine only.")
 @click.option("--model", metavar="NAME|REPO|DIR", help="Serve this model.")
 @click.option("--dummy", is_flag=True, help="Random tokens, no weights.")
 @click.option(
@@ -47,7 +47,7 @@ class ServeCommand(click.Command):
     metavar="FILE",
     help="Record all events; PIE_LOG names the file as well.",
 )
-@click.option("-m", "--monitor", is_flag=True, help="Show the monitor; leaving it leaves the engine running.")
+@click.option("-m", "--monitor", is_flag=True, help="Show the monitor. The engine keeps running when you leave it.")
 @click.option("--no-snapshot", is_flag=True, hidden=True)
 @common_options
 @click.pass_obj

@@ -1,4 +1,4 @@
-"""What `pie serve` does."""
+"""Run the engine of `pie serve`."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ import click
 from pie_mlx.cli.config.active import active_config, home
 from pie_mlx.cli.engine.model_settings import chosen_model_settings, model_name
 from pie_mlx.cli.engine.recording import Recording, recording_in
-from pie_mlx.cli.engine.sharing import served_source
+from pie_mlx.cli.engine.reuse import served_source
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.terminal.errors import INTERRUPTED, report_failure
 from pie_mlx.cli.terminal.progress import progress_line
@@ -52,9 +52,9 @@ class ServeRequest:
 
 
 def serve(request: ServeRequest, common: Common) -> int:
-    """Serve until a signal and answer the exit code. Raises PieError when it cannot start."""
+    """Serve until a signal and return the exit code. Raises PieError when it cannot start."""
     if common.url:
-        raise click.UsageError("--url names an engine that runs: give --host and --port")
+        raise click.UsageError("--url names a running engine: give --host and --port")
     if request.no_snapshot and not common.quiet:
         print("pie: warning: --no-snapshot has no effect: there are no interpreter snapshots", file=sys.stderr)
     config = _config(request, active_config(common).config)
@@ -67,7 +67,7 @@ def serve(request: ServeRequest, common: Common) -> int:
 
 
 def _within(config: Config, files: int, common: Common) -> Config:
-    """The configuration as far as so many open files allow it. Raises ConfigError for too few to work at all."""
+    """The configuration, reduced to what `files` open files allow. Raises ConfigError for too few to work at all."""
     import msgspec
 
     if files >= PLENTY:
@@ -121,7 +121,7 @@ class _Serving:
 
     async def _serve(self, recording: Recording | None) -> int:
         with progress_line(self.common) as (progress, loaded):
-            # Brings in MLX and the model libraries: not before the command line is known to hold.
+            # Loads MLX and the model libraries, so the command line is checked first.
             from pie_mlx.server import Server
             from pie_mlx.server.configured import engine_maker, registry_limits, server_settings, user_keys
 
@@ -155,7 +155,7 @@ class _Serving:
         return models[0].engine.ready_timeout_s if models else EngineConfig().ready_timeout_s
 
     def _give_up(self) -> None:
-        """The start takes too long. Nothing interrupts a load, so this does not wait for it."""
+        """Called when the start takes too long. A load cannot be interrupted, so this does not wait for it."""
         error = ModelLoadError(
             f"serve: the engine was not ready within {self._ready_seconds():g} s",
             hint="raise [model.engine] ready_timeout_s",
@@ -171,7 +171,7 @@ class _Serving:
             found.append(_print_event)
         elif not self.common.quiet:
             found.append(_print_errors)
-        # While the monitor has the terminal, nobody else writes on it.
+        # Nothing else prints while the monitor has the terminal.
         return [*recorders, *(partial(self._unless_watched, observer) for observer in found)]
 
     def _unless_watched(self, observer: Callable[[Event], None], event: Event) -> None:
@@ -179,7 +179,7 @@ class _Serving:
             observer(event)
 
     async def _show_monitor(self, stop: "asyncio.Future[int]") -> None:
-        """The monitor as a process of its own, until it is left or the engine is to stop."""
+        """Run the monitor in a process of its own, until the user leaves it or the engine stops."""
         self.watched.append(True)
         monitor = await asyncio.create_subprocess_exec(sys.executable, "-m", "pie_mlx", "top")
         left = asyncio.create_task(monitor.wait())
@@ -228,16 +228,16 @@ class _Serving:
             for identity in (server.service.programs.contested() if self.config.auth.enabled else ())
         ]
         if not self.config.auth.enabled:
-            found.append("Authentication is off: every account of this machine can connect and take any name.")
+            found.append("Authentication is off: every account of this machine can connect under any user name.")
         if not is_loopback(self.config.server.host):
             found.append(
-                "There is no TLS: others can read along. Use a tunnel (ssh -L) over networks you do not trust."
+                "There is no TLS: others on the network can read everything. Use a tunnel (ssh -L) where that matters."
             )
         return found
 
 
 def _stop_signal() -> "asyncio.Future[int]":
-    """The first signal that ends a command; a second one ends it at once."""
+    """The first ending signal; a second one ends the command at once."""
     loop = asyncio.get_running_loop()
     first: asyncio.Future[int] = loop.create_future()
 
@@ -258,7 +258,7 @@ async def _flush(recording: Recording | None) -> None:
 
 
 def _print_errors(event: Event) -> None:
-    """What programs write to standard error, with the beginning of their ids."""
+    """Standard error of programs, each line with the beginning of the process id."""
     if isinstance(event, ProcessOutput) and event.stream == "stderr":
         for line in without_controls(event.text).splitlines():
             print(f"[{event.process[:8]}] {line}", file=sys.stderr)

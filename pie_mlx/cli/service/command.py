@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 @click.group
 @common_options
 def command() -> None:
-    """Have the system run an engine from login on: launchd on a Mac, systemd on Linux."""
+    """Have the system start an engine at login: launchd on a Mac, systemd on Linux."""
 
 
 @command.command
 @common_options
 @click.pass_obj
 def install(common: Common) -> None:
-    """Start 'pie serve' now and at each login, and again when it fails.
+    """Start 'pie serve' now and at each login, and restart it when it fails.
 
-    It serves what the configuration says, with $PIE_HOME, HF_HOME and HF_HUB_CACHE as they are now. Done again after a
-    change it starts the engine anew; without one it changes nothing. 'pie stop' ends the engine until the next login.
+    It uses the configuration, and the present values of $PIE_HOME, HF_HOME and HF_HUB_CACHE. Run this again after a
+    change to restart the engine; without a change it does nothing. 'pie stop' ends the engine until the next login.
     """
     from pie_mlx.cli.config.active import active_config, home
     from pie_mlx.cli.service.platform import supervisor_here
@@ -37,7 +37,7 @@ def install(common: Common) -> None:
     from pie_mlx.client.discovery import is_claimed
     from pie_mlx.errors import ConfigError
 
-    active_config(common)  # a service that cannot start would be started again and again
+    active_config(common)  # a service that cannot start would be restarted forever
     supervisor = supervisor_here()
     engine = engine_here(home(), common.config, os.environ, sys.argv[0])
     if is_claimed(home()) and not supervisor.state().running:
@@ -54,7 +54,7 @@ def install(common: Common) -> None:
 @common_options
 @click.pass_obj
 def status(common: Common) -> int:
-    """Say whether the service is installed, and whether its engine runs: the exit code is 1 when it does not."""
+    """Say whether the service is installed and whether its engine runs. The exit code is 1 when it does not."""
     from pie_mlx.cli.service.platform import supervisor_here
 
     supervisor = supervisor_here()
@@ -70,7 +70,7 @@ def status(common: Common) -> int:
 @common_options
 @click.pass_obj
 def remove(common: Common) -> None:
-    """End the engine of the service and have it started no more. Models, programs and settings stay."""
+    """End the engine of the service, and do not start it again. Models, programs and settings stay."""
     from pie_mlx.cli.service.platform import supervisor_here
 
     supervisor = supervisor_here()

@@ -1,4 +1,4 @@
-"""The supervisor of the platform this runs on."""
+"""The supervisor of this platform."""
 
 import os
 import sys
@@ -18,4 +18,4 @@ def supervisor_here(platform: str = sys.platform) -> Supervisor:
     if platform == "linux":
         configuration = Path(os.environ.get("XDG_CONFIG_HOME") or user_home / ".config")
         return Systemd(configuration / "systemd" / "user", run)
-    raise ProcessError(f"service: nothing is known of services on {platform}", hint="start the engine with 'pie serve'")
+    raise ProcessError(f"service: {platform} is not supported", hint="start the engine with 'pie serve'")

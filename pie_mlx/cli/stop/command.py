@@ -11,9 +11,9 @@ from pie_mlx.cli.options import Common, common_options
 @common_options
 @click.pass_obj
 def command(common: Common, names: tuple[str, ...], yes: bool) -> None:
-    """End the engine that 'pie serve' has started here, and wait until it has ended.
+    """Stop the engine that 'pie serve' has started here, and wait until it has ended.
 
-    It asks first when programs run, which end with it.
+    It asks first if programs are running, because they end with it.
     """
     if names:
         raise click.UsageError(f"it ends the engine and takes no name: 'pie kill {names[0]}' ends a program")

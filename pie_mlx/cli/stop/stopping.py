@@ -21,7 +21,7 @@ POLL_SECONDS = 0.05
 
 
 def stop(common: Common, *, yes: bool) -> None:
-    """Raises SessionClosedError when none runs, AuthError for another's, ProcessError for one that does not end."""
+    """Raises SessionClosedError when none runs, AuthError for another user's, ProcessError when it does not end."""
     if common.url or os.environ.get("PIE_URL"):
         raise click.UsageError("it ends the engine of this machine: leave --url out, and PIE_URL")
     engine = _engine(home())
@@ -60,13 +60,13 @@ def _end(engine: LocalEngine) -> None:
     try:
         os.kill(engine.pid, signal.SIGTERM)
     except PermissionError:
-        raise AuthError(f"process {engine.pid}: it is another user's", hint="who started it may end it") from None
+        raise AuthError(f"process {engine.pid}: it is another user's", hint="only that user can stop it") from None
     except ProcessLookupError:
         return
 
 
 def _wait(home: Path, engine: LocalEngine) -> None:
-    """Until it has let go of its home. Raises ProcessError."""
+    """Wait until the engine has released its home directory. Raises ProcessError."""
     last = time.monotonic() + END_SECONDS
     while is_claimed(home):
         if time.monotonic() > last:

@@ -1,4 +1,4 @@
-"""Asking before something is lost."""
+"""Ask for confirmation."""
 
 import sys
 
@@ -6,13 +6,13 @@ import click
 
 
 def confirm(question: str, *, refusal: str, yes: bool) -> None:
-    """Ask on a terminal unless `yes`. Raises ClickException for a no, and UsageError where nobody can answer.
+    """Ask on a terminal unless `yes`. Raises ClickException for a no, and UsageError without a terminal.
 
-    `refusal` says what a no has spared.
+    `refusal` says what was not done.
     """
     if yes:
         return
     if not sys.stdin.isatty():
-        raise click.UsageError(f"{question} Nobody is there to answer: say yes with -y")
+        raise click.UsageError(f"{question} There is no terminal to ask on: confirm with -y")
     if not click.confirm(question, err=True):
         raise click.ClickException(f"{refusal}: the answer was no")

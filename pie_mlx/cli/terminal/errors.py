@@ -1,4 +1,4 @@
-"""How the command line says that something went wrong."""
+"""Report errors of a command line."""
 
 import errno
 import json
@@ -16,7 +16,7 @@ FAILED, WRONG_COMMAND_LINE, INTERRUPTED = 1, 2, 130
 
 
 def report_failure(error: BaseException, common: Common) -> int:
-    """Print an error to standard error and answer the exit code."""
+    """Print an error to standard error and return the exit code."""
     if common.debug:
         traceback.print_exception(error)
     if isinstance(error, click.exceptions.NoArgsIsHelpError) and not common.json:
@@ -30,7 +30,7 @@ def report_failure(error: BaseException, common: Common) -> int:
     elif isinstance(error, click.ClickException):
         report(error.format_message(), "", type(error).__name__, common)
     elif isinstance(error, OSError) and (error.filename is not None or error.errno == errno.ENOSPC):
-        # Of the machine and no defect of ours; no file's name comes with what is written to standard output.
+        # A fault of the machine, not a bug. An error of standard output carries no file name.
         what = "output" if error.filename is None else error.filename
         report(
             f"{what}: {error.strerror}",
@@ -39,7 +39,7 @@ def report_failure(error: BaseException, common: Common) -> int:
             common,
         )
     elif _is_of_mlx(error):
-        report(f"MLX cannot be used: {error}", "see what 'pie doctor' says", type(error).__name__, common)
+        report(f"MLX cannot be used: {error}", "run 'pie doctor'", type(error).__name__, common)
     else:
         why = f"{type(error).__name__}: {error}"
         report(f"internal error: {why}", "run it again with --debug and report this", type(error).__name__, common)

@@ -9,7 +9,7 @@ from pie_mlx.cli.options import Common
 
 @contextlib.contextmanager
 def progress_line(common: Common) -> Generator[tuple[Callable[[str], None], Callable[[], None]]]:
-    """A line on the terminal while the model loads: what updates it, and what takes it away."""
+    """A line on the terminal while something loads: yields a function that updates it, and one that removes it."""
     if common.quiet or common.json or not sys.stderr.isatty():
         yield _ignore, lambda: None
         return

@@ -12,21 +12,21 @@ _SHOW_CURSOR = b"\x1b[?25h\n"
 
 
 def ending_signals() -> tuple[int, ...]:
-    """Signals that end a command; the one of a terminal that closes is ignored where `nohup` or a shell says so."""
+    """Signals that end a command; SIGHUP only where `nohup` or a shell has not turned it off."""
     hangs_up = signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN
     return (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hangs_up else []))
 
 
 def end_at_once_when_interrupted() -> None:
-    """A signal ends the command where it stands, in the middle of an import too."""
+    """From now on a signal ends the command at once, even during an import."""
     for number in ending_signals():
         signal.signal(number, end_at_once)
 
 
 def end_at_once(number: int, frame: FrameType | None) -> NoReturn:
-    """A signal handler that leaves the terminal usable and the process."""
+    """A signal handler that restores the cursor and exits."""
     del number, frame
-    # Not through sys.stderr: while a progress line stands there, what is written to it is shown as text.
+    # Not through sys.stderr: while a progress line is shown, text written there is escaped.
     if os.isatty(_STANDARD_ERROR):
         os.write(_STANDARD_ERROR, _SHOW_CURSOR)
     os._exit(INTERRUPTED)

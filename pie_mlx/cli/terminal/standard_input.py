@@ -11,12 +11,12 @@ import click
 
 
 def piped_text() -> str:
-    """All that is piped in. Raises UsageError where it is not UTF-8."""
+    """Everything that is piped in. Raises UsageError where it is not UTF-8."""
     try:
         text = sys.stdin.read()
-        text.encode()  # where the locale says nothing of an encoding, wrong bytes are read as lone surrogates
+        text.encode()  # without an encoding in the locale, invalid bytes are read as lone surrogates
     except UnicodeError:
-        raise click.UsageError("what is piped in is not UTF-8 text: convert it first, for example with iconv") from None
+        raise click.UsageError("the piped input is not UTF-8 text: convert it first, for example with iconv") from None
     return text
 
 
@@ -30,7 +30,7 @@ def is_piped() -> bool:
 
 
 class MessageSink(Protocol):
-    """A process that is sent messages."""
+    """A process that receives messages."""
 
     async def send(self, message: str) -> None: ...
 
@@ -38,7 +38,7 @@ class MessageSink(Protocol):
 
 
 async def send_typed_lines(process: MessageSink) -> None:
-    """Send the lines that are typed, until there will be no more; none where nobody is there to type."""
+    """Send typed lines until the input ends; none without a terminal."""
     if is_at_terminal():
         lines = typed_lines()
         while (line := await lines.get()) is not None:
@@ -47,7 +47,7 @@ async def send_typed_lines(process: MessageSink) -> None:
 
 
 def typed_lines() -> "asyncio.Queue[str | None]":
-    """Read by a thread, because nothing can wait for a terminal and a socket alike on every system; None is the end."""
+    """Lines of standard input, then None. A thread reads them: waiting for a terminal and a socket is not portable."""
     loop = asyncio.get_running_loop()
     lines: asyncio.Queue[str | None] = asyncio.Queue()
 
@@ -64,7 +64,7 @@ def typed_lines() -> "asyncio.Queue[str | None]":
 
 
 def is_at_terminal() -> bool:
-    """Whether a person may type: a pipe may be a script's, and a command in the background is stopped if it reads."""
+    """Whether the user can type. A pipe may belong to a script; a command in the background is stopped if it reads."""
     try:
         return sys.stdin.isatty() and os.tcgetpgrp(sys.stdin.fileno()) == os.getpgrp()
     except (OSError, ValueError):

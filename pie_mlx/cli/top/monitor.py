@@ -1,4 +1,4 @@
-"""What `pie top` does once its command line is understood."""
+"""Open the source of `pie top` and show it."""
 
 import asyncio
 import os
@@ -26,11 +26,11 @@ from pie_mlx.tui.source.recording import RecordingSource, open_recording
 REPLAY_REFUSAL = "a recording cannot be steered"
 KEYS_FILE = "monitor-keys.toml"
 LOOK_SECONDS = 1.0
-"""How long --json watches an engine, so that there are rates."""
+"""How long --json watches an engine, to measure rates."""
 
 
 @dataclass(frozen=True, slots=True)
-class Monitoring:
+class TopRequest:
     """One use of `pie top`."""
 
     replay: Path | None
@@ -40,7 +40,7 @@ class Monitoring:
     keys: Path | None
 
 
-def monitor(request: Monitoring, common: Common) -> int:
+def monitor(request: TopRequest, common: Common) -> int:
     """Show the monitor until the user leaves. Raises PieError, OSError and click.UsageError before it shows."""
     source, controller = opened(request, common)
     if common.json:
@@ -51,8 +51,8 @@ def monitor(request: Monitoring, common: Common) -> int:
     return _show(source, controller, request)
 
 
-def opened(request: Monitoring, common: Common) -> tuple[Source, Controller]:
-    """What is watched, and what steers it. Raises PieError for a file that is no recording."""
+def opened(request: TopRequest, common: Common) -> tuple[Source, Controller]:
+    """The source to watch, and its controller. Raises PieError for a file that is no recording."""
     if request.replay is not None:
         try:
             return open_recording(request.replay), Bystander(REPLAY_REFUSAL)
@@ -70,7 +70,7 @@ def opened(request: Monitoring, common: Common) -> tuple[Source, Controller]:
     return live, live
 
 
-def _show(source: Source, controller: Controller, request: Monitoring) -> int:
+def _show(source: Source, controller: Controller, request: TopRequest) -> int:
     from pie_mlx.tui.app import MonitorApp
     from pie_mlx.tui.widgets.palette import theme_names
 
@@ -83,7 +83,7 @@ def _show(source: Source, controller: Controller, request: Monitoring) -> int:
 
 
 def _keymap(file: Path | None) -> Keymap:
-    """The file that was named, or the user's own if there is one."""
+    """The named file, else the user's own if it exists."""
     own = pie_home(os.environ) / KEYS_FILE
     if file is None and not own.exists():
         return Keymap({})
@@ -91,7 +91,7 @@ def _keymap(file: Path | None) -> Keymap:
 
 
 def _state_now(source: Source) -> MonitorState:
-    """The state of an engine at this moment; that at the end of a recording. Raises PieError."""
+    """The state of an engine now, or at the end of a recording. Raises PieError."""
     inbox = Inbox()
     if isinstance(source, RecordingSource):
         source.playback.seek_to(1.0)

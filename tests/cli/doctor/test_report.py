@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pie_mlx.cli.doctor.report.crashes import crashes
-from pie_mlx.cli.doctor.report.person import Person
+from pie_mlx.cli.doctor.report.redaction import Redaction
 from pie_mlx.metal import device
 from pie_mlx.metal.check_cases import Case
 from pie_mlx.runtime import machine
@@ -92,7 +92,7 @@ def reported(pie, found, ada, monkeypatch):
         monkeypatch.chdir(ada)
         ended = pie("doctor", "--report")
         assert ended.err == ""
-        assert (ended.code, ended.out) == (0, "pie-report.json: look it through, then attach it to an issue\n")
+        assert (ended.code, ended.out) == (0, "pie-report.json: read it through, then attach it to an issue\n")
         text = (ada / "pie-report.json").read_text()
         return text, json.loads(text)
 
@@ -189,9 +189,9 @@ def test_a_report_with_kernels_alone_is_a_wrong_command_line(pie):
 
 
 def test_a_name_is_hidden_as_a_word_and_not_inside_of_others():
-    ada = Person(Path("/Users/ada"), "ada", "ada-mac.local")
-    assert ada.hide("ada: /Users/ada/x, Canada, ada-mac.local, adapter") == "USER: ~/x, Canada, HOST, adapter"
-    assert Person(Path("/"), "", "").hide("/a b") == "/a b"
+    ada = Redaction(Path("/Users/ada"), "ada", "ada-mac.local")
+    assert ada.redact("ada: /Users/ada/x, Canada, ada-mac.local, adapter") == "USER: ~/x, Canada, HOST, adapter"
+    assert Redaction(Path("/"), "", "").redact("/a b") == "/a b"
 
 
 CRASH = {

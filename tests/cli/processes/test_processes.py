@@ -106,7 +106,7 @@ def test_without_an_engine_and_logs_there_is_nothing_to_ask(pie, tmp_path, monke
     monkeypatch.setenv("PIE_HOME", str(tmp_path))
     assert pie("logs").err == (
         "pie: no engine is running, and nothing is recorded\n"
-        "     try: programs that run on 'pie serve' are recorded; what ran without it has left no log\n"
+        "     try: programs on 'pie serve' are recorded; others leave no log\n"
     )
 
 

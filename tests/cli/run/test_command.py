@@ -32,7 +32,7 @@ def demo(tmp_path):
         (["run", "demo", "-m", "Pie.toml"], "an installed program has its own"),
         (["run", "a.py", "extra"], "unexpected extra argument"),
         (["run", "a.py", "--input", "{}", "--", "--a", "1"], "exclude each other"),
-        (["run", "https://x.com/a.py"], "https://x.com/a.py: a URL is not run: download it first"),
+        (["run", "https://x.com/a.py"], "https://x.com/a.py: a URL cannot be run: download it first"),
         (["run", "a.py", "--timeout", "0"], "--timeout"),
         (["run", "a.py", "--timeout", "nan"], "nan is not a finite number."),
         (["run", "a.py", "--timeout", "abc"], "'abc' is not a valid number."),
@@ -41,8 +41,8 @@ def demo(tmp_path):
         (["run", "a.py", "--input", "@/nothing/there"], "No such file"),
         (["run", "a.py", "--port", "65536"], "--port"),
         (["run", "a.py", "--log", "/nothing/there"], "--log /nothing/there: No such file"),
-        (["--url", "ws://127.0.0.1:1", "run", "a.py", "--port", "0"], "--url names an engine that runs"),
-        (["--url", "ws://127.0.0.1:1", "run", "a.py", "--log", "events"], "--url names an engine that runs"),
+        (["--url", "ws://127.0.0.1:1", "run", "a.py", "--port", "0"], "--url names a running engine"),
+        (["--url", "ws://127.0.0.1:1", "run", "a.py", "--log", "events"], "--url names a running engine"),
     ],
 )
 def test_wrong_command_lines_end_with_2(pie, words, why):

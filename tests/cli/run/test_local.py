@@ -153,7 +153,7 @@ def test_a_module_that_is_not_there_shows_the_import_and_nothing_of_how_imports_
     assert [line.strip() for line in lines if line.startswith("  ")] == [
         f'File "{tmp_path}/a.py", line 1, in <module>',
         "import not_there",
-        "try: 'pie check' of its path names what cannot be imported, and why",
+        "try: 'pie check' of its path lists the imports that fail, and why",
     ]
 
 

@@ -122,7 +122,7 @@ def test_without_a_script_it_runs_the_package(tmp_path):
 
 
 def test_a_name_that_no_description_can_hold_is_refused(tmp_path):
-    with pytest.raises(ConfigError, match="no service can be given"):
+    with pytest.raises(ConfigError, match="a service cannot have"):
         supervisor.engine_here(tmp_path / "a\nb", None, {}, "pie")
 
 

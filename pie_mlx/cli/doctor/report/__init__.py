@@ -1,4 +1,4 @@
-"""`pie doctor --report`: one file with what a maintainer needs to know of a machine, and nothing of its owner."""
+"""`pie doctor --report`: one file with the facts of a machine that a maintainer needs, and nothing about its owner."""
 
 import getpass
 import json
@@ -12,8 +12,8 @@ from typing import Any
 
 from pie_mlx.cli.doctor.report.crashes import crashes
 from pie_mlx.cli.doctor.report.machine import device, kernel_cases, kernel_record, machine, versions
-from pie_mlx.cli.doctor.report.person import Person
 from pie_mlx.cli.doctor.report.processes import last_processes
+from pie_mlx.cli.doctor.report.redaction import Redaction
 from pie_mlx.cli.doctor.report.settings import configuration, secrets, variables
 from pie_mlx.cli.options import Common
 from pie_mlx.config import pie_home
@@ -28,7 +28,7 @@ FILE = Path("pie-report.json")
 
 
 def write_report(lines: Sequence[Diagnosis], common: Common, output: Path | None) -> int:
-    """Write the report, say where it is, and answer the exit code. Raises ConfigError."""
+    """Write the report, print its path, and return the exit code. Raises ConfigError."""
     file = output or FILE
     content = json.dumps(_report(lines, common, os.environ), indent=2, ensure_ascii=False)
     try:
@@ -39,16 +39,16 @@ def write_report(lines: Sequence[Diagnosis], common: Common, output: Path | None
     if common.json:
         print(json.dumps({"file": str(file)}))
     else:
-        print(file if common.quiet else f"{file}: look it through, then attach it to an issue")
+        print(file if common.quiet else f"{file}: read it through, then attach it to an issue")
     return 0
 
 
 def _report(lines: Sequence[Diagnosis], common: Common, environment: Mapping[str, str]) -> Any:
-    """Plain data. What cannot be found out is told in its place."""
+    """Plain data. A part that fails holds its error instead."""
     file, user_home = common.config, Path.home()
     user = attempt(getpass.getuser)  # an account may have no name
     name = "" if isinstance(user, Trouble) else user
-    person = Person(user_home, name, socket.gethostname(), secrets(file, environment))
+    redaction = Redaction(user_home, name, socket.gethostname(), secrets(file, environment))
     looks = {
         "versions": versions,
         "machine": machine,
@@ -61,6 +61,6 @@ def _report(lines: Sequence[Diagnosis], common: Common, environment: Mapping[str
         "crashes": lambda: crashes(user_home / "Library" / "Logs" / "DiagnosticReports"),
     }
     found = {name: attempt(look) for name, look in looks.items()}
-    told = {name: {"failed": part.message} if isinstance(part, Trouble) else part for name, part in found.items()}
+    parts = {name: {"failed": part.message} if isinstance(part, Trouble) else part for name, part in found.items()}
     made_at = datetime.now(UTC).isoformat(timespec="seconds")
-    return person.hide({"made_at": made_at, "checks": [asdict(line) for line in lines], **told})
+    return redaction.redact({"made_at": made_at, "checks": [asdict(line) for line in lines], **parts})

@@ -1,4 +1,4 @@
-"""What macOS has written down about crashes in MLX."""
+"""Crash reports of macOS that involve MLX."""
 
 import heapq
 from collections.abc import Mapping
@@ -15,9 +15,9 @@ _BODY = ("exception", "termination", "asi")
 
 
 def crashes(folder: Path) -> list[dict[str, Any]]:
-    """The newest crashes of Pythons that had MLX loaded: when, what ended them, and the frames of the thread that did.
+    """The newest crashes of Python processes with MLX loaded: time, cause, and the frames of the crashed thread.
 
-    `folder` is ~/Library/Logs/DiagnosticReports; there is none elsewhere.
+    `folder` is ~/Library/Logs/DiagnosticReports, which exists only on macOS.
     """
     files = (file for file in folder.glob("*.ips") if file.name.lower().startswith(("python", "pie")))
     newest = heapq.nlargest(LOOKED_AT, files, key=lambda file: file.lstat().st_mtime)
@@ -26,7 +26,7 @@ def crashes(folder: Path) -> list[dict[str, Any]]:
 
 
 def _crash(file: Path) -> dict[str, Any]:
-    """Nothing for a file of another kind, and for a crash of something else."""
+    """Empty for other files, and for crashes without MLX."""
     try:
         first, _, rest = read_limited(file, LIMIT_BYTES).partition(b"\n")
         head, body = json_object(first), json_object(rest)

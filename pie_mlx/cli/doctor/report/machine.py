@@ -1,4 +1,4 @@
-"""The machine, what is installed on it, its GPU and what the kernels do there."""
+"""The machine, its software, its GPU, and the results of the kernels on it."""
 
 import os
 import platform
@@ -28,14 +28,14 @@ NUMBERS = (
 
 
 def versions() -> dict[str, str]:
-    """By name, of pie-mlx, Python and the libraries that are installed."""
+    """Versions by name: pie-mlx, Python and the installed libraries."""
     installed = {one.name: one.version for one in metadata.distributions()}
     libraries = {name: installed[name] for name in LIBRARIES if name in installed}
     return {"pie-mlx": pie_mlx.__version__, "python": sys.version, **libraries}
 
 
 def machine() -> dict[str, Any]:
-    """Chip, memory and system, as far as the system tells them."""
+    """Chip, memory and system, as far as they are known."""
     return {
         **this_machine()._asdict(),
         "kernel": platform.release(),
@@ -47,7 +47,7 @@ def machine() -> dict[str, Any]:
 
 
 def device() -> dict[str, Any]:
-    """What MLX says of its devices."""
+    """The devices, as MLX reports them."""
     import mlx.core as mx
 
     default = "gpu" if mx.default_device() == mx.gpu else "cpu"
@@ -60,7 +60,7 @@ def device() -> dict[str, Any]:
 
 
 def kernel_record(environment: Mapping[str, str]) -> Any:
-    """What was recorded about the kernels, None if nothing was. Raises OSError, InvalidArgumentError."""
+    """The record of the kernels, None if there is none. Raises OSError, InvalidArgumentError."""
     from pie_mlx.metal.record import record_file
 
     file = record_file(environment)
@@ -68,7 +68,7 @@ def kernel_record(environment: Mapping[str, str]) -> Any:
 
 
 def kernel_cases(common: Common) -> Any:
-    """Every case of every kernel, run now where there is an Apple GPU: elsewhere tests do that."""
+    """Run every kernel case now, on an Apple GPU only: elsewhere the test suite does."""
     import mlx.core as mx
 
     from pie_mlx.metal.device import has_apple_gpu

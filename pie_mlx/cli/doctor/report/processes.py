@@ -1,4 +1,4 @@
-"""How the last processes went: kinds, times and sizes of what they gave out, and nothing that they said."""
+"""The last processes: kinds, times and sizes of their output, never its contents."""
 
 import time
 from pathlib import Path

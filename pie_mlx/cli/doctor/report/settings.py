@@ -1,4 +1,4 @@
-"""Variables and configuration: what a maintainer may see of them, and what nobody else may."""
+"""Environment variables and configuration, without the values that may be private."""
 
 import re
 import typing
@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from pie_mlx.cli.doctor.report.person import HIDDEN
+from pie_mlx.cli.doctor.report.redaction import HIDDEN
 from pie_mlx.config import Setting, config_file, load_config
 from pie_mlx.config.schema import KEYS, key_of
 from pie_mlx.documents import toml_document
 from pie_mlx.errors import InvalidArgumentError, PieError
 
 PUBLIC_VARIABLES = ("MLX_", "PIE_METAL", "PIE_FAST_BLAS", "OMP_", "OPENBLAS_")
-"""How the names begin of variables whose values are told."""
+"""Prefixes of variables whose values are reported."""
 NAMED_VARIABLES = ("PIE_", "HF_", "PYTHON")
-"""And of those of which it is told that they are set."""
+"""Prefixes of variables that are only reported as set."""
 NAMES_OF_MODELS = ("hf_repo", "name", "revision", "draft_model")
 _SECRET_NAME = re.compile(r"^PIE_|KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH|COOKIE|URL|PROXY", re.IGNORECASE)
 
@@ -27,7 +27,7 @@ def variables(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def configuration(file: Path | None, environment: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Every value that is not the default, hidden where it could be somebody's own. Raises ConfigError."""
+    """Every value that is not the default; values that may be private are hidden. Raises ConfigError."""
     return {
         path: {"value": setting.value if _is_public(path, setting.value) else HIDDEN, "origin": setting.origin}
         for path, setting in _own_settings(file, environment).items()
@@ -35,7 +35,7 @@ def configuration(file: Path | None, environment: Mapping[str, str]) -> dict[str
 
 
 def secrets(file: Path | None, environment: Mapping[str, str]) -> frozenset[str]:
-    """Texts that must not be in a report: those of the configuration, also one that does not hold, and of variables."""
+    """Texts that must not appear in a report: from variables, and from the configuration even if it is invalid."""
     named = {value for name, value in environment.items() if _is_secret(name)}
     try:
         own = _own_settings(file, environment)
@@ -84,7 +84,7 @@ def _choices_of(hint: Any) -> set[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Those in nested lists and tables."""
+    """All texts in nested lists and tables."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Whether the engine that runs serves the model a command names."""
+"""Whether a running engine serves the model that a command names."""
 
 import os
 import sys
@@ -13,23 +13,23 @@ DUMMY = "random tokens"
 
 
 def served_source(settings: EngineSettings) -> str:
-    """What an engine with these settings serves, whatever it is called."""
+    """The identity of the model with these settings, whatever its name."""
     return DUMMY if settings.dummy else model_identity(settings.model, settings.revision)
 
 
-def engine_with(wanted: str, settings: EngineSettings, home: Path, *, quiet: bool) -> Address | None:
-    """The engine that runs, if it serves the model called `wanted`, which has these settings.
+def reusable_engine(wanted: str, settings: EngineSettings, home: Path, *, quiet: bool) -> Address | None:
+    """The running engine, if it serves the model `wanted` with these settings.
 
-    Where one runs that does not, a line on standard error says that there will be two.
+    If it serves another one, a line on standard error says that a second engine starts.
     """
     if url := os.environ.get("PIE_URL"):
-        theirs = f"what {url} serves is not known"
+        theirs = f"the model of {url} is unknown"
     elif (found := local_engine(home)) is None:
         return None
     elif _serves(found, wanted, settings):
         return Address(found.url, found.socket)
     else:
-        theirs = f"the one that runs serves {_told(found)}"
+        theirs = f"the running one serves {_described(found)}"
     if not quiet:
         print(f"pie: a second engine is started for {wanted}: {theirs}", file=sys.stderr)
     return None
@@ -37,10 +37,10 @@ def engine_with(wanted: str, settings: EngineSettings, home: Path, *, quiet: boo
 
 def _serves(engine: LocalEngine, wanted: str, settings: EngineSettings) -> bool:
     source = served_source(settings)
-    # A name that means nothing here, neither a directory nor a model of ours, can be what the engine calls its model.
+    # A name that is neither a directory nor a model here may be the engine's own name for its model.
     is_its_name = wanted == engine.model == source and engine.source != DUMMY
     return source == engine.source or is_its_name
 
 
-def _told(engine: LocalEngine) -> str:
+def _described(engine: LocalEngine) -> str:
     return DUMMY if engine.source == DUMMY else engine.model or "another model"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pie_mlx.cli.engine.sharing import DUMMY, served_source
+from pie_mlx.cli.engine.reuse import DUMMY, served_source
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.run.dispatch import chosen_engine
 from pie_mlx.cli.run.request import RunRequest
@@ -58,7 +58,7 @@ def test_an_engine_that_serves_the_model_is_used(serving, tmp_path, capsys, serv
 def test_a_second_engine_is_announced_with_the_model_of_the_first(serving, capsys, served, wanted, theirs):
     serving(served)
     assert chosen(wanted) is None
-    said = f"pie: a second engine is started for {wanted}: the one that runs serves {theirs}\n"
+    said = f"pie: a second engine is started for {wanted}: the running one serves {theirs}\n"
     assert capsys.readouterr().err == said
 
 
@@ -77,7 +77,7 @@ def test_an_engine_elsewhere_is_not_asked_for_its_model(serving, capsys, monkeyp
     serving("./m4")
     monkeypatch.setenv("PIE_URL", "ws://elsewhere:1")
     assert chosen("./m4") is None
-    assert capsys.readouterr().err.endswith("what ws://elsewhere:1 serves is not known\n")
+    assert capsys.readouterr().err.endswith("the model of ws://elsewhere:1 is unknown\n")
 
 
 def test_the_configured_name_of_a_model_means_what_it_is(serving, tmp_path):

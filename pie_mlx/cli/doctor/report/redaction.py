@@ -1,4 +1,4 @@
-"""Takes out of a report who and where somebody is, and what only they know."""
+"""Removes the user's identity, paths and secrets from a report."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -8,28 +8,28 @@ from typing import Any, cast
 
 HIDDEN = "(hidden)"
 SHORTEST_SECRET = 4
-"""Shorter texts stand in places where they mean something else."""
+"""Shorter secrets stay: they also occur by chance in other text."""
 _CREDENTIALS = re.compile(r"(?<=://)[^\s/@]+@")
 _MAIL_ADDRESS = re.compile(r"\b[\w.+-]+@(?:[\w-]+\.)+[A-Za-z]{2,}\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
-    """Whose machine it is: the home directory, the names of the account and of the machine, and secrets."""
+class Redaction:
+    """What must not appear in a report: the home directory, the names of the account and the machine, and secrets."""
 
     home: Path
     user: str
     host: str
     secrets: frozenset[str] = frozenset()
 
-    def hide(self, value: Any) -> Any:
-        """The same plain data, its texts without any of that."""
+    def redact(self, value: Any) -> Any:
+        """The same data, with every text redacted."""
         if isinstance(value, str):
             return self._text(value)
         if isinstance(value, Mapping):
-            return {key: self.hide(each) for key, each in cast("Mapping[str, Any]", value).items()}
+            return {key: self.redact(each) for key, each in cast("Mapping[str, Any]", value).items()}
         if isinstance(value, list | tuple):
-            return [self.hide(each) for each in cast("Iterable[Any]", value)]
+            return [self.redact(each) for each in cast("Iterable[Any]", value)]
         return value
 
     def _text(self, text: str) -> str:
