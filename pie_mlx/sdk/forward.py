@@ -23,7 +23,7 @@ from pie_mlx.sdk.output import Output, ProbeHandle, SampleHandle
 
 
 class Forward:
-    """A pass over a context, from `Context.forward()`. Pages are reserved and committed by themselves (P10).
+    """A pass over a context, from `Context.forward()`. Pages are reserved and committed automatically (P10).
 
     Building it sends nothing; `execute()` sends one message. It keeps its context alive.
     """

@@ -166,7 +166,7 @@ class Generator:
         result = self._cut(chosen, self._remaining)
         if result.fed:
             self._keep(result, grammar_ended=self._constraints.feed_matchers(result.fed))
-            self._drafting.accept(chosen)
+            self._drafting.record_produced(chosen)
         return result.kept
 
     def __aiter__(self) -> Self:
@@ -194,7 +194,7 @@ class Generator:
         """Run to the end; the visible text, without reasoning and tool calls."""
         from pie_mlx.sdk._generation.transcript import visible_text
 
-        said = self._pending.already_said
+        said = self._pending.decoder_prefix
         return visible_text(self._handle.model, said, await self.collect_tokens())
 
     async def collect_json(self, *, schema: Any = None, parse: Parse | None = None) -> Any:
@@ -230,7 +230,7 @@ class Generator:
         result = self._cut(produced, remaining)
         self._score += sum(sampled.logprobs[: len(result.fed)])
         self._keep(result, grammar_ended=reply.grammar_terminated, in_kv=reply.kept)
-        self._drafting.accept(produced)
+        self._drafting.record_produced(produced)
         return Output(reply, readings.spans, tokens=result.kept, auto_sampler=drawn)
 
     def _request(self, readings: Readings, *, most: int) -> calls.Forward:
@@ -288,7 +288,7 @@ class Generator:
 
     async def _send(self, request: calls.Forward) -> calls.ForwardReply:
         pending = self._pending
-        tokens = pending.take()
+        tokens = pending.drain()
         self._step_runs = True
         try:
             return await self._handle.run(request, lambda: pending.give_back(tokens))
@@ -343,9 +343,9 @@ class Generator:
         return cut(tokens, self._stops | self._constraints.end_tokens, remaining)
 
     def _keep(self, result: Cut, *, grammar_ended: bool, in_kv: int = 0) -> None:
-        self._constraints.accept(result.fed)
+        self._constraints.record_accepted(result.fed)
         self._generated += len(result.kept)
-        self._pending.add(result.kept, in_kv)
+        self._pending.append_to_turn(result.kept, in_kv)
         if grammar_ended:
             self._ended = "grammar"
         elif result.stopped:

@@ -8,7 +8,7 @@ from pie_mlx.sdk._calls.checks import checked_text
 
 
 class Grammar:
-    """What constrained text must look like. It compiles when a matcher or a Generator is built on it."""
+    """The form of constrained text. It compiles when a matcher or a Generator is built on it."""
 
     def __init__(self, source: GrammarSource) -> None:
         self.source = source
@@ -29,9 +29,9 @@ class Grammar:
     ) -> "Grammar":
         """JSON obeying a schema, given as JSON text or a dict.
 
-        With `strict`, an object that declares properties and says nothing of others is closed (G13) and a `format` must
-        be kept; without, the schema is taken as JSON Schema defines it, where formats restrict nothing. What cannot be
-        enforced is refused when it compiles; with `lenient` it is ignored and told in `Matcher.warnings`.
+        With `strict`, an object that declares properties and says nothing of others is closed (G13), and a `format` is
+        enforced; otherwise the schema means what JSON Schema defines, where formats restrict nothing. A keyword that
+        cannot be enforced is refused at compilation; with `lenient` it is ignored and listed in `Matcher.warnings`.
 
         Properties come in the schema's order, and constants as the schema spells them. With `every_spelling`, up to
         four properties of an object may come in any order, and a whole number among constants may end in `.0`.

@@ -47,8 +47,8 @@ class Tokenizer:
 
 
 class Model:
-    """A model the engine has loaded. `info` is what the engine said of it, `host` the engine it lives in, `template`
-    the variables of its chat template as JSON text."""
+    """A model the engine has loaded. `info` is the engine's description of it, `host` the engine, `template` the
+    variables of its chat template as JSON text."""
 
     def __init__(self, info: ModelInfo, host: Link, template: str = "") -> None:
         self.info = info
@@ -57,10 +57,10 @@ class Model:
 
     @classmethod
     def load(cls, name: str, *, template: Mapping[str, Any] | None = None) -> "Model":
-        """Bind to a loaded model. `template` sets variables of its chat template in all that is written for it, such as
+        """Bind to a loaded model. `template` sets variables of its chat template for every turn, such as
         `{"enable_thinking": False}` or `{"reasoning_effort": "high"}`; `template_variables` names them.
 
-        Raises ModelNotFoundError listing the names there are; InvalidArgumentError for a variable the template does not
+        Raises ModelNotFoundError listing the loaded models; InvalidArgumentError for a variable the template does not
         read, listing those it reads; InvalidTypeError for values that are no JSON.
         """
         host, variables = current_host(), _variables(template)
@@ -73,7 +73,7 @@ class Model:
 
     @property
     def template_variables(self) -> list[str]:
-        """What its chat template reads besides the conversation, sorted."""
+        """The variables its chat template reads besides the conversation, sorted."""
         return list(self.info.template_variables)
 
     def tokenizer(self) -> Tokenizer:
@@ -87,12 +87,12 @@ class Model:
 def checked_model(model: object) -> Model:
     """The model itself. Raises InvalidTypeError for anything else."""
     if not isinstance(model, Model):
-        raise InvalidTypeError(f"model: got {type(model).__name__}", hint="pass what Model.load(name) answers")
+        raise InvalidTypeError(f"model: got {type(model).__name__}", hint="pass what Model.load(name) returns")
     return model
 
 
 def _variables(template: Mapping[str, Any] | None) -> str:
-    """As JSON text, the same for equal ones."""
+    """JSON text, the same for equal variables."""
     if not template:
         return ""
     try:

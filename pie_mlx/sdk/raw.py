@@ -6,7 +6,7 @@ from pie_mlx.sdk._context.handle import ContextHandle
 
 
 class RawContext:
-    """What `Context.inner()` gives: the context's pages by hand. It keeps the context alive."""
+    """The pages of a context, from `Context.inner()`. It keeps the context alive."""
 
     def __init__(self, handle: ContextHandle) -> None:
         self._handle = handle

@@ -53,7 +53,7 @@ class Decoder(QueueDecoder[AnyEvent]):
     def _begin(self) -> None:
         self._block: list[str] = []
 
-    def _take(self, item: Item) -> None:
+    def _on_item(self, item: Item) -> None:
         match item:
             case ReasoningStart():
                 self._block = []

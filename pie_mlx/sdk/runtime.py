@@ -7,7 +7,7 @@ from pie_mlx.sdk._calls.host import current_host
 __all__ = ["Child", "instance_id", "launch", "models", "spawn", "username", "version"]
 
 spawn = launch
-"""`launch`; the child that nobody asks about is forgotten once it has ended."""
+"""The same as `launch`. The engine forgets a child that has ended once its handle is gone."""
 
 
 def models() -> list[str]:

@@ -1,4 +1,4 @@
-"""Figures of the page market, from the latest settlement (M14)."""
+"""Figures of the page market, as of its latest settlement (M14)."""
 
 from pie_mlx.calls import ReadMarket
 from pie_mlx.sdk._calls.host import current_host

@@ -12,7 +12,7 @@ __all__ = ["receive", "receive_file", "send", "send_file"]
 
 
 def send(message: Any) -> None:
-    """Send a message: a str as it is, anything else as JSON (I3).
+    """Send a message: a str unchanged, anything else as JSON (I3).
 
     Raises InvalidTypeError for what JSON cannot hold, InvalidArgumentError for text that is not Unicode.
     """

@@ -45,13 +45,13 @@ AnyEvent = Idle | Start | Call
 
 
 class Decoder(QueueDecoder[AnyEvent]):
-    """The tool calls of a reply (D6). With `schemas`, calls of other tools are none, and untyped values are converted
-    as the schemas say; a `chat.Decoder` with the same ones gives those calls as text."""
+    """The tool calls of a reply (D6). With `schemas`, calls of other tools are ignored, and untyped values get the
+    types of the schemas; a `chat.Decoder` with the same schemas gives the ignored calls as text."""
 
     def __init__(self, model: Model, schemas: Iterable[str | dict[str, Any]] = ()) -> None:
         super().__init__(model, Idle(), schema_texts(schemas))
 
-    def _take(self, item: Item) -> None:
+    def _on_item(self, item: Item) -> None:
         match item:
             case CallStart():
                 self._queue.append(Start())
@@ -87,7 +87,7 @@ def parse_call(model: Model, text: str, schemas: Iterable[str | dict[str, Any]] 
 def native_grammar(model: Model, schemas: Iterable[str | dict[str, Any]]) -> Grammar | None:
     """The model's own format of calls of these tools; None for a model without an enforceable one (D7).
 
-    Nothing comes before the first call but, where replies are made of messages (gpt-oss), a message of thought.
+    Only a message of reasoning may come before the first call, where replies are made of messages (gpt-oss).
     """
     source = GrammarSource("tools", schemas=schema_texts(schemas))
     return None if _compile(model, source) is None else Grammar(source)

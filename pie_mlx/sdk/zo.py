@@ -6,7 +6,7 @@
         scores = [await score(adapter, zo_seed=seed) for seed in seeds]
         zo.update(adapter, scores, seeds, max_sigma=0.1)
 
-The noise of a seed is a pure function of the seed: the engine makes it again for the update.
+The noise is a pure function of the seed: the engine computes it again for the update.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Adapter folders on the program's side: the engine opens no path that a program names."""
+"""Adapter folders, read and written by the program: the engine opens no path that a program names."""
 
 import os
 from os import PathLike
@@ -41,7 +41,7 @@ def write_folder(path: "str | PathLike[str]", config: str, weights: bytes) -> No
 
 
 def send(host: Link, adapter: int, config: str, weights: bytes) -> AdapterState:
-    """Bring weights into use. Raises what the engine raises."""
+    """Upload weights in parts. Raises what the engine raises."""
     offsets = range(0, len(weights), PART_BYTES) or (0,)
     for offset in offsets:
         part = weights[offset : offset + PART_BYTES]

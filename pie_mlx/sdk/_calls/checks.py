@@ -1,4 +1,4 @@
-"""Tokens and texts as programs pass them."""
+"""Checks of the tokens, texts and numbers that programs pass."""
 
 from collections.abc import Iterable
 from operator import index
@@ -6,7 +6,7 @@ from operator import index
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
 
 MOST_TOKENS = (1 << 63) - 1
-"""More than any text comes to, and than a call carries: higher limits and horizons mean this."""
+"""The largest limit or horizon that a call carries: higher ones mean this."""
 
 
 def token_list(tokens: Iterable[int], vocabulary_size: int) -> list[int]:

@@ -11,9 +11,9 @@ from pie_mlx.sdk._calls.payload import json_text
 
 
 class Child:
-    """A launched program. Letting go of it leaves the program running.
+    """A launched program, which keeps running when this handle is dropped.
 
-    `pid` is its process id, which `pie ps` and clients know too.
+    `pid` is its process id, the same that `pie ps` and clients show.
     """
 
     def __init__(self, host: Link, pid: str) -> None:
@@ -22,7 +22,7 @@ class Child:
         self._outcome: ChildOutcome | None = None
 
     async def result(self) -> Any:
-        """What it returned: text as it is, otherwise what its JSON says. May be awaited more than once.
+        """Its return value: text as it is, otherwise the value of its JSON. May be awaited more than once.
 
         Raises ChildFailedError with the `child_type`, `child_code` and `child_message` of the error that ended it, and
         ProcessCancelledError when it was cancelled.
@@ -32,7 +32,7 @@ class Child:
         return _value(self.pid, self._outcome)
 
     def cancel(self) -> None:
-        """Ask it to end; it and what it launched are given up after a grace. Not an error when it has ended."""
+        """Ask it to end; after a grace period the engine abandons it and its children. No error when it has ended."""
         self._host.call(CancelChild(self.pid))
 
     def __del__(self) -> None:

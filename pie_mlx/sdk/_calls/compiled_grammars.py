@@ -1,4 +1,4 @@
-"""Matchers of the grammars a program uses again."""
+"""Matchers of grammars that a program uses repeatedly."""
 
 import itertools
 import threading
@@ -9,17 +9,17 @@ import msgspec
 from pie_mlx.calls import CompileGrammar, ForkMatcher, Host, MatcherState, ReleaseMatcher
 
 KEPT_GRAMMARS = 16
-"""Grammars of which a program keeps a matcher that takes nothing, to copy instead of waiting for another one."""
+"""Grammars for which a program keeps an unused matcher, to copy instead of compiling again."""
 
 _own_numbers = itertools.count(-1, -1)
 
 
 class CompiledGrammars:
-    """Matchers that have taken nothing, by the calls that made them. May be used from any thread."""
+    """Unused matchers, by the calls that made them. May be used from any thread."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[bytes, MatcherState] = OrderedDict()
-        self._lock = threading.RLock()  # reentrant: finalizers may strike anywhere
+        self._lock = threading.RLock()  # reentrant: a finalizer may run anywhere
 
     def matcher(self, host: Host, message: CompileGrammar) -> MatcherState | None:
         """A fresh matcher; None when the model has no enforceable native tool format (D7). Raises GrammarError."""
@@ -43,7 +43,7 @@ class CompiledGrammars:
 
 
 def copied(host: Host, state: MatcherState) -> MatcherState:
-    """A copy of a matcher. Only what is asked of the copy itself tells where it is."""
+    """A copy of a matcher. Its state is unknown until the copy itself is asked."""
     number = next(_own_numbers)
     host.post(ForkMatcher(state.matcher, number))
     return MatcherState(number, warnings=state.warnings)

@@ -32,11 +32,11 @@ _watch = _CollectorWatch()
 
 
 class Link:
-    """A host as SDK objects hold it: the same three methods, and a safe way to let go of things from finalizers.
+    """A host as SDK objects hold it: the same three methods, and `drop`, which finalizers can call safely.
 
-    A finalizer may run inside the host's own code (when the collector strikes there) or in a thread of the engine
-    (which holds the exceptions it answered with, hence their frames). That code must not be entered again, so such
-    releases are queued and leave before the next message.
+    A finalizer may run inside the host's own code (when the garbage collector runs there) or in a thread of the engine
+    (which holds the exceptions it answered with, and so their frames). That code is not reentrant, so such releases are
+    queued and sent before the next message.
     """
 
     def __init__(self, host: Host) -> None:
@@ -56,7 +56,7 @@ class Link:
         return await self._host.submit(message)
 
     def post(self, message: Call[Any]) -> None:
-        """Send a message that nobody waits for, before all that is sent later."""
+        """Send a message without waiting for a reply. It arrives before all later messages."""
         self._enter()
         self._host.post(message)
 
@@ -65,7 +65,7 @@ class Link:
         return self._grammars.matcher(self, message)
 
     def drop(self, message: Call[None]) -> None:
-        """Let go of something from a finalizer: posted where that is safe, else before the next message."""
+        """Release something from a finalizer: posted now where that is safe, else before the next message."""
         if sys.is_finalizing():
             return
         if _watch.collecting or threading.get_ident() != self._thread:

@@ -1,4 +1,4 @@
-"""What programs send: text as it is, everything else as JSON text."""
+"""Values that programs send: text as it is, everything else as JSON text."""
 
 import inspect
 import json
@@ -26,7 +26,7 @@ def json_text(what: str, value: Any) -> str:
         raise InvalidTypeError(problem, hint="write 'await' before it")
     try:
         encoded = msgspec.json.encode(value)
-        if b"null" in encoded:  # which msgspec writes for NaN and infinity too
+        if b"null" in encoded:  # msgspec also writes null for NaN and infinity
             json.dumps(msgspec.to_builtins(value), allow_nan=False)
         return encoded.decode()
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
@@ -34,10 +34,10 @@ def json_text(what: str, value: Any) -> str:
 
 
 def spaced_text(what: str, value: Any) -> str:
-    """The text a model reads of a tool or its result: a str as it is, anything else as JSON.
+    """The text of a tool or its result for the model: a str as it is, anything else as JSON.
 
-    Spaced as `json.dumps` does it: that is how the tool results look that models were trained on. Raises
-    InvalidTypeError for what JSON cannot hold, InvalidArgumentError for text that is not Unicode.
+    Spaced as by `json.dumps`, like the tool results that models were trained on. Raises InvalidTypeError for values
+    JSON cannot hold, InvalidArgumentError for text that is not Unicode.
     """
     try:
         text = value if isinstance(value, str) else _spaced(value)

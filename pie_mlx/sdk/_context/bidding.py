@@ -1,4 +1,4 @@
-"""What a context bids for its pages: the automatic bid, overrides and idle scopes (B)."""
+"""The bid of a context for its pages: the automatic bid, overrides and idle scopes (B)."""
 
 import math
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Bidding:
     resume_due: bool = False
 
     def set(self, bid: float) -> float:
-        """Declare a bid by hand; the bid that holds now. Raises InvalidArgumentError for NaN and +infinity (B1)."""
+        """Declare a bid by hand; returns the one in effect. Raises InvalidArgumentError for NaN and +infinity (B1)."""
         wanted = max(number(bid, "set_bid"), 0.0)
         if math.isnan(wanted) or wanted == math.inf:
             raise InvalidArgumentError(f"set_bid: {bid} is no bid", hint="pass a finite number of credits")
@@ -34,7 +34,7 @@ class Bidding:
         return held
 
     def prime(self, horizon: Horizon) -> None:
-        """A Generator takes over: the automatic bid replaces an override (B2, B7)."""
+        """A Generator starts: the automatic bid replaces an override (B2, B7)."""
         if not self.idle_depth:
             self._rebid(horizon)
         self.override = None
@@ -46,7 +46,7 @@ class Bidding:
 
     @property
     def serves_one_pass(self) -> bool:
-        """Whether the bid that holds is for the next pass alone: one set by hand (B2)."""
+        """Whether the bid in effect is for the next pass only: one set by hand (B2)."""
         return self.override is not None and not self.idle_depth
 
     def for_step(self, horizon: Horizon, *, rebid: bool) -> Horizon | None:
@@ -68,7 +68,7 @@ class Bidding:
         self.idle_depth += 1
 
     def leave_idle(self, *, has_pages: bool) -> None:
-        """Close a scope; the outermost one brings the override back, else a fresh automatic bid (B8)."""
+        """Close a scope; the outermost one restores the override, else makes a new automatic bid (B8)."""
         self.idle_depth -= 1
         if self.idle_depth:
             return

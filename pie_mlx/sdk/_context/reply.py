@@ -1,4 +1,8 @@
-"""How far the reply to a cue has come: what a decoder must know to go on in it, and where its answer begins."""
+"""The state of a reply to a cue: what a decoder needs to continue in it, and where its answer begins.
+
+The *lead* of a reply is the header of the message being written, where replies are made of messages. Elsewhere it is
+the end of the thought that the cue has opened, up to the token that closes it.
+"""
 
 import re
 from collections.abc import Collection, Sequence
@@ -7,25 +11,21 @@ from pie_mlx.sdk.detokenizer import token_bytes
 from pie_mlx.sdk.model import Model
 
 _HEADER_TOKENS = 64
-"""No header is longer; what is, is text without one."""
+"""Longer headers do not exist: anything longer is plain text."""
 _BOUNDS = (b"<|start|>", b"<|end|>")
 _CALLED = re.compile(rb"to=functions\.([^\s<]+).*<\|message\|>", re.DOTALL)
 
 
-def follow(model: Model, lead: Sequence[int], tokens: Sequence[int]) -> list[int]:
-    """The lead of a reply that goes on with `tokens`; [] at its beginning.
-
-    Where replies are made of messages it is the header of the message that is being written, as far as there is one;
-    else the end of the thought that the cue has opened, up to the token that closes it.
-    """
+def extended_lead(model: Model, lead: Sequence[int], tokens: Sequence[int]) -> list[int]:
+    """The lead after `tokens`; [] at the beginning of a reply."""
     opening = model.info.formats.answer_opening.encode()
     if model.info.formats.channels:
-        return _follow_messages(model, lead, tokens)
-    return _follow_thought(model, lead, tokens, opening) if opening else []
+        return _header_after(model, lead, tokens)
+    return _thought_after(model, lead, tokens, opening) if opening else []
 
 
-def already_said(model: Model, lead: Sequence[int]) -> list[int]:
-    """What a decoder is to be fed before it goes on behind `lead`: nothing of it is visible text."""
+def decoder_prefix(model: Model, lead: Sequence[int]) -> list[int]:
+    """The tokens to feed a decoder before it continues after `lead`. None of them is visible text."""
     formats = model.info.formats
     if formats.channels:
         return list(lead) if any(token in formats.control_tokens for token in lead) else []
@@ -34,37 +34,37 @@ def already_said(model: Model, lead: Sequence[int]) -> list[int]:
 
 
 def called_tool(model: Model, lead: Sequence[int]) -> str:
-    """The tool that a message behind its header `lead` is written to; "" for another message."""
+    """The tool that the message with the header `lead` calls; "" for any other message."""
     found = _CALLED.search(_spelled(model, lead)) if model.info.formats.channels else None
     return found[1].decode(errors="replace") if found else ""
 
 
 def answer_text(model: Model, tokens: Sequence[int]) -> str:
-    """The text behind the opening of the answer, in a whole reply to a cue; "" where that has not come.
+    """The text after the opening of the answer, in a whole reply to a cue; "" where there is none.
 
-    As the text was held to a grammar, there is no control token in it.
+    The text was generated under a grammar, so it has no control token.
     """
     formats = model.info.formats
     if not formats.channels:
         return model.tokenizer().decode(tokens).partition(formats.answer_opening)[2]
-    if not _spelled(model, follow(model, [], tokens)).endswith(formats.answer_opening.encode()):
+    if not _spelled(model, extended_lead(model, [], tokens)).endswith(formats.answer_opening.encode()):
         return ""
     controls = frozenset(formats.control_tokens)
     begin = max(place for place, token in enumerate(tokens) if token in controls) + 1
     return model.tokenizer().decode(tokens[begin:])
 
 
-def _follow_thought(model: Model, lead: Sequence[int], tokens: Sequence[int], closing: bytes) -> list[int]:
+def _thought_after(model: Model, lead: Sequence[int], tokens: Sequence[int], closing: bytes) -> list[int]:
     followed = list(lead)
     for token in tokens:
         if closing in _spelled(model, followed):
             break
-        # Every token has a byte at least, so that no more of them can hold the closing.
+        # Every token has at least one byte, so the closing fits in so many tokens.
         followed = [*followed, token][-len(closing) :]
     return followed
 
 
-def _follow_messages(model: Model, lead: Sequence[int], tokens: Sequence[int]) -> list[int]:
+def _header_after(model: Model, lead: Sequence[int], tokens: Sequence[int]) -> list[int]:
     header = list(lead)
     for token in tokens:
         is_whole = bool(header) and _is_mark(model, header[-1], (b"<|message|>",))

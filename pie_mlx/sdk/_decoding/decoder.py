@@ -1,4 +1,4 @@
-"""What the three decoders share: a token stream in, one event per call out."""
+"""The base of the three decoders: a token stream in, one event per call out."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ class Piece(Protocol):
 
 
 def make_scanner(model: Model, schemas: Sequence[str] = ()) -> Scanner:
-    """The scanner for how this model speaks."""
+    """The scanner for this model's reply format."""
 
     def parse(text: str) -> list[ParsedToolCall]:
         return model.host.call(ParseToolCall(model.name, text, list(schemas)))
@@ -35,7 +35,7 @@ def make_scanner(model: Model, schemas: Sequence[str] = ()) -> Scanner:
 
 
 class QueueDecoder(Generic[E]):
-    """Queues the events of one stream; how the tokens are cut into feeds makes no difference (D2)."""
+    """Queues the events of one stream; the events do not depend on how the tokens are split into feeds (D2)."""
 
     def __init__(self, model: Model, idle: E, schemas: Sequence[str] = ()) -> None:
         self._model = model
@@ -44,7 +44,7 @@ class QueueDecoder(Generic[E]):
         self.reset()
 
     def feed(self, tokens: Iterable[int]) -> E:
-        """Take tokens and return the oldest event not returned yet, `Idle` when there is none. `feed([])` drains."""
+        """Decode tokens and return the oldest event not yet returned, `Idle` if there is none. `feed([])` drains."""
         for token in integers(tokens, "tokens"):
             self._absorb(self._scanner.feed(token))
         return self._next()
@@ -65,9 +65,9 @@ class QueueDecoder(Generic[E]):
 
     def _absorb(self, items: Iterator[Item]) -> None:
         for item in items:
-            self._take(item)
+            self._on_item(item)
 
-    def _take(self, item: Item) -> None:
+    def _on_item(self, item: Item) -> None:
         """Turn an item of the stream into events, or ignore it."""
         raise NotImplementedError
 

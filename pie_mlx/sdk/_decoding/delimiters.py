@@ -1,4 +1,4 @@
-"""Replies whose reasoning and tool calls stand between delimiters."""
+"""Scanner of replies with reasoning and tool calls between delimiters."""
 
 from collections.abc import Iterator, Mapping
 from typing import Literal
@@ -23,7 +23,7 @@ _Place = Literal["beginning", "text", "reasoning", "call", "bare"]
 
 
 class DelimiterScanner:
-    """A `Scanner`. Delimiters are found in the text, so that they may be one token, several, or part of one."""
+    """A `Scanner`. It finds delimiters in the text, so one may be a token, several tokens, or part of one."""
 
     def __init__(self, formats: Formats, tokens: Mapping[int, bytes], parse: Parse) -> None:
         self._tokens = tokens
@@ -47,7 +47,7 @@ class DelimiterScanner:
             return
         if not self._begun:
             yield from self._begin()
-        self._take(token)
+        self._append(token)
         if self._is_plain():
             yield (ReasoningText if self._place == "reasoning" else VisibleText)(self._buffer)
             self._buffer = ""
@@ -68,7 +68,7 @@ class DelimiterScanner:
 
     def _restart(self) -> None:
         self._begun = False
-        self._is_blank = False  # in reasoning that the cue has opened, with nothing thought yet
+        self._is_blank = False  # in reasoning that the cue has opened, still without text
         self._place: _Place = "beginning"
         self._buffer = ""
         self._marked: list[tuple[int, int, int]] = []  # control tokens in the buffer: start, end, token
@@ -82,7 +82,7 @@ class DelimiterScanner:
             self._is_blank = bool(self._tools.openings)
             yield ReasoningStart()
 
-    def _take(self, token: int) -> None:
+    def _append(self, token: int) -> None:
         if token in self._tokens and token not in self._controls:
             text = self._detokenizer.feed((token,))
             if self._strips_first_space and self._place == "beginning" and not self._buffer:
@@ -95,7 +95,7 @@ class DelimiterScanner:
         self._marked.append((start, len(self._buffer), token))
 
     def _is_plain(self) -> bool:
-        """Whether the buffer is text in which no delimiter can begin, as most of it is."""
+        """Whether no delimiter can begin in the buffer, which is the usual case."""
         suspicious = self._suspicious.get(self._place)
         if suspicious is None or self._marked or self._is_blank or not self._buffer:
             return False
@@ -145,7 +145,7 @@ class DelimiterScanner:
             yield from self._scan_thought()
 
     def _skip_thought(self) -> Iterator[Item]:
-        """A reply that begins with a call has no thought: a grammar of calls leaves no room for the closing."""
+        """A reply that begins with a call has no reasoning: a grammar of calls leaves no room to close it."""
         start = self._buffer.lstrip()
         if any(start.startswith(opening) for opening in self._tools.openings):
             yield from self._emit(len(self._buffer) - len(start))
@@ -191,7 +191,7 @@ class DelimiterScanner:
         yield CallEnd(calls) if calls else VisibleText(raw)
 
     def _emit(self, end: int) -> Iterator[Item]:
-        """Give out the buffer up to `end`, control tokens in it apart."""
+        """Emit the buffer up to `end`, with its control tokens as separate items."""
         item = ReasoningText if self._place == "reasoning" else VisibleText
         start = 0
         for control_start, control_end, token in self._marked:

@@ -29,7 +29,7 @@ _Kind = Literal["header", "text", "reasoning", "call"]
 
 
 class HarmonyScanner:
-    """A `Scanner`. `analysis` is reasoning, a message to a function is a call, everything else is text."""
+    """A `Scanner`. The channel `analysis` is reasoning, a message to a function is a call, everything else is text."""
 
     def __init__(self, formats: Formats, tokens: Mapping[int, bytes], parse: Parse) -> None:
         self._tokens = tokens
@@ -43,13 +43,13 @@ class HarmonyScanner:
         if token in self._stops:
             yield from self.finish()
         elif token in self._tokens and token not in self._controls:
-            yield from self._add(self._detokenizer.feed((token,)))
+            yield from self._append(self._detokenizer.feed((token,)))
         else:
-            yield from self._add(self._detokenizer.finish())
+            yield from self._append(self._detokenizer.finish())
             yield from self._mark(token, self._tokens.get(token, b"").decode(errors="replace"))
 
     def finish(self) -> Iterator[Item]:
-        yield from self._add(self._detokenizer.finish())
+        yield from self._append(self._detokenizer.finish())
         if self._kind == "header" and "<|" not in self._header:
             yield from self._visible(self._header)
         yield from self._close()
@@ -65,7 +65,7 @@ class HarmonyScanner:
         if text:
             yield VisibleText(text)
 
-    def _add(self, text: str) -> Iterator[Item]:
+    def _append(self, text: str) -> Iterator[Item]:
         match self._kind:
             case "header":
                 self._header += text

@@ -1,4 +1,4 @@
-"""What a reply is made of, in the order it comes."""
+"""The items of a reply, in order."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Protocol
 from pie_mlx.calls import ParsedToolCall
 
 Parse = Callable[[str], list[ParsedToolCall]]
-"""The calls in the text of a block, delimiters included; none when it does not parse."""
+"""Parses the text of a block, delimiters included, into its calls; none if it does not parse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
-    """The reply ended; what follows is the next one."""
+    """The reply ended; the next token begins another one."""
 
 
 Item = VisibleText | ReasoningStart | ReasoningText | ReasoningEnd | CallStart | CallEnd | Control | TurnEnd
@@ -65,7 +65,7 @@ class Scanner(Protocol):
     """Splits a token stream into items. Every part of the text is in exactly one item (D4)."""
 
     def feed(self, token: int) -> Iterator[Item]:
-        """The items that are certain with one more token."""
+        """The items that one more token completes."""
         ...
 
     def finish(self) -> Iterator[Item]:

@@ -1,16 +1,16 @@
-"""Finding delimiters in text that arrives piece by piece."""
+"""Find delimiters in text that arrives in pieces."""
 
 from collections.abc import Iterable
 
 
 def first_marker(text: str, markers: Iterable[str]) -> tuple[int, str] | None:
-    """Place and text of the earliest marker, the longest of those at one place; None without any."""
+    """Position and text of the earliest marker, the longest at that position; None if there is none."""
     found = [(place, -len(marker), marker) for marker in markers if (place := text.find(marker)) >= 0]
     return (min(found)[0], min(found)[2]) if found else None
 
 
 def partial_marker(text: str, markers: Iterable[str]) -> int:
-    """The length of the longest end of `text` with which a marker could begin."""
+    """The length of the longest suffix of `text` that could begin a marker."""
     return max((_partial(text, marker) for marker in markers), default=0)
 
 
@@ -31,7 +31,7 @@ class ClosingFinder:
         self._in_string = False
 
     def find(self, block: str) -> int | None:
-        """The place of the closing in the block so far; None while there is none. Looks at each character once."""
+        """The position of the closing in the block so far; None while there is none. Reads each character once."""
         while self._closing:
             if self._in_string:
                 if not self._leave_string(block):

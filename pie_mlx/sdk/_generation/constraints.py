@@ -14,8 +14,8 @@ from pie_mlx.sdk.model import Model
 
 @dataclass(slots=True)
 class _Stepped:
-    """A constraint of the program. Its mask is kept until tokens are accepted, so that a step that failed can be
-    repeated without telling the constraint twice (E3)."""
+    """A constraint of the program. Its mask is kept until tokens are accepted, so that a failed step can be repeated
+    without passing the same tokens to the constraint twice (E3)."""
 
     name: str
     constraint: Constraint
@@ -28,7 +28,7 @@ class _Stepped:
             self.unseen = []
         return self.mask
 
-    def accept(self, tokens: list[int]) -> None:
+    def record_accepted(self, tokens: list[int]) -> None:
         self.unseen += tokens
         self.mask = None
 
@@ -60,7 +60,7 @@ class ConstraintSet:
 
     @property
     def looks_back(self) -> bool:
-        """Whether a constraint of the program must see each token before it can tell what may follow."""
+        """Whether a constraint of the program must see each token before it allows the next."""
         return bool(self._stepped)
 
     @property
@@ -70,7 +70,7 @@ class ConstraintSet:
 
     def attach(self, item: object, stop_tokens: Iterable[int], behind: str = "") -> None:
         """Add a schema, a constraint or a list of them; grammars begin `behind` that text. Raises InvalidTypeError for
-        anything else, InvalidArgumentError for one that is there already, GrammarError."""
+        anything else, InvalidArgumentError for a constraint that was added before, GrammarError."""
         added = [self._entry(one, stop_tokens, behind) for one in _flat(item)]
         _check_apart([*self._stepped, *self._matched, *added])
         for made in added:
@@ -86,9 +86,9 @@ class ConstraintSet:
                 matched.constraint = self._compile(matched.source, stop_tokens, matched.behind)
 
     def logit_mask(self) -> Brle:
-        """What the static mask and the program's constraints allow together; [] is everything.
+        """The tokens that the static mask and the program's constraints all allow; [] is everything.
 
-        Raises EmptyMaskError when that is nothing, and whatever a constraint raises.
+        Raises EmptyMaskError when there are none, and whatever a constraint raises.
         """
         together = brle.combine([self._static, *(stepped.current() for stepped in self._stepped)])
         if not brle.allows_any(together, self._model.info.vocabulary_size):
@@ -104,9 +104,9 @@ class ConstraintSet:
         )
 
     def feed_matchers(self, tokens: list[int]) -> bool:
-        """Advance the grammars by tokens the program chose; whether one of them has ended.
+        """Advance the grammars by tokens the program chose; returns whether one of them has ended.
 
-        Raises GrammarRejectedError and advances none.
+        Raises GrammarRejectedError, and then advances none.
         """
         ended = False
         for done, matched in enumerate(self._matched):
@@ -118,11 +118,11 @@ class ConstraintSet:
                 raise
         return ended
 
-    def accept(self, tokens: list[int]) -> None:
-        """Tell the program's constraints what was accepted, at their next step."""
+    def record_accepted(self, tokens: list[int]) -> None:
+        """Pass accepted tokens to the program's constraints at their next step."""
         if tokens:
             for stepped in self._stepped:
-                stepped.accept(tokens)
+                stepped.record_accepted(tokens)
 
     def _entry(self, item: object, stop_tokens: Iterable[int], behind: str) -> _Matched | _Stepped:
         name = type(item).__name__
@@ -138,7 +138,7 @@ class ConstraintSet:
         return _built(name, constraint)
 
     def _has_header(self, item: Grammar | GrammarSchema) -> bool:
-        """Whether a grammar writes the header of its message itself, as that of calls does."""
+        """Whether the grammar includes the header of its message, as a grammar of calls does."""
         grammar = item if isinstance(item, Grammar) else item.grammar()
         return grammar.source.kind == "tools" and self._model.info.formats.channels
 
@@ -160,13 +160,13 @@ def _built(name: str, constraint: object) -> _Matched | _Stepped:
 
 
 def _check_apart(entries: Sequence[_Matched | _Stepped]) -> None:
-    """Whoever is there twice would be told of each token twice (G12)."""
+    """Refuse the same constraint twice: it would receive each token twice (G12)."""
     seen: set[int] = set()
     for entry in entries:
         state = id(entry.constraint.matcher if isinstance(entry, _Matched) else entry.constraint)
         if state in seen:
             raise InvalidArgumentError(
-                f"constrain: the same {entry.name} is there twice", hint="give it once; Matcher.fork copies a matcher"
+                f"constrain: the same {entry.name} is given twice", hint="give it once; Matcher.fork copies a matcher"
             )
         seen.add(state)
 

@@ -1,4 +1,4 @@
-"""Who guesses ahead for a Generator: nobody, the engine, or the program."""
+"""The source of drafts for a Generator: none, the engine, or the program."""
 
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from pie_mlx.sdk._calls.checks import integers, token_list
 from pie_mlx.sdk.spec import Speculator
 
 NO_LIMIT = 1 << 20
-"""Drafts, or tokens of a step, when no limit is known: more than any of them comes to."""
+"""Stands for no limit of drafts, or of tokens in a step: more than there can be."""
 
 
 class Drafting(Protocol):
@@ -19,19 +19,19 @@ class Drafting(Protocol):
     foreseen: bool
 
     def attach(self) -> None:
-        """The prompt is in the buffer. Raises SpeculationError."""
+        """Called when the prompt is in the buffer. Raises SpeculationError."""
         ...
 
     def check(self) -> None:
-        """Raises SpeculationError when something went wrong since the last draft."""
+        """Raises SpeculationError for a failure since the last draft."""
         ...
 
     def draft(self, position: int, limit: int, stop_tokens: Iterable[int]) -> Speculation | None:
         """At most `limit` drafts from `position` on, None for a plain step. Raises SpeculationError."""
         ...
 
-    def accept(self, tokens: Sequence[int]) -> None:
-        """These were produced; the first was no draft."""
+    def record_produced(self, tokens: Sequence[int]) -> None:
+        """Report the produced tokens; the first was no draft."""
         ...
 
 
@@ -49,7 +49,7 @@ class NoDrafting:
     def draft(self, position: int, limit: int, stop_tokens: Iterable[int]) -> Speculation | None:
         return None
 
-    def accept(self, tokens: Sequence[int]) -> None:
+    def record_produced(self, tokens: Sequence[int]) -> None:
         return
 
 
@@ -67,12 +67,12 @@ class SystemDrafting:
     def draft(self, position: int, limit: int, stop_tokens: Iterable[int]) -> Speculation | None:
         return Speculation(limit, stop_tokens=list(stop_tokens))
 
-    def accept(self, tokens: Sequence[int]) -> None:
+    def record_produced(self, tokens: Sequence[int]) -> None:
         return
 
 
 class ProgramDrafting:
-    """A Speculator drafts. When it fails after a pass, `check` says so before the next, so the pass is not lost."""
+    """A Speculator drafts. When it fails after a pass, `check` raises before the next one, so the pass is not lost."""
 
     foreseen = False
 
@@ -102,7 +102,7 @@ class ProgramDrafting:
         self._drafted = len(tokens)
         return Speculation(limit, tokens, parents, list(stop_tokens)) if tokens else None
 
-    def accept(self, tokens: Sequence[int]) -> None:
+    def record_produced(self, tokens: Sequence[int]) -> None:
         wrong, self._drafted = self._drafted - len(tokens) + 1, 0
         try:
             with _named("accept"):
@@ -116,7 +116,7 @@ class ProgramDrafting:
 
 @contextmanager
 def _named(method: str) -> Generator[None, None, None]:
-    """Whatever the program's own code raises is a SpeculationError (V5)."""
+    """Any exception of the program's own code becomes a SpeculationError (V5)."""
     try:
         yield
     except Exception as error:
@@ -126,7 +126,7 @@ def _named(method: str) -> Generator[None, None, None]:
 
 
 def _checked(drafts: object, position: int, vocabulary_size: int) -> tuple[list[int], list[int] | None]:
-    """Tokens and parents of what a speculator gave (V5)."""
+    """The tokens and parents of a speculator's drafts (V5)."""
     if not isinstance(drafts, tuple | list) or len(drafts) not in (2, 3):  # pyright: ignore[reportUnknownArgumentType]
         raise SpeculationError(
             "speculator: draft() gave no pair of lists",

@@ -1,18 +1,18 @@
-"""JSON Schemas of pydantic models that allow only what pydantic reads. pydantic itself is not imported here."""
+"""JSON Schemas of pydantic models that allow only what pydantic can parse. pydantic itself is not imported here."""
 
 import sys
 from collections.abc import Callable
 from inspect import signature
 from typing import Any, get_args
 
-from pie_mlx.sdk._generation.text_forms import open_set
+from pie_mlx.sdk._generation.string_forms import repeatable_set
 
 Describe = Callable[..., dict[str, Any]]
 
 
 def describer(target: Any) -> tuple[Describe, Callable[[str], Any]] | None:
-    """What pydantic describes a type with, and reads its text with: for a model, a TypeAdapter, and types made of
-    models as `list[Model]`. None for others."""
+    """The functions by which pydantic describes a type and parses its text, for a model, a TypeAdapter, and types made
+    of models such as `list[Model]`. None for other types."""
     if hasattr(target, "model_json_schema"):
         return target.model_json_schema, target.model_validate_json
     if _is_made_of_models(target):
@@ -23,8 +23,8 @@ def describer(target: Any) -> tuple[Describe, Callable[[str], Any]] | None:
 
 
 def readable_schema(describe: Describe) -> dict[str, Any]:
-    """The schema by the type's own generator; where that would allow any text, the number which is also read, or a
-    name that grammars refuse."""
+    """The schema by the type's own generator. Where that would allow any text, it has the equivalent number, or a
+    format name that grammars refuse."""
     generator = signature(describe).parameters.get("schema_generator")
     if generator is None:
         return describe()
@@ -32,14 +32,14 @@ def readable_schema(describe: Describe) -> dict[str, Any]:
 
 
 def _is_made_of_models(target: Any) -> bool:
-    """A model's class comes from pydantic, which is imported then."""
+    """Only if pydantic is imported: a model's class comes from it."""
     return "pydantic" in sys.modules and any(
         hasattr(part, "model_json_schema") or _is_made_of_models(part) for part in get_args(target)
     )
 
 
 class _Readable:
-    """Goes before pydantic's GenerateJsonSchema."""
+    """A mixin in front of pydantic's GenerateJsonSchema."""
 
     def decimal_schema(self, schema: Any) -> dict[str, Any]:
         return next(choice for choice in self._own("decimal_schema", schema)["anyOf"] if choice["type"] == "number")
@@ -51,10 +51,10 @@ class _Readable:
         return {**self._own("json_schema", schema), "format": "json"}
 
     def set_schema(self, schema: Any) -> dict[str, Any]:
-        return open_set(self._own("set_schema", schema))
+        return repeatable_set(self._own("set_schema", schema))
 
     def frozenset_schema(self, schema: Any) -> dict[str, Any]:
-        return open_set(self._own("frozenset_schema", schema))
+        return repeatable_set(self._own("frozenset_schema", schema))
 
     def dict_schema(self, schema: Any) -> dict[str, Any]:
         keys = schema.get("keys_schema", {"type": "any"})

@@ -1,4 +1,4 @@
-"""Structured output: from a Python type to a JSON Schema, and from text back to a value."""
+"""Structured output: a Python type to a JSON Schema, and text back to a value."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -7,7 +7,7 @@ import msgspec
 
 from pie_mlx.errors import InvalidTypeError, StructuredOutputError
 from pie_mlx.sdk._generation.pydantic_schema import Describe, describer, readable_schema
-from pie_mlx.sdk._generation.text_forms import check_forms, with_forms, with_open_sets
+from pie_mlx.sdk._generation.string_forms import check_enforceable, with_patterns, with_repeatable_sets
 from pie_mlx.sdk.constraint import AnyJson, GrammarSchema, JsonSchema
 
 Parse = Callable[[str], Any]
@@ -15,10 +15,10 @@ T = TypeVar("T")
 
 
 def plan_structure(schema: object, parse: Parse | None) -> tuple[GrammarSchema, Parse]:
-    """The schema to generate under, and how to read the text (G11).
+    """The schema to generate under, and the parser of the text (G11).
 
     `schema` is JSON text, a dict, a pydantic model class, a type made of those, a TypeAdapter, or any type msgspec
-    knows (dataclass, Struct, TypedDict, list[int] ...); None is any JSON. Raises InvalidTypeError for other things, and
+    knows (dataclass, Struct, TypedDict, list[int] ...); None is any JSON. Raises InvalidTypeError for other values, and
     for types with a part that no schema describes.
     """
     constraint, reader = _plan(schema)
@@ -49,7 +49,7 @@ def _plan(schema: object) -> tuple[GrammarSchema, Parse]:
 
 
 def _pydantic(target: Any, describe: Describe, parse: Parse) -> tuple[GrammarSchema, Parse]:
-    schema = with_forms(_described(target, lambda: readable_schema(describe)))
+    schema = with_patterns(_described(target, lambda: readable_schema(describe)))
     return JsonSchema(schema), lambda text: parse(_held(text))
 
 
@@ -60,9 +60,9 @@ def _held(text: str) -> str:
 
 
 def _typed(target: Any) -> tuple[GrammarSchema, Parse]:
-    schema = with_forms(_described(target, lambda: msgspec.json.schema(target)))
-    check_forms(target)
-    return JsonSchema(with_open_sets(schema, target)), lambda text: msgspec.json.decode(text, type=target)
+    schema = with_patterns(_described(target, lambda: msgspec.json.schema(target)))
+    check_enforceable(target)
+    return JsonSchema(with_repeatable_sets(schema, target)), lambda text: msgspec.json.decode(text, type=target)
 
 
 def _described(target: Any, describe: Callable[[], T]) -> T:

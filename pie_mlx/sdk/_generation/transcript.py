@@ -1,4 +1,4 @@
-"""Visible text of generated tokens."""
+"""The visible text of generated tokens."""
 
 from collections.abc import Iterator
 
@@ -7,9 +7,9 @@ from pie_mlx.sdk.model import Model
 
 
 def visible_text(model: Model, before: list[int], tokens: list[int]) -> str:
-    """What a chat decoder shows of the tokens: no reasoning, no tool calls. `before` was said already.
+    """The text that a chat decoder gives for the tokens: no reasoning, no tool calls. `before` are those before them.
 
-    A stop token is fed behind them, because only the end of a turn gives out what a decoder holds back (D5).
+    A stop token follows them, because a decoder holds some text back until the end of a turn (D5).
     """
     finished, current = "", ""
     for event in _events(model, before + tokens + model.info.formats.stop_tokens[:1]):

@@ -1,4 +1,4 @@
-"""What contexts are called, each by a label of its own."""
+"""The names of contexts, unique within a program."""
 
 import itertools
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -9,7 +9,7 @@ from pie_mlx.sdk._calls.host import Link
 
 
 class Labels:
-    """Those of one program's contexts, as long as they live."""
+    """The labels of one program's contexts while they live."""
 
     def __init__(self) -> None:
         self._owners: WeakValueDictionary[str, object] = WeakValueDictionary()
@@ -22,8 +22,8 @@ class Labels:
                 f"context name {label!r}: it is taken", hint="give each context a name of its own"
             )
 
-    def claim(self, label: str | None, owner: object) -> str:
-        """The label, or one that no other context has. Raises what `check` does."""
+    def assign(self, label: str | None, owner: object) -> str:
+        """Give the owner this label, or an unused one for None; returns it. Raises what `check` does."""
         self.check(label)
         if label is None:
             label = next(made_up for made_up in self._made_up if made_up not in self._owners)
@@ -31,7 +31,7 @@ class Labels:
         return label
 
     def free(self, label: str, owner: object) -> None:
-        """Let another context have the label, if it is still the owner's."""
+        """Free the label, if it is still the owner's."""
         if self._owners.get(label) is owner:
             del self._owners[label]
 

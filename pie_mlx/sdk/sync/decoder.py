@@ -19,8 +19,8 @@ from pie_mlx.sdk.sync.event import AnyEvent, Done, Text, Thinking, ThinkingDone,
 
 
 class Decoder:
-    """Events of a token stream. Reasoning and tool calls are never visible text; their own events come only when asked
-    for."""
+    """Events of a token stream. Reasoning and tool calls are never visible text; `reasoning` and `tool_use` turn on
+    their own events."""
 
     def __init__(self, model: Model, *, reasoning: bool = False, tool_use: bool = False) -> None:
         self._model = model

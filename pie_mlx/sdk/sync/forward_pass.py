@@ -1,4 +1,4 @@
-"""One pass by hand, on pages reserved by hand."""
+"""One pass built by hand, on pages reserved by hand."""
 
 from collections.abc import Sequence
 from typing import Self
@@ -14,7 +14,7 @@ from pie_mlx.sdk.sync.context import Context
 
 
 class ForwardPass:
-    """Built up by its methods, run once by `execute`. It reserves and commits no pages: `ctx.inner()` does.
+    """Built by its methods, run once by `execute`. It reserves and commits no pages: `ctx.inner()` does.
 
     Raises KvCapacityError at `execute` when the input does not fit the pages reserved (F12).
     """
@@ -50,8 +50,8 @@ class ForwardPass:
         return self
 
     def input_speculative_tokens(self, tokens: Sequence[int], positions: Sequence[int]) -> Self:
-        """Add drafts behind the input. The one sampler, at the last input, answers every token that was verified; the
-        drafts among these stay in KV (V2, V3). Raises SpeculationError for positions that do not follow the input's.
+        """Add drafts after the input. The only sampler, at the last input, returns every verified token; the drafts
+        among these stay in KV (V2, V3). Raises SpeculationError for positions that do not follow the input's.
         """
         first = self._positions[-1] + 1 if self._positions else 0
         if not self._positions or list(positions) != list(range(first, first + len(tokens))):
@@ -91,7 +91,7 @@ class ForwardPass:
         return self
 
     def execute(self) -> list[calls.AnyResult]:
-        """Run the pass; one result per index, in the order they were asked for. When it raises, everything is as before
+        """Run the pass; one result per index, in the order of the requests. When it raises, everything is as before
         and it can be executed again; after it ran, StepConsumedError.
 
         Raises InvalidArgumentError without context or input, and what passes raise.

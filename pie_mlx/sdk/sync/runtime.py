@@ -12,14 +12,14 @@ __all__ = ["Child", "input", "instance_id", "launch", "models", "spawn", "userna
 
 
 class Child:
-    """A launched program. Letting go of it leaves the program running. `pid` is its process id."""
+    """A launched program, which keeps running when this handle is dropped. `pid` is its process id."""
 
     def __init__(self, child: AsyncChild) -> None:
         self._child = child
         self.pid = child.pid
 
     def result(self) -> Any:
-        """Wait for what it returned: text as it is, otherwise what its JSON says.
+        """Wait for its return value: text as it is, otherwise the value of its JSON.
 
         Raises ChildFailedError for the error that ended it, ProcessCancelledError when it was cancelled.
         """
@@ -39,4 +39,4 @@ def launch(program: str, input: Any = None) -> Child:
 
 
 spawn = launch
-"""`launch`; the child that nobody asks about is forgotten once it has ended."""
+"""The same as `launch`. The engine forgets a child that has ended once its handle is gone."""

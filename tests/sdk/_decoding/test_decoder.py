@@ -316,4 +316,4 @@ def test_the_end_of_a_turn_that_waits_for_what_follows_goes_before_a_pass_by_han
     pending = PendingBuffer(ContextHandle(model, ContextState(0)), PendingInput())
     pending.render(Turn("user", "Hi"))
     pending.end_turn()  # as Context.forward does
-    assert model.tokenizer().decode(pending.take()).endswith("Hi[/INST]")
+    assert model.tokenizer().decode(pending.drain()).endswith("Hi[/INST]")

@@ -1,4 +1,4 @@
-"""Types whose JSON is a text of its own form: a grammar is told the form, and what it could not keep is refused."""
+"""Types whose JSON is a string of a special form, such as dates: the form becomes a pattern, or the type is refused."""
 
 from collections.abc import Iterator
 from typing import Any, cast
@@ -19,18 +19,18 @@ _FORMS = {
     "decimal": r"^-?[0-9]{1,20}(?:\.[0-9]{1,20})?$",
     "base64": "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
 }
-"""By the format or encoding that a type's schema names: what Python's types can hold, hence no finer than microseconds,
-and no years or weeks in a duration."""
+"""Patterns by the format or encoding that a type's schema names. They allow only what Python's types can hold: nothing
+finer than microseconds, and no years or weeks in a duration."""
 _UNKNOWN_TO_GRAMMARS = ("decimal", "base64")
 
 
-def with_forms(schema: Any) -> Any:
-    """The same schema, its texts of these forms held to them by patterns."""
+def with_patterns(schema: Any) -> Any:
+    """The schema, with patterns for strings of these forms."""
     if isinstance(schema, list):
-        return [with_forms(item) for item in cast("list[Any]", schema)]
+        return [with_patterns(item) for item in cast("list[Any]", schema)]
     if not isinstance(schema, dict):
         return schema
-    made = {key: with_forms(value) for key, value in cast("dict[str, Any]", schema).items()}
+    made = {key: with_patterns(value) for key, value in cast("dict[str, Any]", schema).items()}
     form = made.get("format", made.get("contentEncoding"))
     if made.get("type") == "string" and form in _FORMS:
         made["pattern"] = _FORMS[form]
@@ -39,8 +39,8 @@ def with_forms(schema: Any) -> Any:
     return made
 
 
-def check_forms(target: Any) -> None:
-    """Raises InvalidTypeError for a type msgspec reads from texts that its schema says nothing of, with the path."""
+def check_enforceable(target: Any) -> None:
+    """Raises InvalidTypeError, with the path, for a type whose schema does not describe the strings msgspec reads."""
     for path, part in _all_parts(target):
         instead = _instead(part)
         if instead:
@@ -48,27 +48,27 @@ def check_forms(target: Any) -> None:
             raise InvalidTypeError(f"schema: {path}: a {name} cannot be enforced as it is", hint=instead)
 
 
-def with_open_sets(schema: Any, target: Any) -> Any:
-    """The same schema, the sets of the type free to repeat members, which are dropped when they are read."""
+def with_repeatable_sets(schema: Any, target: Any) -> Any:
+    """The schema, with the sets of the type allowed to repeat members, which parsing drops."""
     said = any(isinstance(part, inspect.Metadata) and _says_unique(part) for _, part in _all_parts(target))
-    return schema if said else _with_open_sets(schema)
+    return schema if said else _with_repeatable_sets(schema)
 
 
 def _says_unique(part: inspect.Metadata) -> bool:
     return "uniqueItems" in cast("dict[str, Any]", part.extra_json_schema or {})  # pyright: ignore[reportUnknownMemberType]
 
 
-def _with_open_sets(schema: Any) -> Any:
+def _with_repeatable_sets(schema: Any) -> Any:
     if isinstance(schema, list):
-        return [_with_open_sets(item) for item in cast("list[Any]", schema)]
+        return [_with_repeatable_sets(item) for item in cast("list[Any]", schema)]
     if not isinstance(schema, dict):
         return schema
     fields = cast("dict[str, Any]", schema)
-    return open_set({key: _with_open_sets(value) for key, value in fields.items()})
+    return repeatable_set({key: _with_repeatable_sets(value) for key, value in fields.items()})
 
 
-def open_set(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a set as that of a list. One that must have several members stays: repeated ones are too few."""
+def repeatable_set(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a set as that of a list, unless it must have several members: repeated ones would be too few."""
     is_set = schema.get("uniqueItems") is True and schema.get("minItems", 0) <= 1
     return {key: value for key, value in schema.items() if not (is_set and key == "uniqueItems")}
 
@@ -84,7 +84,7 @@ def _all_parts(target: Any) -> Iterator[tuple[str, inspect.Type]]:
 
 
 def _instead(part: inspect.Type) -> str:
-    """What to use in place of a type that cannot be enforced; "" for one that can."""
+    """What to use instead of a type that cannot be enforced; "" for one that can."""
     match part:
         case inspect.DateTimeType(tz=tz) | inspect.TimeType(tz=tz) if tz is not True:
             return "annotate it with msgspec.Meta(tz=True) for a time with its zone, or use a str with a pattern"

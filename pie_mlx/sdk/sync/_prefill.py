@@ -1,4 +1,4 @@
-"""Computing a buffer ahead of its generation."""
+"""Prefill the buffer before a generation begins."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -9,9 +9,9 @@ from pie_mlx.sdk.context import Context
 
 
 @contextmanager
-def kept_on_error(context: Context) -> Generator[None, None, None]:
-    """What raises a PieError inside leaves the buffer, and a bid set by hand, as they were (E3)."""
-    context.buffer()  # learns what became of passes under way
+def restored_on_error(context: Context) -> Generator[None, None, None]:
+    """Restore the buffer, and a bid set by hand, when the block raises a PieError (E3)."""
+    context.buffer()  # resolves passes whose await was cancelled
     pending, bidding = context._pending, context._handle.bidding  # pyright: ignore[reportPrivateUsage]
     before, bid = pending.snapshot(), bidding.override
     try:
@@ -26,7 +26,7 @@ def kept_on_error(context: Context) -> Generator[None, None, None]:
 async def flush_except_last(context: Context) -> None:
     """Compute all but the last token of the buffer, which the first step needs as its input. The bid stays."""
     pending, handle = context._pending, context._handle  # pyright: ignore[reportPrivateUsage]
-    tokens = pending.take()
+    tokens = pending.drain()
     pending.give_back(tokens[-1:])
     if len(tokens) > 1 or handle.owes_tokens:
         await handle.run(Forward(handle.id, pending=tokens[:-1]), lambda: pending.give_back(tokens[:-1]))
