@@ -1,4 +1,4 @@
-"""The application: takes what the source brings, shows it, and has the controller do what is asked."""
+"""The application: folds the records of its source, shows the state on screens, and handles keys."""
 
 import asyncio
 import signal
@@ -16,7 +16,7 @@ from textual.widget import Widget
 from pie_mlx.event_log import EventWriter
 from pie_mlx.files import write_file
 from pie_mlx.tui.actions import ACTIONS, BY_ID, TABS, Action, bindings
-from pie_mlx.tui.controller import Bystander, Controller
+from pie_mlx.tui.controller import Controller, ReadOnlyController
 from pie_mlx.tui.keymap import Keymap
 from pie_mlx.tui.monitor import Monitor
 from pie_mlx.tui.pacing import REFRESH_SECONDS, Pacing
@@ -46,9 +46,9 @@ READ_ONLY = "read-only: nothing can be changed from here"
 
 
 class MonitorApp(Monitor):
-    """`save_directory` takes pictures and recordings; `theme` is a name of Textual's or one of ours."""
+    """`save_directory` receives screenshots and recordings; `theme` names one of our themes or of Textual's."""
 
-    # All at once: a stylesheet that came with its screen would have Textual read all others again.
+    # Loaded together: Textual parses all stylesheets again when a screen adds one.
     CSS_PATH = STYLESHEETS
     TITLE = "pie"
     ENABLE_COMMAND_PALETTE = True
@@ -75,7 +75,7 @@ class MonitorApp(Monitor):
         theme: str = "pie-dark",
         save_directory: Path | None = None,
     ) -> None:
-        super().__init__(source, Bystander(READ_ONLY) if read_only else controller, keymap or Keymap({}))
+        super().__init__(source, ReadOnlyController(READ_ONLY) if read_only else controller, keymap or Keymap({}))
         self._first_theme = theme
         self._save_directory = save_directory or Path.cwd()
         self._pacing = Pacing()
@@ -89,7 +89,7 @@ class MonitorApp(Monitor):
         self.set_keymap(self._keymap_file.keys)
         self.switch_mode(TABS[0])
         if not self.is_headless:
-            # `pie serve --monitor` ends so: the terminal is to be given back as it was.
+            # `pie serve --monitor` ends the monitor by this signal: exit restores the terminal.
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.exit)
         self.run_worker(partial(self.source.run, self.inbox), name="source")
         self.set_interval(REFRESH_SECONDS, self._refresh_if_due)
@@ -116,7 +116,7 @@ class MonitorApp(Monitor):
             screen.refresh(layout=True)
 
     def show_tab(self, tab: str) -> None:
-        """Another screen; what lies on top of the shown one is closed."""
+        """Switch to another screen, closing the detail view."""
         if isinstance(self.screen, ProcessScreen):
             self.screen.dismiss()
         self.switch_mode(tab)
@@ -126,7 +126,7 @@ class MonitorApp(Monitor):
         if process in self.view.state.processes:
             self.push_screen(ProcessScreen(process))
 
-    # Actions of the table.
+    # Actions of `ACTIONS`.
 
     def action_overview(self) -> None:
         self.show_tab("overview")
@@ -228,7 +228,7 @@ class MonitorApp(Monitor):
             self.notify(f"saved {target}", markup=False)
 
     def _write_recording(self, target: Path) -> None:
-        """What was seen; of a recording, all of it."""
+        """The records seen so far; of a recording, all of them."""
         records = self.source.records if isinstance(self.source, RecordingSource) else self.inbox.seen
         moment = 0.0
         with EventWriter(target, lambda: moment) as log:
@@ -256,7 +256,7 @@ class MonitorApp(Monitor):
         ]
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """The palette's: what the keys do here."""
+        """The commands of the palette: what the keys do here."""
         place = screen.NAME if isinstance(screen, MonitorScreen) else ""
         for action in ACTIONS:
             if self._is_offered(action) and {place, "everywhere", "replay"} & set(action.where):

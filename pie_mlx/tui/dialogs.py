@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 
 
 class Question(NamedTuple):
-    """`yes` says what happens on yes; `command` does the same from a shell, empty when there is none."""
+    """`yes` names the effect of a yes; `command` is the shell command with that effect, empty if there is none."""
 
     title: str
     text: str
@@ -21,7 +21,7 @@ class Question(NamedTuple):
 
 
 class ConfirmScreen(ModalScreen[bool]):
-    """Answers whether to do it."""
+    """Returns whether the user confirmed."""
 
     BINDINGS: ClassVar = [
         Binding("y,enter", "answer(True)", "Yes"),
@@ -45,12 +45,12 @@ class ConfirmScreen(ModalScreen[bool]):
 
 
 def no_problem(text: str) -> str:
-    """Any text but none will do."""
+    """The problem of an empty text; any other is accepted."""
     return "" if text else "nothing is written"
 
 
 class PromptScreen(ModalScreen[str | None]):
-    """Answers the text, or None. `problem` gives a line about a text that will not do."""
+    """Returns the text, or None. `problem` describes why a text is not accepted; "" accepts it."""
 
     BINDINGS: ClassVar = [Binding("escape", "cancel", "Cancel")]
 

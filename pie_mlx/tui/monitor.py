@@ -1,4 +1,4 @@
-"""What screens ask of the application: the view, the keys, notices, dialogs, and the controller's work."""
+"""The application as screens use it: the view, the keys, notices, dialogs, and the controller."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -17,7 +17,7 @@ from pie_mlx.tui.view import View
 
 
 class Monitor(App[None]):
-    """The application as its screens know it. A subclass shows them: `refresh_now`, `show_tab` and `open_process`."""
+    """The base of the application, which screens use. The subclass knows the screens and shows them."""
 
     def __init__(self, source: Source, controller: Controller, keymap: Keymap) -> None:
         super().__init__()
@@ -34,15 +34,15 @@ class Monitor(App[None]):
         raise NotImplementedError
 
     def show_tab(self, tab: str) -> None:
-        """Another screen; what lies on top of the shown one is closed."""
+        """Switch to another screen, closing the detail view."""
         raise NotImplementedError
 
     def open_process(self, process: str) -> None:
-        """The detail view of a program."""
+        """Show the detail view of a program."""
         raise NotImplementedError
 
     def key_labels(self, place: str) -> list[tuple[str, str]]:
-        """What the key bar of a screen says."""
+        """The keys of a screen's key bar, with their labels."""
         return [
             (self.key_of(action), action.label)
             for action in ACTIONS
@@ -50,7 +50,7 @@ class Monitor(App[None]):
         ]
 
     def key_of(self, action: Action) -> str:
-        """As the user has set it."""
+        """The key of an action, as the user has set it."""
         return key_name(self._keymap_file.keys.get(action.id, action.keys))
 
     def _is_offered(self, action: Action) -> bool:
@@ -59,24 +59,24 @@ class Monitor(App[None]):
         return action.where != ("replay",) or self.source.playback is not None
 
     def say(self, text: str) -> None:
-        """A line that goes away by itself."""
+        """Show a line that disappears after a while."""
         self.notify(text, severity="warning", markup=False)
 
     def copy(self, command: str) -> None:
-        """Put a command into the terminal's clipboard."""
+        """Copy a command to the terminal's clipboard."""
         self.copy_to_clipboard(command)
         self.notify(f"copied: {command}", markup=False)
 
     def confirm(self, screen: ConfirmScreen, work: Callable[[], Awaitable[object]]) -> None:
-        """Do it if the user says yes."""
+        """Run `work` if the user confirms."""
         self.push_screen(screen, lambda yes: self.steer(work, f"{screen.question.title}: done") if yes else None)
 
     def prompt(self, screen: PromptScreen, work: Callable[[str], Awaitable[object]], done: str = "done") -> None:
-        """Do it with what the user writes."""
+        """Run `work` with the text that the user writes."""
         self.push_screen(screen, lambda text: self.steer(partial(work, text), done) if text is not None else None)
 
     def steer(self, work: Callable[[], Awaitable[object]], done: str) -> None:
-        """Have the controller work, and say how it went."""
+        """Run `work` of the controller in the background, and show its success or error."""
         self.run_worker(partial(self._steer, work, done), name="steer")
 
     async def _steer(self, work: Callable[[], Awaitable[object]], done: str) -> None:
@@ -92,12 +92,12 @@ class Monitor(App[None]):
         self.steer(partial(self.controller.send, process, text), "sent")
 
     def launched(self, process: str) -> None:
-        """A program was started from here."""
+        """Show a program that was started from here."""
         self.refresh_now()
         self.open_process(process)
 
     def seek_to(self, fraction: float) -> None:
-        """To a place of the recording."""
+        """Move to a place of the recording."""
         if self.source.playback is not None:
             self.source.playback.seek_to(fraction)
 

@@ -13,7 +13,7 @@ from pie_mlx.cli.engine.connection import engine_address, open_client
 from pie_mlx.cli.options import Common
 from pie_mlx.client import Client
 from pie_mlx.config import pie_home
-from pie_mlx.tui.controller import Bystander, Controller
+from pie_mlx.tui.controller import Controller, ReadOnlyController
 from pie_mlx.tui.inbox import Inbox
 from pie_mlx.tui.keymap import Keymap, read_keymap
 from pie_mlx.tui.model import MonitorState
@@ -55,7 +55,7 @@ def opened(request: TopRequest, common: Common) -> tuple[Source, Controller]:
     """The source to watch, and its controller. Raises PieError for a file that is no recording."""
     if request.replay is not None:
         try:
-            return open_recording(request.replay), Bystander(REPLAY_REFUSAL)
+            return open_recording(request.replay), ReadOnlyController(REPLAY_REFUSAL)
         except OSError as error:
             raise click.UsageError(f"--replay {request.replay}: {error.strerror}") from None
     if request.demo:

@@ -1,4 +1,4 @@
-"""What a server is asked now and then, as no event tells it. Sources without a server have none of it."""
+"""Facts that no event carries, requested from a server at intervals. Sources without a server have none."""
 
 import msgspec
 
@@ -14,7 +14,7 @@ class Connection(msgspec.Struct, frozen=True):
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """A parameter of a program, as its manifest says."""
+    """A parameter of a program, from its manifest."""
 
     name: str
     type: str = "string"
@@ -24,7 +24,7 @@ class Parameter(msgspec.Struct, frozen=True):
 
 
 class InstalledProgram(msgspec.Struct, frozen=True):
-    """A program that can be launched by name, unless it answers requests: it is served on a port then."""
+    """A program that can be launched by name, unless it answers requests: then it is served on a port."""
 
     name: str
     version: str

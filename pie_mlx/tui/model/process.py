@@ -1,4 +1,4 @@
-"""A launch of a program, and what it has given out."""
+"""A launch of a program, and its output."""
 
 from typing import Literal
 
@@ -12,7 +12,7 @@ Outcome = Literal["", "returned", "failed", "killed"]
 Stream = Literal["message", "stdout", "stderr", "file", "sent"]
 
 KILLED = frozenset({CANCELLED, "Signal"})
-"""Errors of programs that did not end by themselves."""
+"""Errors of programs that were ended from outside."""
 
 OUTPUT_PIECES = 200
 PIECE_CHARACTERS = 2000
@@ -57,7 +57,7 @@ class ProcessState(msgspec.Struct, frozen=True):
 
 
 def ending(error_type: str, text: str) -> tuple[Outcome, str]:
-    """How a process ended, and its result: by an error of that class with a message, or by returning a text."""
+    """The outcome of a process and its result, from the class and message of its error, or from the returned text."""
     if not error_type:
         return "returned", text
     text = told_message(error_type, text)
@@ -65,7 +65,7 @@ def ending(error_type: str, text: str) -> tuple[Outcome, str]:
 
 
 def with_output(process: ProcessState, stream: Stream, text: str, seconds: float) -> ProcessState:
-    """The process after it gave out `text`, of which the ends are kept; what streams in pieces stays one piece."""
+    """The process with `text` added, of which both ends are kept; successive pieces of one stream are joined."""
     text = shortened(text, PIECE_CHARACTERS)
     output = process.output
     if output and output[-1].stream == stream != "file" and len(output[-1].text) < PIECE_CHARACTERS:

@@ -1,4 +1,4 @@
-"""How the engine fares, on one screen."""
+"""The overview of the engine on one screen."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -23,7 +23,7 @@ TOP_PROGRAMS = 100
 
 
 def page_shares(pages: PageUsage) -> list[Share]:
-    """The pool by what its pages are."""
+    """The pool by the use of its pages."""
     return [
         Share("own", pages.used - pages.shared, "main"),
         Share("shared", pages.shared, "accent"),

@@ -1,4 +1,4 @@
-"""A recorded run, played again."""
+"""Plays a recorded run."""
 
 import asyncio
 import time
@@ -28,7 +28,7 @@ class RecordingSource:
         notice: str = "",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`notice` is a line about what is wrong with the recording. Raises InvalidArgumentError when it is empty."""
+        """`notice` is a line about a problem of the recording. Raises InvalidArgumentError when it is empty."""
         if not records:
             raise InvalidArgumentError(f"{label}: it holds no events", hint="record a run with 'pie serve --record'")
         self.label = label
@@ -45,7 +45,7 @@ class RecordingSource:
 
     @property
     def records(self) -> Sequence[Record]:
-        """All of it."""
+        """All records."""
         return self._records
 
     async def run(self, feed: Feed) -> None:
@@ -59,7 +59,7 @@ class RecordingSource:
             await asyncio.sleep(PLAY_SECONDS)
 
     def play(self, feed: Feed, seconds: float) -> None:
-        """Feed what `seconds` of real time and the keys pressed meanwhile bring."""
+        """Feed the records of `seconds` of real time, and apply seeks and steps."""
         playback = self.playback
         playback.pass_time(seconds)
         if playback.steps:
@@ -68,7 +68,7 @@ class RecordingSource:
             self._move(feed, self._checkpoints.count_until(self._start + playback.position_seconds))
 
     def _step(self, feed: Feed) -> None:
-        """To the end of a tick before or after the shown one."""
+        """Move to the end of a tick before or after the shown one."""
         steps, self.playback.steps = self.playback.steps, 0
         passed = sum(place <= self._shown for place in self._ticks)
         target = min(len(self._ticks), max(0, passed + steps))

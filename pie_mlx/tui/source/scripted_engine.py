@@ -1,4 +1,4 @@
-"""An engine that only pretends: it draws programs, lets them contend for pages, and tells it in real events."""
+"""A simulated engine: random programs contend for pages, and real events report it."""
 
 import json
 import random
@@ -66,7 +66,7 @@ class Context:
 
 @dataclass(slots=True)
 class Program:
-    """`until` is the tick in which it goes on after a pause of its own."""
+    """`until` is the tick in which it continues after a pause of its own."""
 
     id: str
     role: Role
@@ -254,7 +254,7 @@ class ScriptedEngine:
     def _leave_out(self, program: Program, context: Context, winner: Context, pages: int) -> None:
         cause = f"bid {context.bid:.2f} < clearing price {self._price:.2f}, needs {pages} pages"
         if context.bid >= self._price:
-            cause = f"needs {pages} pages, {max(0, self._pages - self._held())} available and nobody has to yield"
+            cause = f"needs {pages} pages, {max(0, self._pages - self._held())} available and no context has to yield"
         if context.resident and context.tokens:
             self._suspend(context, winner.id, "outbid", f"suspended: {cause}")
         elif not context.waits and self._tick >= program.suspended_until:

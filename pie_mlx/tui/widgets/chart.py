@@ -66,7 +66,7 @@ def _exponent(value: float) -> int:
 
 
 class Chart(Canvas):
-    """A trend with its axis; the latest value stands in the border."""
+    """A trend with its axis; the latest value is in the border."""
 
     def __init__(self, title: str, tone: str, text: Callable[[float], str], *, id: str, unit: str = "") -> None:
         super().__init__(id=id, classes="panel")
@@ -76,7 +76,7 @@ class Chart(Canvas):
         self._top: float | None = None
 
     def show(self, values: Sequence[float], *, top: float | None = None) -> None:
-        """`top` fixes the axis, which otherwise follows what is in view."""
+        """`top` fixes the axis, which otherwise follows the visible values."""
         self._values, self._top = values, top
         self.name_border(subtitle=f"{self._text(values[-1])}{self._unit}" if values else "")
         self.repaint()

@@ -1,4 +1,4 @@
-"""Colours by their role. Every drawing names a tone; what a tone looks like is up to the theme."""
+"""Colours by role. Widgets name tones; the theme defines the look of a tone."""
 
 from rich.style import Style
 from textual.color import Color
@@ -46,7 +46,7 @@ CYCLE = ("pie-dark", "pie-light", "ansi-dark", "ansi-light", "nord", "gruvbox", 
 
 
 def theme_names() -> list[str]:
-    """Ours and Textual's."""
+    """The names of our themes and of Textual's."""
     return [*(theme.name for theme in THEMES), *BUILTIN_THEMES]
 
 
@@ -69,7 +69,7 @@ def owner_tone(account: int) -> str:
 class Palette:
     """Styles of tones in one theme.
 
-    `tone~40` is a tone at 40 % of its strength, `tone!` is bold, and `tone^` stands on the selected line.
+    `tone~40` is a tone at 40 % of its strength, `tone!` is bold, and `tone^` is for the selected line.
     """
 
     def __init__(self, theme: Theme) -> None:

@@ -1,9 +1,9 @@
 from pie_mlx.events import AccountJoined, ContextSuspended, ProcessLaunched, ProcessReturned, WaitChanged
 from pie_mlx.tui.model import advance
 from pie_mlx.tui.model.facts import Connection, Facts
+from pie_mlx.tui.model.views.connections import connection_rows
 from pie_mlx.tui.model.views.context_tree import context_tree
 from pie_mlx.tui.model.views.order_book import order_book
-from pie_mlx.tui.model.views.people import people
 from pie_mlx.tui.model.views.program_row import busiest, program_rows
 from pie_mlx.tui.model.views.summary import summary
 from tests.tui.stream import CREATED, FORKED, LAUNCHED, RUNNING, STARTED, after, computed, settled
@@ -73,7 +73,9 @@ def test_a_fork_whose_source_is_gone_is_a_root():
 def test_users_without_a_connection_are_people_too():
     rows = program_rows(after(*RUNNING, ProcessLaunched("q", "linus", "x@1.0.0")))
     facts = Facts(connections=(Connection("1", "ada", "127.0.0.1:1", attached=("p",)),))
-    assert [(person.username, person.address, person.attached, person.programs) for person in people(facts, rows)] == [
+    assert [
+        (person.username, person.address, person.attached, person.programs) for person in connection_rows(facts, rows)
+    ] == [
         ("ada", "127.0.0.1:1", 1, 1),
         ("linus", "", 0, 1),
     ]

@@ -121,7 +121,7 @@ async def test_a_server_that_went_away_and_came_back_is_found_again(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "error", [AuthError("the engine wants a key of user 'ada'"), SessionClosedError("no engine is running")]
+    "error", [AuthError("the engine asks for a key of user 'ada'"), SessionClosedError("no engine is running")]
 )
 async def test_no_server_and_a_wrong_key_are_one_line_and_tried_again(error):
     attempts = []

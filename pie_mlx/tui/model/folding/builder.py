@@ -1,4 +1,4 @@
-"""A state while events are folded into it."""
+"""A mutable state, while events are folded into it."""
 
 from collections import deque
 
@@ -53,8 +53,8 @@ from pie_mlx.tui.model.text import shortened
 replace = msgspec.structs.replace
 
 
-class Draft:
-    """Copies of what changes, changed in place, and given out as the next state."""
+class StateBuilder:
+    """Mutable copies of the fields that change; `state` returns them as the next state."""
 
     def __init__(self, state: MonitorState) -> None:
         self._state = state
@@ -88,7 +88,7 @@ class Draft:
         self.mcp = state.mcp
 
     def state(self) -> MonitorState:
-        """The state as it is now."""
+        """The state after all events so far."""
         self._forget_the_oldest()
         return replace(
             self._state,
@@ -121,8 +121,8 @@ class Draft:
             mcp=self.mcp,
         )
 
-    def take(self, event: Event) -> None:
-        """One event, at `seconds`."""
+    def apply(self, event: Event) -> None:
+        """Apply one event, at `seconds`."""
         if not self.started:
             self.started = True
             self.started_seconds = self.sampled_seconds = self.seconds
@@ -138,9 +138,9 @@ class Draft:
             case MarketSettled():
                 self._settled(event)
             case _:
-                self._take_life(event)
+                self._apply_program_event(event)
 
-    def _take_life(self, event: Event) -> None:
+    def _apply_program_event(self, event: Event) -> None:
         match event:
             case ProcessLaunched():
                 self.processes[event.process] = ProcessState(
@@ -163,9 +163,9 @@ class Draft:
             case ProcessFailed(process=process, error_type=kind, message=message):
                 self._ended(process, *ending(kind, message))
             case _:
-                self._take_pages(event)
+                self._apply_page_event(event)
 
-    def _take_pages(self, event: Event) -> None:
+    def _apply_page_event(self, event: Event) -> None:
         match event:
             case EngineStarted():
                 self._engine_started(event)
@@ -185,9 +185,9 @@ class Draft:
             case SpillChanged(state=spill):
                 self.spill = spill
             case _:
-                self._take_money(event)
+                self._apply_other_event(event)
 
-    def _take_money(self, event: Event) -> None:
+    def _apply_other_event(self, event: Event) -> None:
         match event:
             case McpServerStarted() | McpServerStopped() | McpCalled() | McpToolsListed():
                 self.mcp = after_mcp(self.mcp, event)
@@ -229,7 +229,7 @@ class Draft:
     # The engine.
 
     def _engine_started(self, event: EngineStarted) -> None:
-        """A new engine: whatever an earlier one in the same log held is gone."""
+        """A new engine: contexts and accounts of an earlier one in the same log are gone."""
         self.engine = event
         self.contexts, self.accounts = {}, {}
         self.pages = replace(self.pages, total=event.total_pages, used=0, shared=0, cached=0)
@@ -305,7 +305,7 @@ class Draft:
             self.contexts[event.context] = replace(context, activity="waiting", reason=event.text, since=since)
 
     def _active(self, number: int, after: SpanKind) -> None:
-        """A context does not wait any more, or is back in the pool."""
+        """A context stopped waiting, or is back in the pool."""
         context = self.contexts.get(number)
         if context and context.activity == after:
             self.contexts[number] = replace(

@@ -1,4 +1,4 @@
-"""States along a recording, so that any place in it is near one."""
+"""States along a recording, so that a seek folds few records."""
 
 import bisect
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ class Checkpoints:
         return advance(fold(state, self._slice(place, count)), seconds)
 
     def count_until(self, seconds: float) -> int:
-        """How many records happened by then."""
+        """The number of records up to `seconds`."""
         return bisect.bisect_right(self._records, seconds, key=lambda record: record.seconds)
 
     def _slice(self, place: int, end: int) -> Sequence[Record]:

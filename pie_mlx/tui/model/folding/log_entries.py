@@ -1,4 +1,4 @@
-"""Which events are worth a line of the log, and how they read."""
+"""The log lines of events."""
 
 from typing import NamedTuple
 
@@ -36,7 +36,7 @@ class LogEntry(NamedTuple):
 
 
 def log_entry(event: Event) -> LogEntry | None:
-    """None for events that come with every token."""
+    """The log entry of an event; None for frequent events."""
     match event:
         case ProcessLaunched(process=process, username=user, program=program):
             return LogEntry("info", f"launched {program} for {user}", process)
@@ -59,8 +59,8 @@ def _engine_entry(event: Event) -> LogEntry | None:
         case EngineStarted(model=model, policy=policy, total_pages=total, page_size=size):
             return LogEntry("info", f"started {model}: {total} pages of {size} tokens, policy {policy}")
         case ContextSuspended(context=context, for_context=other, text=text):
-            whom = "" if other == context else f" for context {other}"
-            return LogEntry("warning", f"context {context}{whom} {text}", context=context)
+            target = "" if other == context else f" for context {other}"
+            return LogEntry("warning", f"context {context}{target} {text}", context=context)
         case ContextRestored(context=context, replayed_tokens=tokens, read_pages=pages):
             how = f"{tokens} tokens computed again, {pages} pages read"
             return LogEntry("info", f"context {context} restored: {how}", context=context)
@@ -90,5 +90,5 @@ def _one_line(text: str) -> str:
 
 
 def _last_line(text: str) -> str:
-    """Of a traceback that is the line that says what happened."""
+    """The last line; of a traceback it names the error."""
     return next((line.strip()[:400] for line in reversed(text.splitlines()) if line.strip()), "")

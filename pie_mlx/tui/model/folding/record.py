@@ -16,15 +16,15 @@ class Record(NamedTuple):
 def records_of(events: Iterable[Event]) -> Iterator[Record]:
     """The events of a log with their times.
 
-    ClockRead says the time of what follows it; a log without has only the moments some of its events carry.
+    A ClockRead carries the time of the events after it. In a log without them only some events carry a time.
     """
     events = list(events)
     has_clock = any(isinstance(event, ClockRead) for event in events)
     seconds: float | None = None
     waiting: list[Event] = []
     for event in events:
-        told = _told_seconds(event, has_clock=has_clock)
-        seconds = told if seconds is None else max(seconds, told or seconds)
+        own = _event_seconds(event, has_clock=has_clock)
+        seconds = own if seconds is None else max(seconds, own or seconds)
         if isinstance(event, ClockRead):
             continue
         if seconds is None:
@@ -36,7 +36,7 @@ def records_of(events: Iterable[Event]) -> Iterator[Record]:
     yield from (Record(0.0, event) for event in waiting)
 
 
-def _told_seconds(event: Event, *, has_clock: bool) -> float | None:
+def _event_seconds(event: Event, *, has_clock: bool) -> float | None:
     match event:
         case ClockRead(at_seconds=seconds):
             return seconds

@@ -1,4 +1,4 @@
-"""Names of programs, users and models: a recording comes from anywhere, and may hold anything in them."""
+"""Names of programs, users and models are untrusted: a recording may contain anything."""
 
 from functools import cache
 
@@ -8,7 +8,7 @@ from pie_mlx.events import Event
 from pie_mlx.tui.model.text import one_line
 
 _TEXTS = frozenset({"input", "message", "text", "value"})
-"""What was said, and has lines: it is cleaned where it is shown."""
+"""Fields with text of several lines, which is cleaned where it is shown."""
 
 
 def with_safe_names(event: Event) -> Event:

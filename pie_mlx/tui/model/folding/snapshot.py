@@ -1,4 +1,4 @@
-"""What a server says about an engine whose earlier events nobody has kept, as a state to fold further events into."""
+"""A server's snapshot of an engine, for a monitor that missed earlier events, as a state to fold later events into."""
 
 from typing import Any
 
@@ -98,37 +98,37 @@ class _Snapshot(msgspec.Struct, frozen=True):
 
 
 def snapshot_state(snapshot: dict[str, Any], seconds: float, events: int = 1) -> MonitorState:
-    """The state at `seconds`, after so many events. What was logged and drawn before then is not known.
+    """The state at `seconds`, after so many events. Earlier log lines and samples are unknown.
 
     Raises msgspec.ValidationError for a snapshot of another shape.
     """
-    told = msgspec.convert(snapshot, _Snapshot, strict=False)
-    accounts = {item.process: item.account for item in told.contexts}
+    found = msgspec.convert(snapshot, _Snapshot, strict=False)
+    accounts = {item.process: item.account for item in found.contexts}
     return MonitorState(
         seconds=seconds,
         started_seconds=seconds,
         sampled_seconds=seconds,
         events=max(1, events),
-        engine=EngineStarted(told.model, told.totals.policy, told.pages.total, told.page_size),
-        ticks=told.totals.ticks,
-        tokens=told.totals.tokens,
-        tick_seconds=told.totals.tick_seconds,
-        pages=told.pages,
-        price=told.market.clearing_price,
-        treasury=told.totals.treasury,
-        spilled_pages=told.totals.spilled_pages,
-        spill=told.totals.spill,
-        processes=_processes(told, accounts, seconds),
-        contexts={item.context: _context(item, told.page_size, seconds) for item in told.contexts},
-        accounts={item.account: _account(item) for item in told.accounts},
-        mcp={item.name: _mcp(item) for item in told.mcp if item.starts},
+        engine=EngineStarted(found.model, found.totals.policy, found.pages.total, found.page_size),
+        ticks=found.totals.ticks,
+        tokens=found.totals.tokens,
+        tick_seconds=found.totals.tick_seconds,
+        pages=found.pages,
+        price=found.market.clearing_price,
+        treasury=found.totals.treasury,
+        spilled_pages=found.totals.spilled_pages,
+        spill=found.totals.spill,
+        processes=_processes(found, accounts, seconds),
+        contexts={item.context: _context(item, found.page_size, seconds) for item in found.contexts},
+        accounts={item.account: _account(item) for item in found.accounts},
+        mcp={item.name: _mcp(item) for item in found.mcp if item.starts},
     )
 
 
-def _processes(told: _Snapshot, accounts: dict[str, int], seconds: float) -> dict[str, ProcessState]:
-    """Those that ran; of an older server, and of those that wait to run, what the listing says."""
-    ran = {item.id: _ran(item, accounts.get(item.id, 0), seconds) for item in told.ran}
-    listed = {item.id: _process(item, accounts.get(item.id, 0), seconds) for item in told.processes}
+def _processes(found: _Snapshot, accounts: dict[str, int], seconds: float) -> dict[str, ProcessState]:
+    """Processes with their figures; queued ones, and all of an older server, have only those of the listing."""
+    ran = {item.id: _ran(item, accounts.get(item.id, 0), seconds) for item in found.ran}
+    listed = {item.id: _process(item, accounts.get(item.id, 0), seconds) for item in found.processes}
     return {**ran, **{name: process for name, process in listed.items() if name not in ran}}
 
 

@@ -1,4 +1,4 @@
-"""Contexts as a forest: forks under what they were forked from."""
+"""Contexts as a forest: forks below their source."""
 
 import msgspec
 
@@ -7,7 +7,7 @@ from pie_mlx.tui.model.state import MonitorState
 
 
 class TreeRow(msgspec.Struct, frozen=True):
-    """A context and the branches drawn before it. One whose source is gone stands at the left again."""
+    """A context and the branches drawn before it. A context whose source is gone is a root."""
 
     context: ContextState
     branches: str

@@ -1,4 +1,4 @@
-"""From what was typed into a form to the input of a program."""
+"""The input of a program, from the texts typed into a form."""
 
 import math
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from pie_mlx.tui.model.facts import InstalledProgram, Parameter
 
 
 def form_input(program: InstalledProgram, typed: Mapping[str, str]) -> dict[str, Any]:
-    """The values of the fields that were filled; the engine knows the defaults of the others.
+    """The values of the filled fields; the engine has the defaults of the others.
 
     Raises InvalidArgumentError, naming the parameter.
     """

@@ -1,4 +1,4 @@
-"""The market as a table: who demands how many pages at what bid, and where the pool ends."""
+"""The market as a table: each context's demand of pages and its bid, and where the pool ends."""
 
 import msgspec
 

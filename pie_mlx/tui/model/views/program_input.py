@@ -6,14 +6,14 @@ import msgspec
 
 
 class InputLine(NamedTuple):
-    """`value` is JSON, but text stands as it is."""
+    """`value` is JSON, but text is without quotes."""
 
     name: str
     value: str
 
 
 def input_lines(text: str) -> list[InputLine]:
-    """The parameters of an input in JSON; of one that was cut, the text as it came."""
+    """The parameters of an input in JSON; an input that was cut is one line of text."""
     try:
         found = msgspec.json.decode(text, type=dict[str, msgspec.Raw]) if text else {}
     except msgspec.DecodeError:

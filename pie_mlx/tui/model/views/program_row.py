@@ -1,4 +1,4 @@
-"""One line about each program: what it does, holds and pays."""
+"""One row per program: its status, its pages and its bid."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -16,9 +16,9 @@ ORDER: tuple[Status, ...] = ("running", "waiting", "suspended", "idle", "returne
 
 
 class ProgramRow(msgspec.Struct, frozen=True):
-    """`own` and `shared` count pages in the pool, `rate` tokens per second, `bid` is that of its dearest context.
+    """`own` and `shared` count pages in the pool, `rate` tokens per second, `bid` is the highest of its contexts.
 
-    Ages are whole seconds, so that the row of a program that does nothing is the same row.
+    Ages are whole seconds, so that the row of an idle program rarely changes.
     """
 
     id: str
@@ -50,7 +50,7 @@ def program_rows(state: MonitorState) -> list[ProgramRow]:
 
 
 def busiest(rows: Iterable[ProgramRow]) -> list[ProgramRow]:
-    """Those that live, most pages first; then those that ended, latest first."""
+    """Living programs, most pages first; then ended ones, latest first."""
     rows = list(rows)
     living = [row for row in rows if row.status in ORDER[:4]]
     ended = [row for row in rows if row.status not in ORDER[:4]]
@@ -80,7 +80,7 @@ def _row(state: MonitorState, process: ProcessState, contexts: list[ContextState
 
 
 def _status(state: MonitorState, process: ProcessState, contexts: list[ContextState]) -> tuple[Status, str]:
-    """A program that computes with one context runs, though another of its contexts may wait."""
+    """A program runs if one of its contexts does, even if others wait."""
     if process.outcome:
         return process.outcome, one_line(process.result)
     activities = [activity(context, state.seconds) for context in contexts]

@@ -1,4 +1,4 @@
-"""A state as scripts want it: figures and programs, without histories."""
+"""A state for scripts: figures and programs, without histories."""
 
 import msgspec
 
@@ -8,7 +8,7 @@ from pie_mlx.tui.model.views.program_row import ProgramRow, busiest, program_row
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """What `pie top --json` prints. Rates are per second, times in seconds, prices in credits per page and tick."""
+    """The output of `pie top --json`. Rates are per second, times in seconds, prices in credits per page and tick."""
 
     model: str
     policy: str
