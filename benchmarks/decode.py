@@ -29,7 +29,7 @@ SMOKE = (
 async def compare(directory: Path, arguments: argparse.Namespace) -> list[Row]:
     sizes = Sizes(arguments.new_tokens, arguments.repeats, arguments.shared_prompt)
     pages = PeakPages()
-    async with Engine(str(directory), total_pages=4096, on_event=pages.see) as engine:
+    async with Engine(str(directory), total_pages=4096, on_event=pages.on_event) as engine:
         contest = Contest(engine, MlxLm(directory), pages, sizes)
         return [
             *[row for context in arguments.contexts for row in await contest.decode(context)],

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Tokens per second, seconds or bytes on both sides, and the ratio in our favour."""
+    """Tokens per second, seconds or bytes of both sides, and their ratio."""
 
     name: str
     peer: float
@@ -28,15 +28,15 @@ class Row:
 async def alternating(
     peer: Callable[[], float], ours: Callable[[], Awaitable[float]], repeats: int
 ) -> tuple[float, float]:
-    """The peer and this engine in turns; see `median_round`."""
+    """Measure the peer and this engine in turns; returns the `median_round`."""
     return median_round([(peer(), await ours()) for _ in range(repeats)])
 
 
 def median_round(rounds: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """The round whose ratio is the median one.
+    """The round with the median ratio.
 
-    Medians of either side would compare different rounds: a host that gives half its speed for some seconds, to
-    whoever is measured then, made 0.64x and 1.60x of the same comparison.
+    Separate medians of the sides would compare different rounds. A host that slowed down for some seconds, during the
+    measurement of one side, gave 0.64x and 1.60x for the same comparison.
     """
     ordered = sorted(rounds, key=lambda values: values[1] / values[0])
     return ordered[len(ordered) // 2]

@@ -1,6 +1,6 @@
-"""What a grammar costs per token: masks of this engine beside the same masks by llguidance called directly.
+"""The time of a grammar's mask per token: by this engine, and by llguidance called directly.
 
-llguidance is called as its own numpy interface does, into one array that is made beforehand.
+llguidance is called as by its own numpy interface, into one array that is allocated beforehand.
 """
 
 import json
@@ -96,7 +96,7 @@ def _llguidance(tokenizer: llguidance.LLTokenizer, source: GrammarSource) -> llg
 
 
 def llguidance_grammar(source: GrammarSource) -> str:
-    """A "json", "json_schema" or "regex" source as llguidance's own interface takes it."""
+    """A "json", "json_schema" or "regex" source, for llguidance's own interface."""
     if source.kind == "regex":
         return llguidance.LLMatcher.grammar_from_regex(source.text)
     return llguidance.LLMatcher.grammar_from_json_schema(
@@ -116,12 +116,12 @@ def llguidance_masks(matcher: llguidance.LLMatcher, tokens: Sequence[int], vocab
     return mask_microseconds(lambda: fill(row.ctypes.data, row.nbytes), matcher.consume_token, tokens)
 
 
-def mask_microseconds(mask: Callable[[], object], take: Callable[[int], object], tokens: Sequence[int]) -> list[float]:
+def mask_microseconds(mask: Callable[[], object], feed: Callable[[int], object], tokens: Sequence[int]) -> list[float]:
     """The time of the mask before each token."""
     found: list[float] = []
     for token in tokens:
         started = time.perf_counter()
         mask()
         found.append((time.perf_counter() - started) * 1e6)
-        take(token)
+        feed(token)
     return found

@@ -1,4 +1,4 @@
-"""mlx-lm on the same weights, used as its own documentation says."""
+"""mlx-lm on the same weights, used as in its own documentation."""
 
 import copy
 import time
@@ -27,7 +27,7 @@ _make_sampler = cast("Callable[..., Callable[[mx.array], mx.array]]", _sample_ut
 
 
 class MlxLm:
-    """One loaded model. Everything runs on the thread that calls."""
+    """One loaded model. Everything runs on the calling thread."""
 
     def __init__(self, directory: Path, dtype: str | None = None) -> None:
         """`dtype` casts the weights as the engine casts its own; None leaves them as mlx-lm loads them."""
@@ -57,7 +57,7 @@ class MlxLm:
         return time.perf_counter() - started, kv_bytes
 
     def first_token(self, tokens: Tokens) -> float:
-        """Seconds to the first token of a prompt, without its cache: mlx-lm keeps none unless the caller does."""
+        """Seconds to the first token of a prompt, without a cache: mlx-lm keeps none unless the caller does."""
         started = time.perf_counter()
         next(self._steps(tokens, 1))
         return time.perf_counter() - started

@@ -1,4 +1,4 @@
-"""The same work as programs of this engine, written as anybody would write them."""
+"""The same work as programs of this engine, written in the usual way."""
 
 import asyncio
 import time
@@ -98,7 +98,7 @@ async def _candidate(root: Context, last: int, new_tokens: int, seed: int) -> fl
 
 
 async def decode_together(prompts: Sequence[Tokens], new_tokens: int, prefilled: Callable[[], None]) -> None:
-    """Streams that are all prefilled, and have their first token, before `prefilled` is called and they go on."""
+    """Prefill all streams to their first token, call `prefilled`, then generate the rest."""
     ready = asyncio.Barrier(len(prompts))
 
     async def one(tokens: Tokens) -> None:

@@ -9,7 +9,7 @@ from pie_mlx.bench.comparison import Row, alternating, median_round
 from pie_mlx.bench.conditions import Conditions, require_alike
 from pie_mlx.bench.contest import Sizes
 from pie_mlx.bench.machine import machine, versions
-from pie_mlx.bench.measure import CASES, Order, measure
+from pie_mlx.bench.measure import CASES, Plan, measure
 from pie_mlx.bench.phases import PHASES, Profile
 from pie_mlx.bench.report import Report, line, markdown, profile_lines
 from pie_mlx.cli.bench import command as verb
@@ -102,7 +102,7 @@ def test_the_verb_knows_the_cases():
 
 
 def test_cases_keep_their_order():
-    assert list(replace(BENCHING, cases=("grammar", "decode")).order().cases) == ["decode", "grammar"]
+    assert list(replace(BENCHING, cases=("grammar", "decode")).plan().cases) == ["decode", "grammar"]
 
 
 def test_the_command_says_what_was_asked():
@@ -118,8 +118,8 @@ def test_json_and_markdown_exclude_each_other(capsys):
 async def test_every_case_is_measured_on_one_engine(monkeypatch):
     monkeypatch.setattr(measuring, "PROFILED_STREAMS", (2,))
     rows = []
-    order = Order(model="pie-tiny", dtype="float32", sizes=TINY, profile=True, pages=512)
-    found = await measure(order, "pie bench", lambda begun: None, rows.append)
+    plan = Plan(model="pie-tiny", dtype="float32", sizes=TINY, profile=True, pages=512)
+    found = await measure(plan, "pie bench", lambda begun: None, rows.append)
     assert rows == found.rows
     assert all(row.peer > 0 and row.ours > 0 for row in rows)
     assert {row.against for row in rows} == {"mlx-lm", "llguidance"}

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from pie_mlx.bench.comparison import Row
 from pie_mlx.bench.contest import Sizes
-from pie_mlx.bench.measure import CASES, PAGES, QUICK, Order, measure
+from pie_mlx.bench.measure import CASES, PAGES, QUICK, Plan, measure
 from pie_mlx.bench.report import Report, head, line, markdown, profile_lines
 from pie_mlx.cli.options import Common
 
@@ -27,14 +27,14 @@ class BenchRequest:
     profile: bool
     markdown: bool
 
-    def order(self) -> Order:
+    def plan(self) -> Plan:
         """What the options ask to measure."""
         sizes = QUICK if self.quick else Sizes()
         sizes = dataclasses.replace(
             sizes, new_tokens=self.new_tokens or sizes.new_tokens, repeats=self.repeats or sizes.repeats
         )
         cases = [case for case in CASES if case in self.cases] if self.cases else CASES
-        return Order(self.model, self.dtype, cases, sizes, self.profile, self.pages or PAGES)
+        return Plan(self.model, self.dtype, cases, sizes, self.profile, self.pages or PAGES)
 
     def command(self) -> str:
         """The command that measures the same again."""
@@ -51,10 +51,10 @@ class BenchRequest:
 def bench(request: BenchRequest, common: Common) -> int:
     """Measure and print. Rows appear one by one, except with --json and --markdown."""
     if common.json or request.markdown:
-        report = asyncio.run(measure(request.order(), request.command(), _ignore, _ignore))
+        report = asyncio.run(measure(request.plan(), request.command(), _ignore, _ignore))
         _print([json.dumps(report.as_json(), ensure_ascii=False)] if common.json else markdown(report))
         return 0
-    report = asyncio.run(measure(request.order(), request.command(), _print_head, _print_row))
+    report = asyncio.run(measure(request.plan(), request.command(), _print_head, _print_row))
     if report.profiles:
         _print(["", *profile_lines(report.profiles)])
     return 0

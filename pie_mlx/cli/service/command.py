@@ -34,13 +34,13 @@ def install(common: Common) -> None:
     from pie_mlx.cli.config.active import active_config, home
     from pie_mlx.cli.service.platform import supervisor_here
     from pie_mlx.cli.service.supervisor import engine_here
-    from pie_mlx.client.discovery import is_claimed
+    from pie_mlx.client.discovery import is_home_in_use
     from pie_mlx.errors import ConfigError
 
     active_config(common)  # a service that cannot start would be restarted forever
     supervisor = supervisor_here()
     engine = engine_here(home(), common.config, os.environ, sys.argv[0])
-    if is_claimed(home()) and not supervisor.state().running:
+    if is_home_in_use(home()) and not supervisor.state().running:
         raise ConfigError(f"service: an engine is running on {home()} already", hint="end it with 'pie stop'")
     supervisor.install(engine)
     if common.json:

@@ -12,7 +12,7 @@ from pie_mlx.cli.config.active import home
 from pie_mlx.cli.engine.connection import with_client
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.terminal.confirm import confirm
-from pie_mlx.client.discovery import LocalEngine, is_claimed, listens, local_engine
+from pie_mlx.client.discovery import LocalEngine, is_home_in_use, is_listening, local_engine
 from pie_mlx.errors import AuthError, ProcessError, SessionClosedError
 
 END_SECONDS = 60.0
@@ -39,7 +39,7 @@ def _engine(home: Path) -> LocalEngine:
     engine = local_engine(home)
     if engine is not None:
         return engine
-    if is_claimed(home):
+    if is_home_in_use(home):
         raise SessionClosedError(f"the engine on {home} is starting or ending", hint="try it again in a moment")
     raise SessionClosedError(f"no engine is running on {home}", hint="there is nothing to stop; 'pie serve' starts one")
 
@@ -52,7 +52,7 @@ def _ask(common: Common) -> None:
 
 
 def _end(engine: LocalEngine) -> None:
-    if not listens(engine):
+    if not is_listening(engine):
         raise ProcessError(
             f"process {engine.pid}: it is not the one that listens at {engine.socket}",
             hint="end 'pie serve' where it was started",
@@ -68,7 +68,7 @@ def _end(engine: LocalEngine) -> None:
 def _wait(home: Path, engine: LocalEngine) -> None:
     """Wait until the engine has released its home directory. Raises ProcessError."""
     last = time.monotonic() + END_SECONDS
-    while is_claimed(home):
+    while is_home_in_use(home):
         if time.monotonic() > last:
             raise ProcessError(
                 f"process {engine.pid}: it has not ended within {END_SECONDS:g} s", hint=f"kill -9 {engine.pid} ends it"

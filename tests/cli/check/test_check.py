@@ -108,7 +108,7 @@ def test_secrets_others_can_read_are_a_warning(pie, home):
     file = home / "config.toml"
     file.write_text('[[mcp]]\nname = "a"\ntransport = "stdio"\ncommand = "x"\nenv = { TOKEN = "y" }\n')
     file.chmod(0o644)
-    assert f"warning: {file} holds what may be secrets" in pie("check").out
+    assert f"warning: {file} may hold secrets" in pie("check").out
     file.chmod(0o600)
     assert "warning" not in pie("check").out
 

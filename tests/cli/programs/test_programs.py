@@ -146,7 +146,7 @@ def test_one_version_or_all_are_removed(pie, name, left):
 def test_nothing_is_removed_where_nobody_can_say_yes(pie):
     ended = pie("remove", "demo")
     assert (ended.code, len(installed(pie))) == (2, 3)
-    assert "say yes with -y" in ended.err
+    assert "confirm with -y" in ended.err
 
 
 @pytest.mark.usefixtures("three")

@@ -130,5 +130,5 @@ def test_a_mac_has_an_agent_and_what_is_neither_has_none():
     found = platform.supervisor_here("darwin")
     assert isinstance(found, Launchd)
     assert found.file == Path.home() / "Library" / "LaunchAgents" / "pie-mlx.plist"
-    with pytest.raises(ProcessError, match="on win32"):
+    with pytest.raises(ProcessError, match="win32 is not supported"):
         platform.supervisor_here("win32")

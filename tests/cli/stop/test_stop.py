@@ -28,7 +28,7 @@ def signals(monkeypatch):
     def kill(pid, number):
         if number:
             sent.append((pid, number))
-            monkeypatch.setattr("pie_mlx.cli.stop.stopping.is_claimed", lambda home: False)
+            monkeypatch.setattr("pie_mlx.cli.stop.stopping.is_home_in_use", lambda home: False)
 
     monkeypatch.setattr(os, "kill", kill)
     return sent
