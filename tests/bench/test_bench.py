@@ -13,7 +13,7 @@ from pie_mlx.bench.measure import CASES, Plan, measure
 from pie_mlx.bench.phases import PHASES, Profile
 from pie_mlx.bench.report import Report, line, markdown, profile_lines
 from pie_mlx.cli.bench import command as verb
-from pie_mlx.cli.bench.measure import Benching
+from pie_mlx.cli.bench.measure import BenchRequest
 from pie_mlx.cli.main import execute
 from pie_mlx.errors import InvalidArgumentError
 
@@ -21,7 +21,7 @@ SPEED = Row("1 stream, decode", 100.0, 150.0, "tok/s")
 TIME = Row("first token", 2.0, 0.5, "s", True)
 LOGITS = np.array([0.0, 1.0, -4.0], np.float32)
 OURS = Conditions("pie-mlx", "float32", "OpenBLAS", LOGITS)
-BENCHING = Benching(None, None, (), None, None, None, False, False, False)
+BENCHING = BenchRequest(None, None, (), None, None, None, False, False, False)
 TINY = Sizes(new_tokens=4, repeats=1, shared_prompt=64)
 
 

@@ -21,7 +21,7 @@ STARTED = int(time.time())
 
 
 async def handle(request):
-    """Answer one request; whatever goes wrong is answered too."""
+    """Answer one request; an error becomes an answer too."""
     try:
         return await _answer(request)
     except Exception as error:

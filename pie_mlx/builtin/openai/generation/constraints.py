@@ -1,4 +1,4 @@
-"""What a reply may be: response formats and tool choices as constraints of generation."""
+"""Response formats and tool choices, as constraints of generation."""
 
 from dataclasses import dataclass, field
 
@@ -7,17 +7,17 @@ from inferlet import GrammarConstraint, JsonSchema, tools
 from wire.fields import AnyObject, NamedChoice, SchemaFormat
 from wire.refusals import Refusal
 
-from generation.either import Either
+from generation.alternatives import Alternatives
 
 MOST_LEVELS = 200
-"""Of a schema: what reads it further on goes no deeper."""
+"""The depth of a schema: later stages read no deeper one."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """`schemas` are the tools the model is told of. `make` gives a constraint for one choice, None without one.
+    """`schemas` are the tools offered to the model. `make` gives a constraint for one choice, None without one.
 
-    `make_call` gives the constraint that holds from the beginning of a tool call on, where a tool asks for that.
+    `make_call` gives the constraint from the beginning of a tool call on, for tools that are strict.
     """
 
     schemas: list[dict] = field(default_factory=list)
@@ -26,7 +26,7 @@ class Rules:
 
 
 def rules_of(request, model, terms):
-    """Raises Refusal for what cannot be enforced, and the engine's GrammarError."""
+    """The rules of a ChatRequest. Raises Refusal for what cannot be enforced, and the engine's GrammarError."""
     choice = request.tool_choice or ("auto" if request.tools else "none")
     if choice != "none" and not request.tools:
         raise Refusal(400, "tool_choice: there are no tools", param="tool_choice")
@@ -43,17 +43,17 @@ def rules_of(request, model, terms):
 
 
 def _format_or_calls(model, format, schemas, param):
-    """A reply is held from its first token on, so that calls have to be held as well."""
+    """A constraint for either the format or calls: it holds from the first token, so it must cover calls too."""
     if model.info.formats.channels:
-        # Behind an analysis there may come a call, which is no part of what comes before an answer.
+        # After an analysis there may come a call, which is not part of the text before an answer.
         text = f"{param}: not together with tools on this model, unless tool_choice is none"
         raise Refusal(400, text, param=param)
     calls = _calls(model, schemas, param)
-    return lambda: Either([format().matcher, calls().matcher])
+    return lambda: Alternatives([format().matcher, calls().matcher])
 
 
 def _without_nulls(tool):
-    """As templates expect it."""
+    """A tool in the form that templates expect."""
     function = {name: value for name, value in msgspec.to_builtins(tool.function).items() if value is not None}
     function.pop("strict", None)
     return {"type": "function", "function": function}
@@ -99,7 +99,7 @@ def _format_constraint(model, format, param):
         case _:
             return None
     formats = model.info.formats
-    # The end of a thought that the cue has opened is waited for where the tokens are drawn.
+    # A Choice itself waits for the end of reasoning that the cue has opened.
     behind = formats.answer_opening if formats.channels else ""
     matcher = GrammarConstraint.from_grammar(schema, model, behind=behind).matcher
     return lambda: GrammarConstraint(matcher.fork())

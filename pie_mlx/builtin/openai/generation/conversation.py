@@ -9,7 +9,7 @@ from generation.prompts import check_fits
 
 
 def write_messages(context, messages, schemas, terms):
-    """Everything up to the point where the model speaks. Raises Refusal, and the engine's TemplateError."""
+    """Write everything up to the model's turn. Raises Refusal, and the engine's TemplateError."""
     try:
         _write_all(context, messages, schemas, terms)
     except Exception as error:
@@ -46,14 +46,14 @@ def _write(context, message):
 
 
 def _add_calls(names, message):
-    """Note the tool of each call, in the order of the calls. One that has the id of an earlier one takes its place."""
+    """Record the tool of each call, in order. A call with the id of an earlier one replaces it."""
     for call in getattr(message, "tool_calls", None) or []:
         names.pop(call.id, None)
         names[call.id] = call.function.name
 
 
 def _write_results(context, run, names, terms):
-    """Write results that follow one another in the order of their calls: many templates tell the model no ids."""
+    """Write successive results in the order of their calls, because many templates show the model no ids."""
     for place, result in run:
         _check(result, names, terms.message(place), terms)
     order = {call: place for place, call in enumerate(names)}
@@ -73,5 +73,5 @@ def _check(result, names, path, terms):
 
 
 def plain_text(content):
-    """The text of a message, whose parts can only be text."""
+    """The text of a message; its parts can only be text."""
     return content if isinstance(content, str) else "".join(part.text for part in content)

@@ -1,10 +1,10 @@
-"""Tool calls that were cut short: their names, and their arguments as far as they were written."""
+"""Tool calls that were cut short: their names, and the part of their arguments that was written."""
 
 import json
 import re
 
 AS_JSON = {"command", "deepseek", "granite", "hermes", "kimi", "llama", "longcat", "mistral", "nemotron"}
-"""The styles of calls whose arguments are written as the interface gives them; those of others are not told."""
+"""The styles of calls whose arguments are JSON, as in the interface; partial arguments of others are left out."""
 _BARE = re.compile(r'\s*(?:\[|\{\s*(?:"type"\s*:\s*"function"\s*,\s*)?"name"\s*:\s*")')
 _ENDS = re.compile(r"<\|(?:start|end|channel)\|>")
 _RECIPIENT = re.compile(r"to=functions\.([\w.\-]+)")

@@ -1,4 +1,4 @@
-"""A request for a response, as one for a chat."""
+"""Translate a request for a response to one for a chat."""
 
 from generation.conversation import plain_text
 from wire.fields import (
@@ -26,7 +26,7 @@ ROLES = {"assistant": Assistant, "developer": Developer, "system": System, "user
 
 
 def chat_of(request):
-    """The chat, and what a response calls the parts of it."""
+    """The chat, and the names of its parts in a request for a response."""
     turns = _turns(request)
     drawn = {name: getattr(request, name) for name in DrawnBody.__struct_fields__}
     chat = ChatRequest(
@@ -47,7 +47,7 @@ def chat_of(request):
 
 
 def _turns(request):
-    """Messages, each with the place of the item that it begins with."""
+    """Messages, each with the index of its first item."""
     turns = [(0, System(content=request.instructions))] if request.instructions else []
     if isinstance(request.input, str):
         return [*turns, (0, User(content=request.input))]
@@ -63,7 +63,7 @@ def _turns(request):
 
 
 def _add_call(turns, place, item):
-    """A call belongs to the turn of the assistant that it follows."""
+    """Add a call to the preceding turn of the assistant, or to a new one."""
     if not turns or not isinstance(turns[-1][1], Assistant):
         turns.append((place, Assistant()))
     message = turns[-1][1]
@@ -79,7 +79,7 @@ def _tool(tool):
 def _choice(choice):
     if isinstance(choice, NamedTool):
         return NamedChoice(type="function", function=NamedFunction(name=choice.name))
-    # The one that a chat has as well where nothing is said, with tools and without.
+    # The default of a chat too, with tools and without.
     return None if choice == "auto" else choice
 
 

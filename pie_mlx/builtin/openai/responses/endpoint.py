@@ -16,5 +16,5 @@ async def answer(body):
     if request.top_logprobs and not request.include:
         raise Refusal(400, f"top_logprobs: put {LOGPROBS} into include as well", param="top_logprobs")
     chat, terms = chat_of(request)
-    model, account, pieces = await begin_replies(chat, len(body), terms)
-    return await send(account, pieces, ResponseForm(request, model), stream=request.stream)
+    model, costs, pieces = await begin_replies(chat, len(body), terms)
+    return await send(costs, pieces, ResponseForm(request, model), stream=request.stream)

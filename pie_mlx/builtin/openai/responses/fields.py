@@ -15,7 +15,7 @@ class InputText(Strict, tag="input_text"):
 
 
 class OutputText(Strict, tag="output_text"):
-    """Comes back from an earlier response."""
+    """Text of an earlier response."""
 
     text: str
     annotations: Annotated[list[Any], Meta(max_length=0)] = []
@@ -30,7 +30,7 @@ Content = str | list[InputText | OutputText | RefusedText]
 
 
 class Item(Strict):
-    """`id` and `status` come back from an earlier response, and are not read."""
+    """`id` and `status` are those of an earlier response, and are ignored."""
 
     id: str | None = None
     status: Literal["in_progress", "completed", "incomplete"] | None = None
@@ -48,7 +48,7 @@ class FunctionCall(Item, tag="function_call", kw_only=True):
 
 
 class FunctionCallOutput(Item, tag="function_call_output", kw_only=True):
-    """`name` repeats that of the function, if it is there."""
+    """`name`, if given, repeats that of the function."""
 
     call_id: str
     output: Content
@@ -56,7 +56,7 @@ class FunctionCallOutput(Item, tag="function_call_output", kw_only=True):
 
 
 class Reasoning(Item, tag="reasoning"):
-    """May come back; templates leave out the reasoning of earlier turns."""
+    """Reasoning of an earlier response; templates omit it."""
 
     summary: list[Any] = []
     content: list[Any] = []
@@ -82,13 +82,13 @@ class TextOptions(Strict, frozen=True):
 
 
 class ReasoningOptions(Strict, frozen=True):
-    """Summaries are not written: the reasoning itself is told."""
+    """There are no summaries: the reasoning itself is sent."""
 
     effort: Effort | None = None
 
 
 class ResponseRequest(DrawnBody, kw_only=True):
-    """`store` is taken either way: nothing is kept."""
+    """`store` is accepted and ignored: nothing is kept."""
 
     NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {
         "background": (False,),
@@ -135,7 +135,7 @@ class ResponseRequest(DrawnBody, kw_only=True):
 
     @classmethod
     def prepared(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """Items come back as clients keep them: with nulls, and messages without a type."""
+        """Fill in items as clients keep them: with nulls, and messages without a type."""
         given = {name: _without_nulls(value) for name, value in given.items()}
         if isinstance(given.get("input"), list):
             given["input"] = [_item(item) for item in given["input"]]

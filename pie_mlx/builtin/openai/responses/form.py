@@ -1,4 +1,4 @@
-"""What a response looks like to the client, whole or as a stream of events."""
+"""A response in the client's format, whole or as a stream of events."""
 
 import time
 
@@ -9,11 +9,11 @@ from wire.sending import identifier
 from responses.output import Output
 
 CODES = {400: "invalid_prompt", 429: "rate_limit_exceeded"}
-"""What clients know of reasons why a response failed, by the status it would have had; others are server_error."""
+"""The error codes that clients know, by HTTP status; others are server_error."""
 
 
 class ResponseForm:
-    """Events are numbered in the order of their coming."""
+    """Events are numbered in order."""
 
     END = b""
 
@@ -29,10 +29,10 @@ class ResponseForm:
         self._count = 0
         self._finish = None
 
-    def whole(self, pieces, account):
+    def whole(self, pieces, costs):
         for piece in pieces:
             self.chunks(piece)
-        return self._finished(account)
+        return self._finished(costs)
 
     def opening(self):
         begun = self._response("in_progress")
@@ -40,27 +40,27 @@ class ResponseForm:
 
     def chunks(self, piece):
         self._finish = piece.finish
-        return self._numbered(self._output.take(piece))
+        return self._numbered(self._output.add(piece))
 
-    def closing(self, account):
-        response = self._finished(account)
+    def closing(self, costs):
+        response = self._finished(costs)
         return self._numbered([{"type": f"response.{response['status']}", "response": response}])
 
     def failed(self, error):
         refusal = refusal_of(error)
-        told = {"code": CODES.get(refusal.status, "server_error"), "message": str(refusal)}
+        error = {"code": CODES.get(refusal.status, "server_error"), "message": str(refusal)}
         ending = self._numbered(self._output.close("incomplete"))
-        return ending + self._numbered([{"type": "response.failed", "response": self._response("failed", error=told)}])
+        return ending + self._numbered([{"type": "response.failed", "response": self._response("failed", error=error)}])
 
-    def _finished(self, account):
-        costs = account.costs()
+    def _finished(self, costs):
+        figures = costs.figures()
         cut = {"incomplete_details": {"reason": "max_output_tokens"}} if self._finish == "length" else {}
-        told = {**cut, "usage": _usage(costs["usage"]), "timings": costs["timings"]}
-        return self._response("incomplete" if cut else "completed", **told)
+        fields = {**cut, "usage": _usage(figures["usage"]), "timings": figures["timings"]}
+        return self._response("incomplete" if cut else "completed", **fields)
 
-    def _response(self, status, **told):
+    def _response(self, status, **fields):
         unknown = {"error": None, "incomplete_details": None, "usage": None}
-        return {**self._head, "status": status, "output": self._output.data(), **unknown, **told}
+        return {**self._head, "status": status, "output": self._output.data(), **unknown, **fields}
 
     def _numbered(self, events):
         found = [{**event, "sequence_number": self._count + place} for place, event in enumerate(events)]
@@ -69,7 +69,7 @@ class ResponseForm:
 
 
 def _settings(request):
-    """The request, as a response repeats it."""
+    """The fields of the request that a response repeats."""
     given = ("max_output_tokens", "metadata", "parallel_tool_calls", "temperature", "top_logprobs", "top_p")
     return {
         **{name: getattr(request, name) for name in given},
@@ -86,10 +86,10 @@ def _settings(request):
 
 
 def _usage(usage):
-    """As a response calls it."""
+    """The usage under the names of a response."""
     return {
         "input_tokens": usage["prompt_tokens"],
-        # Types of clients want to hear of what is written to a cache, which is nobody's cost here.
+        # Typed clients require the tokens written to a cache, which cost nothing here.
         "input_tokens_details": {**usage["prompt_tokens_details"], "cache_write_tokens": 0},
         "output_tokens": usage["completion_tokens"],
         "output_tokens_details": usage["completion_tokens_details"],

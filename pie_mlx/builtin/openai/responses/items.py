@@ -1,4 +1,4 @@
-"""The items of a response's output, and the events that tell of them."""
+"""The items of a response's output, and their events."""
 
 from wire.sending import identifier
 
@@ -18,9 +18,9 @@ class Item:
     def close(self, status):
         """The events that end it."""
         self.status = status
-        return [*self._ending(), self._told("done", self.data())]
+        return [*self._ending(), self._item_event("done", self.data())]
 
-    def _told(self, what, item):
+    def _item_event(self, what, item):
         return {"type": f"response.output_item.{what}", "output_index": self._index, "item": item}
 
     def _event(self, kind, **fields):
@@ -34,26 +34,26 @@ class TextItem(Item):
 
     def __init__(self, index):
         super().__init__(index)
-        self._texts, self._readings = [], []
+        self._texts, self._entries = [], []
 
     def open(self):
         """The events that begin it."""
-        return [self._told("added", {**self.data(), "content": []}), self._part_event("added")]
+        return [self._item_event("added", {**self.data(), "content": []}), self._part_event("added")]
 
-    def grow(self, text, readings):
+    def grow(self, text, entries):
         """The event of more text."""
         self._texts.append(text)
-        self._readings += readings
-        return self._text_event("delta", delta=text, readings=readings)
+        self._entries += entries
+        return self._text_event("delta", delta=text, entries=entries)
 
     def _ending(self):
         text = "".join(self._texts)
-        return [self._text_event("done", text=text, readings=self._readings), self._part_event("done")]
+        return [self._text_event("done", text=text, entries=self._entries), self._part_event("done")]
 
     def _part_event(self, what):
         return self._event(f"content_part.{what}", content_index=0, part=self._part())
 
-    def _text_event(self, what, *, readings, **fields):
+    def _text_event(self, what, *, entries, **fields):
         return self._event(f"{self.STEM}.{what}", content_index=0, **fields)
 
 
@@ -65,11 +65,11 @@ class Message(TextItem):
         return {"type": "message", "role": "assistant", "content": [self._part()]}
 
     def _part(self):
-        text, readings = "".join(self._texts), list(self._readings)
-        return {"type": "output_text", "text": text, "annotations": [], "logprobs": readings}
+        text, entries = "".join(self._texts), list(self._entries)
+        return {"type": "output_text", "text": text, "annotations": [], "logprobs": entries}
 
-    def _text_event(self, what, *, readings, **fields):
-        return super()._text_event(what, readings=readings, logprobs=readings, **fields)
+    def _text_event(self, what, *, entries, **fields):
+        return super()._text_event(what, entries=entries, logprobs=entries, **fields)
 
 
 class Reasoning(TextItem):
@@ -84,7 +84,7 @@ class Reasoning(TextItem):
 
 
 class FunctionCall(Item):
-    """A call, known as a whole."""
+    """A complete call."""
 
     PREFIX = "fc"
     STEM = "function_call_arguments"
@@ -95,7 +95,7 @@ class FunctionCall(Item):
 
     def open(self):
         """The events that begin it."""
-        begun = self._told("added", {**self.data(), "arguments": ""})
+        begun = self._item_event("added", {**self.data(), "arguments": ""})
         return [begun, self._event(f"{self.STEM}.delta", delta=self._arguments)]
 
     def _ending(self):

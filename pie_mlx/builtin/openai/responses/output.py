@@ -1,10 +1,10 @@
-"""The output of a response, as its reply is generated."""
+"""The output of a response, while its reply is generated."""
 
 from responses.items import FunctionCall, Message, Reasoning
 
 
 class Output:
-    """Items, one behind the other; the last one may be in progress."""
+    """Items in order; the last one may be in progress."""
 
     def __init__(self):
         self._items = []
@@ -13,15 +13,15 @@ class Output:
     def data(self):
         return [item.data() for item in self._items]
 
-    def take(self, piece):
-        """The events of one part of the reply."""
-        yield from self._speak(Reasoning, piece.reasoning, [])
-        yield from self._speak(Message, piece.text, self._placed(piece))
+    def add(self, piece):
+        """Add one part of the reply; yields its events."""
+        yield from self._extend(Reasoning, piece.reasoning, [])
+        yield from self._extend(Message, piece.text, self._placed(piece))
         for name, arguments in piece.calls:
             self._waiting = []
             yield from self._begin(FunctionCall(len(self._items), name, arguments))
         if piece.finish and not self._items:
-            # Clients look for a message, also in a reply that says nothing.
+            # Clients expect a message, even in an empty reply.
             yield from self._begin(Message(0))
         if piece.finish or piece.calls:
             yield from self.close("incomplete" if piece.finish == "length" else "completed")
@@ -30,17 +30,17 @@ class Output:
         """The events that end the item in progress, if there is one."""
         return self._items[-1].close(status) if self._is_open(object) else []
 
-    def _speak(self, kind, text, readings):
+    def _extend(self, kind, text, entries):
         if text and not self._is_open(kind):
             yield from self._begin(kind(len(self._items)))
-        if text or (readings and self._is_open(kind)):
-            yield self._items[-1].grow(text, readings)
+        if text or (entries and self._is_open(kind)):
+            yield self._items[-1].grow(text, entries)
 
     def _placed(self, piece):
-        """The readings of the text; those that come before it begins wait for it, and those of a call are dropped."""
-        readings = [*self._waiting, *piece.readings]
-        self._waiting = [] if piece.text or self._is_open(Message) else readings
-        return [] if self._waiting else readings
+        """The logprobs of the text. Those before its beginning wait for it; those of a call are dropped."""
+        entries = [*self._waiting, *piece.entries]
+        self._waiting = [] if piece.text or self._is_open(Message) else entries
+        return [] if self._waiting else entries
 
     def _begin(self, item):
         yield from self.close("completed")

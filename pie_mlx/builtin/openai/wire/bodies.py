@@ -1,4 +1,4 @@
-"""Bodies of requests, read strictly: what is not supported is refused, whatever else the body says."""
+"""Read bodies of requests strictly: an unsupported field is refused."""
 
 import asyncio
 import re
@@ -9,16 +9,16 @@ import msgspec
 from wire.refusals import Refusal
 
 LABELS = {"metadata", "prompt_cache_key", "safety_identifier", "user"}
-"""Fields that only name the caller, or are for the records of whoever stores answers, which is nobody here."""
+"""Fields that are ignored: they only name the caller, or label stored answers, and nothing is stored here."""
 
 SHORT_BYTES = 4096
-"""What is longer takes time, in which other requests on this loop should not stand still."""
+"""Longer bodies are read on another thread, so that other requests on this loop do not wait."""
 MOST_VALUES = 1 << 20
-"""Values of JSON in a body: each takes a hundred times the memory that its text does."""
+"""JSON values in a body: each takes up to a hundred times the memory of its text."""
 
 _HIGH, _LOW = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _HALF = re.compile(rb"%b(?!%b)|(?<!%b)%b" % (_HIGH, _LOW, _HIGH, _LOW))
-"""What a client writes that cuts a text inside of an emoji; msgspec says of it that the input was truncated."""
+"""Half a surrogate pair, from a client that cuts a text inside an emoji; msgspec reports a truncated input."""
 _PLACED = re.compile(r"(.*?)(?: - at `\$\.?([^`]*)`)?", re.DOTALL)
 _UNKNOWN = re.compile(r"unknown field `(.*)`$", re.DOTALL)
 _MISSING = re.compile(r"missing required field `(.*)`$")
@@ -29,10 +29,10 @@ class Strict(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class Body(Strict):
-    """A whole body, and what is said to those who send something else.
+    """A whole body, and the advice in errors about wrong ones.
 
-    `NEUTRAL` are fields that are not supported, with the values that ask for nothing. `INSTEAD` says what to do about
-    unknown fields, which otherwise are to be left out, and `ADVICE` about wrong values, by patterns of their places.
+    `NEUTRAL` are unsupported fields, with the values that have no effect. `INSTEAD` is the advice for unknown fields,
+    by default to leave them out, and `ADVICE` for wrong values, by patterns of their paths.
     """
 
     NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {}
@@ -41,7 +41,7 @@ class Body(Strict):
 
     @classmethod
     def prepared(cls, given: dict[str, Any]) -> dict[str, Any]:
-        """The fields in the form they are read in."""
+        """The fields, in the form that `read_fields` converts."""
         return given
 
 
@@ -51,7 +51,7 @@ async def read_body(body: bytes, kind: type[Body]) -> Any:
 
 
 def read_fields(body: bytes, kind: type[Body]) -> Any:
-    """The same at once, however long it takes."""
+    """The body as `kind`, read on this thread."""
     given = {name: value for name, value in _decoded(body).items() if value is not None}
     known = set(kind.__struct_fields__)
     for name in given.keys() & LABELS - known:
@@ -81,7 +81,7 @@ def _decoded(body: bytes) -> dict[str, Any]:
 
 
 def _has_more_values(body: bytes, most: int) -> bool:
-    """Whether a body has more values than that, found without making any."""
+    """Whether a body has more than `most` values, counted without decoding it."""
     if sum(map(body.count, b",[{")) <= most:
         return False
     bare = body.replace(b"\\\\", b"").replace(b'\\"', b"")
@@ -94,7 +94,7 @@ def _unsupported(name: str, kind: type[Body]) -> Refusal:
 
 
 def _refused(text: str, kind: type[Body]) -> Refusal:
-    """msgspec says `... - at `$.messages[0].content`` or `... unknown field `x``, and x may be anything."""
+    """A Refusal from msgspec's text, `... - at `$.messages[0].content`` or `... unknown field `x``, with any x."""
     found = _PLACED.fullmatch(text)
     problem, path = (found[1], found[2] or "") if found else (text, "")
     unknown = _UNKNOWN.search(problem)

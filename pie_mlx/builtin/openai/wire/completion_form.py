@@ -1,4 +1,4 @@
-"""What is common to the forms of both completions."""
+"""The base of the answers of both completions."""
 
 import functools
 import time
@@ -14,7 +14,7 @@ _version = functools.cache(runtime.version)
 class CompletionForm:
     """Answers are `kind` objects with choices, streams are `chunk_kind` objects; their ids begin with `prefix`.
 
-    A form says what `choices(pieces)` of a whole answer look like, and what its `chunks` do.
+    Subclasses format the `choices(pieces)` of a whole answer, and the `chunks(piece)` of a stream.
     """
 
     END = b"data: [DONE]\n\n"
@@ -29,11 +29,11 @@ class CompletionForm:
             "system_fingerprint": f"pie-{_version()}",
         }
 
-    def whole(self, pieces, account):
-        return {**self._head, "object": self._kind, "choices": self.choices(pieces), **account.costs()}
+    def whole(self, pieces, costs):
+        return {**self._head, "object": self._kind, "choices": self.choices(pieces), **costs.figures()}
 
-    def closing(self, account):
-        return [{**self._head, "choices": [], **account.costs()}] if self._request.includes_usage else []
+    def closing(self, costs):
+        return [{**self._head, "choices": [], **costs.figures()}] if self._request.includes_usage else []
 
     def failed(self, error):
         return [{"error": error_object(error)}]

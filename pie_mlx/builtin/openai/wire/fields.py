@@ -20,7 +20,7 @@ Content = str | list[Text]
 
 
 class Turn(Strict):
-    """`name` says who speaks. The model is not told: turns are written without names."""
+    """`name` identifies the speaker. It is ignored: turns are written without names."""
 
     content: Content
     name: str | None = None
@@ -51,7 +51,7 @@ class ToolCall(Strict):
 
 
 class Assistant(Turn, tag="assistant", tag_field="role"):
-    """`reasoning_content` may come back with a message; templates leave out the reasoning of earlier turns."""
+    """`reasoning_content` may come back with a message; templates omit the reasoning of earlier turns."""
 
     content: Content | None = None
     reasoning_content: str | None = None
@@ -63,7 +63,7 @@ class Assistant(Turn, tag="assistant", tag_field="role"):
 
 
 class Tool(Strict, tag="tool", tag_field="role"):
-    """`name` repeats that of the tool, if it is there."""
+    """`name`, if given, repeats that of the tool."""
 
     content: Content
     tool_call_id: str
@@ -119,7 +119,7 @@ class StreamOptions(Strict):
 
 
 class DrawnBody(Body):
-    """What all endpoints take: how tokens are drawn, and how they are sent."""
+    """The fields of all endpoints: how tokens are drawn, and how they are sent."""
 
     model: str
     stream: bool = False
@@ -136,7 +136,7 @@ class DrawnBody(Body):
 
 
 class Request(DrawnBody):
-    """What both completions take."""
+    """The fields of both completions."""
 
     NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {
         "audio": (),
@@ -155,7 +155,7 @@ class Request(DrawnBody):
         "verbosity": (),
         "web_search_options": (),
     }
-    # Fields of OpenAI's past, of vLLM and of Ollama.
+    # Fields of earlier versions of the interface, of vLLM and of Ollama.
     INSTEAD: ClassVar[dict[str, str]] = {
         "format": "use response_format",
         "function_call": "use tool_choice",

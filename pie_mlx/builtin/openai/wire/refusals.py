@@ -1,4 +1,4 @@
-"""Errors as clients of this interface expect them."""
+"""Errors, in the form that clients of this interface expect."""
 
 STATUS = {
     "invalid_argument": 400,
@@ -14,13 +14,13 @@ STATUS = {
 }
 """The engine's errors by their code; all others are 500."""
 HINTS = {"grammar": "remove or rewrite it"}
-"""What to do where the engine's own advice is for who writes programs."""
+"""Hints for errors whose own hint is for authors of programs."""
 TOO_LONG = {"context_length", "out_of_pages"}
 KINDS = {400: "invalid_request_error", 404: "invalid_request_error", 405: "invalid_request_error", 429: "rate_limit"}
 
 
 class Refusal(Exception):  # noqa: N818 - it is an answer
-    """What the client did wrong: `param` is the field of its body, `code` a word for programs."""
+    """An error of the client: `param` is the field of its body, `code` a word for programs."""
 
     def __init__(self, status, message, *, param=None, code=None):
         super().__init__(message)

@@ -10,24 +10,24 @@ _encode = msgspec.json.Encoder().encode
 
 
 def identifier(prefix):
-    """Of a part of an answer."""
+    """An id for a part of an answer."""
     return f"{prefix}_{uuid.uuid4().hex[:24]}"
 
 
-async def answer(account, pieces, form, *, stream):
-    """`form` says what parts look like: `whole(pieces, account)`; in a stream `opening()`, `chunks(piece)`, and
-    `closing(account)` or `failed(error)`, and the `END` of it.
+async def answer(costs, pieces, form, *, stream):
+    """`form` formats the parts: `whole(pieces, costs)`; in a stream `opening()`, `chunks(piece)`, and
+    `closing(costs)` or `failed(error)`, then `END`.
 
-    The first part is awaited before the answer begins, so that what fails until then fails with a status.
+    The first part is awaited before the answer begins, so that an error before it gets an HTTP status.
     """
     first = await anext(pieces)
     if stream:
-        return {"headers": STREAM_HEADERS, "body": _stream(account, first, pieces, form)}
+        return {"headers": STREAM_HEADERS, "body": _stream(costs, first, pieces, form)}
     rest = [piece async for piece in pieces]
-    return {"headers": {"content-type": "application/json"}, "body": _encode(form.whole([first, *rest], account))}
+    return {"headers": {"content-type": "application/json"}, "body": _encode(form.whole([first, *rest], costs))}
 
 
-async def _stream(account, first, pieces, form):
+async def _stream(costs, first, pieces, form):
     async with aclosing(pieces):
         yield _events([*form.opening(), *form.chunks(first)])
         try:
@@ -37,7 +37,7 @@ async def _stream(account, first, pieces, form):
         except Exception as error:
             yield _events(form.failed(error))
             return
-    yield _events(form.closing(account)) + form.END
+    yield _events(form.closing(costs)) + form.END
 
 
 def _events(values):
@@ -45,6 +45,6 @@ def _events(values):
 
 
 def _event(value):
-    """An event is named after its type, if it has one."""
+    """A server-sent event, named after its type if it has one."""
     name = b"event: %b\n" % value["type"].encode() if "type" in value else b""
     return name + b"data: " + _encode(value) + b"\n\n"

@@ -1,11 +1,11 @@
-"""What an interface calls the parts of a chat, for those who read refusals."""
+"""The names that an endpoint has for the parts of a chat, for the errors it sends."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Terms:
-    """The names of fields. `places` are those of the messages in what was sent, where they are others."""
+    """Names of fields. `places` are the indexes of the messages in the request, where they differ."""
 
     messages: str
     format: str

@@ -11,7 +11,7 @@ USAGE = {
     "prompt_tokens_details": {"cached_tokens": 2},
     "completion_tokens_details": {"reasoning_tokens": 4},
 }
-ACCOUNT = SimpleNamespace(costs=lambda: {"usage": USAGE, "timings": {}})
+COSTS = SimpleNamespace(figures=lambda: {"usage": USAGE, "timings": {}})
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_reasoning_a_message_and_a_call_are_items_one_behind_the_other(form, pie
         piece(text="see.", calls=[("f", "{}")]),
         piece(finish="tool_calls"),
     ]
-    response = form.whole(pieces, ACCOUNT)
+    response = form.whole(pieces, COSTS)
     reasoning, message, call = response["output"]
     assert (reasoning["type"], reasoning["content"]) == ("reasoning", [{"type": "reasoning_text", "text": "Well. So."}])
     assert (message["type"], message["content"][0]["text"]) == ("message", "I see.")
@@ -86,42 +86,42 @@ def test_events_name_the_item_they_belong_to(events_of, piece):
 
 
 def test_text_behind_a_call_is_another_message(form, piece):
-    response = form.whole([piece(text="a"), piece(calls=[("f", "{}")]), piece(text="b", finish="stop")], ACCOUNT)
+    response = form.whole([piece(text="a"), piece(calls=[("f", "{}")]), piece(text="b", finish="stop")], COSTS)
     assert [item["type"] for item in response["output"]] == ["message", "function_call", "message"]
 
 
 @pytest.mark.parametrize(("finish", "status"), [("stop", "completed"), ("length", "incomplete")])
 def test_a_reply_that_says_nothing_is_a_message(form, piece, finish, status):
-    (message,) = form.whole([piece(finish=finish)], ACCOUNT)["output"]
+    (message,) = form.whole([piece(finish=finish)], COSTS)["output"]
     assert (message["content"][0]["text"], message["status"]) == ("", status)
 
 
 def test_a_reply_that_is_cut_while_it_thinks_has_no_message(form, piece):
-    response = form.whole([piece(reasoning="We"), piece(reasoning="ll", finish="length")], ACCOUNT)
+    response = form.whole([piece(reasoning="We"), piece(reasoning="ll", finish="length")], COSTS)
     (reasoning,) = response["output"]
     assert (reasoning["type"], reasoning["status"], response["status"]) == ("reasoning", "incomplete", "incomplete")
 
 
 def test_calls_before_the_one_that_was_cut_are_complete(form, piece):
-    response = form.whole([piece(calls=[("f", "{}"), ("g", "{")], finish="length")], ACCOUNT)
+    response = form.whole([piece(calls=[("f", "{}"), ("g", "{")], finish="length")], COSTS)
     assert [item["status"] for item in response["output"]] == ["completed", "incomplete"]
 
 
 def test_a_call_that_was_whole_before_the_reply_was_cut_is_complete(form, piece):
-    response = form.whole([piece(calls=[("f", "{}")]), piece(finish="length")], ACCOUNT)
+    response = form.whole([piece(calls=[("f", "{}")]), piece(finish="length")], COSTS)
     assert (response["output"][0]["status"], response["status"]) == ("completed", "incomplete")
 
 
-def test_readings_wait_for_the_text_they_belong_to(events_of, piece):
+def test_logprobs_wait_for_the_text_they_belong_to(events_of, piece):
     first, second, third = ({"token": token} for token in "abc")
-    events = events_of(piece(readings=[first]), piece(text="ab", readings=[second]), piece(readings=[third]))
+    events = events_of(piece(entries=[first]), piece(text="ab", entries=[second]), piece(entries=[third]))
     deltas = [(event["delta"], event["logprobs"]) for event in events if event["type"].endswith("delta")]
     assert deltas == [("ab", [first, second]), ("", [third])]
 
 
-def test_readings_of_a_call_are_no_text(form, piece):
-    pieces = [piece(readings=[{"token": "a"}]), piece(calls=[("f", "{}")]), piece(text="b", finish="stop")]
-    _, message = form.whole(pieces, ACCOUNT)["output"]
+def test_logprobs_of_a_call_are_no_text(form, piece):
+    pieces = [piece(entries=[{"token": "a"}]), piece(calls=[("f", "{}")]), piece(text="b", finish="stop")]
+    _, message = form.whole(pieces, COSTS)["output"]
     assert message["content"][0]["logprobs"] == []
 
 
@@ -137,5 +137,5 @@ def test_what_fails_ends_the_item_and_the_response(openai_module, form, piece, s
 
 def test_events_are_numbered_in_their_order(form, piece):
     parts = [piece(reasoning="So.", text="Yes."), piece(finish="stop")]
-    events = [*form.opening(), *(event for part in parts for event in form.chunks(part)), *form.closing(ACCOUNT)]
+    events = [*form.opening(), *(event for part in parts for event in form.chunks(part)), *form.closing(COSTS)]
     assert [event["sequence_number"] for event in events] == list(range(len(events)))

@@ -1,4 +1,4 @@
-"""What a model says, split into what a client is told."""
+"""Decode the tokens of a reply into text, reasoning and calls."""
 
 import json
 from dataclasses import dataclass, field
@@ -9,8 +9,8 @@ from generation.unfinished import unfinished_calls, unfinished_message
 
 
 @dataclass
-class Said:
-    """What has become certain with some tokens. `begins_call`: a tool call is being written."""
+class Decoded:
+    """The decoded parts of some tokens. `begins_call`: a tool call is being written."""
 
     text: str = ""
     reasoning: str = ""
@@ -24,11 +24,11 @@ class Said:
         self.begins_call = self.begins_call or more.begins_call
 
 
-class Speech:
+class ReplyDecoder:
     """The decoders of one reply. `schemas` are the tools that may be called.
 
-    While there is nothing but visible text, the others are told of the tokens later, together: each of them looks at
-    every token, which for most replies is most of the work.
+    While there is only visible text, the other decoders get the tokens later, in one feed: for most replies that saves
+    most of the work, because each of them reads every token.
     """
 
     def __init__(self, model, schemas):
@@ -41,39 +41,39 @@ class Speech:
         self._calls = tools.Decoder(model, schemas) if formats.tools or formats.channels else None
         self.thinks = formats.reasoning is not None and formats.reasoning.opened_by_cue
         self._was_plain = False
-        self._untold = []
+        self._unfed = []
         self._reply = []
 
     def feed(self, tokens):
-        """Take more tokens."""
-        said = Said()
+        """Decode more tokens."""
+        said = Decoded()
         self._reply += tokens
-        self._untold += tokens
-        visible = self._take_text(said, self._text.feed(tokens))
-        # A call that is offered may have to be held to its schema from its first token on.
+        self._unfed += tokens
+        visible = self._add_text(said, self._text.feed(tokens))
+        # With tools on offer a call may need its constraint from its first token on.
         is_plain = visible and not self.thinks and not self._offers
         if not (is_plain and self._was_plain):
-            self._tell_others(said)
+            self._feed_others(said)
         self._was_plain = is_plain
         return said
 
     def finish(self, *, is_cut=False):
-        """The reply has ended: what was held back. One that `is_cut` may have ended inside a call."""
-        said, held = self.feed([]), Said()
-        self._take_text(held, self._text.finish())
-        self._take_others(said, lambda decoder: decoder.finish())
+        """The parts held back until the end of the reply. A reply that `is_cut` may have ended inside a call."""
+        said, held = self.feed([]), Decoded()
+        self._add_text(held, self._text.finish())
+        self._add_others(said, lambda decoder: decoder.finish())
         calls = self._unfinished(held.text) if is_cut and self._offers else None
-        said.add(held if calls is None else Said(calls=calls))
+        said.add(held if calls is None else Decoded(calls=calls))
         return said
 
     def _unfinished(self, text):
-        """The calls inside which the reply ended, with `text` held back; None where it ended inside none."""
+        """The calls in which the reply ended, with `text` held back; None if it ended outside a call."""
         if self._formats.channels:
             return unfinished_message(self._model.tokenizer().decode(self._reply), self._names)
         return unfinished_calls(self._formats.tools, text, self._names) if self._formats.tools else None
 
-    def _take_text(self, said, event):
-        """Whether all there is to tell is visible text."""
+    def _add_text(self, said, event):
+        """Add the events of the text decoder; returns whether they are only visible text."""
         visible = not _is_idle(event)
         while not _is_idle(event):
             match event:
@@ -87,12 +87,12 @@ class Speech:
             event = self._text.feed([])
         return visible
 
-    def _tell_others(self, said):
-        tokens, self._untold = self._untold, []
+    def _feed_others(self, said):
+        tokens, self._unfed = self._unfed, []
         if tokens:
-            self._take_others(said, lambda decoder: decoder.feed(tokens))
+            self._add_others(said, lambda decoder: decoder.feed(tokens))
 
-    def _take_others(self, said, ask):
+    def _add_others(self, said, ask):
         for event in _events(self._reasoning, ask):
             match event:
                 case reasoning.Event.Start():
@@ -106,10 +106,10 @@ class Speech:
                 case tools.Event.Start():
                     said.begins_call = True
                 case tools.Event.Call(name=name, args=arguments):
-                    self._take_call(said, name, arguments)
+                    self._add_call(said, name, arguments)
 
-    def _take_call(self, said, name, arguments):
-        """A call of a tool nobody offered is text, so that it is not lost."""
+    def _add_call(self, said, name, arguments):
+        """Add a call; without tools on offer it becomes text, so that it is not lost."""
         if self._offers:
             said.calls.append((name, arguments))
         else:

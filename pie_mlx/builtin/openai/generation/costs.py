@@ -1,10 +1,10 @@
-"""What a request cost: tokens and time."""
+"""The tokens and the time of a request."""
 
 import time
 
 
-class Account:
-    """Counted from now on. `cached_tokens` are of what several choices share; each counts its own."""
+class Costs:
+    """Counts from now on. `cached_tokens` are those of the prompt that choices share; each choice counts its own."""
 
     def __init__(self, prompt_tokens):
         self._prompt_tokens = prompt_tokens
@@ -12,8 +12,8 @@ class Account:
         self.choices = []
         self.cached_tokens = 0
 
-    def costs(self):
-        """What answers tell."""
+    def figures(self):
+        """The figures in an answer."""
         return {"usage": self.usage(), "timings": self.timings()}
 
     def usage(self):
@@ -29,7 +29,7 @@ class Account:
         }
 
     def timings(self):
-        """Under the names that other local servers use. The first token belongs to the prompt."""
+        """Timings under the names of other local servers. The time to the first token belongs to the prompt."""
         now = time.perf_counter()
         first = min(choice.counts.first_seconds or now for choice in self.choices)
         completion = sum(choice.counts.tokens for choice in self.choices)

@@ -1,11 +1,11 @@
-"""A reply that is one thing or another: a call, or an answer in the format that was asked for."""
+"""A constraint for one of several alternatives: a call, or an answer in the requested format."""
 
 from inferlet import brle
 
 
-class Either:
-    """A constraint that allows what one of several matchers does. `take` tells it of tokens; `decided` is the matcher
-    that is left, None while there are more."""
+class Alternatives:
+    """A constraint that allows the tokens of any of several matchers. `accept_tokens` drops the matchers that forbid
+    them; `decided` is the only remaining matcher, None while there are several."""
 
     def __init__(self, matchers):
         self._left = matchers
@@ -14,11 +14,11 @@ class Either:
     def decided(self):
         return self._left[0] if len(self._left) == 1 else None
 
-    def take(self, tokens):
-        self._left = [matcher for matcher in self._left if _takes(matcher, tokens)]
+    def accept_tokens(self, tokens):
+        self._left = [matcher for matcher in self._left if _accepts(matcher, tokens)]
 
     def step(self, accepted):
-        """The mask behind what was taken, which `accepted` repeats."""
+        """The mask after the tokens accepted so far, which `accepted` repeats."""
         masks = [matcher.next_token_logit_mask() for matcher in self._left]
         return brle.spans(*(span for mask in masks for span in _allowed(mask))) if all(masks) else []
 
@@ -32,7 +32,7 @@ def _allowed(mask):
             yield start, end
 
 
-def _takes(matcher, tokens):
+def _accepts(matcher, tokens):
     try:
         matcher.accept_tokens(tokens)
     except Exception as error:
