@@ -26,7 +26,7 @@ TURNS, OBSERVATION_TOKENS = 8, 24
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is computed; prompts in tokens."""
+    """The sizes of the work, in tokens."""
 
     new_tokens: int = 64
     repeats: int = 3

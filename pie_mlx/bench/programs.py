@@ -10,7 +10,7 @@ Tokens = Sequence[int]
 
 
 async def greedy(tokens: Tokens, new_tokens: int, context: Context | None = None) -> int:
-    """How many tokens follow; the context is released."""
+    """The number of generated tokens; the context is released."""
     with context or Context(_model()) as held:
         return len(await _said(held, tokens, new_tokens, Sampler.argmax()))
 

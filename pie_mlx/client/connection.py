@@ -133,7 +133,7 @@ class Connection:
 
 
 async def open_socket(url: str, unix_socket: str | None) -> ClientConnection:
-    """Raises SessionClosedError when no engine answers, AuthError when the server refuses the handshake, ProtocolError
+    """Connect. Raises SessionClosedError when no engine answers, AuthError when the server refuses, ProtocolError
     for an invalid address."""
     options: dict[str, Any] = {
         "compression": None,

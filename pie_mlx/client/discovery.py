@@ -16,7 +16,7 @@ from pie_mlx.errors import InvalidArgumentError
 
 _ANSWER_SECONDS = 2.0
 _LOCAL_LEVEL, _LOCAL_PEERPID = 0, 2
-"""Of macOS: SOL_LOCAL and LOCAL_PEERPID, which answers a pid."""
+"""Constants of macOS: SOL_LOCAL and LOCAL_PEERPID, which gives a pid."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,7 @@ def _overlaps(left: Sequence[int], right: Sequence[int]) -> Iterator[tuple[int, 
 
 
 def _ends(mask: Sequence[int]) -> Iterator[tuple[int, bool]]:
-    """Where each run ends, with its value."""
+    """The end of each run, with its value."""
     end = 0
     for length, value in _runs(mask):
         end += length

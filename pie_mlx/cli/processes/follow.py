@@ -38,7 +38,7 @@ class _Attachment:
         self._files = files
 
     async def follow(self) -> ProcessReturned | ProcessFailed | None:
-        """How it ended; None when the user left it running. Ends it when this command is interrupted."""
+        """The last event; None when the user left the process running. An interruption ends the process."""
         showing = asyncio.create_task(show_events(self._process, self._display, self._files))
         typing = asyncio.create_task(self._type())
         try:

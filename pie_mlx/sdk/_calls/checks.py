@@ -61,7 +61,7 @@ def number(value: object, what: str) -> float:
 
 
 def token_limit(name: str, value: int | None) -> int | None:
-    """How many tokens at most, None for no limit. Raises InvalidArgumentError below 0."""
+    """A largest number of tokens, None for no limit. Raises InvalidArgumentError below 0."""
     if value is None:
         return None
     count = integer(value, name)

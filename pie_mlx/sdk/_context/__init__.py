@@ -1,1 +1,1 @@
-"""What a context holds on the program's side: its handle, its bid, and the tokens that are not in KV yet."""
+"""A context on the program's side: its handle, its bid, and the tokens that are not in KV yet."""

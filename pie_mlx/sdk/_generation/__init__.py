@@ -1,1 +1,1 @@
-"""What a Generator is made of: constraints, drafts, structured output, and the cut at a stop token."""
+"""The parts of a Generator: constraints, drafts, structured output, and the cut at a stop token."""

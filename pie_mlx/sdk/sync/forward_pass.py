@@ -57,7 +57,7 @@ class ForwardPass:
         if not self._positions or list(positions) != list(range(first, first + len(tokens))):
             raise SpeculationError(
                 f"input_speculative_tokens: {len(tokens)} drafts at {list(positions)[:8]}",
-                hint="add the input first, and give one position for each draft, behind that of the last input",
+                hint="add the input first, and give one position for each draft, after that of the last input",
             )
         self._drafts = integers(tokens, "tokens")
         return self

@@ -102,7 +102,7 @@ class ScriptedEngine:
         ]
 
     def tick(self) -> list[Event]:
-        """What one tick brings."""
+        """The events of one tick."""
         self._tick += 1
         self._events = []
         if len(self._programs) < self._wanted and (self._tick % 4 == 1 or self._wanted > 50):
@@ -235,7 +235,7 @@ class ScriptedEngine:
     # Pages.
 
     def _placed(self) -> list[tuple[Program, Context]]:
-        """Who is in the pool: highest bids first, as many as fit. The price is the first bid left out."""
+        """Fill the pool: highest bids first, as many as fit. The price is the first bid left out."""
         bids = [(program, context) for program in self._programs.values() for context in program.contexts]
         bids.sort(key=lambda pair: -pair[1].bid)
         left, self._price, placed = self._pages, 0.0, list[tuple[Program, Context]]()

@@ -54,7 +54,7 @@ def _name_pattern(names):
 
 
 def _arguments(text, start):
-    """The JSON object that begins behind `start`, as much of it as there is."""
+    """The JSON object that begins after `start`, as much of it as was written."""
     begin = text.find("{", start)
     if begin < 0:
         return ""

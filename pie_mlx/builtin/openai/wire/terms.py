@@ -15,7 +15,7 @@ class Terms:
     places: list[int] | None = None
 
     def message(self, place):
-        """Where the message at this place was sent."""
+        """The path of the message at this place in the request."""
         return f"{self.messages}[{place if self.places is None else self.places[place]}]"
 
 

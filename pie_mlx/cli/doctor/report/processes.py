@@ -10,7 +10,7 @@ PROCESSES, LINES = 5, 20
 
 
 def last_processes(folder: Path) -> list[dict[str, Any]]:
-    """Those whose logs in `folder` were written last. Raises OSError."""
+    """The processes whose logs in `folder` were written last. Raises OSError."""
     if not folder.is_dir():
         return []
     logs = OutputLogs(folder, time.time)
