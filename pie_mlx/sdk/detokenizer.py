@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from weakref import WeakKeyDictionary
 
 from pie_mlx.calls import ReadVocabulary, Vocabulary
-from pie_mlx.sdk._calls.host import Link
+from pie_mlx.sdk._calls.host import HostLink
 from pie_mlx.sdk.model import Model
 
 Table = Mapping[int, bytes]
 
-_tables: WeakKeyDictionary[Link, dict[str, Table]] = WeakKeyDictionary()
+_tables: WeakKeyDictionary[HostLink, dict[str, Table]] = WeakKeyDictionary()
 _recent: deque[tuple[Vocabulary, Table]] = deque(maxlen=4)
 """Vocabularies and their tables: programs in the engine's own interpreter get the same object each time, and building a
 table of 150,000 tokens takes longer than many of them run."""

@@ -14,7 +14,7 @@ from pie_mlx.calls import (
 from pie_mlx.errors import GrammarError
 from pie_mlx.sdk._calls.checks import checked_text, integer, integers
 from pie_mlx.sdk._calls.compiled_grammars import copied
-from pie_mlx.sdk._calls.host import Link
+from pie_mlx.sdk._calls.host import HostLink
 from pie_mlx.sdk.grammar import Grammar
 from pie_mlx.sdk.model import Tokenizer
 
@@ -39,13 +39,13 @@ class Matcher:
         self._hold(tokenizer.host, state, ends)
 
     @classmethod
-    def adopt(cls, host: Link, state: MatcherState, stop_tokens: Iterable[int] = ()) -> "Matcher":
+    def adopt(cls, host: HostLink, state: MatcherState, stop_tokens: Iterable[int] = ()) -> "Matcher":
         """A handle for a matcher that exists, or is being made."""
         made = cls.__new__(cls)
         made._hold(host, state, list(stop_tokens))
         return made
 
-    def _hold(self, host: Link, state: MatcherState, stop_tokens: list[int]) -> None:
+    def _hold(self, host: HostLink, state: MatcherState, stop_tokens: list[int]) -> None:
         self._host = host
         self.id = state.matcher
         self.warnings = state.warnings

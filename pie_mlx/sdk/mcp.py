@@ -7,7 +7,7 @@ import msgspec
 from pie_mlx.calls import CallMcp, ConnectMcp, ListMcpServers
 from pie_mlx.errors import InvalidTypeError, McpError
 from pie_mlx.sdk._calls.checks import checked_text
-from pie_mlx.sdk._calls.host import Link, current_host
+from pie_mlx.sdk._calls.host import HostLink, current_host
 from pie_mlx.sdk._calls.payload import json_text
 
 __all__ = ["McpSession", "available_servers", "connect"]
@@ -36,7 +36,7 @@ class McpSession:
     stands for arguments that are no JSON object, -32000 for no answer.
     """
 
-    def __init__(self, host: Link, name: str) -> None:
+    def __init__(self, host: HostLink, name: str) -> None:
         self.name = name
         self._host = host
         self._closed = False

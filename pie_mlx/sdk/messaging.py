@@ -17,7 +17,7 @@ from pie_mlx.calls import (
     Unsubscribe,
 )
 from pie_mlx.sdk._calls.checks import checked_text
-from pie_mlx.sdk._calls.host import Link, current_host
+from pie_mlx.sdk._calls.host import HostLink, current_host
 from pie_mlx.sdk._calls.payload import message_text
 
 __all__ = ["Subscription", "broadcast", "pull", "push", "subscribe"]
@@ -59,7 +59,7 @@ def subscribe(topic: str) -> "Subscription":
     return Subscription(host, topic, host.call(Subscribe(checked_text(topic, "topic"))))
 
 
-async def _wait_for_turn(host: Link, topic: str, ticket: int) -> None:
+async def _wait_for_turn(host: HostLink, topic: str, ticket: int) -> None:
     """Queue until a message is reserved for `ticket`; a cancelled wait returns the ticket."""
     try:
         await host.submit(AwaitMessage(topic, ticket))
@@ -76,7 +76,7 @@ class Subscription:
     MessageOverflowError once, and later reads return the messages that were kept.
     """
 
-    def __init__(self, host: Link, topic: str, number: int) -> None:
+    def __init__(self, host: HostLink, topic: str, number: int) -> None:
         self.topic = topic
         self._host = host
         self._number = number

@@ -15,13 +15,13 @@ from pie_mlx.calls import (
 )
 from pie_mlx.errors import InvalidTypeError
 from pie_mlx.sdk._calls.checks import checked_text, integers
-from pie_mlx.sdk._calls.host import Link, current_host
+from pie_mlx.sdk._calls.host import HostLink, current_host
 
 
 class Tokenizer:
     """The tokenizer of a model."""
 
-    def __init__(self, model_name: str, host: Link) -> None:
+    def __init__(self, model_name: str, host: HostLink) -> None:
         self.model_name = model_name
         self.host = host
 
@@ -50,7 +50,7 @@ class Model:
     """A model the engine has loaded. `info` is the engine's description of it, `host` the engine, `template` the
     variables of its chat template as JSON text."""
 
-    def __init__(self, info: ModelInfo, host: Link, template: str = "") -> None:
+    def __init__(self, info: ModelInfo, host: HostLink, template: str = "") -> None:
         self.info = info
         self.host = host
         self.template = template

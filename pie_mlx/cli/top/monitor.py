@@ -99,5 +99,5 @@ def _state_now(source: Source) -> MonitorState:
     elif isinstance(source, DemoSource):
         source.start(inbox)
     elif isinstance(source, LiveSource):
-        asyncio.run(source.look(inbox, LOOK_SECONDS))
+        asyncio.run(source.feed_for(inbox, LOOK_SECONDS))
     return inbox.state()

@@ -7,7 +7,7 @@ from pathlib import Path
 from pie_mlx.calls import AdapterState, LoadAdapter, ReadAdapter
 from pie_mlx.errors import AdapterFormatError
 from pie_mlx.files import SHARED, write_file
-from pie_mlx.sdk._calls.host import Link
+from pie_mlx.sdk._calls.host import HostLink
 
 CONFIG = "adapter_config.json"
 SAVED = "adapters.safetensors"
@@ -40,7 +40,7 @@ def write_folder(path: "str | PathLike[str]", config: str, weights: bytes) -> No
     write_file(Path(path, CONFIG), config.encode(), SHARED)
 
 
-def send(host: Link, adapter: int, config: str, weights: bytes) -> AdapterState:
+def send(host: HostLink, adapter: int, config: str, weights: bytes) -> AdapterState:
     """Upload weights in parts. Raises what the engine raises."""
     offsets = range(0, len(weights), PART_BYTES) or (0,)
     for offset in offsets:
@@ -51,7 +51,7 @@ def send(host: Link, adapter: int, config: str, weights: bytes) -> AdapterState:
     raise AdapterFormatError("adapter: its weights are empty", hint="copy the adapter again")
 
 
-def fetch(host: Link, adapter: int) -> tuple[str, bytes]:
+def fetch(host: HostLink, adapter: int) -> tuple[str, bytes]:
     """The configuration and the weights as the engine has them."""
     part = host.call(ReadAdapter(adapter))
     weights = bytearray(part.data)

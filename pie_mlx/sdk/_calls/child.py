@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 from pie_mlx.calls import AwaitChild, CancelChild, ChildOutcome, ForgetChild, LaunchChild
 from pie_mlx.errors import ChildFailedError, ProcessCancelledError
 from pie_mlx.sdk._calls.checks import checked_text
-from pie_mlx.sdk._calls.host import Link, current_host
+from pie_mlx.sdk._calls.host import HostLink, current_host
 from pie_mlx.sdk._calls.payload import json_text
 
 
@@ -16,7 +16,7 @@ class Child:
     `pid` is its process id, the same that `pie ps` and clients show.
     """
 
-    def __init__(self, host: Link, pid: str) -> None:
+    def __init__(self, host: HostLink, pid: str) -> None:
         self.pid = pid
         self._host = host
         self._outcome: ChildOutcome | None = None

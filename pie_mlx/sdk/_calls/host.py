@@ -31,7 +31,7 @@ class _CollectorWatch:
 _watch = _CollectorWatch()
 
 
-class Link:
+class HostLink:
     """A host as SDK objects hold it: the same three methods, and `drop`, which finalizers can call safely.
 
     A finalizer may run inside the host's own code (when the garbage collector runs there) or in a thread of the engine
@@ -79,20 +79,20 @@ class Link:
             self._host.post(self._dropped.popleft())
 
 
-_current: ContextVar[Link] = ContextVar("pie_mlx_host")
+_current: ContextVar[HostLink] = ContextVar("pie_mlx_host")
 
 
 @contextmanager
 def use_host(host: Host) -> Generator[None, None, None]:
     """Make `host` the engine of the code inside; asyncio tasks started there inherit it."""
-    token = _current.set(Link(host))
+    token = _current.set(HostLink(host))
     try:
         yield
     finally:
         _current.reset(token)
 
 
-def current_host() -> Link:
+def current_host() -> HostLink:
     """The engine of the running inferlet. Raises EngineStoppedError outside of one."""
     link = _current.get(None)
     if link is None:

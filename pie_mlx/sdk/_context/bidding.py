@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pie_mlx.calls import Rebid, SetBid
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.sdk._calls.checks import number
-from pie_mlx.sdk._calls.host import Link
+from pie_mlx.sdk._calls.host import HostLink
 
 Horizon = tuple[float, float]
 """Expected remaining tokens, and the squared coefficient of variation of that number."""
@@ -18,7 +18,7 @@ UNKNOWN_HORIZON: Horizon = (4096.0, 1.0)
 class Bidding:
     """The bids of one context. `override` is a bid set by hand that still holds; `idle_depth` counts open scopes."""
 
-    host: Link
+    host: HostLink
     context_id: int
     override: float | None = None
     idle_depth: int = 0

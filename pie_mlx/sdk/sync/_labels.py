@@ -5,7 +5,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.sdk._calls.checks import checked_text
-from pie_mlx.sdk._calls.host import Link
+from pie_mlx.sdk._calls.host import HostLink
 
 
 class Labels:
@@ -36,9 +36,9 @@ class Labels:
             del self._owners[label]
 
 
-_labels: WeakKeyDictionary[Link, Labels] = WeakKeyDictionary()
+_labels: WeakKeyDictionary[HostLink, Labels] = WeakKeyDictionary()
 
 
-def labels_of(host: Link) -> Labels:
+def labels_of(host: HostLink) -> Labels:
     """The labels of the program behind `host`."""
     return _labels.setdefault(host, Labels())

@@ -75,7 +75,7 @@ class LiveSource:
             feed.link(Link("reconnecting", f"{trouble}; trying again", hint))
             await asyncio.sleep(seconds)
 
-    async def look(self, feed: Feed, seconds: float) -> None:
+    async def feed_for(self, feed: Feed, seconds: float) -> None:
         """Feed the engine's state and the events of so many seconds. Raises PieError."""
         async with await self._open_client() as client:
             with contextlib.suppress(TimeoutError):

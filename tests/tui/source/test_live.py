@@ -237,7 +237,7 @@ async def test_who_connects_after_the_events_are_gone_sees_what_an_engine_has_do
             await (await client.launch("brief", {})).result()
         await asyncio.to_thread(server.call, overflow(server.server.service.feed))
         inbox = Inbox()
-        await LiveSource("x", open_client).look(inbox, 0.5)
+        await LiveSource("x", open_client).feed_for(inbox, 0.5)
         state = inbox.state()
         (ended,) = state.processes.values()
         assert (ended.program, ended.outcome, ended.result) == ("brief@0.1.0", "returned", "done")
@@ -256,13 +256,13 @@ async def test_a_look_at_an_engine_that_does_nothing_any_more_says_so(server):
     async with await open_client() as client:
         process = await client.launch("listener", {})
         source = LiveSource("x", open_client)
-        await source.look(inbox, 0.5)
+        await source.feed_for(inbox, 0.5)
         assert inbox.state().pages.used > 0
         await process.terminate()
         with contextlib.suppress(PieError):
             await process.result()
     hours = LiveSource("x", open_client, clock=lambda: time.time() + 3600)
-    await hours.look(inbox, 0.5)
+    await hours.feed_for(inbox, 0.5)
     state = inbox.state()
     assert (state.pages.used, state.tokens_per_second, dict(state.contexts)) == (0, 0.0, {})
 
