@@ -1,6 +1,6 @@
-"""Every screen at three sizes, over the committed recording and the demo, compared with tests/tui/screens.
+"""Every screen at three sizes, over the committed recording and the demo, compared with tests/tui/snapshots.
 
-`PIE_UPDATE_SCREENS=1 pytest tests/tui/test_screens.py` writes them anew: look at them before committing.
+`PIE_UPDATE_SCREENS=1 pytest tests/tui/screens/test_screens.py` writes them anew: look at them before committing.
 """
 
 import os
@@ -14,7 +14,7 @@ from pie_mlx.tui.model import Record
 from pie_mlx.tui.source.base import Link
 from tests.tui.harness import StillDemo, monitor, press, screen_text, settled_text, shown, still_recording
 
-SCREENS = Path(__file__).parent / "screens"
+SCREENS = Path(__file__).parents[1] / "snapshots"
 SIZES = ((80, 24), (120, 40), (200, 60))
 RESIZES = ((82, 24), (60, 15), (120, 40), (5, 3), (1, 1), (0, 0), (80, 24), (200, 60))
 """From wide to narrow at once, below what is needed, and back."""
