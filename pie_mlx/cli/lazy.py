@@ -67,7 +67,7 @@ class LazyGroup(click.Group):
                 ctx.exit()
             args = [*args[1:], "--help"]
         if args[0] not in self._verbs and not args[0].startswith("-"):
-            raise click.UsageError(f"'{args[0]}' is no command{self._suggestion(ctx, args[0])}", ctx)
+            raise click.UsageError(f"'{args[0]}' is not a command{self._suggestion(ctx, args[0])}", ctx)
         return super().resolve_command(ctx, args)
 
     def _suggestion(self, ctx: click.Context, word: str) -> str:

@@ -35,7 +35,7 @@ def command(common: Common, name: str, output: Path | None, template: str, ts: b
     from pie_mlx.runtime.manifest import NAME_LIMIT, is_name
 
     if not is_name(name):
-        raise click.UsageError(f"'{name}' is no name: letters, digits, '-' and '_', at most {NAME_LIMIT}")
+        raise click.UsageError(f"'{name}' is not a name: use letters, digits, '-' and '_', at most {NAME_LIMIT}")
     folder = output or Path(name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise LaunchError(f"{folder}: it exists already and is not empty", hint="name another directory with --output")

@@ -31,7 +31,7 @@ class _Pending:
 
 
 class Connection:
-    """`on_frame` is called with every frame that is no response, `on_lost` with the reason when the connection ends."""
+    """`on_frame` is called with every frame but responses, `on_lost` with the reason when the connection ends."""
 
     def __init__(
         self,

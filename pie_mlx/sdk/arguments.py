@@ -99,10 +99,12 @@ def _convert(key: str, text: str, type: Callable[[str], object]) -> object:
         return type(text)
     except (ValueError, ArithmeticError, LookupError) as error:
         wanted = getattr(type, "__name__", "value")
-        raise InvalidArgumentError(f"{key}: {text!r} is no {wanted}: {error}", hint=f"pass a {wanted}") from error
+        raise InvalidArgumentError(
+            f"{key}: {text!r} is not a valid {wanted}: {error}", hint=f"pass a {wanted}"
+        ) from error
 
 
 def _boolean(key: str, text: str) -> bool:
     if text.lower() not in _BOOLEANS:
-        raise InvalidArgumentError(f"{key}: {text!r} is no bool", hint="pass true or false")
+        raise InvalidArgumentError(f"{key}: {text!r} is not a valid bool", hint="pass true or false")
     return _BOOLEANS[text.lower()]

@@ -35,7 +35,7 @@ class Grammar:
 
         Properties come in the schema's order, and constants as the schema spells them. With `every_spelling`, up to
         four properties of an object may come in any order, and a whole number among constants may end in `.0`.
-        Raises GrammarError for text that is no JSON.
+        Raises GrammarError for text that is not JSON.
         """
         text = schema_text(schema)
         return cls(GrammarSource("json_schema", text, strict=strict, lenient=lenient, every_spelling=every_spelling))
@@ -55,7 +55,7 @@ class Grammar:
 
 
 def schema_text(schema: object) -> str:
-    """A JSON Schema as text. Raises GrammarError for text that is no JSON, InvalidTypeError for other types."""
+    """A JSON Schema as text. Raises GrammarError for text that is not JSON, InvalidTypeError for other types."""
     if isinstance(schema, str):
         _check_json(checked_text(schema, "schema"))
         return schema

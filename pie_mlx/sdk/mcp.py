@@ -33,7 +33,7 @@ class McpSession:
 
     Arguments are a dict or JSON text of an object. The methods block this program, not the engine; `request` does not.
     All raise McpError: `rpc_code`, the message and `data` (JSON text or "") are those of the server's error; -32602
-    stands for arguments that are no JSON object, -32000 for no answer.
+    stands for arguments that are not a JSON object, -32000 for no answer.
     """
 
     def __init__(self, host: HostLink, name: str) -> None:
@@ -106,7 +106,7 @@ def _object(args: dict[str, Any] | str | None) -> bytes:
     except (InvalidTypeError, UnicodeEncodeError, msgspec.DecodeError, RecursionError) as error:
         raise _refused(str(error)) from error
     if not fits:
-        raise _refused("they are no JSON object")
+        raise _refused("they are not a JSON object")
     return encoded
 
 

@@ -61,7 +61,7 @@ class Model:
         `{"enable_thinking": False}` or `{"reasoning_effort": "high"}`; `template_variables` names them.
 
         Raises ModelNotFoundError listing the loaded models; InvalidArgumentError for a variable the template does not
-        read, listing those it reads; InvalidTypeError for values that are no JSON.
+        read, listing those it reads; InvalidTypeError for values that are not JSON.
         """
         host, variables = current_host(), _variables(template)
         return cls(host.call(LoadModel(checked_text(name, "model name"), variables)), host, variables)

@@ -23,7 +23,7 @@ def test_help_shows_the_verbs_in_their_groups(pie, words):
 def test_an_unknown_verb_suggests_the_nearest(pie):
     ended = pie("chek")
     assert ended.code == 2
-    assert ended.err == "pie: 'chek' is no command, did you mean 'check'?\n     try: pie --help\n"
+    assert ended.err == "pie: 'chek' is not a command, did you mean 'check'?\n     try: pie --help\n"
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_an_unknown_verb_suggests_the_nearest(pie):
 def test_what_others_call_a_verb_and_a_path_without_one_lead_to_it(pie, word, verb):
     ended = pie(word)
     assert ended.code == 2
-    assert ended.err.startswith(f"pie: '{word}' is no command: use '{verb}'")
+    assert ended.err.startswith(f"pie: '{word}' is not a command: use '{verb}'")
 
 
 @pytest.mark.parametrize(

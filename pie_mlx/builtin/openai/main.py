@@ -34,7 +34,7 @@ async def _answer(request):
         _expect(method, "GET", path)
         return {"body": _models(path.removeprefix("/v1/models").lstrip("/"))}
     if path.startswith("/v1/responses/"):
-        raise Refusal(404, f"{path}: nothing is kept: take what POST /v1/responses answers")
+        raise Refusal(404, f"{path}: nothing is kept: use the answer of POST /v1/responses")
     if path not in POSTS:
         raise Refusal(404, f"unknown path {path}: there are /v1/models, {', '.join(POSTS)}")
     _expect(method, "POST", path)

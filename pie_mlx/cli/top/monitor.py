@@ -52,7 +52,7 @@ def monitor(request: TopRequest, common: Common) -> int:
 
 
 def opened(request: TopRequest, common: Common) -> tuple[Source, Controller]:
-    """The source to watch, and its controller. Raises PieError for a file that is no recording."""
+    """The source to watch, and its controller. Raises PieError for a file that is not a recording."""
     if request.replay is not None:
         try:
             return open_recording(request.replay), ReadOnlyController(REPLAY_REFUSAL)

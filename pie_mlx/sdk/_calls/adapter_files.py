@@ -30,7 +30,7 @@ def read_folder(path: "str | PathLike[str]") -> tuple[str, bytes]:
     try:
         return config.decode(), weights
     except UnicodeDecodeError as error:
-        raise AdapterFormatError(f"adapter: {CONFIG} is no text", hint="copy the adapter again") from error
+        raise AdapterFormatError(f"adapter: {CONFIG} is not text", hint="copy the adapter again") from error
 
 
 def write_folder(path: "str | PathLike[str]", config: str, weights: bytes) -> None:

@@ -28,7 +28,7 @@ class Bidding:
         """Declare a bid by hand; returns the one in effect. Raises InvalidArgumentError for NaN and +infinity (B1)."""
         wanted = max(number(bid, "set_bid"), 0.0)
         if math.isnan(wanted) or wanted == math.inf:
-            raise InvalidArgumentError(f"set_bid: {bid} is no bid", hint="pass a finite number of credits")
+            raise InvalidArgumentError(f"set_bid: {bid} is not a bid", hint="pass a finite number of credits")
         held = 0.0 if self.idle_depth else self.host.call(SetBid(self.context_id, wanted))
         self.override = wanted
         return held

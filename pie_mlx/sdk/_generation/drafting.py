@@ -31,7 +31,7 @@ class Drafting(Protocol):
         ...
 
     def record_produced(self, tokens: Sequence[int]) -> None:
-        """Report the produced tokens; the first was no draft."""
+        """Report the produced tokens; the first was not a draft."""
         ...
 
 
@@ -79,7 +79,7 @@ class ProgramDrafting:
     def __init__(self, speculator: Speculator, vocabulary_size: int) -> None:
         if isinstance(speculator, type) or not isinstance(speculator, Speculator):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidTypeError(
-                f"speculator: {type(speculator).__name__} is no Speculator",
+                f"speculator: {type(speculator).__name__} is not a Speculator",
                 hint="pass an object with draft(), accept(tokens), rollback(n) and reset()",
             )
         self._speculator, self._vocabulary_size = speculator, vocabulary_size
@@ -148,7 +148,7 @@ def _checked(drafts: object, position: int, vocabulary_size: int) -> tuple[list[
 
 
 def _expected(tokens: list[int], position: int, parents: list[int] | None) -> list[int]:
-    """The positions drafts must have. Raises SpeculationError for parents that are no earlier drafts."""
+    """The positions drafts must have. Raises SpeculationError for parents that are not earlier drafts."""
     if parents is None:
         return list(range(position, position + len(tokens)))
     if len(parents) != len(tokens) or any(not -1 <= parent < place for place, parent in enumerate(parents)):

@@ -89,7 +89,7 @@ class RecordingSource:
 
 
 def open_recording(path: Path) -> RecordingSource:
-    """Raises InvalidArgumentError for a file that is no recording or holds nothing, OSError when it cannot be read."""
+    """Raises InvalidArgumentError for an empty file or one that is not a recording, OSError when it cannot be read."""
     log = read_events(path)
-    notice = f"{path.name} was cut short: its last {log.torn_bytes} bytes are no event" if log.torn_bytes else ""
+    notice = f"{path.name} was cut short: its last {log.torn_bytes} bytes are not an event" if log.torn_bytes else ""
     return RecordingSource(list(records_of(log.events)), path.name, unknown=log.unknown, notice=notice)

@@ -11,7 +11,7 @@ _RECIPIENT = re.compile(r"to=functions\.([\w.\-]+)")
 
 
 def unfinished_calls(tools, text, names):
-    """The calls of tools with these `names` in the last `text` of a reply; None where it is no call but a text."""
+    """The calls of tools with these `names` in the last `text` of a reply; None where it is not a call but a text."""
     opening = next((opening for opening in tools.openings if text.startswith(opening)), None)
     if opening is not None:
         return _calls(tools.style, text.removeprefix(opening), names)
@@ -48,7 +48,7 @@ def _calls(style, text, names):
 
 
 def _name_pattern(names):
-    """A whole name, which is no key: some call a tool `name`."""
+    """A whole name that is not a key, because a tool may be called `name`."""
     one = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     return re.compile(rf'(?<!\w)({one})(?=[^\w.\-])(?!"?\s*[:=](?!\d))')
 

@@ -76,7 +76,7 @@ def _decoded(body: bytes) -> dict[str, Any]:
         why = "a \\u escape is half of a surrogate pair" if _HALF.search(body) else error
         raise Refusal(400, f"the body is not JSON: {why}") from None
     if not isinstance(found, dict):
-        raise Refusal(400, "the body is no JSON object")
+        raise Refusal(400, "the body is not a JSON object")
     return found
 
 

@@ -50,7 +50,7 @@ def _value(parameter: Parameter, text: str) -> Any:
                 return json_value(text)
     except (ValueError, KeyError):
         raise InvalidArgumentError(
-            f"{parameter.name}: {text!r} is no {_kind(parameter.type)}", hint="change the field"
+            f"{parameter.name}: {text!r} is not {_kind(parameter.type)}", hint="change the field"
         ) from None
 
 
@@ -69,4 +69,4 @@ def _finite(text: str) -> float:
 
 
 def _kind(type: str) -> str:
-    return {"int": "whole number", "float": "number", "bool": "true or false"}.get(type, "JSON")
+    return {"int": "a whole number", "float": "a number", "bool": "true or false"}.get(type, "JSON")
