@@ -4,10 +4,17 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from pie_mlx.cli.config.active import active_config
+from pie_mlx.cli.options import Common
 from pie_mlx.config import ModelConfig, pie_home
 from pie_mlx.config.loading import last_part
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.runtime.configured import engine_settings
+
+
+def requested_settings(name: str | None, *, dummy: bool, common: Common) -> EngineSettings:
+    """Settings of the model that `--model` names, or of the configured one. Raises ConfigError."""
+    return chosen_model_settings(name, dummy=dummy, models=active_config(common).config.model)
 
 
 def chosen_model_settings(name: str | None, *, dummy: bool, models: list[ModelConfig]) -> EngineSettings:

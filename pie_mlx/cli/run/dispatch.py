@@ -10,8 +10,7 @@ from typing import Any
 import click
 import msgspec
 
-from pie_mlx.cli.config.active import active_config
-from pie_mlx.cli.engine.model_settings import chosen_model_settings
+from pie_mlx.cli.engine.model_settings import chosen_model_settings, requested_settings
 from pie_mlx.cli.engine.recording import recording_in
 from pie_mlx.cli.engine.reuse import reusable_engine
 from pie_mlx.cli.options import Common
@@ -22,7 +21,6 @@ from pie_mlx.cli.terminal.interrupts import Protect, run_interruptible
 from pie_mlx.client.discovery import Address, find_engine
 from pie_mlx.config import load_config, pie_home
 from pie_mlx.config.schema import Config, RuntimeConfig
-from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.events import Event
 
 Run = Callable[[Protect], Coroutine[Any, Any, int]]
@@ -44,12 +42,13 @@ def run_request(request: RunRequest, common: Common) -> int:
 
 def _prepared_own_run(request: RunRequest, common: Common, observers: Observers) -> Run:
     """The run on an engine of its own. Raises PieError and click.UsageError."""
-    config, settings = _permitting_config(request, common), chosen_settings(request, common)
+    config = _permitting_config(request, common)
     if request.port is None:
-        return prepared_local_run(request, common, config, settings, observers).run
+        return prepared_local_run(request, common, config, observers).run
     from pie_mlx.cli.run.listening import ListeningRun
     from pie_mlx.cli.run.remote import prepared
 
+    settings = requested_settings(request.model, dummy=request.dummy, common=common)
     return ListeningRun(prepared(request, common), settings, config, request.port, observers, common).run
 
 
@@ -85,11 +84,6 @@ def chosen_engine(request: RunRequest, common: Common) -> Address | None:
             "and --config start another one"
         )
     return None
-
-
-def chosen_settings(request: RunRequest, common: Common) -> EngineSettings:
-    """Settings of the configured model, or of another one named by `--model`. Raises ConfigError."""
-    return chosen_model_settings(request.model, dummy=request.dummy, models=active_config(common).config.model)
 
 
 def permitted(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from pie_mlx.cli.engine.model_settings import requested_settings
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.programs.installed import installed_program, local_store
 from pie_mlx.cli.run.display import ReceivedFiles
@@ -32,12 +33,11 @@ Observers = Sequence[Callable[[Event], None]]
 """Called with every event of the engine."""
 
 
-def prepared_local_run(
-    request: RunRequest, common: Common, config: Config, settings: EngineSettings, observers: Observers
-) -> "LocalRun":
+def prepared_local_run(request: RunRequest, common: Common, config: Config, observers: Observers) -> "LocalRun":
     """Everything that can be checked before an engine starts. Raises PieError and click.UsageError."""
     program = chosen_program(request, local_store(config.auth))
     value = program_input(request, program.manifest.parameters)
+    settings = requested_settings(request.model, dummy=request.dummy, common=common)
     if request.files is not None:
         request.files.mkdir(parents=True, exist_ok=True)
     return LocalRun(program, value, settings, config, frontend_for(request, common), request, observers, common)
