@@ -104,12 +104,11 @@ class Generator:
         return self._stop_at(self._stops | frozenset(self._tokens(tokens)))
 
     def constrain(self, constraint: Constraints) -> Self:
-        """Add a schema, a constraint or a list of them. Right behind the cue of a model that thinks before it answers,
-        in a block that the cue has opened or in messages of their own, schemas that are grammars begin where the answer
-        does; whatever else holds at once.
+        """Add a schema, a constraint or a list of them. Right after the cue of a model that reasons before it answers,
+        schemas that are grammars begin with the answer; everything else applies at once.
 
-        Raises InvalidTypeError for anything else, InvalidArgumentError for a constraint or a matcher that is there
-        already, GrammarError.
+        Raises InvalidTypeError for anything else, InvalidArgumentError for a constraint or a matcher that was added
+        before, GrammarError.
         """
         self._constraints.attach(constraint, self._stops, self._pending.answer_opening)
         return self
@@ -184,14 +183,14 @@ class Generator:
         return GenStep(self._run)
 
     async def collect_tokens(self) -> list[int]:
-        """Run to the end; all tokens emitted on the way."""
+        """Run to the end; returns all emitted tokens."""
         emitted: list[int] = []
         async for step in self:
             emitted += (await step.up_to(NO_LIMIT).execute()).tokens
         return emitted
 
     async def collect_text(self) -> str:
-        """Run to the end; the visible text, without reasoning and tool calls."""
+        """Run to the end; returns the visible text, without reasoning and tool calls."""
         from pie_mlx.sdk._generation.transcript import visible_text
 
         said = self._pending.decoder_prefix
@@ -204,7 +203,7 @@ class Generator:
         dataclass, a msgspec Struct or another type msgspec knows, and the result is of that type; None is any JSON.
         `parse` reads the text instead. Raises StructuredOutputError, with `.text`, when the text does not parse or has
         a number that no float holds (a grammar allows any exponent where a schema has no bounds), and InvalidTypeError
-        for a type with a part that no schema describes: a datetime without a zone, a dict whose keys are no str.
+        for a type with a part that no schema describes: a datetime without a zone, a dict whose keys are not str.
         """
         constraint, reader = plan_structure(schema, parse)
         waits = bool(self._pending.answer_opening)
@@ -327,7 +326,7 @@ class Generator:
         return self._ended is None
 
     def _check_alone(self) -> None:
-        """Whoever else computes on the context has taken its buffer, so that there seems to be nothing to do."""
+        """Raise if the buffer is empty because another pass of this context has taken it."""
         if self._handle.is_in_flight:
             raise ContextBusyError(
                 "generate: the buffer is empty, and another pass of this context is still running",
@@ -352,13 +351,13 @@ class Generator:
             self._ended = "stop"
 
     def _prospect(self) -> calls.Prospect:
-        """What this text is expected to come to (B6)."""
+        """The expected length of this text (B6)."""
         if self._horizon is not None:
             return calls.Prospect(self._generated, self._horizon, 0.0)
         return calls.Prospect(self._generated, self._max_tokens)
 
     def _horizon_from_here(self) -> Horizon:
-        """What the first bid expects: a long text where neither a horizon nor a limit is known (B7)."""
+        """The horizon of the first bid: a long text if neither a horizon nor a limit is known (B7)."""
         prospect = self._prospect()
         return UNKNOWN_HORIZON if prospect.expected is None else prospect.after(0)
 

@@ -1,4 +1,4 @@
-"""One context of the engine as its handles know it."""
+"""One context of the engine, on the program's side."""
 
 import itertools
 from bisect import bisect
@@ -31,7 +31,7 @@ def _keep_nothing() -> None:
 
 @dataclass(slots=True, eq=False)
 class Flight:
-    """A pass that was sent off: `promised` are the drained tokens in it, `give_back` returns its other input."""
+    """A pass that was sent: `promised` are the drained tokens in it, `give_back` returns its other input."""
 
     message: Forward
     promised: list[int]
@@ -51,9 +51,9 @@ class Flight:
         return self.size if speculation is None else self.size + speculation.limit
 
 
-def _places_of_those_that_ran(lost: Sequence[Flight], grown: int) -> range:
-    """Which passes, in the order they were sent, made a context longer by `grown` tokens: they take effect in that
-    order (P3), so the first ones, or those behind some that were given up while they waited."""
+def _passes_that_ran(lost: Sequence[Flight], grown: int) -> range:
+    """The lost passes, in the order they were sent, that made a context longer by `grown` tokens. They take effect in
+    that order (P3), so these are the first ones, or successive ones after some that were cancelled while waiting."""
     least = list(itertools.accumulate((flight.size for flight in lost), initial=0))
     most = list(itertools.accumulate((flight.most for flight in lost), initial=0))
     for start, stop in itertools.combinations(range(len(lost) + 1), 2):
@@ -125,7 +125,7 @@ class ContextHandle:
 
     @property
     def has_pages(self) -> bool:
-        """Whether it held pages when last heard of."""
+        """Whether it holds pages, by the latest counters."""
         return self._known.counters.committed + self._known.counters.working > 0
 
     @property
@@ -135,7 +135,7 @@ class ContextHandle:
 
     @property
     def is_in_flight(self) -> bool:
-        """Whether a pass was sent off and is not back."""
+        """Whether a pass is in flight."""
         return bool(self._flights)
 
     def counters(self) -> PageCounters:
@@ -151,11 +151,11 @@ class ContextHandle:
             )
 
     def promise(self, tokens: list[int]) -> None:
-        """Take drained tokens, to be computed with the next pass."""
+        """Add drained tokens, to be computed with the next pass."""
         self._promised += tokens
 
     def ask(self, message: Call[PageCounters]) -> PageCounters:
-        """A call that answers the page counters, after everything promised is computed."""
+        """Make a call that returns the page counters, after computing everything promised."""
         self.settle()
         return self._ask(message)
 
@@ -189,7 +189,7 @@ class ContextHandle:
         expected = self._kv_length() + sum(flight.size for flight in self._flights)
         grown = self._ask(ReservePages(self.id, 0)).sequence_length(self.page_size) - expected
         lost, self._lost = sorted(self._lost, key=lambda flight: flight.ticket), []
-        ran = _places_of_those_that_ran(lost, grown)
+        ran = _passes_that_ran(lost, grown)
         for place in ran:
             self._forget_draw(lost[place].message)
         for flight in reversed([*lost[: ran.start], *lost[ran.stop :]]):
@@ -254,8 +254,8 @@ class ContextHandle:
         flight.give_back()
 
     def _forget_draw(self, message: Forward) -> None:
-        """The token a lost pass drew is unknown to the program: its matchers must not stand behind it. Posted, as those
-        that were let go with the pass are gone."""
+        """The program never got the token that a lost pass drew, so its matchers go back by one. Posted, because some
+        may have been released with the pass."""
         if message.advance_slot is not None:
             for matcher in message.matchers:
                 self.host.post(RollbackMatcher(matcher, 1))

@@ -14,7 +14,7 @@ NO_LIMIT = 1 << 20
 
 
 class Drafting(Protocol):
-    """What a Generator asks for drafts, and tells what became of them. `foreseen` when no step needs the program."""
+    """A Generator's source of drafts, which also learns what was produced. `foreseen` if no step needs the program."""
 
     foreseen: bool
 
