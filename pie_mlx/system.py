@@ -1,6 +1,7 @@
 """Facts of the machine, from the operating system."""
 
 import os
+import pwd
 import sys
 
 _LIBRARY = "/usr/lib/libSystem.B.dylib"
@@ -26,6 +27,14 @@ def memory_bytes() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError):
         return 0
+
+
+def login_name() -> str:
+    """Name of the user this process runs as."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return "local"
 
 
 def _sysctl(name: str) -> bytes:

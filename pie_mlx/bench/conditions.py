@@ -1,4 +1,4 @@
-"""The conditions of both sides. Unlike things are not compared."""
+"""The conditions of both sides. Comparisons under different conditions are refused."""
 
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ class Conditions:
 
 
 def require_alike(ours: Conditions, peer: Conditions) -> None:
-    """Raises InvalidArgumentError if the two would not do the same work."""
+    """Raises InvalidArgumentError when the two sides would not do the same work."""
     if ours.dtype != peer.dtype:
         raise InvalidArgumentError(
             f"bench: {ours.side} computes in {ours.dtype}, {peer.side} in {peer.dtype}: that is not the same work",

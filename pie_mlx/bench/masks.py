@@ -1,6 +1,6 @@
-"""The cost of a grammar per token: masks of this engine and the same masks by llguidance called directly.
+"""The time of a grammar's mask per token: by this engine, and by llguidance called directly.
 
-llguidance is called like its own numpy interface, into one array that exists beforehand.
+llguidance is called as by its own numpy interface, into one array that is allocated beforehand.
 """
 
 import json
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 import llguidance
 import numpy as np
 
-from pie_mlx.bench.row import Row
+from pie_mlx.bench.comparison import Row
 from pie_mlx.calls import GrammarSource
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.text.grammar.base import Matcher
@@ -96,7 +96,7 @@ def _llguidance(tokenizer: llguidance.LLTokenizer, source: GrammarSource) -> llg
 
 
 def llguidance_grammar(source: GrammarSource) -> str:
-    """A "json", "json_schema" or "regex" source in the form of llguidance's own interface."""
+    """A "json", "json_schema" or "regex" source, for llguidance's own interface."""
     if source.kind == "regex":
         return llguidance.LLMatcher.grammar_from_regex(source.text)
     return llguidance.LLMatcher.grammar_from_json_schema(
@@ -116,12 +116,12 @@ def llguidance_masks(matcher: llguidance.LLMatcher, tokens: Sequence[int], vocab
     return mask_microseconds(lambda: fill(row.ctypes.data, row.nbytes), matcher.consume_token, tokens)
 
 
-def mask_microseconds(mask: Callable[[], object], take: Callable[[int], object], tokens: Sequence[int]) -> list[float]:
+def mask_microseconds(mask: Callable[[], object], feed: Callable[[int], object], tokens: Sequence[int]) -> list[float]:
     """The time of the mask before each token."""
     found: list[float] = []
     for token in tokens:
         started = time.perf_counter()
         mask()
         found.append((time.perf_counter() - started) * 1e6)
-        take(token)
+        feed(token)
     return found

@@ -1,4 +1,4 @@
-"""mlx-lm on the same weights, used as in its documentation."""
+"""mlx-lm on the same weights, used as in its own documentation."""
 
 import copy
 import time

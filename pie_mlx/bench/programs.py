@@ -1,4 +1,4 @@
-"""The same work as ordinary programs of this engine."""
+"""The same work as programs of this engine, written in the usual way."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ Tokens = Sequence[int]
 
 
 async def greedy(tokens: Tokens, new_tokens: int, context: Context | None = None) -> int:
-    """The number of tokens that follow; releases the context."""
+    """The number of generated tokens; the context is released."""
     with context or Context(_model()) as held:
         return len(await _said(held, tokens, new_tokens, Sampler.argmax()))
 
@@ -98,7 +98,7 @@ async def _candidate(root: Context, last: int, new_tokens: int, seed: int) -> fl
 
 
 async def decode_together(prompts: Sequence[Tokens], new_tokens: int, prefilled: Callable[[], None]) -> None:
-    """Streams that are prefilled and have their first token. Then `prefilled` is called, and they continue."""
+    """Prefill all streams to their first token, call `prefilled`, then generate the rest."""
     ready = asyncio.Barrier(len(prompts))
 
     async def one(tokens: Tokens) -> None:

@@ -43,7 +43,7 @@ class Continuation(Record, frozen=True):
     behind one of `stop_tokens`.
 
     Steps that are `asked` for belong to the call: its one sampler answers the tokens of all of them; fewer than
-    possible if something came up, which the next call is told if it still holds. `prospect` renews the automatic bid
+    possible if something came up, which the next call gets if it still holds. `prospect` renews the automatic bid
     before each pass that is bid for (B4); None leaves it alone. Of steps that are not asked for the reply may bring
     tokens, `prefetched` (G14). A program that uses them sends what those steps would have computed with its next pass,
     as `pending`, and how many it `claimed`. Tokens that are not claimed were never drawn.

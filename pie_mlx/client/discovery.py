@@ -1,4 +1,4 @@
-"""Finding the engine of a command."""
+"""Find the engine that a command uses."""
 
 import fcntl
 import os
@@ -16,13 +16,13 @@ from pie_mlx.errors import InvalidArgumentError
 
 _ANSWER_SECONDS = 2.0
 _LOCAL_LEVEL, _LOCAL_PEERPID = 0, 2
-"""macOS's SOL_LOCAL and LOCAL_PEERPID, which gives a pid."""
+"""Constants of macOS: SOL_LOCAL and LOCAL_PEERPID, which gives a pid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The address of an engine; its Unix socket, if any, comes first. Otherwise the client is `username`, with
-    `key_file`, or the user of this command, with the engine's `token`."""
+    """The address of an engine. A Unix socket is preferred and needs no login; otherwise the login is `username` with
+    `key_file`, or the present user with the engine's `token`."""
 
     url: str
     unix_socket: str | None = None
@@ -32,7 +32,7 @@ class Address:
 
 
 class LocalEngine(msgspec.Struct, frozen=True):
-    """An engine's own description: `model` is the name of its model, `source` its directory or repo id."""
+    """An engine's record in its home directory. `model` is its name for the model, `source` the model's identity."""
 
     pid: int
     url: str
@@ -58,8 +58,8 @@ def local_engine(home: Path) -> LocalEngine | None:
     return found if _is_alive(found.pid) and _answers(found.socket) else None
 
 
-def is_claimed(home: Path) -> bool:
-    """Whether an engine holds `home`: from before it loads its model until it has ended."""
+def is_home_in_use(home: Path) -> bool:
+    """Whether an engine uses `home`: from before it loads its model until it has ended."""
     try:
         with (home / "run" / "lock").open() as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -70,8 +70,8 @@ def is_claimed(home: Path) -> bool:
     return False
 
 
-def listens(engine: LocalEngine) -> bool:
-    """Whether the described process is the one at its socket: the pid alone may be reused."""
+def is_listening(engine: LocalEngine) -> bool:
+    """Whether the process of the record listens at its socket: the pid alone may belong to another process by now."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as trial:
         trial.settimeout(_ANSWER_SECONDS)
         try:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,11 +11,11 @@ from pie_mlx.errors import PieError, ProcessError, ProtocolError
 from pie_mlx.events import ProcessEvent, ProcessFailed, ProcessFile, ProcessMessage, ProcessOutput, ProcessReturned
 
 Delivery = tuple[ProcessEvent, bytes] | PieError
-"""An event, with the content of a file; or why there are no more."""
+"""An event, with the contents of a file; or the reason for the end of the events."""
 
 
-class Steering(Protocol):
-    """The actions of a client on a process."""
+class ProcessControl(Protocol):
+    """The commands of a client about a process."""
 
     async def signal(self, process_id: str, message: str) -> None: ...
 
@@ -30,15 +30,15 @@ class Steering(Protocol):
 
 @dataclass(slots=True, eq=False)
 class RemoteProcess:
-    """Events arrive in order; the last one says how the process ended."""
+    """Events come in order; the last one is the outcome."""
 
     id: str
-    _client: Steering
+    _client: ProcessControl
     _events: "asyncio.Queue[Delivery]"
     _terminal: ProcessReturned | ProcessFailed | None = None
 
     async def events(self) -> AsyncIterator[tuple[ProcessEvent, bytes]]:
-        """All events to the last. Raises SessionClosedError if the connection ends before, or on a detach."""
+        """All events to the last one. Raises SessionClosedError when the connection ends first, or it is detached."""
         while self._terminal is None:
             delivery = await self._events.get()
             if isinstance(delivery, PieError):
@@ -49,7 +49,7 @@ class RemoteProcess:
             yield delivery
 
     async def result(self) -> Any:
-        """The return value, decoded from JSON; drops earlier events. Raises ProcessError if the process failed."""
+        """Its return value, decoded from JSON; earlier events are dropped. Raises ProcessError when it failed."""
         async for _ in self.events():
             pass
         match self._terminal:
@@ -71,11 +71,11 @@ class RemoteProcess:
         await self._client.send_file(self.id, data)
 
     async def close_session(self) -> None:
-        """End the input: once all is received, the program gets SessionClosedError."""
+        """Announce that no more messages follow: after the last one the program gets SessionClosedError."""
         await self._client.close_session(self.id)
 
     async def terminate(self) -> None:
-        """End the process. Raises ProcessError if it is over."""
+        """End it. Raises ProcessError when it has ended already."""
         await self._client.terminate(self.id)
 
     async def detach(self) -> None:
@@ -84,7 +84,7 @@ class RemoteProcess:
 
 
 def as_event(frame: frames.ProcessEvent) -> ProcessEvent:
-    """Raises ProtocolError for an event that this version does not know."""
+    """The event of a frame. Raises ProtocolError for an event this version does not know."""
     process, value = frame.process_id, frame.value
     kind = "json" if frame.format == "json" else "text"
     match frame.event:
@@ -106,14 +106,10 @@ class Download:
 
     chunks: list[bytes]
 
-    def add(self, frame: frames.File) -> tuple[ProcessFile, bytes] | None:
-        """The file once it is complete."""
+    def add_chunk(self, frame: frames.File) -> tuple[ProcessFile, bytes] | None:
+        """The file, once it is complete."""
         self.chunks.append(frame.chunk_data)
         if len(self.chunks) < frame.total_chunks:
             return None
         data = b"".join(self.chunks)
         return ProcessFile(frame.process_id, frame.name, len(data)), data
-
-
-Answer = Callable[[str, str, str], Awaitable[str]]
-"""Takes server name, method and parameters of an MCP request; returns the JSON text of its result. Raises McpError."""

@@ -1,4 +1,4 @@
-"""What restricts a Generator: schemas, which become constraints, and constraints, which give masks."""
+"""Restrictions of a Generator: schemas, which become constraints, and constraints, which give masks."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable

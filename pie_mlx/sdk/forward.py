@@ -15,9 +15,9 @@ from pie_mlx.errors import (
     StepConsumedError,
 )
 from pie_mlx.sdk import brle
-from pie_mlx.sdk._handle import ContextHandle
-from pie_mlx.sdk._readings import Readings
-from pie_mlx.sdk._tokens import integer, integers, token_list
+from pie_mlx.sdk._calls.checks import integer, integers, token_list
+from pie_mlx.sdk._context.handle import ContextHandle
+from pie_mlx.sdk._generation.slots import Readings
 from pie_mlx.sdk.adapter import Adapter, adapter_number, checked_adapter, checked_seed
 from pie_mlx.sdk.output import Output, ProbeHandle, SampleHandle
 

@@ -1,12 +1,12 @@
 """Page operations of a context, all synchronous."""
 
 from pie_mlx.calls import CommitPages, ReleasePages, ReservePages, TruncateTokens
-from pie_mlx.sdk._handle import ContextHandle
-from pie_mlx.sdk._tokens import integer
+from pie_mlx.sdk._calls.checks import integer
+from pie_mlx.sdk._context.handle import ContextHandle
 
 
 class RawContext:
-    """What `Context.inner()` gives: the context's pages by hand. It keeps the context alive."""
+    """The pages of a context, from `Context.inner()`. It keeps the context alive."""
 
     def __init__(self, handle: ContextHandle) -> None:
         self._handle = handle

@@ -20,11 +20,11 @@ class Speculator(Protocol):
         ...
 
     def accept(self, tokens: list[int]) -> None:
-        """The tokens the pass produced, before stops and limits cut them."""
+        """The tokens that the pass produced, before stops and limits cut them."""
         ...
 
     def rollback(self, n: int) -> None:
-        """`n` of the drafted tokens were wrong, or were not looked at."""
+        """`n` of the drafted tokens were wrong, or were not verified."""
         ...
 
     def reset(self) -> None:

@@ -6,14 +6,14 @@
         scores = [await score(adapter, zo_seed=seed) for seed in seeds]
         zo.update(adapter, scores, seeds, max_sigma=0.1)
 
-The noise of a seed is a pure function of the seed: the engine makes it again for the update.
+The noise is a pure function of the seed: the engine computes it again for the update.
 """
 
 from collections.abc import Iterable, Sequence
 
 from pie_mlx.calls import InitializeEvolution, UpdateEvolution
 from pie_mlx.errors import InvalidTypeError
-from pie_mlx.sdk._tokens import checked_text, integer, number
+from pie_mlx.sdk._calls.checks import checked_text, integer, number
 from pie_mlx.sdk.adapter import Adapter, checked_seed
 
 __all__ = ["initialize", "update"]

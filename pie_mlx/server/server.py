@@ -32,7 +32,7 @@ from pie_mlx.server.handlers import handlers
 from pie_mlx.server.http import http_app
 from pie_mlx.server.listener import Listener
 from pie_mlx.server.listening import bind_tcp, listen, websocket_url
-from pie_mlx.server.peers import is_unix, login_name
+from pie_mlx.server.peers import is_unix
 from pie_mlx.server.room import neighbourhood
 from pie_mlx.server.run_files import (
     EngineFile,
@@ -46,6 +46,7 @@ from pie_mlx.server.run_files import (
 from pie_mlx.server.service import Service
 from pie_mlx.server.settings import ServerSettings
 from pie_mlx.server.wire import Wire
+from pie_mlx.system import login_name
 
 SWEEP_SECONDS = 5.0
 AUTHENTICATION_SECONDS = 3.0

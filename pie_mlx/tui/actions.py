@@ -1,4 +1,4 @@
-"""All actions of keys: one table for bindings, help, palette and documentation."""
+"""Every action of a key: one table for the bindings, the help, the palette and the documentation."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ TABS = ("overview", "inferlets", "sessions", "market", "pages", "mcp", "logs", "
 class Action(NamedTuple):
     """`keys` are Textual's names, separated by commas. `where` is `everywhere`, `replay`, or names of screens.
 
-    `label` is the text in the key bar (empty: not shown), `steers` marks actions that change the engine.
+    `label` is its text in the key bar (empty: not shown); `steers` marks an action that changes the engine.
     """
 
     id: str
@@ -51,7 +51,7 @@ ACTIONS = (
     Action("attach", "a", ("sessions", "process"), "attach", "Attach to the selected program", True),
     Action("level", "l", ("logs",), "level", "Show more or less important lines"),
     Action("follow", "g", ("logs",), "follow", "Follow the latest lines"),
-    Action("suspend", "z", PROGRAMS, "suspend", "Take the selected program's pages; it comes back", True),
+    Action("suspend", "z", PROGRAMS, "suspend", "Take the selected program's pages until it can pay", True),
     Action("bid", "b", PROGRAMS, "bid", "Set the bid of the selected program", True),
     Action("copy_command", "c", PROGRAMS, "copy", "Copy the pie command that shows the selected program"),
     Action("pause", "space", EVERYWHERE, "pause", "Pause or resume the view, or the recording"),
@@ -100,13 +100,13 @@ def bindings(place: str) -> list[BindingType]:
 
 
 def key_name(keys: str) -> str:
-    """The first of several keys, as printed on the key."""
+    """The symbol of the first key."""
     first = keys.split(",")[0]
     return _SYMBOLS.get(first, first)
 
 
 def key_names(keys: str) -> str:
-    """All keys of an action."""
+    """The symbols of all keys."""
     return " ".join(_SYMBOLS.get(key, key) for key in keys.split(","))
 
 

@@ -1,4 +1,4 @@
-"""The `pie` command with the effect of a key, for copying into a shell."""
+"""The `pie` commands equivalent to keys, to copy into a shell."""
 
 import json
 import shlex

@@ -15,7 +15,6 @@ COMING = {
     "authenticator": "Doorkeeper",
     "batch rows": "Seating",
     "call dispatcher": "CallDesk",
-    "continuation": "Course",
     "draft request": "Wish",
     "draft source": "Author",
     "egress connector": "Border",
@@ -23,7 +22,6 @@ COMING = {
     "executor callbacks": "Surroundings",
     "forward task": "Pass",
     "in-flight prefixes": "Underway",
-    "in-flight step": "Ahead",
     "logits request": "RowRead",
     "loop bridge": "Crossing",
     "page I/O": "PageMover",
@@ -31,8 +29,6 @@ COMING = {
     "scheduled tokens": "Work",
     "scheduler queue": "Ticker",
     "snapshot store": "SnapshotShelf",
-    "stop condition": "Following",
-    "uncommitted step": "Tentative",
 }
 """Terms under which the code is about to be renamed, with the classes that they stand for until then."""
 USED = "\n".join(

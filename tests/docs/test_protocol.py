@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pie_mlx.cli import reporting
+from pie_mlx.cli.terminal import errors
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.server import connection, frames
 from pie_mlx.server.handlers import queries
@@ -54,4 +54,4 @@ def test_the_engine_closes_with_the_codes_it_says():
 
 def test_the_command_line_ends_with_the_codes_it_says():
     codes = {int(code) for code in re.findall(r"^\| (\d+) \|", section("The command line"), re.MULTILINE)}
-    assert codes == {0, reporting.FAILED, reporting.WRONG_COMMAND_LINE, reporting.INTERRUPTED}
+    assert codes == {0, errors.FAILED, errors.WRONG_COMMAND_LINE, errors.INTERRUPTED}

@@ -15,7 +15,7 @@ from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import SessionClosedError
 from pie_mlx.events import Event
 from pie_mlx.sdk import Context, Model, Sampler
-from pie_mlx.sdk._host import use_host
+from pie_mlx.sdk._calls.host import use_host
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ MERGE_SECONDS = 0.05
 
 
 class Span(msgspec.Struct, frozen=True):
-    """An activity of a context from `start` to `end`, in seconds; between spans its program ran its own code."""
+    """The activity of a context from `start` to `end`, in seconds; between spans its program ran its own code."""
 
     kind: SpanKind
     start: float
@@ -24,7 +24,7 @@ class Span(msgspec.Struct, frozen=True):
 class ContextState(msgspec.Struct, frozen=True):
     """`shared_pages` came from a fork, a snapshot or the prefix cache; the others it computed.
 
-    `since` is the start of `activity`, `reason` why it waits, for people, `passed` the end of its latest pass.
+    `since` is when `activity` began, `reason` a text why it waits, `passed` when its latest pass completed.
     """
 
     id: int
@@ -57,7 +57,7 @@ class ContextState(msgspec.Struct, frozen=True):
 
 
 def activity(context: ContextState, seconds: float) -> Activity | Literal["idle"]:
-    """The activity at `seconds`: idle if it neither waits nor had a pass for IDLE_SECONDS."""
+    """The activity of a context at `seconds`: idle when it neither waits nor had a pass for IDLE_SECONDS."""
     if context.activity != "running" or seconds - context.passed < IDLE_SECONDS:
         return context.activity
     return "idle"

@@ -1,4 +1,4 @@
-"""Facts that no event contains and that a server is asked for periodically. Sources without a server have none."""
+"""Facts that no event carries, requested from a server at intervals. Sources without a server have none."""
 
 import msgspec
 
@@ -24,7 +24,7 @@ class Parameter(msgspec.Struct, frozen=True):
 
 
 class InstalledProgram(msgspec.Struct, frozen=True):
-    """A program that can be launched by name; one that answers requests is served on a port instead."""
+    """A program that can be launched by name, unless it answers requests: then it is served on a port."""
 
     name: str
     version: str

@@ -1,4 +1,4 @@
-"""MCP servers, from the events."""
+"""MCP servers, as events describe them."""
 
 from collections.abc import Mapping
 
@@ -64,7 +64,7 @@ def _called(server: McpState, event: McpCalled) -> McpState:
 
 
 def mcp_servers(servers: McpServers, facts: Facts) -> list[McpState]:
-    """The servers of the events, and those that clients announced and no program has called yet."""
+    """The servers of the events, and those that clients have registered and no program has called yet."""
     announced = {name: connection.username for connection in facts.connections or () for name in connection.mcp_servers}
     uncalled = [McpState(name, f"of {user}") for name, user in announced.items() if name not in servers]
     return [*servers.values(), *uncalled]

@@ -57,7 +57,7 @@ class ProcessState(msgspec.Struct, frozen=True):
 
 
 def ending(error_type: str, text: str) -> tuple[Outcome, str]:
-    """The end of a process and its result: an error of that class with a message, or a returned text."""
+    """The outcome of a process and its result, from the class and message of its error, or from the returned text."""
     if not error_type:
         return "returned", text
     text = told_message(error_type, text)
@@ -65,7 +65,7 @@ def ending(error_type: str, text: str) -> tuple[Outcome, str]:
 
 
 def with_output(process: ProcessState, stream: Stream, text: str, seconds: float) -> ProcessState:
-    """The process after it wrote `text`, whose two ends are kept; text streamed in pieces stays one piece."""
+    """The process with `text` added, of which both ends are kept; successive pieces of one stream are joined."""
     text = shortened(text, PIECE_CHARACTERS)
     output = process.output
     if output and output[-1].stream == stream != "file" and len(output[-1].text) < PIECE_CHARACTERS:

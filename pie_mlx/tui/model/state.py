@@ -37,7 +37,7 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 class LogLine(msgspec.Struct, frozen=True):
-    """A line of the log; `process` is empty if it concerns the engine."""
+    """A line of the log; `process` is empty where it concerns the engine."""
 
     number: int
     seconds: float
@@ -48,7 +48,7 @@ class LogLine(msgspec.Struct, frozen=True):
 
 
 class Eviction(msgspec.Struct, frozen=True):
-    """A context made room for another. Holds names of programs, because contexts end soon."""
+    """A context was suspended for another. It holds names of programs, because contexts are soon released."""
 
     seconds: float
     context: int
@@ -114,7 +114,7 @@ class MonitorState(msgspec.Struct, frozen=True):
 
     @property
     def computes(self) -> bool:
-        """Whether there was a batch recently, judged by the duration of the latest one."""
+        """Whether a batch completed recently, measured by the duration of the latest one."""
         return self.seconds - self.ticked_seconds < IDLE_SECONDS + 2 * self.tick_seconds
 
     @property
@@ -125,7 +125,7 @@ class MonitorState(msgspec.Struct, frozen=True):
 
     @property
     def token_rates(self) -> list[float]:
-        """Tokens per second over time, each averaged over a second, because prefills come in bursts."""
+        """Tokens per second over time, each the mean of one second, because prefills come in bursts."""
         rates = [sample.tokens_per_second for sample in self.history]
         return [sum(rates[max(0, n - 3) : n + 1]) / min(4, n + 1) for n in range(len(rates))]
 

@@ -1,4 +1,4 @@
-"""Text of programs, made safe to show, and numbers for people."""
+"""Text of programs, made safe to show, and numbers in readable units."""
 
 import unicodedata
 
@@ -17,7 +17,7 @@ def one_line(text: str, limit: int = 300) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """The text; if it is longer than `limit` characters, its two ends and the number of characters left out."""
+    """The text, cut to `limit` characters from both ends, with the number of characters left out."""
     if len(text) <= limit:
         return text
     head, tail = text[: limit - limit // 2], text[-(limit // 2) :]

@@ -1,4 +1,4 @@
-"""The price of a page, the bids, and which context made room for which."""
+"""The screen of the market: the price, the bids, the balances, and contexts suspended for others."""
 
 from collections.abc import Iterator
 from typing import ClassVar, NamedTuple
@@ -7,9 +7,9 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from pie_mlx.tui.model import MonitorState
-from pie_mlx.tui.model.market_view import Demand, order_book
 from pie_mlx.tui.model.state import AccountState, Eviction
 from pie_mlx.tui.model.text import age, credits, one_line
+from pie_mlx.tui.model.views.order_book import Demand, order_book
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece
@@ -22,7 +22,7 @@ TREND_CELLS = 20
 
 
 class BookRow(NamedTuple):
-    """A demand, or the line where the pool ends (`demand` None; `text` explains it)."""
+    """A demand, or the line where the pool ends (`demand` None, with a `text`)."""
 
     key: str
     demand: Demand | None
@@ -46,7 +46,7 @@ def book_rows(state: MonitorState) -> list[BookRow]:
 
 
 def depth(row: BookRow) -> list[Piece]:
-    """The place of its pages in the pool: filled ones solid, those left out hollow."""
+    """The demand's place in the pool: pages that fit are solid, the others hollow."""
     if row.demand is None:
         return [Piece("╌╌╌ the pool ends ╌╌╌"[:BAR_CELLS], "warn")]
     start = (row.demand.until - row.demand.pages) * BAR_CELLS // row.scale
@@ -118,13 +118,13 @@ EVICTIONS = (
 
 
 def _why(row: Eviction) -> str:
-    """The shortest text beside a column that names the beneficiary."""
+    """The reason without what the other columns say."""
     said = one_line(row.reason.removeprefix("suspended: "))
     return said.replace(" of a requester", "").replace("clearing price", "price")
 
 
 def _trend(account: AccountState) -> Piece:
-    """Every fourth sample, scaled between the lowest and the highest, because only the direction matters."""
+    """Every fourth sample, scaled between the lowest and the highest: only the trend matters."""
     balances = account.balances[::-4][::-1][-TREND_CELLS:]
     tone = owner_tone(account.id)
     low, high = min(balances, default=0.0), max(balances, default=0.0)
@@ -150,12 +150,12 @@ class MarketScreen(MonitorScreen):
     def __init__(self) -> None:
         super().__init__()
         self.price = Chart("Clearing price", "warn", credits, id="price-history", unit=" cr per page and tick")
-        self.book = Table[BookRow](BOOK, lambda row: row.key, title="Order book", id="book", empty="nobody bids")
+        self.book = Table[BookRow](BOOK, lambda row: row.key, title="Order book", id="book", empty="no bids")
         self.wallets = Table[Wallet](
             WALLETS, lambda row: str(row.account.id), title="Balances", id="wallets", empty="no account"
         )
         self.evictions = Table[Eviction](
-            EVICTIONS, _eviction_key, title="Made way", id="evictions", empty="nobody had to make way"
+            EVICTIONS, _eviction_key, title="Made way", id="evictions", empty="no context had to make way"
         )
 
     def body(self) -> Iterator[Widget]:

@@ -1,4 +1,4 @@
-"""The contract of the monitor's sources."""
+"""The interface of the monitor's event sources."""
 
 from collections.abc import Iterable
 from typing import Literal, Protocol
@@ -13,7 +13,7 @@ LinkState = Literal["connecting", "live", "reconnecting", "replay", "demo"]
 
 
 class Link(msgspec.Struct, frozen=True):
-    """The state of the source; `text` is one line for people, `hint` what to do."""
+    """The state of the source's connection. `text` is one line about a problem, `hint` what to do about it."""
 
     state: LinkState
     text: str = ""
@@ -21,22 +21,22 @@ class Link(msgspec.Struct, frozen=True):
 
 
 class Feed(Protocol):
-    """Receives the records of a source. Every method is cheap, may be called often, and belongs to the loop."""
+    """Receives records from a source. Every method is cheap, and is called on the loop."""
 
     def extend(self, records: Iterable[Record]) -> None:
         """Records in order, after all earlier ones."""
         ...
 
     def reset(self, state: MonitorState) -> None:
-        """Forget everything before: this state holds from now on."""
+        """Replace the state and forget all earlier records."""
         ...
 
     def advance(self, seconds: float) -> None:
-        """Time has passed, to the stream's `seconds`, with or without events."""
+        """The stream's time is now `seconds`, even without a record."""
         ...
 
     def missed(self, *, lost: int = 0, unknown: int = 0) -> None:
-        """Dropped events, and events of kinds that this version does not know."""
+        """Events that the connection dropped, and events of kinds this version does not know."""
         ...
 
     def link(self, link: Link) -> None:
@@ -44,12 +44,12 @@ class Feed(Protocol):
         ...
 
     def facts(self, facts: Facts) -> None:
-        """Fresh facts that no event contains."""
+        """Newly requested facts, which no event carries."""
         ...
 
 
 class Source(Protocol):
-    """`label` names it on the screen; `playback` exists if time can be controlled."""
+    """`label` names it on the screen; `playback` is None where time cannot be controlled."""
 
     @property
     def label(self) -> str: ...
@@ -58,5 +58,5 @@ class Source(Protocol):
     def playback(self) -> Playback | None: ...
 
     async def run(self, feed: Feed) -> None:
-        """Feed until cancelled. A source that ends or fails reports it through `link` and waits; it raises nothing."""
+        """Feed until cancelled. A source that ends or fails reports it by `link` and waits; it raises nothing."""
         ...

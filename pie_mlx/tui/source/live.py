@@ -14,7 +14,7 @@ from pie_mlx.errors import InvalidArgumentError, PieError
 from pie_mlx.events import AnyEvent, Event
 from pie_mlx.tui.model import Record
 from pie_mlx.tui.model.facts import NO_FACTS, Facts
-from pie_mlx.tui.model.snapshot import snapshot_state
+from pie_mlx.tui.model.folding.snapshot import snapshot_state
 from pie_mlx.tui.model.state import INITIAL
 from pie_mlx.tui.source.base import Feed, Link
 from pie_mlx.tui.source.live_facts import ask_facts
@@ -28,10 +28,10 @@ _decoder = msgspec.json.Decoder(AnyEvent)
 
 
 class LiveSource:
-    """A source and the controller of the same engine.
+    """A source, and the controller of the same engine.
 
-    `open_client` connects and authenticates. It runs again whenever the connection is lost, so that a restarted server
-    is found, wherever it is. It raises PieError.
+    `open_client` connects and authenticates. It is called again whenever the connection is lost, so a restarted server
+    is found at its new address. It raises PieError.
     """
 
     playback: Playback | None = None
@@ -53,7 +53,7 @@ class LiveSource:
 
     @property
     def refusal(self) -> str:
-        """Why no action is possible now."""
+        """Why no command is possible now."""
         return "" if self._client is not None else "there is no connection to an engine"
 
     async def run(self, feed: Feed) -> None:
@@ -75,16 +75,16 @@ class LiveSource:
             feed.link(Link("reconnecting", f"{trouble}; trying again", hint))
             await asyncio.sleep(seconds)
 
-    async def look(self, feed: Feed, seconds: float) -> None:
-        """Feed the known state of the engine, and the events of that many seconds. Raises PieError."""
+    async def feed_for(self, feed: Feed, seconds: float) -> None:
+        """Feed the engine's state and the events of so many seconds. Raises PieError."""
         async with await self._open_client() as client:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await self._follow_events(await client.watch(since=0), feed)
-        feed.advance(self._clock())  # without events, no record has advanced the time
+        feed.advance(self._clock())  # without events, nothing else advances the time
 
     async def _follow(self, client: Client, feed: Feed) -> None:
-        """Runs until the connection is lost, and raises that."""
+        """Feed until the connection is lost, which is raised."""
         watch = await client.watch(since=0)
         feed.link(Link("live"))
         helpers = [asyncio.create_task(self._keep_facts(client, feed)), asyncio.create_task(self._keep_time(feed))]
@@ -95,25 +95,25 @@ class LiveSource:
                 helper.cancel()
 
     async def _follow_events(self, watch: Watch, feed: Feed) -> None:
-        """All events from the start, if the server has kept them; else its snapshot, and the events that follow."""
+        """Feed all events from the start, if the server has kept them; else its snapshot and later events."""
         reached = int(watch.snapshot["sequence"])
         after = 0
-        feed.reset(INITIAL if reached else self._told(watch))
+        feed.reset(INITIAL if reached else self._snapshot_state(watch))
         async for frame in watch.events:
             if frame.kind == "gap" and not after and frame.sequence <= reached:
                 after = reached
-                feed.reset(self._told(watch))
+                feed.reset(self._snapshot_state(watch))
                 feed.missed(lost=_missed(frame))
             elif frame.sequence > after:
-                self._take(frame, feed)
+                self._feed_frame(frame, feed)
 
-    def _told(self, watch: Watch) -> Any:
+    def _snapshot_state(self, watch: Watch) -> Any:
         try:
             return snapshot_state(watch.snapshot["state"], self._clock(), int(watch.snapshot["sequence"]))
         except (msgspec.ValidationError, KeyError) as error:
             raise InvalidArgumentError(f"the server's snapshot: {error}", hint="use the same version") from None
 
-    def _take(self, frame: EngineEvent, feed: Feed) -> None:
+    def _feed_frame(self, frame: EngineEvent, feed: Feed) -> None:
         if frame.kind == "gap":
             feed.missed(lost=_missed(frame))
             return
@@ -148,7 +148,7 @@ class LiveSource:
         await self._connected().set_bid(process, bid)
 
     async def attach(self, process: str) -> None:
-        """Watching shows its output; attaching lets it receive messages."""
+        """Its output is already in the watched events; attaching gives the process a client."""
         attached = await self._connected().attach(process)
 
         async def drain() -> None:
@@ -162,7 +162,7 @@ class LiveSource:
     def _forget(self, task: "asyncio.Task[None]") -> None:
         self._drains.discard(task)
         if not task.cancelled():
-            task.exception()  # the screen already shows the lost connection
+            task.exception()  # a lost connection is on the screen already
 
     async def send(self, process: str, text: str) -> None:
         await self._connected().signal(process, text)
@@ -182,7 +182,7 @@ class LiveSource:
 
 
 def _missed(gap: EngineEvent) -> int:
-    """The number of missed events."""
+    """The number of events in a gap."""
     return int(msgspec.json.decode(gap.data).get("missed", 1))
 
 

@@ -1,4 +1,4 @@
-"""A simulated engine: it draws programs, lets them compete for pages, and emits real events."""
+"""A simulated engine: random programs contend for pages, and real events report it."""
 
 import json
 import random
@@ -66,7 +66,7 @@ class Context:
 
 @dataclass(slots=True)
 class Program:
-    """`until` is the tick in which it continues after a pause."""
+    """`until` is the tick in which it continues after a pause of its own."""
 
     id: str
     role: Role
@@ -235,7 +235,7 @@ class ScriptedEngine:
     # Pages.
 
     def _placed(self) -> list[tuple[Program, Context]]:
-        """The contexts in the pool: highest bids first, as many as fit. The price is the first bid left out."""
+        """Fill the pool: highest bids first, as many as fit. The price is the first bid left out."""
         bids = [(program, context) for program in self._programs.values() for context in program.contexts]
         bids.sort(key=lambda pair: -pair[1].bid)
         left, self._price, placed = self._pages, 0.0, list[tuple[Program, Context]]()
@@ -254,7 +254,7 @@ class ScriptedEngine:
     def _leave_out(self, program: Program, context: Context, winner: Context, pages: int) -> None:
         cause = f"bid {context.bid:.2f} < clearing price {self._price:.2f}, needs {pages} pages"
         if context.bid >= self._price:
-            cause = f"needs {pages} pages, {max(0, self._pages - self._held())} available and nobody has to yield"
+            cause = f"needs {pages} pages, {max(0, self._pages - self._held())} available and no context has to yield"
         if context.resident and context.tokens:
             self._suspend(context, winner.id, "outbid", f"suspended: {cause}")
         elif not context.waits and self._tick >= program.suspended_until:

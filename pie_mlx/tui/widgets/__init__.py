@@ -1,1 +1,1 @@
-"""Parts of screens. Each draws the values it gets; none knows their source."""
+"""Parts of screens. Each draws the values it is given; none knows their source."""

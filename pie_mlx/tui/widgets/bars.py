@@ -1,4 +1,4 @@
-"""The bars of every screen: the connection above, the keys below."""
+"""The lines of every screen: the connection above, the keys below."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from pie_mlx.tui.widgets.canvas import Canvas, Line, Piece, fitted, width_of
 
 
 class Heading(NamedTuple):
-    """The link and its tone, the subject, and figures for the right side, most important first."""
+    """`link` and its tone, the source, and figures for the right side, most important first."""
 
     link: str
     tone: str
@@ -89,7 +89,7 @@ class TabBar(Canvas):
 
 
 class KeyBar(Canvas):
-    """Keys and their actions, as far as they fit; the last PINNED, which lead to all others, are always shown."""
+    """Keys and their labels, as many as fit; the last PINNED, which lead to all others, are always shown."""
 
     def __init__(self) -> None:
         super().__init__(id="keys")
@@ -115,7 +115,7 @@ def _key(key: str, label: str) -> list[Piece]:
 
 
 class Place(NamedTuple):
-    """The current place in a recording."""
+    """The position of a recording."""
 
     playing: bool
     fraction: float
@@ -125,7 +125,7 @@ class Place(NamedTuple):
 
 
 class ReplayBar(Canvas):
-    """A recording's place in time; a click seeks."""
+    """The position in a recording; a click seeks."""
 
     class Sought(Message):
         def __init__(self, fraction: float) -> None:

@@ -31,17 +31,17 @@ class HasPalette(Protocol):
 
 
 def cells(text: str) -> int:
-    """Width of a text in terminal cells."""
+    """The width of a text in cells of a terminal."""
     return len(text) if text.isascii() else cell_len(text)
 
 
 def width_of(line: Line) -> int:
-    """Width of a line in terminal cells."""
+    """The width of a line in cells of a terminal."""
     return sum([cells(piece.text) for piece in line])
 
 
 def fitted(line: Line, width: int, align: str = "left") -> list[Piece]:
-    """The line cut, with an ellipsis, or filled up to exactly `width` cells."""
+    """The line, cut with an ellipsis or padded to exactly `width` cells."""
     have = width_of(line)
     if have <= width:
         gap = Piece(" " * (width - have))
@@ -58,7 +58,7 @@ def fitted(line: Line, width: int, align: str = "left") -> list[Piece]:
 
 
 class Canvas(Widget):
-    """Subclasses fill `width` by `height` cells in `paint`. Short and missing lines are blank."""
+    """Subclasses return from `paint` the lines of `width` by `height` cells. Missing text is blank."""
 
     DEFAULT_CSS = "Canvas { height: auto; }"
 
@@ -77,7 +77,7 @@ class Canvas(Widget):
         raise NotImplementedError
 
     def name_border(self, title: str | None = None, subtitle: str | None = None) -> None:
-        """Change the text in the border. Markup in it is not interpreted; only changes are drawn."""
+        """Change the titles of the border. They are plain text, never markup; only a change is drawn."""
         before_title, before_subtitle = self._titles
         if title is not None and title != before_title:
             self.border_title = Text(title)
@@ -89,7 +89,7 @@ class Canvas(Widget):
         )
 
     def repaint(self) -> None:
-        """Paint, and redraw the changed lines."""
+        """Paint, and redraw the lines that changed."""
         size = self.size
         if not self.is_attached or not size:
             return
@@ -105,7 +105,7 @@ class Canvas(Widget):
                 self.refresh(Region(0, y, size.width, 1))
 
     def notify_style_update(self) -> None:
-        """Colours may have changed: redraw everything."""
+        """The colours may have changed."""
         super().notify_style_update()
         self._styles_of = None
 

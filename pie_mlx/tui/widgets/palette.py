@@ -1,4 +1,4 @@
-"""Colours by role. Every drawing names a tone; the theme decides how a tone looks."""
+"""Colours by role. Widgets name tones; the theme defines the look of a tone."""
 
 from rich.style import Style
 from textual.color import Color
@@ -46,7 +46,7 @@ CYCLE = ("pie-dark", "pie-light", "ansi-dark", "ansi-light", "nord", "gruvbox", 
 
 
 def theme_names() -> list[str]:
-    """Our themes and Textual's."""
+    """The names of our themes and of Textual's."""
     return [*(theme.name for theme in THEMES), *BUILTIN_THEMES]
 
 

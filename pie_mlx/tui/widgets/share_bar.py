@@ -1,4 +1,4 @@
-"""One line cut into shares of a whole."""
+"""A bar divided into shares of a whole."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -27,7 +27,7 @@ def bar(shares: Sequence[Share], width: int, mark: str = "█") -> list[Piece]:
 
 
 class ShareBar(Canvas):
-    """The bar, and a legend below it."""
+    """The bar, and below it the legend."""
 
     def __init__(self, title: str, *, id: str) -> None:
         super().__init__(id=id, classes="panel")
@@ -46,7 +46,7 @@ class ShareBar(Canvas):
 
 
 def legends(shares: Sequence[Share], width: int, lines: int) -> list[Line]:
-    """The legend, as far as it fits."""
+    """The legend, as much as fits."""
     filled: list[list[Piece]] = [[]]
     for share in shares:
         entry = [Piece("■ ", share.tone), Piece(f"{share.name} ", "muted"), Piece(f"{share.amount:,}   ")]

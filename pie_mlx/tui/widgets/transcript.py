@@ -1,4 +1,4 @@
-"""The latest messages from and to a program."""
+"""The latest output of a program, and the messages it received."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 class Transcript(Canvas):
-    """Follows the end. `streams` are the shown ones; all if empty."""
+    """Shows the end of the output. `streams` are those shown; all if empty."""
 
     def __init__(self, title: str, *, id: str, streams: tuple[str, ...] = (), empty: str = "nothing yet") -> None:
         super().__init__(id=id, classes="panel")
