@@ -37,8 +37,9 @@ class LiveContext:
     `streaming` while its passes go on where the last one ended: with `next_input`, the length then and the token that
     was drawn. `named` counts the calls that named it. `prefetched` is what its program received beyond what it asked
     for, None while there is no stream, and `unclaimed` counts the tokens of all that it has not used. `drafter` is
-    there once the engine was asked to speculate, `draft_model_pace` once its draft model may. `owed` is an error that ended the later passes
-    of a call, which was answered without it; the next call is told. `parent` is the context it was forked from, or 0.
+    there once the engine was asked to speculate, `draft_model_pace` once its draft model may. `owed` is an error that
+    ended the later passes of a call, which was answered without it; the next call raises it. `parent` is the
+    context it was forked from, or 0.
     """
 
     id: int
