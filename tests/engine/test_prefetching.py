@@ -156,7 +156,7 @@ async def test_pages_that_somebody_had_meanwhile_are_computed_again(disturbed: b
             await steps(generator, 4)
             if disturbed:
                 await other.append(on.prompt(60, 13)).flush()
-                assert on.store.off_pool([context._handle.id])
+                assert on.store.contexts.off_pool([context._handle.id])
                 other.release()
             await steps(generator, 2)
             await context.flush()
