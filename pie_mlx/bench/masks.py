@@ -69,7 +69,7 @@ def mask_rows(tokenizer: Tokenizer, grammars: GrammarService, vocabulary: int, r
 
 
 def _grammar_parts(services: Services) -> tuple[Tokenizer, GrammarService, int]:
-    return services.tokenizer, services.grammars, services.model_info.vocabulary_size
+    return services.language.tokenizer, services.language.grammars, services.model_info.vocabulary_size
 
 
 def _require_equal_masks(name: str, ours: Matcher, theirs: llguidance.LLMatcher, tokens: Sequence[int]) -> None:

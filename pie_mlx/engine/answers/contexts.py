@@ -39,8 +39,7 @@ async def fork(services: Services, process: Process, call: calls.ForkContext) ->
         child = services.adopt(process, made.context, sampled=source.sampled)
         child.parent = source.id
         services.runner.model.set_state(child.id, services.runner.model.state(source.id))
-        if services.draft_desk is not None:
-            services.draft_desk.fork(source.id, child.id)
+        services.drafts.fork(source.id, child.id)
         counters = services.store.counters(child.id)
         services.emit(
             ContextForked(process.id, child.id, source.id, counters.committed, process.account, services.clock())
@@ -137,6 +136,6 @@ def _check_kept(services: Services, context: LiveContext, tokens: int) -> None:
     working = services.store.counters(context.id).working_tokens
     if tokens and tokens <= working and services.runner.model.recurrent:
         raise PageBoundsError(
-            f"truncate: {services.model_name} has recurrent layers, whose state cannot forget tokens",
+            f"truncate: {services.model_info.name} has recurrent layers, whose state cannot forget tokens",
             hint="fork before the tokens you may want to take back",
         )

@@ -302,7 +302,7 @@ def _verified(
     if call.advance_slot is not None:
         for matcher in matchers:
             matcher.accept(emitted)
-        services.grammars.ahead.moved(matchers)
+        services.language.grammars.ahead.moved(matchers)
     drafted.tell(emitted, services.ticker.window_steps)
     terminated = any(matcher.is_terminated for matcher in matchers)
     counters = services.store.counters(context.id)
@@ -358,5 +358,5 @@ def _advance(
         sampled = results[call.advance_slot]
         if isinstance(sampled, calls.SampledTokens):
             advance_matchers(matchers, sampled.tokens, continuation)
-            services.grammars.ahead.moved(matchers)
+            services.language.grammars.ahead.moved(matchers)
     return any(matcher.is_terminated for matcher in matchers)

@@ -7,6 +7,7 @@ from pie_mlx.engine.answers.base import answers
 from pie_mlx.engine.archive import SnapshotNotes
 from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
+from pie_mlx.engine.vocabulary import check_tokens
 from pie_mlx.errors import ContextLengthError, InvalidArgumentError
 from pie_mlx.events import ContextCreated
 
@@ -36,7 +37,7 @@ def _check_pending(services: Services, pending: calls.PendingInput) -> None:
             f"snapshot: {len(pending.tokens)} tokens are pending, this model reads at most {most}",
             hint="save what fits the model",
         )
-    services.check_tokens(pending.tokens)
+    check_tokens(pending.tokens, services.model_info.vocabulary_size)
 
 
 def _is_long(pending: calls.PendingInput) -> bool:
@@ -68,7 +69,7 @@ async def save(services: Services, process: Process, call: calls.SaveSnapshot) -
             context.check_live()
         else:
             notes_bytes = _checked_bytes(services, call.pending)
-        persists = services.persists if call.persist is None else call.persist
+        persists = archive.persists if call.persist is None else call.persist
         async with archive.turn:
             store.snapshots.require_room(context.id, user, call.name, notes_bytes)
             # The disk first: what it refuses leaves the old one (N2).
