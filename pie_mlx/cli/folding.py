@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from pie_mlx.documents import json_value
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.runtime.findings import brief
-from pie_mlx.runtime.parameters import Input, Parameter, Parameters, fits
+from pie_mlx.runtime.program.findings import brief
+from pie_mlx.runtime.program.parameters import Input, Parameter, Parameters, fits
 
 POSITIONAL = "_positional"
 

@@ -139,7 +139,7 @@ def _request(given: dict[str, Any], words: list[str] | None) -> RunRequest:
 
 def _is_path(word: str) -> bool:
     """Whether it is not the name of an installed program; what lies here and has no such name is a path."""
-    from pie_mlx.runtime.program import looks_like_path
+    from pie_mlx.runtime.program.program import looks_like_path
 
     if looks_like_path(word) or not Path(word).exists():
         return looks_like_path(word)

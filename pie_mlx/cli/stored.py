@@ -15,8 +15,8 @@ from pie_mlx.cli.table import size, table
 from pie_mlx.errors import LaunchError
 from pie_mlx.files import SHARED, disk_hint, write_file
 from pie_mlx.runtime.file_tree import remove_tree
-from pie_mlx.runtime.parameters import Parameters
-from pie_mlx.runtime.program import find_program
+from pie_mlx.runtime.program.parameters import Parameters
+from pie_mlx.runtime.program.program import find_program
 from pie_mlx.runtime.store import Installed, ProgramStore, Record, digest, pack_program
 from pie_mlx.runtime.store.packing import pack_module
 from pie_mlx.runtime.store.resolution import parse_identifier

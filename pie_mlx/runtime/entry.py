@@ -12,13 +12,13 @@ from pie_mlx import __version__
 from pie_mlx.calls import Host
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.executor import Executor
-from pie_mlx.runtime.manifest import HANDLER, Manifest
-from pie_mlx.runtime.modules import ModuleSpace
 from pie_mlx.runtime.outcome import Outcome
-from pie_mlx.runtime.parameters import Input, Parameters
-from pie_mlx.runtime.program import Program, program_style
-from pie_mlx.runtime.semver import Version
-from pie_mlx.runtime.style import Style
+from pie_mlx.runtime.program.entry_kind import Style
+from pie_mlx.runtime.program.manifest import HANDLER, Manifest
+from pie_mlx.runtime.program.modules import ModuleSpace
+from pie_mlx.runtime.program.parameters import Input, Parameters
+from pie_mlx.runtime.program.program import Program, program_style
+from pie_mlx.runtime.program.semver import Version
 from pie_mlx.sdk.sync._input import program_input
 
 _PACKAGE_LIMIT = 512

@@ -3,7 +3,7 @@
 import ast
 import inspect
 
-from pie_mlx.runtime.findings import nearest
+from pie_mlx.runtime.program.findings import nearest
 from pie_mlx.runtime.sdk_kinds import Class, Function, Kind, is_of_sdk
 
 

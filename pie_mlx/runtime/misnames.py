@@ -4,7 +4,7 @@ import ast
 import builtins
 from collections.abc import Iterator, Sequence
 
-from pie_mlx.runtime.findings import nearest
+from pie_mlx.runtime.program.findings import nearest
 from pie_mlx.runtime.source_scopes import Scope
 
 _OF_MODULES = frozenset({"__builtins__", "__doc__", "__file__", "__loader__", "__name__", "__package__", "__spec__"})

@@ -6,9 +6,10 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from pie_mlx.runtime.findings import nearest
 from pie_mlx.runtime.miscalls import misfit
 from pie_mlx.runtime.misnames import unbound_names
+from pie_mlx.runtime.program.entry_kind import Style
+from pie_mlx.runtime.program.findings import nearest
 from pie_mlx.runtime.sdk_kinds import (
     Class,
     Function,
@@ -21,7 +22,6 @@ from pie_mlx.runtime.sdk_kinds import (
     public_names,
 )
 from pie_mlx.runtime.source_scopes import Scope, scopes
-from pie_mlx.runtime.style import Style
 
 _READERS = frozenset({"bool", "bytes", "dict", "float", "int", "len", "list", "print", "repr", "set", "str", "tuple"})
 """Builtins that want a value: others may be given what is awaited later."""

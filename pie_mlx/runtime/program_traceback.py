@@ -10,9 +10,10 @@ from traceback import FrameSummary, StackSummary, TracebackException
 from pie_mlx.errors import LaunchError, PieError
 from pie_mlx.syntax import parsing
 
-_PACKAGE = str(Path(__file__).parents[1])
+_RUNTIME = Path(__file__).parent
+_PACKAGE = str(_RUNTIME.parent)
 _MACHINERY = (_PACKAGE, *asyncio.__path__, *concurrent.futures.__path__, *importlib.__path__, "<frozen importlib")
-_BETWEEN = (str(Path(__file__).with_name("modules.py")), str(Path(__file__).with_name("sandbox") / "scratch.py"))
+_BETWEEN = (str(_RUNTIME / "program" / "modules.py"), str(_RUNTIME / "sandbox" / "scratch.py"))
 """What stands between a program's `import` and whatever that finds, and between its files and the system's."""
 
 

@@ -12,8 +12,8 @@ from functools import cache
 from types import CoroutineType, FunctionType, ModuleType, NoneType
 from typing import Any, Self, cast
 
-from pie_mlx.runtime.modules import sdk_package
-from pie_mlx.runtime.style import SDK_ALIAS, Style
+from pie_mlx.runtime.program.entry_kind import SDK_ALIAS, Style
+from pie_mlx.runtime.program.modules import sdk_package
 from pie_mlx.syntax import parsing
 
 _PLAIN = (bool, bytes, dict, float, int, list, str, tuple, NoneType)

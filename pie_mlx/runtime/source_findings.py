@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from pie_mlx import errors
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.findings import nearest
-from pie_mlx.runtime.manifest import HANDLER, Manifest
 from pie_mlx.runtime.misuse import misuse_findings
-from pie_mlx.runtime.modules import sdk_package
-from pie_mlx.runtime.program import tree_style
-from pie_mlx.runtime.source_text import parse_source
-from pie_mlx.runtime.style import SDK_ALIAS, Style, entry_functions
+from pie_mlx.runtime.program.entry_kind import SDK_ALIAS, Style, entry_functions
+from pie_mlx.runtime.program.findings import nearest
+from pie_mlx.runtime.program.manifest import HANDLER, Manifest
+from pie_mlx.runtime.program.modules import sdk_package
+from pie_mlx.runtime.program.program import tree_style
+from pie_mlx.runtime.program.source_text import parse_source
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.manifest import Manifest, RuntimeSettings
-from pie_mlx.runtime.semver import Requirement, Version
-from pie_mlx.runtime.source_facts import facts_of
-from pie_mlx.runtime.source_reading import (
+from pie_mlx.runtime.program.entry_kind import facts_of
+from pie_mlx.runtime.program.manifest import Manifest, RuntimeSettings
+from pie_mlx.runtime.program.semver import Requirement, Version
+from pie_mlx.runtime.program.source_reading import (
     CPU_LIMIT_SECONDS,
     MEMORY_LIMIT_BYTES,
     Answer,
@@ -22,7 +22,7 @@ from pie_mlx.runtime.source_reading import (
     Job,
     Refused,
 )
-from pie_mlx.runtime.source_text import parse_source, read_text, unreadable
+from pie_mlx.runtime.program.source_text import parse_source, read_text, unreadable
 from pie_mlx.runtime.worker.limits import bound
 
 _NICENESS = 10

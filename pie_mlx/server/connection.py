@@ -9,7 +9,7 @@ from typing import Any
 
 from pie_mlx.errors import AuthError, PieError, ProtocolError
 from pie_mlx.events import ProcessEvent, ProcessFailed, ProcessReturned
-from pie_mlx.runtime.program import Program
+from pie_mlx.runtime.program.program import Program
 from pie_mlx.runtime.registry import Record, User
 from pie_mlx.server import frames
 from pie_mlx.server.authentication import Identity

@@ -13,11 +13,11 @@ from starlette.types import Receive, Scope, Send
 
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.daemon import Exchange
-from pie_mlx.runtime.manifest import HANDLER
 from pie_mlx.runtime.outcome import Outcome
-from pie_mlx.runtime.parameters import Input
 from pie_mlx.runtime.process import Process
-from pie_mlx.runtime.program import Program, handles_requests
+from pie_mlx.runtime.program.manifest import HANDLER
+from pie_mlx.runtime.program.parameters import Input
+from pie_mlx.runtime.program.program import Program, handles_requests
 from pie_mlx.runtime.registry import Launch, Registry, User
 from pie_mlx.server.authentication import Doorkeeper, new_token
 from pie_mlx.server.exchanges import ProcessApp

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 import pie_mlx
 from pie_mlx.engine.inspection import tick_failure
 from pie_mlx.errors import EngineStoppedError
-from pie_mlx.runtime.semver import Version
+from pie_mlx.runtime.program.semver import Version
 from pie_mlx.server.exchanges import refused
 from pie_mlx.server.gate import Refusal, check_host, check_page, check_token
 from pie_mlx.server.metrics import CONTENT_TYPE, metrics_text

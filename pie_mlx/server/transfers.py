@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from blake3 import blake3
 
 from pie_mlx.errors import LaunchError, ProtocolError
-from pie_mlx.runtime.manifest import parse_manifest
+from pie_mlx.runtime.program.manifest import parse_manifest
 from pie_mlx.server.frames import AddProgram, TransferFile
 from pie_mlx.server.uploads import Upload
 

@@ -8,7 +8,7 @@ import pytest_asyncio
 
 from pie_mlx import Engine
 from pie_mlx.errors import LaunchError, ProcessCancelledError
-from pie_mlx.runtime.program import find_program, program_style
+from pie_mlx.runtime.program.program import find_program, program_style
 from pie_mlx.sdk import sync
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -2,8 +2,8 @@ import pytest
 
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.entry import check_offers, function_entry, program_entry
-from pie_mlx.runtime.manifest import parse_manifest
-from pie_mlx.runtime.program import find_program
+from pie_mlx.runtime.program.manifest import parse_manifest
+from pie_mlx.runtime.program.program import find_program
 
 PACKAGE = '[package]\nname = "demo"\nversion = "0.1.0"\n'
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pie_mlx.runtime.misuse import misuse_findings
-from pie_mlx.runtime.program import find_program
-from pie_mlx.runtime.source_reading import findings_of
+from pie_mlx.runtime.program.program import find_program
+from pie_mlx.runtime.program.source_reading import findings_of
 
 ROOT = Path(__file__).parents[2]
 BEGIN = """\

@@ -9,7 +9,7 @@ from pie_mlx.runtime.children.request import ChildRequest
 from pie_mlx.runtime.mcp.relay import McpRelay
 from pie_mlx.runtime.outcome import Failed, Outcome
 from pie_mlx.runtime.process import Process
-from pie_mlx.runtime.program import Program
+from pie_mlx.runtime.program.program import Program
 
 StartChild = Callable[[ChildRequest], Awaitable[Process]]
 """Starts a child, by `Engine.launch` in the end. Raises LaunchError and its kin."""

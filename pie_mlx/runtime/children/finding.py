@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.program import MAIN_FILE, Program, find_program, looks_like_path
+from pie_mlx.runtime.program.program import MAIN_FILE, Program, find_program, looks_like_path
 
 ResolveName = Callable[[str, Sequence[str]], Program]
 """From the name of an installed program, with or without a version, and the users it is looked up for, to the program.

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from pie_mlx.runtime.parameters import Input
-from pie_mlx.runtime.program import Program
+from pie_mlx.runtime.program.parameters import Input
+from pie_mlx.runtime.program.program import Program
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pie_mlx
 from pie_mlx.config.user_names import RESERVED_USER
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.program import Program, find_program
+from pie_mlx.runtime.program.program import Program, find_program
 from pie_mlx.runtime.store import ProgramStore
 
 BUILTIN = Path(pie_mlx.__file__).parent / "builtin"

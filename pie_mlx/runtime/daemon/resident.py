@@ -9,9 +9,9 @@ from pie_mlx.engine.ports import HttpPort
 from pie_mlx.runtime.daemon.answering import answer_request
 from pie_mlx.runtime.daemon.shared_loop import Body, Report, SharedLoop, SharedRun
 from pie_mlx.runtime.entry import Entry, check_offers
-from pie_mlx.runtime.manifest import HANDLER
-from pie_mlx.runtime.modules import ModuleSpace
-from pie_mlx.runtime.program import Program
+from pie_mlx.runtime.program.manifest import HANDLER
+from pie_mlx.runtime.program.modules import ModuleSpace
+from pie_mlx.runtime.program.program import Program
 
 Reply = TypeVar("Reply")
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pie_mlx.engine.ports import HttpPort
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.runtime.entry import Entry, program_entry
-from pie_mlx.runtime.inputs import beside_the_loop, fitting_input, parse_input
-from pie_mlx.runtime.parameters import Input
-from pie_mlx.runtime.program import Program
+from pie_mlx.runtime.program.inputs import beside_the_loop, fitting_input, parse_input
+from pie_mlx.runtime.program.parameters import Input
+from pie_mlx.runtime.program.program import Program
 from pie_mlx.runtime.registry.record import Record
 
 

@@ -10,9 +10,9 @@ from pie_mlx.errors import ProcessCancelledError
 from pie_mlx.events import ProcessEvent, ProcessFailed, ProcessOutput, ProcessReturned
 from pie_mlx.runtime.entry import Entry
 from pie_mlx.runtime.mcp.error import NO_ANSWER, mcp_error
-from pie_mlx.runtime.parameters import Input
 from pie_mlx.runtime.process import Process
-from pie_mlx.runtime.program import Program
+from pie_mlx.runtime.program.parameters import Input
+from pie_mlx.runtime.program.program import Program
 from pie_mlx.runtime.registry.kept import KeptEvents
 from pie_mlx.runtime.registry.output_log import OutputLog
 

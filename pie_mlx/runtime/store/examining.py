@@ -4,10 +4,10 @@ from pathlib import Path
 
 from pie_mlx.documents import read_limited
 from pie_mlx.errors import InvalidArgumentError, LaunchError
-from pie_mlx.runtime.manifest import Manifest, RuntimeSettings, examine_manifest
-from pie_mlx.runtime.program import MAIN_FILE, MANIFEST_FILE, check_source
-from pie_mlx.runtime.source_reading import findings_of
-from pie_mlx.runtime.source_text import SOURCE_LIMIT_BYTES
+from pie_mlx.runtime.program.manifest import Manifest, RuntimeSettings, examine_manifest
+from pie_mlx.runtime.program.program import MAIN_FILE, MANIFEST_FILE, check_source
+from pie_mlx.runtime.program.source_reading import findings_of
+from pie_mlx.runtime.program.source_text import SOURCE_LIMIT_BYTES
 from pie_mlx.runtime.store.archive import UNPACKED_LIMIT_BYTES, archive_entries
 from pie_mlx.runtime.store.kind import kind_of
 

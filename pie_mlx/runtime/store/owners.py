@@ -6,7 +6,7 @@ from typing import Self
 
 from pie_mlx.config.user_names import LOCAL_USER, RESERVED_USER
 from pie_mlx.errors import AuthError, ProgramOwnerError
-from pie_mlx.runtime.semver import Version
+from pie_mlx.runtime.program.semver import Version
 from pie_mlx.runtime.store.record import Record
 from pie_mlx.runtime.store.records import Records
 

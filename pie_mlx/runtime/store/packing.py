@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.program import MAIN_FILE, MANIFEST_FILE
+from pie_mlx.runtime.program.program import MAIN_FILE, MANIFEST_FILE
 from pie_mlx.runtime.store.archive import ENTRY_LIMIT, UNPACKED_LIMIT_BYTES, Entry
 from pie_mlx.runtime.store.entry_names import EntryNames, refused
 

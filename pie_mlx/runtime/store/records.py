@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.semver import Version
+from pie_mlx.runtime.program.semver import Version
 from pie_mlx.runtime.store.folders import names_in, repair
 from pie_mlx.runtime.store.record import Record, read_record
 from pie_mlx.runtime.store.resolution import is_version

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from pie_mlx.config.user_names import RESERVED_USER, user_name_problem
 from pie_mlx.errors import InvalidArgumentError, LaunchError
-from pie_mlx.runtime.manifest import Manifest, is_name
-from pie_mlx.runtime.semver import Requirement, Version
+from pie_mlx.runtime.program.manifest import Manifest, is_name
+from pie_mlx.runtime.program.semver import Requirement, Version
 
 LATEST = "latest"
 

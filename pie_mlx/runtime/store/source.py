@@ -5,10 +5,9 @@ from pathlib import Path
 
 from pie_mlx.documents import read_limited
 from pie_mlx.errors import InvalidArgumentError, LaunchError
-from pie_mlx.runtime.inline_manifest import inline_manifest
-from pie_mlx.runtime.manifest import parse_manifest
-from pie_mlx.runtime.program import MANIFEST_FILE, default_name, find_program, main_file_of, read_source
-from pie_mlx.runtime.source_text import read_text
+from pie_mlx.runtime.program.manifest import inline_manifest, parse_manifest
+from pie_mlx.runtime.program.program import MANIFEST_FILE, default_name, find_program, main_file_of, read_source
+from pie_mlx.runtime.program.source_text import read_text
 from pie_mlx.runtime.store.archive import UNPACKED_LIMIT_BYTES, archive_entries
 from pie_mlx.runtime.store.packing import pack_directory
 

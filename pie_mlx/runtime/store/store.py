@@ -12,9 +12,9 @@ from pie_mlx.config.user_names import LOCAL_USER
 from pie_mlx.errors import LaunchError
 from pie_mlx.files import disk_hint
 from pie_mlx.runtime.file_tree import remove_tree
-from pie_mlx.runtime.manifest import Manifest, parse_manifest
-from pie_mlx.runtime.program import MAIN_FILE, MANIFEST_FILE, Program, check_source
-from pie_mlx.runtime.semver import Version
+from pie_mlx.runtime.program.manifest import Manifest, parse_manifest
+from pie_mlx.runtime.program.program import MAIN_FILE, MANIFEST_FILE, Program, check_source
+from pie_mlx.runtime.program.semver import Version
 from pie_mlx.runtime.store.archive import Entry
 from pie_mlx.runtime.store.digest import digest, manifest_digest
 from pie_mlx.runtime.store.folders import exclusive, names_in, write_folder

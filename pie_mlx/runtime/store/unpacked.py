@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from pie_mlx.runtime.file_tree import remove_tree
-from pie_mlx.runtime.program import MAIN_FILE
+from pie_mlx.runtime.program.program import MAIN_FILE
 from pie_mlx.runtime.store.archive import Entry, archive_entries
 from pie_mlx.runtime.store.folders import exclusive, names_in, repair, write_folder
 from pie_mlx.runtime.store.kind import Kind

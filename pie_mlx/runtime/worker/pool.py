@@ -22,9 +22,9 @@ from pie_mlx.runtime.network.gateway import Gateway
 from pie_mlx.runtime.network.settings import NetworkSettings
 from pie_mlx.runtime.outlet import Outlet
 from pie_mlx.runtime.output import StreamName, Write, real_stream
-from pie_mlx.runtime.parameters import Input
 from pie_mlx.runtime.process import Report
-from pie_mlx.runtime.program import Program
+from pie_mlx.runtime.program.parameters import Input
+from pie_mlx.runtime.program.program import Program
 from pie_mlx.runtime.sandbox.probe import probe_network, probe_sandbox
 from pie_mlx.runtime.worker.executor import Surroundings, WorkerExecutor
 from pie_mlx.runtime.worker.fork_server import Exit, ForkServer

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pie_mlx.errors import InvalidArgumentError, ProcessError
 from pie_mlx.events import ProcessFailed, ProcessReturned
-from pie_mlx.runtime.program import Program
+from pie_mlx.runtime.program.program import Program
 from pie_mlx.runtime.registry import Launch, Record, checked_inputs
 from pie_mlx.server.connection import Connection
 from pie_mlx.server.frames import LaunchProcesses, RunProcesses

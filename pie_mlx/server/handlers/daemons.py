@@ -3,7 +3,7 @@
 import asyncio
 
 from pie_mlx.errors import AdmissionError, InvalidArgumentError
-from pie_mlx.runtime.inputs import fitting_input, parse_input
+from pie_mlx.runtime.program.inputs import fitting_input, parse_input
 from pie_mlx.runtime.registry import Launch
 from pie_mlx.server.connection import Connection
 from pie_mlx.server.daemon import Daemon, served

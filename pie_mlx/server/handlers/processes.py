@@ -8,7 +8,7 @@ import msgspec
 
 from pie_mlx.engine import inspection
 from pie_mlx.errors import InvalidArgumentError, PieError, ProcessError
-from pie_mlx.runtime.program import Program
+from pie_mlx.runtime.program.program import Program
 from pie_mlx.runtime.registry import Launch, Record, Row, checked_inputs, row
 from pie_mlx.server.connection import Connection
 from pie_mlx.server.frames import (

@@ -10,7 +10,7 @@ from pie_mlx.runtime.children import ChildRequest, Household, LaunchLimits, Memb
 from pie_mlx.runtime.children.tree import LaunchTree
 from pie_mlx.runtime.outcome import Failed, Outcome
 from pie_mlx.runtime.process import Process
-from pie_mlx.runtime.program import Program, find_program
+from pie_mlx.runtime.program.program import Program, find_program
 
 
 class Started:

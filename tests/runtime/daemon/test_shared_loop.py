@@ -10,7 +10,7 @@ from pie_mlx.errors import ProcessCancelledError
 from pie_mlx.runtime.daemon import SharedLoop
 from pie_mlx.runtime.embedding import Engine
 from pie_mlx.runtime.entry import Entry
-from pie_mlx.runtime.parameters import Parameters
+from pie_mlx.runtime.program.parameters import Parameters
 from pie_mlx.sdk import runtime, session
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -8,7 +8,7 @@ import pytest
 from pie_mlx import Engine
 from pie_mlx.errors import AdmissionError, ProcessCancelledError
 from pie_mlx.events import ProcessFailed, ProcessQueued
-from pie_mlx.runtime.program import find_program
+from pie_mlx.runtime.program.program import find_program
 from pie_mlx.runtime.registry import Launch, Registry, RegistryLimits, row
 from tests.runtime.registry.conftest import ADA, Player
 

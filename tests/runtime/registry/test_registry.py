@@ -7,7 +7,7 @@ import pytest
 from pie_mlx.engine.inspection import process_statuses, set_bid, suspend
 from pie_mlx.errors import AdmissionError, InvalidArgumentError, LaunchError, ProcessError
 from pie_mlx.events import ProcessFailed, ProcessReturned
-from pie_mlx.runtime.program import find_program
+from pie_mlx.runtime.program.program import find_program
 from pie_mlx.runtime.registry import KeptLimits, Launch, result, row
 from tests.runtime.registry.conftest import ADA, ADMIN, BOB, Listener, is_over, texts
 

@@ -7,13 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.inline_manifest import inline_manifest
-from pie_mlx.runtime.manifest import NAME_LIMIT, Manifest, RuntimeSettings, examine_manifest, parse_manifest
-from pie_mlx.runtime.semver import Version
-from pie_mlx.runtime.source_facts import facts_of
-from pie_mlx.runtime.source_reading import AT_ONCE_BYTES, source_facts
-from pie_mlx.runtime.source_text import parse_source, read_text
-from pie_mlx.runtime.style import Style
+from pie_mlx.runtime.program.entry_kind import Style, facts_of
+from pie_mlx.runtime.program.manifest import (
+    NAME_LIMIT,
+    Manifest,
+    RuntimeSettings,
+    examine_manifest,
+    inline_manifest,
+    parse_manifest,
+)
+from pie_mlx.runtime.program.semver import Version
+from pie_mlx.runtime.program.source_reading import AT_ONCE_BYTES, source_facts
+from pie_mlx.runtime.program.source_text import parse_source, read_text
 
 MANIFEST_FILE = "Pie.toml"
 MAIN_FILE = "main.py"

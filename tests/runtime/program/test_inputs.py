@@ -1,8 +1,8 @@
 import pytest
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.inputs import BEGINNING_CHARACTERS, beginning, fitting_input, parse_input, plain_input
-from pie_mlx.runtime.parameters import Parameter, Parameters
+from pie_mlx.runtime.program.inputs import BEGINNING_CHARACTERS, beginning, fitting_input, parse_input, plain_input
+from pie_mlx.runtime.program.parameters import Parameter, Parameters
 
 
 def test_an_object_is_an_input():

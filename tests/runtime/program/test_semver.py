@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.runtime.semver import Requirement, Version
+from pie_mlx.runtime.program.semver import Requirement, Version
 
 numbers = st.integers(0, 30)
 versions = st.builds(

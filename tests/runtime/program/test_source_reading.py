@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime import source_reading
-from pie_mlx.runtime.manifest import Manifest
-from pie_mlx.runtime.program import examine_program, find_program
-from pie_mlx.runtime.semver import Version
-from pie_mlx.runtime.source_reading import AT_ONCE_BYTES, findings_of, source_facts
-from pie_mlx.runtime.source_text import SOURCE_LIMIT_BYTES
+from pie_mlx.runtime.program import source_reading
+from pie_mlx.runtime.program.manifest import Manifest
+from pie_mlx.runtime.program.program import examine_program, find_program
+from pie_mlx.runtime.program.semver import Version
+from pie_mlx.runtime.program.source_reading import AT_ONCE_BYTES, findings_of, source_facts
+from pie_mlx.runtime.program.source_text import SOURCE_LIMIT_BYTES
 
 MAIN = "async def main(input): ...\n"
 LONG = "#" * AT_ONCE_BYTES + "\n"
@@ -63,7 +63,7 @@ def test_a_source_that_python_cannot_read_is_refused(source, why, padding):
     ids=["time", "memory", "patience"],
 )
 def test_what_takes_too_much_ends_the_other_process_alone(source, limit, most, monkeypatch):
-    boot = f"import pie_mlx.runtime.source_reading as r; r.{limit} = {most}; {source_reading._BOOT}"
+    boot = f"import pie_mlx.runtime.program.source_reading as r; r.{limit} = {most}; {source_reading._BOOT}"
     monkeypatch.setattr(source_reading, limit, most)
     monkeypatch.setattr(source_reading, "_BOOT", boot)
     with pytest.raises(LaunchError, match="cannot read it"):

@@ -15,8 +15,8 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from pie_mlx.runtime.program import Program
-from pie_mlx.runtime.style import SDK_ALIAS, Style
+from pie_mlx.runtime.program.entry_kind import SDK_ALIAS, Style
+from pie_mlx.runtime.program.program import Program
 
 SDK_PACKAGE = "pie_mlx.sdk"
 BLOCKING_SDK_PACKAGE = "pie_mlx.sdk.sync"

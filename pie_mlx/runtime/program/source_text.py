@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pie_mlx.documents import read_limited
 from pie_mlx.errors import InvalidArgumentError, LaunchError
-from pie_mlx.runtime.findings import nearest_path
+from pie_mlx.runtime.program.findings import nearest_path
 from pie_mlx.syntax import parsing
 
 SOURCE_LIMIT_BYTES = 1 << 20

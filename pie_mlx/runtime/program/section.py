@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TypeVar, cast
 
-from pie_mlx.runtime.findings import SHOWN_CHARACTERS, nearest, show_value
+from pie_mlx.runtime.program.findings import SHOWN_CHARACTERS, nearest, show_value
 
 Table = Mapping[str, object]
 Default = TypeVar("Default")

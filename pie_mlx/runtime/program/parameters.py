@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
-from pie_mlx.runtime.findings import brief, nearest, show_value
+from pie_mlx.runtime.program.findings import brief, nearest, show_value
 
 Input = dict[str, object]
 """The parsed JSON object a program is started with."""

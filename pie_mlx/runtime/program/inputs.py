@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from pie_mlx.documents import json_value
 from pie_mlx.errors import InvalidArgumentError, LaunchError
-from pie_mlx.runtime.findings import type_name
-from pie_mlx.runtime.parameters import Input, Parameters, as_object
+from pie_mlx.runtime.program.findings import type_name
+from pie_mlx.runtime.program.parameters import Input, Parameters, as_object
 from pie_mlx.wire_text import clean_text
 
 T = TypeVar("T")

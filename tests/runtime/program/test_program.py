@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.program import examine_program, find_program, looks_like_path
-from pie_mlx.runtime.source_text import parse_source
+from pie_mlx.runtime.program.program import examine_program, find_program, looks_like_path
+from pie_mlx.runtime.program.source_text import parse_source
 
 MAIN = "async def main(input):\n    return 1\n"
 MANIFEST = '[package]\nname = "demo"\nversion = "0.2.0"\n'

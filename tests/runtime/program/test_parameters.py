@@ -1,6 +1,6 @@
 import pytest
 
-from pie_mlx.runtime.parameters import Parameter, Parameters, as_object, fits
+from pie_mlx.runtime.program.parameters import Parameter, Parameters, as_object, fits
 
 
 def declared(*parameters, extra_allowed=False):

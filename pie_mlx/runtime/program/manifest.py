@@ -8,10 +8,10 @@ from typing import cast
 
 from pie_mlx.documents import toml_document
 from pie_mlx.errors import InvalidArgumentError, LaunchError
-from pie_mlx.runtime.findings import nearest, show_value
-from pie_mlx.runtime.parameters import TYPES, Parameter, Parameters
-from pie_mlx.runtime.section import Section, Table
-from pie_mlx.runtime.semver import Requirement, Version
+from pie_mlx.runtime.program.findings import nearest, show_value
+from pie_mlx.runtime.program.parameters import TYPES, Parameter, Parameters
+from pie_mlx.runtime.program.section import Section, Table
+from pie_mlx.runtime.program.semver import Requirement, Version
 
 MANIFEST_LIMIT_BYTES = 64 << 10
 NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_-]*")
@@ -237,3 +237,26 @@ def _json_problem(value: object) -> str:
     except (TypeError, ValueError):
         return "JSON has no such value"
     return ""
+
+
+_OPENING = "# /// pie"
+_CLOSING = "# ///"
+
+
+def inline_manifest(source: str) -> str | None:
+    """The TOML between `# /// pie` and `# ///`, None without such a block. Raises LaunchError for a broken one."""
+    lines = [line.rstrip() for line in source.splitlines()]
+    openings = lines.count(_OPENING)
+    if openings == 0:
+        return None
+    if openings > 1:
+        raise LaunchError("Invalid manifest: two '# /// pie' blocks", hint="keep one of them")
+    block = lines[lines.index(_OPENING) + 1 :]
+    comments = block[: _comment_length(block)]
+    if _CLOSING not in comments:
+        raise LaunchError("Invalid manifest: the '# /// pie' block does not end", hint="close it with a line '# ///'")
+    return "\n".join(line[2:] for line in comments[: comments.index(_CLOSING)])
+
+
+def _comment_length(lines: list[str]) -> int:
+    return next((i for i, line in enumerate(lines) if line != "#" and not line.startswith("# ")), len(lines))

@@ -1,7 +1,7 @@
 import pytest
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.manifest import examine_manifest, parse_manifest
+from pie_mlx.runtime.program.manifest import examine_manifest, parse_manifest
 
 PACKAGE = '[package]\nname = "demo"\nversion = "0.1.0"\n'
 

@@ -1,7 +1,7 @@
 import pytest
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.inline_manifest import inline_manifest
+from pie_mlx.runtime.program.manifest import inline_manifest
 
 
 def test_the_block_is_toml_without_its_comment_signs():

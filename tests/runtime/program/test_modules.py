@@ -3,8 +3,8 @@ import sys
 import pytest
 
 import pie_mlx.sdk
-from pie_mlx.runtime.modules import ModuleSpace
-from pie_mlx.runtime.program import find_program
+from pie_mlx.runtime.program.modules import ModuleSpace
+from pie_mlx.runtime.program.program import find_program
 
 
 @pytest.fixture
