@@ -34,8 +34,8 @@ from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import InvalidArgumentError, LaunchError
 from pie_mlx.events import Event
 from pie_mlx.runtime.configured import engine_settings, launch_limits, mcp_servers, worker_settings
-from pie_mlx.runtime.outcome import Failed, Outcome
-from pie_mlx.runtime.process import Process
+from pie_mlx.runtime.execution.outcome import Failed, Outcome
+from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.program.inputs import parse_input
 from pie_mlx.runtime.program.parameters import Input, Parameters
 from pie_mlx.runtime.program.program import Program, find_program

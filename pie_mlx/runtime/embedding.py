@@ -22,22 +22,20 @@ from pie_mlx.events import Event, PageUsage, ProcessEvent, ProcessLaunched
 from pie_mlx.runtime.children import ChildRequest, Household, LaunchLimits, Member, ResolveName, StartChild
 from pie_mlx.runtime.children.finding import paths_only
 from pie_mlx.runtime.children.tree import LaunchTree
-from pie_mlx.runtime.entry import Entry, Main, function_entry, program_entry
 from pie_mlx.runtime.event_relay import EventRelay
-from pie_mlx.runtime.executor import Executor
-from pie_mlx.runtime.listener import Listener
-from pie_mlx.runtime.local_session import LocalSession
+from pie_mlx.runtime.execution.entry import Entry, Main, function_entry, program_entry
+from pie_mlx.runtime.execution.executor import Executor, ProgramThread
+from pie_mlx.runtime.execution.local_session import LocalSession
+from pie_mlx.runtime.execution.output_capture import Write
+from pie_mlx.runtime.execution.process import Process, Report
+from pie_mlx.runtime.execution.process_events import Listener, Outlet
 from pie_mlx.runtime.mcp import McpRelay, McpServer, McpServers, McpServerState
 from pie_mlx.runtime.mcp.servers import DEFAULT_TIMEOUT_SECONDS
-from pie_mlx.runtime.outlet import Outlet
-from pie_mlx.runtime.output import Write
 from pie_mlx.runtime.outside import Outside
-from pie_mlx.runtime.process import Process, Report
 from pie_mlx.runtime.program.findings import nearest
 from pie_mlx.runtime.program.inputs import beginning, fitting_input, plain_input
 from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program, find_program
-from pie_mlx.runtime.program_thread import ProgramThread
 from pie_mlx.runtime.worker.pool import WorkerPool, check_sandbox, find_route
 from pie_mlx.runtime.worker.proxy_route import Route
 from pie_mlx.runtime.worker.settings import Isolation, WorkerSettings

@@ -9,9 +9,9 @@ from pie_mlx.engine.ports import HttpPort, Ports
 from pie_mlx.events import Event
 from pie_mlx.runtime.children import Household, Member
 from pie_mlx.runtime.children.port import ProcessChildren
+from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.mcp import McpAccess, McpServers
 from pie_mlx.runtime.messaging import Hub
-from pie_mlx.runtime.process import Process
 
 
 class Outside:

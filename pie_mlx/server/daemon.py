@@ -13,8 +13,8 @@ from starlette.types import Receive, Scope, Send
 
 from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.daemon import Exchange
-from pie_mlx.runtime.outcome import Outcome
-from pie_mlx.runtime.process import Process
+from pie_mlx.runtime.execution.outcome import Outcome
+from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.program.manifest import HANDLER
 from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program, handles_requests

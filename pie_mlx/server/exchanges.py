@@ -13,8 +13,8 @@ from pie_mlx.calls import HttpRequest
 from pie_mlx.errors import PieError, ProcessCancelledError
 from pie_mlx.events import SIGNAL, told_message
 from pie_mlx.runtime.daemon import Exchange, Postbox
-from pie_mlx.runtime.outcome import Failed
-from pie_mlx.runtime.process import Process
+from pie_mlx.runtime.execution.outcome import Failed
+from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.registry import STOPPED
 from pie_mlx.server.pace import ByteRate, Pace
 

@@ -4,7 +4,7 @@ import json
 
 from pie_mlx.config.user_names import RESERVED_USER
 from pie_mlx.runtime.daemon import Exchange, Resident, SharedLoop, builtin_program
-from pie_mlx.runtime.process import Process
+from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.registry import Launch, User
 from pie_mlx.server.exchanges import ProcessApp
 from pie_mlx.server.service import Service

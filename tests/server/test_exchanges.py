@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pie_mlx.runtime.outcome import Returned
+from pie_mlx.runtime.execution.outcome import Returned
 from pie_mlx.server import exchanges
 from pie_mlx.server.exchanges import ProcessApp
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pie_mlx.calls import ChildOutcome
 from pie_mlx.errors import PieError, ProcessCancelledError
 from pie_mlx.runtime.children.request import ChildRequest
+from pie_mlx.runtime.execution.outcome import Failed, Outcome
+from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.mcp.relay import McpRelay
-from pie_mlx.runtime.outcome import Failed, Outcome
-from pie_mlx.runtime.process import Process
 from pie_mlx.runtime.program.program import Program
 
 StartChild = Callable[[ChildRequest], Awaitable[Process]]

@@ -11,9 +11,9 @@ from pie_mlx.runtime.children.family import Member, StartChild, child_outcome
 from pie_mlx.runtime.children.finding import ResolveName, child_program
 from pie_mlx.runtime.children.request import ChildRequest
 from pie_mlx.runtime.children.tree import LaunchTree
+from pie_mlx.runtime.execution.outcome import Failed
+from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.mcp.relay import McpRelay
-from pie_mlx.runtime.outcome import Failed
-from pie_mlx.runtime.process import Process
 from pie_mlx.runtime.program.inputs import beside_the_loop, parse_input
 
 

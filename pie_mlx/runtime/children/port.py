@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pie_mlx.calls import ChildOutcome
 from pie_mlx.runtime.children.household import Household
-from pie_mlx.runtime.loops import on_loop
+from pie_mlx.runtime.execution.loops import on_loop
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from typing import Any, TypeVar, cast
 
 from pie_mlx.calls import BeginHttpAnswer, Call, Host, ReadHttpRequest, WriteHttpBody
 from pie_mlx.engine.ports import HttpPort
-from pie_mlx.runtime.daemon.answering import answer_request
 from pie_mlx.runtime.daemon.shared_loop import Body, Report, SharedLoop, SharedRun
-from pie_mlx.runtime.entry import Entry, check_offers
+from pie_mlx.runtime.execution.entry import Entry, check_offers
+from pie_mlx.runtime.execution.http_answer import answer_request
 from pie_mlx.runtime.program.manifest import HANDLER
 from pie_mlx.runtime.program.modules import ModuleSpace
 from pie_mlx.runtime.program.program import Program

@@ -9,8 +9,8 @@ from typing import cast
 
 from pie_mlx.calls import Host
 from pie_mlx.errors import ProcessCancelledError
-from pie_mlx.runtime.outcome import Failed, Outcome, returned
-from pie_mlx.runtime.program_traceback import print_traceback
+from pie_mlx.runtime.execution.outcome import Failed, Outcome, returned
+from pie_mlx.runtime.execution.program_traceback import print_traceback
 from pie_mlx.sdk._host import use_host
 
 Body = Callable[[], object]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pie_mlx.errors import McpError
 from pie_mlx.events import Event, McpCalled
-from pie_mlx.runtime.loops import on_loop
+from pie_mlx.runtime.execution.loops import on_loop
 from pie_mlx.runtime.mcp.error import NO_ANSWER, mcp_error, not_registered
 from pie_mlx.runtime.mcp.listing import LIST_TOOLS, tools_listed
 from pie_mlx.runtime.mcp.relay import McpRelay

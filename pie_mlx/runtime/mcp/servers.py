@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from pie_mlx.errors import ConfigError
 from pie_mlx.events import Event
-from pie_mlx.runtime.loops import LoopThread
+from pie_mlx.runtime.execution.loops import LoopThread
 from pie_mlx.runtime.mcp.error import not_registered
 from pie_mlx.runtime.mcp.server import McpServer, McpServerState
 from pie_mlx.runtime.mcp.shared_server import SharedServer

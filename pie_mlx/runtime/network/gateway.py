@@ -4,7 +4,7 @@ import contextlib
 import socket
 
 from pie_mlx.errors import EngineStoppedError, LaunchError
-from pie_mlx.runtime.loops import LoopThread
+from pie_mlx.runtime.execution.loops import LoopThread
 from pie_mlx.runtime.network.allowed_hosts import AllowedHosts
 from pie_mlx.runtime.network.border import Border
 from pie_mlx.runtime.network.proxy import Proxy

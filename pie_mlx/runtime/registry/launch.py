@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pie_mlx.engine.ports import HttpPort
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.runtime.entry import Entry, program_entry
+from pie_mlx.runtime.execution.entry import Entry, program_entry
 from pie_mlx.runtime.program.inputs import beside_the_loop, fitting_input, parse_input
 from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program

@@ -8,9 +8,9 @@ from typing import Literal, Protocol
 from pie_mlx.engine.ports import HttpPort
 from pie_mlx.errors import ProcessCancelledError
 from pie_mlx.events import ProcessEvent, ProcessFailed, ProcessOutput, ProcessReturned
-from pie_mlx.runtime.entry import Entry
+from pie_mlx.runtime.execution.entry import Entry
+from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.mcp.error import NO_ANSWER, mcp_error
-from pie_mlx.runtime.process import Process
 from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program
 from pie_mlx.runtime.registry.kept import KeptEvents

@@ -22,8 +22,8 @@ from pie_mlx.events import (
 )
 from pie_mlx.runtime.children import ChildRequest
 from pie_mlx.runtime.embedding import Engine
-from pie_mlx.runtime.outcome import Failed
-from pie_mlx.runtime.process import Process
+from pie_mlx.runtime.execution.outcome import Failed
+from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.program.inputs import parse_input
 from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.registry.admission import LaunchAdmission

@@ -12,13 +12,13 @@ from functools import partial
 from pathlib import Path
 
 from pie_mlx.errors import LaunchError, PieError
-from pie_mlx.runtime.entry import ProgramBody
+from pie_mlx.runtime.execution.entry import ProgramBody
+from pie_mlx.runtime.execution.outcome import Failed, Outcome
+from pie_mlx.runtime.execution.program_run import ProgramRun
 from pie_mlx.runtime.file_tree import measure
-from pie_mlx.runtime.outcome import Failed, Outcome
 from pie_mlx.runtime.program.manifest import Manifest, RuntimeSettings
 from pie_mlx.runtime.program.program import Program
 from pie_mlx.runtime.program.semver import Version
-from pie_mlx.runtime.program_run import ProgramRun
 from pie_mlx.runtime.sandbox import Policy, confine
 from pie_mlx.runtime.sandbox.capabilities import drop_capabilities
 from pie_mlx.runtime.sandbox.interpreter import interpreter_paths

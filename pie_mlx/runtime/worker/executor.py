@@ -20,8 +20,8 @@ from pie_mlx.errors import (
     ProcessError,
     ProtocolError,
 )
-from pie_mlx.runtime.outcome import VALUE_LIMIT_BYTES, Failed, Outcome, Returned
-from pie_mlx.runtime.output import StreamName, Write
+from pie_mlx.runtime.execution.outcome import VALUE_LIMIT_BYTES, Failed, Outcome, Returned
+from pie_mlx.runtime.execution.output_capture import StreamName, Write
 from pie_mlx.runtime.worker.desk import CallDesk
 from pie_mlx.runtime.worker.fork_server import Exit
 from pie_mlx.runtime.worker.frames import (

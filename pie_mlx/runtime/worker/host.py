@@ -15,7 +15,7 @@ from weakref import WeakSet
 
 from pie_mlx.calls import Call
 from pie_mlx.errors import ProtocolError
-from pie_mlx.runtime.output import StreamName
+from pie_mlx.runtime.execution.output_capture import StreamName
 from pie_mlx.runtime.worker.frame_reader import EngineFrames
 from pie_mlx.runtime.worker.frames import (
     NOBODY_WAITS,

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from pie_mlx.errors import ProtocolError
-from pie_mlx.runtime.output import StreamName
+from pie_mlx.runtime.execution.output_capture import StreamName
 from pie_mlx.runtime.worker.fork_server import close_all
 from pie_mlx.runtime.worker.frame_cutter import READ_BYTES
 from pie_mlx.runtime.worker.frame_reader import LongFrame, WorkerFrames

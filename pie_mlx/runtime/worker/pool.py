@@ -16,13 +16,13 @@ from pie_mlx.engine.host import ProcessHost
 from pie_mlx.errors import EngineStoppedError, LaunchError
 from pie_mlx.files import disk_hint
 from pie_mlx.open_files import raise_limit
+from pie_mlx.runtime.execution.output_capture import StreamName, Write, real_stream
+from pie_mlx.runtime.execution.process import Report
+from pie_mlx.runtime.execution.process_events import Outlet
 from pie_mlx.runtime.file_tree import remove_tree
 from pie_mlx.runtime.network.allowed_hosts import AllowedHosts
 from pie_mlx.runtime.network.gateway import Gateway
 from pie_mlx.runtime.network.settings import NetworkSettings
-from pie_mlx.runtime.outlet import Outlet
-from pie_mlx.runtime.output import StreamName, Write, real_stream
-from pie_mlx.runtime.process import Report
 from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program
 from pie_mlx.runtime.sandbox.probe import probe_network, probe_sandbox

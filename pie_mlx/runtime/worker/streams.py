@@ -4,7 +4,7 @@ import io
 import os
 import sys
 
-from pie_mlx.runtime.output import StreamName, Write
+from pie_mlx.runtime.execution.output_capture import StreamName, Write
 from pie_mlx.wire_text import clean_text
 
 

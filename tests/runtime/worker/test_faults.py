@@ -16,7 +16,7 @@ import pytest_asyncio
 from pie_mlx import Engine
 from pie_mlx.errors import LaunchError, ModelError, ProcessCancelledError, ProtocolError
 from pie_mlx.events import ProcessOutput
-from pie_mlx.runtime.outcome import Failed
+from pie_mlx.runtime.execution.outcome import Failed
 from pie_mlx.runtime.worker.settings import WorkerSettings
 from tests.runtime.worker.conftest import bounded_engine, ended_by, is_alive, launch, launched_until_ready
 
@@ -216,7 +216,7 @@ async def test_a_program_that_blocks_in_a_call_is_left_alone(program):
 
 @pytest.mark.parametrize("body", ["[None for _ in iter(int, 1)]", "time.sleep(60)"])
 async def test_what_ignores_cancellation_is_killed(engine, program, bystander, monkeypatch, body):
-    monkeypatch.setattr("pie_mlx.runtime.process.CANCEL_GRACE_SECONDS", 0.1)
+    monkeypatch.setattr("pie_mlx.runtime.execution.process.CANCEL_GRACE_SECONDS", 0.1)
     path = program(f"""
         import os, time
         from inferlet import session
@@ -232,7 +232,7 @@ async def test_what_ignores_cancellation_is_killed(engine, program, bystander, m
 
 
 async def test_catching_everything_and_carrying_on_does_not_help(engine, program, bystander, monkeypatch):
-    monkeypatch.setattr("pie_mlx.runtime.process.CANCEL_GRACE_SECONDS", 0.2)
+    monkeypatch.setattr("pie_mlx.runtime.execution.process.CANCEL_GRACE_SECONDS", 0.2)
     path = program("""
         import asyncio, os
         from inferlet import session

@@ -7,7 +7,7 @@ import pydantic
 import pytest
 
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError, ProcessError
-from pie_mlx.runtime.outcome import Failed, Returned, returned
+from pie_mlx.runtime.execution.outcome import Failed, Returned, returned
 
 
 @dataclasses.dataclass

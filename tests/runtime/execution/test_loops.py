@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from pie_mlx.errors import EngineStoppedError
-from pie_mlx.runtime.loops import LoopThread, on_loop
+from pie_mlx.runtime.execution.loops import LoopThread, on_loop
 
 
 async def thread_name() -> str:

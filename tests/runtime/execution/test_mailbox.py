@@ -4,7 +4,7 @@ import threading
 import pytest
 
 from pie_mlx.errors import SessionClosedError
-from pie_mlx.runtime.mailbox import Mailbox
+from pie_mlx.runtime.execution.local_session import Mailbox
 
 
 async def get(box):

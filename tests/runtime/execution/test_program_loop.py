@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from pie_mlx.runtime.program_loop import STAND_BACK_SECONDS, STRETCH_SECONDS, YieldingSelector
+from pie_mlx.runtime.execution.program_run import STAND_BACK_SECONDS, STRETCH_SECONDS, YieldingSelector
 
 
 class _Time:

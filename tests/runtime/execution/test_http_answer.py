@@ -16,9 +16,9 @@ from pie_mlx.errors import (
     SessionClosedError,
 )
 from pie_mlx.runtime.daemon import Exchange
-from pie_mlx.runtime.daemon.answering import answer_request
 from pie_mlx.runtime.daemon.exchange import WINDOW_BYTES
 from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.execution.http_answer import answer_request
 from pie_mlx.sdk import session
 
 REQUEST = HttpRequest("POST", "/a/b", "x=1&y=%20&x=2", [("accept", "a"), ("accept", "b"), ("cookie", "c")], b"\x00\xff")

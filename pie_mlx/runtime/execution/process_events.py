@@ -1,13 +1,40 @@
-"""What a running program gives out, carried in order to the loop of whoever launched it."""
+"""The events of a running program, carried in order to the loop that launched it."""
 
 import asyncio
 import contextvars
+import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
-from pie_mlx.events import ProcessEvent, ProcessFile, ProcessMessage, ProcessOutput
-from pie_mlx.runtime.output import StreamName
+from pie_mlx.events import Event, ProcessEvent, ProcessFile, ProcessMessage, ProcessOutput
+from pie_mlx.runtime.execution.output_capture import StreamName
 from pie_mlx.wire_text import clean_text
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Hands an event of a process to whoever asked for it; `on_engine_event` hears all processes."""
+
+    on_message: Callable[[Any], None] | None = None
+    on_file: Callable[[bytes, str], None] | None = None
+    on_event: Callable[[ProcessEvent], None] | None = None
+    on_engine_event: Callable[[Event], None] | None = None
+
+    def __call__(self, event: ProcessEvent, data: bytes) -> None:
+        if self.on_engine_event is not None:
+            self.on_engine_event(event)
+        if self.on_event is not None:
+            self.on_event(event)
+        match event:
+            case ProcessMessage(text=text, format=format) if self.on_message is not None:
+                self.on_message(json.loads(text) if format == "json" else text)
+            case ProcessFile(name=name) if self.on_file is not None:
+                self.on_file(data, name)
+            case _:
+                pass
+
 
 FLUSH_SECONDS = 0.02
 """How long an unfinished line of output may wait for its end."""

@@ -10,7 +10,7 @@ from traceback import FrameSummary, StackSummary, TracebackException
 from pie_mlx.errors import LaunchError, PieError
 from pie_mlx.syntax import parsing
 
-_RUNTIME = Path(__file__).parent
+_RUNTIME = Path(__file__).parents[1]
 _PACKAGE = str(_RUNTIME.parent)
 _MACHINERY = (_PACKAGE, *asyncio.__path__, *concurrent.futures.__path__, *importlib.__path__, "<frozen importlib")
 _BETWEEN = (str(_RUNTIME / "program" / "modules.py"), str(_RUNTIME / "sandbox" / "scratch.py"))

@@ -11,8 +11,9 @@ from packaging.requirements import Requirement as PackageRequirement
 from pie_mlx import __version__
 from pie_mlx.calls import Host
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.executor import Executor
-from pie_mlx.runtime.outcome import Outcome
+from pie_mlx.runtime.execution.executor import Executor
+from pie_mlx.runtime.execution.http_answer import answer_request
+from pie_mlx.runtime.execution.outcome import Outcome
 from pie_mlx.runtime.program.entry_kind import Style
 from pie_mlx.runtime.program.manifest import HANDLER, Manifest
 from pie_mlx.runtime.program.modules import ModuleSpace
@@ -106,9 +107,6 @@ class ProgramBody:
         try:
             entry = self._main(space)
             if runtime.call == "http":
-                # Not at the top: a daemon's own entry is built on this module.
-                from pie_mlx.runtime.daemon.answering import answer_request
-
                 return await answer_request(entry, input)
             return await (entry(input) if runtime.call == "input" else entry(**input))
         finally:

@@ -1,11 +1,12 @@
-"""A queue between threads whose readers are coroutines of any loop."""
+"""A session whose client is in the same process."""
 
 import asyncio
 import threading
 from collections import deque
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
-from pie_mlx.errors import PieError
+from pie_mlx.errors import PieError, SessionClosedError
+from pie_mlx.runtime.execution.process_events import Outlet
 
 Item = TypeVar("Item")
 
@@ -75,3 +76,34 @@ class Mailbox(Generic[Item]):
 def _finish(reader: "asyncio.Future[None]") -> None:
     if not reader.done():
         reader.set_result(None)
+
+
+class LocalSession:
+    """What the client sends waits in mailboxes; what the program sends goes to the outlet."""
+
+    def __init__(self, outlet: Outlet) -> None:
+        self._outlet = outlet
+        self.messages: Mailbox[str] = Mailbox()
+        self.files: Mailbox[bytes] = Mailbox()
+
+    def message(self, text: str, format: Literal["text", "json"]) -> None:
+        self._outlet.message(text, format)
+
+    def file(self, data: bytes, name: str) -> None:
+        self._outlet.file(data, name)
+
+    async def wait(self, what: Literal["message", "file"]) -> None:
+        await (self.messages if what == "message" else self.files).wait()
+
+    def take_message(self) -> str | None:
+        return self.messages.take()
+
+    def take_file(self) -> bytes | None:
+        return self.files.take()
+
+    def close(self) -> None:
+        """The client will send nothing more."""
+        reason = "session: the client sends nothing more"
+        hint = "use send() of launch(), or type at a 'pie run': nothing that is piped into it is sent"
+        self.messages.close(SessionClosedError(reason, hint=hint))
+        self.files.close(SessionClosedError(reason, hint=hint))

@@ -7,10 +7,10 @@ from typing import Any
 
 from pie_mlx.errors import ProcessCancelledError
 from pie_mlx.events import ProcessFailed, ProcessReturned
-from pie_mlx.runtime.executor import Executor
-from pie_mlx.runtime.local_session import LocalSession
-from pie_mlx.runtime.outcome import Failed, Outcome
-from pie_mlx.runtime.outlet import Outlet
+from pie_mlx.runtime.execution.executor import Executor
+from pie_mlx.runtime.execution.local_session import LocalSession
+from pie_mlx.runtime.execution.outcome import Failed, Outcome
+from pie_mlx.runtime.execution.process_events import Outlet
 from pie_mlx.wire_text import clean_text
 
 CANCEL_GRACE_SECONDS = 2.0

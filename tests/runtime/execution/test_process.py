@@ -17,10 +17,10 @@ from pie_mlx.errors import (
     SessionClosedError,
 )
 from pie_mlx.events import ProcessFailed, ProcessOutput, ProcessReturned
-from pie_mlx.runtime.local_session import LocalSession
-from pie_mlx.runtime.outlet import Outlet
-from pie_mlx.runtime.process import Process
-from pie_mlx.runtime.program_thread import ProgramThread
+from pie_mlx.runtime.execution.executor import ProgramThread
+from pie_mlx.runtime.execution.local_session import LocalSession
+from pie_mlx.runtime.execution.process import Process
+from pie_mlx.runtime.execution.process_events import Outlet
 
 
 class NoEngine:
@@ -213,7 +213,7 @@ async def test_a_cancelled_program_fails_whatever_it_returns():
 
 
 async def test_a_program_that_ignores_cancellation_is_given_up(monkeypatch):
-    monkeypatch.setattr("pie_mlx.runtime.process.CANCEL_GRACE_SECONDS", 0.0)
+    monkeypatch.setattr("pie_mlx.runtime.execution.process.CANCEL_GRACE_SECONDS", 0.0)
     started, release = threading.Event(), threading.Event()
 
     async def main():

@@ -1,14 +1,31 @@
-"""A program on a thread of its own, so that one which blocks holds up nobody else."""
+"""Where a program runs: the contract, and its implementation on a thread of this interpreter."""
 
 import contextlib
 import contextvars
 import threading
 from collections.abc import Callable
+from typing import Protocol
 
 from pie_mlx.calls import Host
-from pie_mlx.runtime.outcome import Outcome
-from pie_mlx.runtime.output import Write, captured_output
-from pie_mlx.runtime.program_run import ProgramRun
+from pie_mlx.runtime.execution.outcome import Outcome
+from pie_mlx.runtime.execution.output_capture import Write, captured_output
+from pie_mlx.runtime.execution.program_run import ProgramRun
+
+
+class Executor(Protocol):
+    """Runs one program once and reports its outcome once, whatever happens. Methods may be called from any thread."""
+
+    def start(self) -> None:
+        """Begin. Called once."""
+        ...
+
+    def cancel(self, reason: str) -> None:
+        """Ask the program to end: it then fails with a ProcessCancelledError that says `reason`. Idempotent."""
+        ...
+
+    def kill(self) -> None:
+        """End it now, as far as that can be done. Idempotent."""
+        ...
 
 
 class ProgramThread:

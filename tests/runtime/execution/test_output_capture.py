@@ -1,7 +1,7 @@
 import asyncio
 import sys
 
-from pie_mlx.runtime.output import captured_output
+from pie_mlx.runtime.execution.output_capture import captured_output
 
 
 def test_what_a_program_prints_is_captured(capsys):

@@ -1,7 +1,7 @@
 import pytest
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.entry import check_offers, function_entry, program_entry
+from pie_mlx.runtime.execution.entry import check_offers, function_entry, program_entry
 from pie_mlx.runtime.program.manifest import parse_manifest
 from pie_mlx.runtime.program.program import find_program
 

@@ -2,7 +2,7 @@ import asyncio
 import threading
 
 from pie_mlx.events import ProcessFile, ProcessMessage, ProcessOutput
-from pie_mlx.runtime.outlet import Outlet
+from pie_mlx.runtime.execution.process_events import Outlet
 
 
 def outlet_and_events():
