@@ -28,7 +28,7 @@ PATIENCE_SECONDS = 60.0
 
 _LOOK_SECONDS = 0.1
 _READERS = threading.BoundedSemaphore(2)
-_BOOT = "from pie_mlx.runtime.source_reader import main; main()"
+_BOOT = "from pie_mlx.runtime.check.source_reader import main; main()"
 
 
 class FactsJob(msgspec.Struct, frozen=True, tag="facts"):

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from pie_mlx.runtime.check.source_findings import Code, code_findings
 from pie_mlx.runtime.program.manifest import Manifest, RuntimeSettings
 from pie_mlx.runtime.program.semver import Requirement, Version
-from pie_mlx.runtime.source_findings import Code, code_findings
 
 MAIN = "async def main(input): ...\n"
 

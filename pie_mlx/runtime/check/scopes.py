@@ -5,8 +5,8 @@ import builtins
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from pie_mlx.runtime.check.sdk_types import Class, Instance, Kind, Pending, called, entered, imported, member, walked
 from pie_mlx.runtime.program.entry_kind import Style
-from pie_mlx.runtime.sdk_kinds import Class, Instance, Kind, Pending, called, entered, imported, member, walked
 
 Binding = Callable[["Scope"], Kind | None]
 """What a binding gives, looked at from the scope that it is in."""

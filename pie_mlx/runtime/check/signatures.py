@@ -3,8 +3,8 @@
 import ast
 import inspect
 
+from pie_mlx.runtime.check.sdk_types import Class, Function, Kind, is_of_sdk
 from pie_mlx.runtime.program.findings import nearest
-from pie_mlx.runtime.sdk_kinds import Class, Function, Kind, is_of_sdk
 
 
 def misfit(call: ast.Call, what: Kind | None) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pie_mlx import errors
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.misuse import misuse_findings
+from pie_mlx.runtime.check.sdk_usage import misuse_findings
 from pie_mlx.runtime.program.entry_kind import SDK_ALIAS, Style, entry_functions
 from pie_mlx.runtime.program.findings import nearest
 from pie_mlx.runtime.program.manifest import HANDLER, Manifest

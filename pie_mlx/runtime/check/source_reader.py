@@ -55,7 +55,7 @@ def _answer(job: Job) -> Answer:
 
 
 def _findings(job: FindingsJob) -> Findings:
-    from pie_mlx.runtime.source_findings import Code, code_findings  # brings in the SDK
+    from pie_mlx.runtime.check.source_findings import Code, code_findings  # brings in the SDK
 
     main_file, directory = Path(job.main_file), None if job.directory is None else Path(job.directory)
     files = job.files

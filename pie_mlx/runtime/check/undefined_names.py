@@ -4,8 +4,8 @@ import ast
 import builtins
 from collections.abc import Iterator, Sequence
 
+from pie_mlx.runtime.check.scopes import Scope
 from pie_mlx.runtime.program.findings import nearest
-from pie_mlx.runtime.source_scopes import Scope
 
 _OF_MODULES = frozenset({"__builtins__", "__doc__", "__file__", "__loader__", "__name__", "__package__", "__spec__"})
 _MAKERS = frozenset({"NameError", "exec", "globals", "locals", "vars"})

@@ -6,11 +6,8 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from pie_mlx.runtime.miscalls import misfit
-from pie_mlx.runtime.misnames import unbound_names
-from pie_mlx.runtime.program.entry_kind import Style
-from pie_mlx.runtime.program.findings import nearest
-from pie_mlx.runtime.sdk_kinds import (
+from pie_mlx.runtime.check.scopes import Scope, scopes
+from pie_mlx.runtime.check.sdk_types import (
     Class,
     Function,
     Instance,
@@ -21,7 +18,10 @@ from pie_mlx.runtime.sdk_kinds import (
     lacks,
     public_names,
 )
-from pie_mlx.runtime.source_scopes import Scope, scopes
+from pie_mlx.runtime.check.signatures import misfit
+from pie_mlx.runtime.check.undefined_names import unbound_names
+from pie_mlx.runtime.program.entry_kind import Style
+from pie_mlx.runtime.program.findings import nearest
 
 _READERS = frozenset({"bool", "bytes", "dict", "float", "int", "len", "list", "print", "repr", "set", "str", "tuple"})
 """Builtins that want a value: others may be given what is awaited later."""

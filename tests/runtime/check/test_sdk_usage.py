@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pie_mlx.runtime.misuse import misuse_findings
+from pie_mlx.runtime.check.sdk_usage import misuse_findings
 from pie_mlx.runtime.program.program import find_program
 from pie_mlx.runtime.program.source_reading import findings_of
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 BEGIN = """\
 import asyncio
 import inferlet
