@@ -56,7 +56,7 @@ def set_value(common: Common, key: str, value: str) -> None:
 
 def _placed_model(reference: str, common: Common) -> str:
     """A model's directory from wherever it is read, and a warning where there is nothing to load yet."""
-    from pie_mlx.runtime.models import find_on_disk
+    from pie_mlx.runtime.doctor.models import find_on_disk
 
     directory = Path(reference).expanduser()
     if directory.is_dir() or reference.startswith((".", "~")):

@@ -10,8 +10,8 @@ import pytest
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import ConfigError
 from pie_mlx.metal.record import KernelRecord, read_record, record_key, write_record
-from pie_mlx.runtime import diagnosis, machine
-from pie_mlx.runtime.diagnosis import (
+from pie_mlx.runtime.doctor import diagnosis, machine
+from pie_mlx.runtime.doctor.diagnosis import (
     BackendFacts,
     Diagnosis,
     Facts,
@@ -261,7 +261,7 @@ def test_this_machine_is_looked_at_for_real(pie, home):
 
 def test_a_pool_that_does_not_fit_is_told_with_the_numbers(tiny_model_directory):
     settings = EngineSettings(model=str(tiny_model_directory("llama")), total_pages=1 << 40)
-    from pie_mlx.runtime.footprint import model_footprint
+    from pie_mlx.runtime.doctor.footprint import model_footprint
 
     found = machine.attempt(lambda: model_footprint(settings))
     assert "they exceed the" in diagnosis.memory_line("big", found).message
@@ -269,7 +269,7 @@ def test_a_pool_that_does_not_fit_is_told_with_the_numbers(tiny_model_directory)
 
 
 def test_a_draft_model_counts_among_what_is_taken(tiny_model_directory):
-    from pie_mlx.runtime.footprint import model_footprint
+    from pie_mlx.runtime.doctor.footprint import model_footprint
 
     alone = EngineSettings(model=str(tiny_model_directory("llama")), total_pages=4)
     both = model_footprint(replace(alone, draft_model=alone.model))

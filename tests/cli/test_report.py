@@ -13,8 +13,8 @@ from pie_mlx.cli.report.crashes import crashes
 from pie_mlx.cli.report.person import Person
 from pie_mlx.metal import device
 from pie_mlx.metal.check_cases import Case
-from pie_mlx.runtime import machine
-from pie_mlx.runtime.diagnosis import Trouble
+from pie_mlx.runtime.doctor import machine
+from pie_mlx.runtime.doctor.diagnosis import Trouble
 from pie_mlx.runtime.registry import OutputLogs
 from tests.cli.test_doctor import GOOD
 

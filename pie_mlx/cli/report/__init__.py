@@ -19,8 +19,8 @@ from pie_mlx.cli.report.settings import configuration, secrets, variables
 from pie_mlx.config import pie_home
 from pie_mlx.errors import ConfigError
 from pie_mlx.files import disk_hint, write_file
-from pie_mlx.runtime.diagnosis import Diagnosis, Trouble
-from pie_mlx.runtime.machine import attempt
+from pie_mlx.runtime.doctor.diagnosis import Diagnosis, Trouble
+from pie_mlx.runtime.doctor.machine import attempt
 
 __all__ = ["write_report"]
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from pie_mlx.engine.model.sources import EMBEDDED
 from pie_mlx.errors import ModelNotFoundError
-from pie_mlx.runtime.models.loadable import Suitability, suitability
+from pie_mlx.runtime.doctor.models.loadable import Suitability, suitability
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pie_mlx.documents import json_value
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import PieError
 from pie_mlx.runtime.configured import engine_settings
-from pie_mlx.runtime.diagnosis import (
+from pie_mlx.runtime.doctor.diagnosis import (
     WITHOUT_MLX,
     BackendFacts,
     Facts,
@@ -139,7 +139,7 @@ def _products() -> str:
 def _model(settings: EngineSettings) -> ModelFacts:
     if settings.dummy:
         return ModelFacts(0, 0, 0, 0)
-    from pie_mlx.runtime.footprint import model_footprint
+    from pie_mlx.runtime.doctor.footprint import model_footprint
 
     return model_footprint(settings)
 

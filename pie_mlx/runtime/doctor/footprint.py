@@ -12,7 +12,7 @@ from pie_mlx.engine.model.sources import find_model, weight_files
 from pie_mlx.engine.model.weights import retyped, weight_bytes
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.metal import LayerShape, page_bytes
-from pie_mlx.runtime.diagnosis import ModelFacts
+from pie_mlx.runtime.doctor.diagnosis import ModelFacts
 
 
 @dataclass(frozen=True, slots=True)

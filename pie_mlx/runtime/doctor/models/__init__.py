@@ -1,6 +1,6 @@
 """Models on this machine: which there are, which can be loaded, fetching and removing them."""
 
-from pie_mlx.runtime.models.cache import (
+from pie_mlx.runtime.doctor.models.cache import (
     CachedModel,
     cached_models,
     embedded_models,
@@ -8,8 +8,8 @@ from pie_mlx.runtime.models.cache import (
     find_on_disk,
     remove_cached,
 )
-from pie_mlx.runtime.models.download import download_model
-from pie_mlx.runtime.models.loadable import Suitability, suitability
+from pie_mlx.runtime.doctor.models.download import download_model
+from pie_mlx.runtime.doctor.models.loadable import Suitability, suitability
 
 __all__ = [
     "CachedModel",
