@@ -20,7 +20,7 @@ from pie_mlx.runtime.program.program import find_program
 from pie_mlx.runtime.store import Installed, ProgramStore, Record, digest, pack_program
 from pie_mlx.runtime.store.packing import pack_module
 from pie_mlx.runtime.store.resolution import parse_identifier
-from pie_mlx.runtime.worker.workspace import encoded
+from pie_mlx.runtime.worker.workspaces import encoded
 
 
 def build(common: Common, path: Path, output: Path | None) -> None:

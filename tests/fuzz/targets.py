@@ -10,7 +10,7 @@ from pie_mlx.runtime.network.request_head import parse_request
 from pie_mlx.runtime.program.manifest import examine_manifest
 from pie_mlx.runtime.program.modules import ModuleSpace
 from pie_mlx.runtime.store.archive import archive_entries
-from pie_mlx.runtime.worker.frame_reader import LongFrame, WorkerFrames
+from pie_mlx.runtime.worker.frames.reader import LongFrame, WorkerFrames
 from pie_mlx.server import frames
 
 

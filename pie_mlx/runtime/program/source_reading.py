@@ -12,11 +12,11 @@ from typing import TypeVar
 import msgspec
 
 from pie_mlx.errors import LaunchError
+from pie_mlx.runtime.process_memory import residency
 from pie_mlx.runtime.program.entry_kind import SourceFacts, facts_of
 from pie_mlx.runtime.program.manifest import Manifest
 from pie_mlx.runtime.program.source_text import parse_source
 from pie_mlx.runtime.sandbox.interpreter import isolated_python
-from pie_mlx.runtime.worker.residency import residency
 
 AT_ONCE_BYTES = 16 << 10
 """What this process reads itself, rather than start another: Python takes 60 ms and 26 MB for the worst of these."""

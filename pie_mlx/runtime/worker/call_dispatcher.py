@@ -1,14 +1,16 @@
 """Answers the calls of one worker."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from pie_mlx.calls import Call
 from pie_mlx.engine.crossing import ended
 from pie_mlx.engine.host import ProcessHost
 from pie_mlx.errors import PieError, ProcessError, ProtocolError
-from pie_mlx.runtime.worker.frames import (
+from pie_mlx.runtime.worker.frames.messages import (
     NOBODY_WAITS,
     Refusal,
     WireError,
@@ -17,7 +19,42 @@ from pie_mlx.runtime.worker.frames import (
     pack_answer,
     pack_long_answer,
 )
-from pie_mlx.runtime.worker.holdings import USER_LIMIT_BYTES, UserHoldings
+
+USER_LIMIT_BYTES = 512 << 20
+"""Of all programs of a user; one call may take more."""
+
+
+@dataclass(slots=True, eq=False)
+class UserHoldings:
+    """Of one user."""
+
+    username: str
+    _all: "Counter[str]"
+
+    @property
+    def held_bytes(self) -> int:
+        return self._all[self.username]
+
+    def has_room(self, size_bytes: int) -> bool:
+        held_bytes = self.held_bytes
+        return not held_bytes or held_bytes + size_bytes <= USER_LIMIT_BYTES
+
+    def add(self, size_bytes: int) -> None:
+        """Count more, or less."""
+        self._all[self.username] += size_bytes
+        if not self._all[self.username]:
+            del self._all[self.username]
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """Of all users of an engine."""
+
+    _held: "Counter[str]" = field(default_factory=Counter[str])
+
+    def of(self, username: str) -> UserHoldings:
+        return UserHoldings(username, self._held)
+
 
 CALLS_LIMIT = 16_384
 """Calls of one worker under way: more are refused. They may wait for one another, so they must all be taken."""

@@ -22,9 +22,9 @@ from pie_mlx.errors import (
 )
 from pie_mlx.runtime.execution.outcome import VALUE_LIMIT_BYTES, Failed, Outcome, Returned
 from pie_mlx.runtime.execution.output_capture import StreamName, Write
-from pie_mlx.runtime.worker.desk import CallDesk
+from pie_mlx.runtime.worker.call_dispatcher import CallDesk, UserHoldings
 from pie_mlx.runtime.worker.fork_server import Exit
-from pie_mlx.runtime.worker.frames import (
+from pie_mlx.runtime.worker.frames.messages import (
     Ended,
     FromWorker,
     Listening,
@@ -38,7 +38,6 @@ from pie_mlx.runtime.worker.frames import (
     TakeBack,
     pack,
 )
-from pie_mlx.runtime.worker.holdings import UserHoldings
 from pie_mlx.runtime.worker.limits import cpu_exceeded
 from pie_mlx.runtime.worker.link import WorkerLink
 from pie_mlx.runtime.worker.proxy_route import new_password, open_listener

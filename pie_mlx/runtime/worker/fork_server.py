@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pie_mlx.runtime.sandbox.interpreter import isolated_python
-from pie_mlx.runtime.worker.zygote import COMMAND, FORK, FORK_ISOLATED, FORKED, KILL, NOT_FORKED, REPORT
+from pie_mlx.runtime.worker.forked.zygote import COMMAND, FORK, FORK_ISOLATED, FORKED, KILL, NOT_FORKED, REPORT
 
-_BOOT = "from pie_mlx.runtime.worker.zygote import main; main()"
+_BOOT = "from pie_mlx.runtime.worker.forked.zygote import main; main()"
 
 
 @dataclass(frozen=True, slots=True)

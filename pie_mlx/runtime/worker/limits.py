@@ -4,7 +4,7 @@ import resource
 import sys
 
 from pie_mlx.errors import ProcessError
-from pie_mlx.runtime.worker.frames import Order
+from pie_mlx.runtime.worker.frames.messages import Order
 
 THREADS_LIMIT = 256
 """Threads of one worker: as many as have room for their stacks in the usual limit of memory."""

@@ -13,10 +13,9 @@ from typing import Protocol, TypeVar
 from pie_mlx.errors import ProtocolError
 from pie_mlx.runtime.execution.output_capture import StreamName
 from pie_mlx.runtime.worker.fork_server import close_all
-from pie_mlx.runtime.worker.frame_cutter import READ_BYTES
-from pie_mlx.runtime.worker.frame_reader import LongFrame, WorkerFrames
-from pie_mlx.runtime.worker.frame_room import STALL_SECONDS, FrameRoom
-from pie_mlx.runtime.worker.frames import FromWorker
+from pie_mlx.runtime.worker.frames.messages import FromWorker
+from pie_mlx.runtime.worker.frames.reader import READ_BYTES, LongFrame, WorkerFrames
+from pie_mlx.runtime.worker.frames.receive_budget import STALL_SECONDS, FrameRoom
 
 T = TypeVar("T")
 

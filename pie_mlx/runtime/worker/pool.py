@@ -26,18 +26,17 @@ from pie_mlx.runtime.network.settings import NetworkSettings
 from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program
 from pie_mlx.runtime.sandbox.probe import probe_network, probe_sandbox
+from pie_mlx.runtime.worker.call_dispatcher import Holdings
 from pie_mlx.runtime.worker.executor import Surroundings, WorkerExecutor
 from pie_mlx.runtime.worker.fork_server import Exit, ForkServer
-from pie_mlx.runtime.worker.frame_room import FrameRoom
-from pie_mlx.runtime.worker.frames import Order, Source
-from pie_mlx.runtime.worker.holdings import Holdings
+from pie_mlx.runtime.worker.frames.messages import Order, Source
+from pie_mlx.runtime.worker.frames.receive_budget import FrameRoom
 from pie_mlx.runtime.worker.link import WorkerLink
 from pie_mlx.runtime.worker.proxy_route import Route, authorization
 from pie_mlx.runtime.worker.settings import WorkerSettings
-from pie_mlx.runtime.worker.temporary_root import TemporaryRoot, sweep
-from pie_mlx.runtime.worker.threads import ThreadWatch
-from pie_mlx.runtime.worker.watch import Watch
-from pie_mlx.runtime.worker.workspace import scratch_directory
+from pie_mlx.runtime.worker.watch.threads import ThreadWatch
+from pie_mlx.runtime.worker.watch.watchdog import Watch
+from pie_mlx.runtime.worker.workspaces import TemporaryRoot, scratch_directory, sweep
 
 REFILL_SECONDS = 0.02
 """How long after a launch its replacement is forked: not while the launch wants the processor."""

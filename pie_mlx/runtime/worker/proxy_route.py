@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.worker.frames import Order
+from pie_mlx.runtime.worker.frames.messages import Order
 
 Route = Literal["closed", "namespace", "port"]
 """Programs reach nothing; or a proxy in a network of their own (Linux); or one on a port of this machine."""

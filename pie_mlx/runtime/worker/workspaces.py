@@ -1,4 +1,4 @@
-"""The directory in which an engine's workers have theirs, and what is left of such directories of dead engines."""
+"""The directories of programs: lasting ones per user and program, and temporary ones that end with their engine."""
 
 import contextlib
 import errno
@@ -8,7 +8,36 @@ import stat
 import tempfile
 from pathlib import Path
 
-from pie_mlx.runtime.file_tree import remove_tree
+from pie_mlx.files import make_own
+from pie_mlx.runtime.file_tree import Quota, remove_tree
+
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789._-")
+_BYTES_PER_ENTRY = 16 << 10
+"""What file systems usually reserve an inode for."""
+_LEAST_ENTRIES = 4096
+
+
+def scratch_quota(limit_bytes: int) -> Quota:
+    """What a program's files may take: so many bytes, and in proportion so many files and directories."""
+    return Quota(limit_bytes, max(_LEAST_ENTRIES, limit_bytes // _BYTES_PER_ENTRY))
+
+
+def scratch_directory(root: Path, username: str, program: str) -> Path:
+    """The lasting directory of a program (`Program.name_for`) for a user, all versions alike; made if it is not there.
+
+    Raises OSError, also where others made it or can write in it.
+    """
+    directory = root / encoded(username) / encoded(program)
+    make_own(directory.parent)
+    make_own(directory)
+    return directory
+
+
+def encoded(name: str) -> str:
+    """A file name that no other name shares, also where the file system ignores case."""
+    text = "".join(c if c in _PLAIN else "".join(f"%{byte:02x}" for byte in c.encode()) for c in name)
+    return f"%2e{text[1:]}" if text.startswith(".") else text
+
 
 _PREFIX = "pie-programs-"
 

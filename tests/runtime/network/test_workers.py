@@ -16,7 +16,7 @@ from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.network.settings import NetworkSettings
 from pie_mlx.runtime.sandbox.landlock import restricts_ports
 from pie_mlx.runtime.sandbox.probe import NetworkReport, probe_network
-from pie_mlx.runtime.worker.frames import Order, Source
+from pie_mlx.runtime.worker.frames.messages import Order, Source
 from pie_mlx.runtime.worker.proxy_route import take_route
 from pie_mlx.runtime.worker.settings import WorkerSettings
 from tests.runtime.network.conftest import Names, echo, serving, until
@@ -245,7 +245,7 @@ async def test_a_worker_that_ends_ends_its_tunnels(engine, program, end):  # noq
 async def test_a_second_socket_ends_the_worker(engine, program):  # noqa: F811
     path = program("""
         import os, socket, stat, time
-        from pie_mlx.runtime.worker.frames import Listening, pack
+        from pie_mlx.runtime.worker.frames.messages import Listening, pack
         async def main(input):
             own = socket.socket()
             for fd in range(3, 20):

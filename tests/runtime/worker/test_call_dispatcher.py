@@ -6,11 +6,10 @@ import pytest
 
 from pie_mlx import calls
 from pie_mlx.errors import ProtocolError
-from pie_mlx.runtime.worker import frames
-from pie_mlx.runtime.worker.desk import CALLS_LIMIT, CALLS_LIMIT_BYTES, POSTED_LIMIT, CallDesk
-from pie_mlx.runtime.worker.frame_reader import EngineFrames
-from pie_mlx.runtime.worker.frames import NOBODY_WAITS
-from pie_mlx.runtime.worker.holdings import Holdings
+from pie_mlx.runtime.worker.call_dispatcher import CALLS_LIMIT, CALLS_LIMIT_BYTES, POSTED_LIMIT, CallDesk, Holdings
+from pie_mlx.runtime.worker.frames import messages as frames
+from pie_mlx.runtime.worker.frames.messages import NOBODY_WAITS
+from pie_mlx.runtime.worker.frames.reader import EngineFrames
 
 
 class Slow:

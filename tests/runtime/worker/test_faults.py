@@ -120,7 +120,7 @@ async def test_leaving_by_the_back_door_is_an_error_with_the_status(engine, prog
 
 async def test_a_system_that_starts_no_more_processes_is_a_launch_error(program, monkeypatch):
     refuse = "import os\ndef refuse(): raise OSError(11, 'no more')\nos.fork = refuse\n"
-    boot = "from pie_mlx.runtime.worker.zygote import main; main()"
+    boot = "from pie_mlx.runtime.worker.forked.zygote import main; main()"
     monkeypatch.setattr("pie_mlx.runtime.worker.fork_server._BOOT", refuse + boot)
     async with bounded_engine(warm_workers=0) as engine:
         with pytest.raises(LaunchError, match="starts no more processes"):
@@ -372,7 +372,7 @@ async def test_a_program_that_never_reads_its_answers_ends(engine, program, byst
         """
         import os, socket, stat, struct
         from pie_mlx.calls import DescribeRuntime
-        from pie_mlx.runtime.worker.frames import Request, pack
+        from pie_mlx.runtime.worker.frames.messages import Request, pack
         def is_link(fd):
             try:
                 peer = socket.socket(fileno=os.dup(fd)).getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from pie_mlx.runtime.worker.temporary_root import TemporaryRoot, sweep
+from pie_mlx.runtime.worker.workspaces import TemporaryRoot, sweep
 from tests.runtime.worker.conftest import bounded_engine
 
 
@@ -20,7 +20,7 @@ def place(tmp_path, monkeypatch):
 
 KILLED = """
 import os, signal
-from pie_mlx.runtime.worker.temporary_root import TemporaryRoot
+from pie_mlx.runtime.worker.workspaces import TemporaryRoot
 (TemporaryRoot().new_directory() / "file").write_text("left")
 os.kill(os.getpid(), signal.SIGKILL)
 """

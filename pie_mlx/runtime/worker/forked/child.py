@@ -23,13 +23,13 @@ from pie_mlx.runtime.sandbox import Policy, confine
 from pie_mlx.runtime.sandbox.capabilities import drop_capabilities
 from pie_mlx.runtime.sandbox.interpreter import interpreter_paths
 from pie_mlx.runtime.sandbox.scratch import Room, Scratch, install
-from pie_mlx.runtime.worker.descendants import adopt_orphans, die_with_parent
-from pie_mlx.runtime.worker.frames import Ended, Order, Source, WireError
-from pie_mlx.runtime.worker.host import WorkerHost
+from pie_mlx.runtime.worker.forked.descendants import adopt_orphans, die_with_parent
+from pie_mlx.runtime.worker.forked.host import WorkerHost
+from pie_mlx.runtime.worker.forked.streams import use_streams
+from pie_mlx.runtime.worker.frames.messages import Ended, Order, Source, WireError
 from pie_mlx.runtime.worker.limits import apply_limits, memory_exceeded, open_reserve
 from pie_mlx.runtime.worker.proxy_route import Listener, certificate_paths, leave_network, take_route
-from pie_mlx.runtime.worker.streams import use_streams
-from pie_mlx.runtime.worker.workspace import scratch_quota
+from pie_mlx.runtime.worker.workspaces import scratch_quota
 
 BROKEN_STATUS = 71
 """Exit status of a worker that failed outside of its program."""

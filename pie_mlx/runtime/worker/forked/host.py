@@ -16,8 +16,7 @@ from weakref import WeakSet
 from pie_mlx.calls import Call
 from pie_mlx.errors import ProtocolError
 from pie_mlx.runtime.execution.output_capture import StreamName
-from pie_mlx.runtime.worker.frame_reader import EngineFrames
-from pie_mlx.runtime.worker.frames import (
+from pie_mlx.runtime.worker.frames.messages import (
     NOBODY_WAITS,
     OUTPUT_LIMIT_BYTES,
     Answer,
@@ -36,6 +35,7 @@ from pie_mlx.runtime.worker.frames import (
     pack,
     reply_decoder,
 )
+from pie_mlx.runtime.worker.frames.reader import EngineFrames
 
 T = TypeVar("T")
 

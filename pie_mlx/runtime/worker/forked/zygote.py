@@ -19,8 +19,8 @@ import sys
 
 from pie_mlx.runtime.file_tree import remove_tree
 from pie_mlx.runtime.sandbox import prepare
-from pie_mlx.runtime.worker import child
-from pie_mlx.runtime.worker.descendants import adopt_orphans, kill_orphans
+from pie_mlx.runtime.worker.forked import child
+from pie_mlx.runtime.worker.forked.descendants import adopt_orphans, kill_orphans
 
 COMMAND = struct.Struct("<cI")
 """An operation and the number of a worker."""

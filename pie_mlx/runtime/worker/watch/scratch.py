@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 
 from pie_mlx.errors import ProcessError
 from pie_mlx.runtime.file_tree import Quota, Usage, measure
-from pie_mlx.runtime.worker.deleted_files import deleted_files
+from pie_mlx.runtime.process_memory import family
 from pie_mlx.runtime.worker.executor import WorkerExecutor
-from pie_mlx.runtime.worker.residency import family
-from pie_mlx.runtime.worker.workspace import scratch_quota
+from pie_mlx.runtime.worker.watch.deleted_files import deleted_files
+from pie_mlx.runtime.worker.workspaces import scratch_quota
 
 LOOK_SECONDS = 2.0
 """Between two looks at the files of all programs, unless the disk fills."""

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Mapping
 
 from pie_mlx.errors import PieError, ProcessError
+from pie_mlx.runtime.process_memory import Residency, residency
 from pie_mlx.runtime.worker.executor import WorkerExecutor
 from pie_mlx.runtime.worker.limits import cpu_exceeded, memory_exceeded
-from pie_mlx.runtime.worker.residency import Residency, residency
-from pie_mlx.runtime.worker.scratch_watch import ScratchWatch
 from pie_mlx.runtime.worker.settings import WorkerSettings
+from pie_mlx.runtime.worker.watch.scratch import ScratchWatch
 
 SAMPLE_SECONDS = 0.25
 PROCESSES_LIMIT = 64

@@ -7,8 +7,8 @@ from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.configured import worker_settings
 from pie_mlx.runtime.sandbox import Confinement
 from pie_mlx.runtime.sandbox.probe import SandboxReport
-from pie_mlx.runtime.worker import child
-from pie_mlx.runtime.worker.frames import Order, Source
+from pie_mlx.runtime.worker.forked import child
+from pie_mlx.runtime.worker.frames.messages import Order, Source
 from tests.runtime.worker.conftest import bounded_engine
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.runtime.sandbox.conftest import complete_walls, on_linux, walls  # noqa: F401 - fixtures
 from tests.runtime.worker.conftest import is_alive
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 ENGINE = """
 import asyncio, sys
@@ -80,7 +80,7 @@ async def test_a_program_cannot_keep_itself_from_dying_with_the_fork_server(runn
 LOOPING = """
 import os, sys
 sys.platform = sys.argv[1]
-from pie_mlx.runtime.worker.descendants import die_with_parent
+from pie_mlx.runtime.worker.forked.descendants import die_with_parent
 die_with_parent(int(sys.argv[2]) or os.getppid(), int(sys.argv[3]))
 print("ready", flush=True)
 while True:

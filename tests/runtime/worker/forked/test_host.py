@@ -8,8 +8,8 @@ import pytest
 
 from pie_mlx import calls
 from pie_mlx.errors import ContextReleasedError, ProtocolError
-from pie_mlx.runtime.worker.frame_reader import LongFrame, WorkerFrames
-from pie_mlx.runtime.worker.frames import (
+from pie_mlx.runtime.worker.forked.host import WorkerHost
+from pie_mlx.runtime.worker.frames.messages import (
     NOBODY_WAITS,
     Output,
     Ping,
@@ -22,7 +22,7 @@ from pie_mlx.runtime.worker.frames import (
     pack,
     pack_answer,
 )
-from pie_mlx.runtime.worker.host import WorkerHost
+from pie_mlx.runtime.worker.frames.reader import LongFrame, WorkerFrames
 
 INFO = calls.RuntimeInfo(models=["m"], version="1", instance_id="i", username="u")
 

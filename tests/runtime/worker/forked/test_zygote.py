@@ -5,7 +5,7 @@ import sys
 
 LOADED = """
 import sys, threading
-from pie_mlx.runtime.worker import zygote
+from pie_mlx.runtime.worker.forked import zygote
 import importlib
 for name in zygote.LIKELY_IMPORTS:
     importlib.import_module(name)

@@ -14,8 +14,7 @@ from pie_mlx.errors import (
     ProcessError,
     ProtocolError,
 )
-from pie_mlx.runtime.worker.frame_reader import EngineFrames, WorkerFrames
-from pie_mlx.runtime.worker.frames import (
+from pie_mlx.runtime.worker.frames.messages import (
     FRAME_LIMIT_BYTES,
     Answer,
     Ended,
@@ -34,6 +33,7 @@ from pie_mlx.runtime.worker.frames import (
     pack_long_answer,
     reply_decoder,
 )
+from pie_mlx.runtime.worker.frames.reader import EngineFrames, WorkerFrames
 
 SAID = [
     Request(1, calls.Forward(3, tokens=[5])),

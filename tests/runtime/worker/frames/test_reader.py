@@ -8,10 +8,9 @@ import pytest
 
 from pie_mlx import calls
 from pie_mlx.errors import InvalidArgumentError, ProtocolError
-from pie_mlx.runtime.worker.budgets import BUDGETS, USUAL
-from pie_mlx.runtime.worker.frame_cutter import READ_BYTES
-from pie_mlx.runtime.worker.frame_reader import LongFrame, WorkerFrames
-from pie_mlx.runtime.worker.frames import Ended, Misfit, Output, Pong, Request, TakeBack, WireError, pack
+from pie_mlx.runtime.worker.frames.messages import Ended, Misfit, Output, Pong, Request, TakeBack, WireError, pack
+from pie_mlx.runtime.worker.frames.reader import READ_BYTES, LongFrame, WorkerFrames
+from pie_mlx.runtime.worker.frames.size_budgets import BUDGETS, USUAL
 
 TURN = calls.Turn("user", "And then?", calls=[calls.ParsedToolCall("look", "{}")])
 
@@ -158,7 +157,7 @@ def test_the_memory_of_a_call_is_reckoned_by_what_it_holds():
 
 
 def test_the_reference_has_the_limits_of_every_call():
-    reference = Path(__file__).parents[3] / "docs" / "reference" / "limits.md"
+    reference = Path(__file__).parents[4] / "docs" / "reference" / "limits.md"
 
     def row(name, budget):
         return f"| {name} | {budget.size_bytes / 2**20:g} MiB | {budget.most.values} | {budget.most.containers} |"

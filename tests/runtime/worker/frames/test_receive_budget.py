@@ -2,7 +2,7 @@
 
 import pytest
 
-from pie_mlx.runtime.worker.frame_room import STALL_SECONDS, FrameRoom
+from pie_mlx.runtime.worker.frames.receive_budget import STALL_SECONDS, FrameRoom
 
 
 class Loop:

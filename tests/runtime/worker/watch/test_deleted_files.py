@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from pie_mlx.runtime.file_tree import Usage
-from pie_mlx.runtime.worker.deleted_files import _VNODE_INFO, deleted_files, deleted_vnode
+from pie_mlx.runtime.worker.watch.deleted_files import _VNODE_INFO, deleted_files, deleted_vnode
 
 MEBI = 1 << 20
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looked up in /proc")
@@ -82,7 +82,7 @@ def test_a_deleted_file_that_cannot_be_measured_is_hidden(holding, way):
 def test_a_process_that_closes_itself_to_its_owner_hides_its_files():
     code = """
         import ctypes, os, time
-        from pie_mlx.runtime.worker.deleted_files import deleted_files
+        from pie_mlx.runtime.worker.watch.deleted_files import deleted_files
         if os.geteuid() == 0:
             os.setresuid(65534, 65534, 65534)
             ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)

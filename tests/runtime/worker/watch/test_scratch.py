@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from pie_mlx.runtime.file_tree import Usage
-from pie_mlx.runtime.worker import scratch_watch
-from pie_mlx.runtime.worker.scratch_watch import LOOK_SECONDS, ScratchWatch
+from pie_mlx.runtime.worker.watch import scratch as scratch_watch
+from pie_mlx.runtime.worker.watch.scratch import LOOK_SECONDS, ScratchWatch
 
 LIMIT_BYTES = 1 << 20
 FALL_BYTES = 64 << 20

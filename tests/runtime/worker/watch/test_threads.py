@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from pie_mlx.runtime.worker.limits import THREADS_LIMIT
-from pie_mlx.runtime.worker.threads import thread_count
+from pie_mlx.runtime.worker.watch.threads import thread_count
 from tests.runtime.worker.conftest import bounded_engine, ended_by, launch
 
 MANY = """

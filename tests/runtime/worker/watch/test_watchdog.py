@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-from pie_mlx.runtime.worker.residency import Residency, residency
+from pie_mlx.runtime.process_memory import Residency, residency
 from pie_mlx.runtime.worker.settings import WorkerSettings
-from pie_mlx.runtime.worker.watch import PROCESSES_LIMIT, Watch
+from pie_mlx.runtime.worker.watch.watchdog import PROCESSES_LIMIT, Watch
 
 
 class Executor:
