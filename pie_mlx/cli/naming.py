@@ -7,7 +7,7 @@ from pathlib import Path
 from pie_mlx.config import pie_home
 from pie_mlx.config.schema import AuthConfig
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.daemon.program import NAMES, builtin_program
+from pie_mlx.runtime.daemon.builtin_programs import NAMES, builtin_program
 from pie_mlx.runtime.program.program import Program
 from pie_mlx.runtime.store import Owners, ProgramStore
 from pie_mlx.runtime.store.resolution import parse_identifier

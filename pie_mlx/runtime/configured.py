@@ -6,7 +6,7 @@ from pathlib import Path
 from pie_mlx.config import ModelConfig
 from pie_mlx.config.schema import McpConfig, RuntimeConfig
 from pie_mlx.engine.settings import EngineSettings
-from pie_mlx.runtime.children.limits import LaunchLimits
+from pie_mlx.runtime.children.launch_tree import LaunchLimits
 from pie_mlx.runtime.mcp.server import McpServer
 from pie_mlx.runtime.network.settings import NetworkSettings
 from pie_mlx.runtime.worker.settings import WorkerSettings

@@ -20,8 +20,8 @@ from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import EngineStoppedError, InvalidArgumentError
 from pie_mlx.events import Event, PageUsage, ProcessEvent, ProcessLaunched
 from pie_mlx.runtime.children import ChildRequest, Household, LaunchLimits, Member, ResolveName, StartChild
-from pie_mlx.runtime.children.finding import paths_only
-from pie_mlx.runtime.children.tree import LaunchTree
+from pie_mlx.runtime.children.launch_tree import LaunchTree
+from pie_mlx.runtime.children.program_lookup import paths_only
 from pie_mlx.runtime.event_relay import EventRelay
 from pie_mlx.runtime.execution.entry import Entry, Main, function_entry, program_entry
 from pie_mlx.runtime.execution.executor import Executor, ProgramThread

@@ -8,10 +8,10 @@ from functools import partial
 from pie_mlx.engine.ports import HttpPort, Ports
 from pie_mlx.events import Event
 from pie_mlx.runtime.children import Household, Member
-from pie_mlx.runtime.children.port import ProcessChildren
+from pie_mlx.runtime.children.process_tree import ProcessChildren
 from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.mcp import McpAccess, McpServers
-from pie_mlx.runtime.messaging import Hub
+from pie_mlx.runtime.messaging import Channel, Hub
 
 
 class Outside:
@@ -51,7 +51,7 @@ class Outside:
         loop = asyncio.get_running_loop()
         relays = partial(self.household.relays, process_id)
         return Ports(
-            messaging=self.hub.channel(member.username, process_id),
+            messaging=Channel(self.hub, member.username, process_id),
             children=ProcessChildren(self.household, loop, process_id),
             mcp=McpAccess(process_id, self.mcp, relays, loop, self._mcp_timeout_seconds, self._emit),
             http=http,

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Protocol
 
-from pie_mlx.runtime.acceptor import Acceptor
+from pie_mlx.runtime.network.acceptor import Acceptor
 from pie_mlx.runtime.network.public_addresses import effective
 
 PLACES = 1024

@@ -4,14 +4,26 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from pie_mlx.errors import McpError
 from pie_mlx.events import Event, McpCalled
 from pie_mlx.runtime.execution.loops import on_loop
 from pie_mlx.runtime.mcp.error import NO_ANSWER, mcp_error, not_registered
 from pie_mlx.runtime.mcp.listing import LIST_TOOLS, tools_listed
-from pie_mlx.runtime.mcp.relay import McpRelay
 from pie_mlx.runtime.mcp.servers import McpServers
+
+
+class McpRelay(Protocol):
+    """Carries requests to the servers a client has registered. Called on the loop of the engine's owner.
+
+    `servers` is empty while no client is attached. `request` answers the JSON text of the JSON-RPC `result`, and raises
+    McpError for what the server answers instead. It is cancelled when nobody waits for it any more.
+    """
+
+    def servers(self) -> list[str]: ...
+
+    async def request(self, server: str, method: str, params_json: str) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,20 +2,17 @@
 
 import itertools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.runtime.messaging.hub import Hub
 from pie_mlx.runtime.messaging.subscription import Subscription
-
-if TYPE_CHECKING:
-    from pie_mlx.runtime.messaging.hub import Hub
 
 
 @dataclass(slots=True)
 class Channel:
     """A `MessagingPort`: knows which subscriptions and places in line are this process's."""
 
-    hub: "Hub"
+    hub: Hub
     username: str
     process: str
     _subscriptions: dict[int, Subscription] = field(default_factory=dict[int, Subscription])

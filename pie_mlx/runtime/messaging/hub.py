@@ -3,9 +3,7 @@
 from dataclasses import dataclass, field
 
 from pie_mlx.errors import InvalidArgumentError, MessageOverflowError
-from pie_mlx.runtime.messaging.account import Account
-from pie_mlx.runtime.messaging.channel import Channel
-from pie_mlx.runtime.messaging.limits import MessagingLimits, size_of
+from pie_mlx.runtime.messaging.limits import Account, MessagingLimits, size_of
 from pie_mlx.runtime.messaging.queue import Queue, Ticket
 from pie_mlx.runtime.messaging.subscription import Subscription
 
@@ -15,16 +13,12 @@ Topic = tuple[str, str]
 
 @dataclass(slots=True)
 class Hub:
-    """Belongs to the engine's loop: everything but `channel` is called there."""
+    """Belongs to the engine's loop: everything is called there."""
 
     limits: MessagingLimits = field(default_factory=MessagingLimits)
     _accounts: dict[str, Account] = field(default_factory=dict[str, Account])
     _queues: dict[str, dict[str, Queue]] = field(default_factory=dict[str, dict[str, Queue]])
     _subscriptions: dict[Topic, dict[Subscription, None]] = field(default_factory=dict[Topic, dict[Subscription, None]])
-
-    def channel(self, username: str, process: str) -> Channel:
-        """The port of one process."""
-        return Channel(self, username, process)
 
     def broadcast(self, topic: Topic, text: str) -> None:
         """Give `text` to every open subscription of the topic."""

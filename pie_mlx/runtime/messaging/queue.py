@@ -4,8 +4,7 @@ import asyncio
 from collections import deque
 from dataclasses import dataclass, field
 
-from pie_mlx.runtime.messaging.account import Account
-from pie_mlx.runtime.messaging.limits import MessagingLimits, size_of
+from pie_mlx.runtime.messaging.limits import Account, MessagingLimits, size_of
 
 Ticket = tuple[str, int]
 """A process, and a number it chose."""

@@ -5,8 +5,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from pie_mlx.errors import MessageOverflowError
-from pie_mlx.runtime.messaging.account import Account
-from pie_mlx.runtime.messaging.limits import MessagingLimits, size_of
+from pie_mlx.runtime.messaging.limits import Account, MessagingLimits, size_of
 
 
 @dataclass(slots=True, eq=False)

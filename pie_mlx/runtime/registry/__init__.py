@@ -1,6 +1,6 @@
 """Processes of an engine that several clients share: who launched them, who listens, what is kept for whom."""
 
-from pie_mlx.runtime.registry.kept import KeptEvents, KeptLimits
+from pie_mlx.runtime.registry.kept_events import KeptEvents, KeptLimits
 from pie_mlx.runtime.registry.launch import Launch, User, checked_id, checked_inputs
 from pie_mlx.runtime.registry.limits import RegistryLimits
 from pie_mlx.runtime.registry.output_log import LogHead, LogLine, OutputLogs

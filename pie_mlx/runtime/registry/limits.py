@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pie_mlx.errors import ProcessError
-from pie_mlx.runtime.registry.kept import KeptLimits
+from pie_mlx.runtime.registry.kept_events import KeptLimits
 
 
 @dataclass(frozen=True, slots=True)

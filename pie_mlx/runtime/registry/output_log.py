@@ -15,6 +15,15 @@ import msgspec
 
 from pie_mlx.documents import json_struct
 from pie_mlx.errors import InvalidArgumentError, ProcessError
+from pie_mlx.events import (
+    ProcessEvent,
+    ProcessFailed,
+    ProcessFile,
+    ProcessLaunched,
+    ProcessMessage,
+    ProcessOutput,
+    ProcessReturned,
+)
 
 SEGMENT_BYTES = 8 << 20
 """Two segments are kept of each process."""
@@ -203,3 +212,20 @@ def _decoded(segment: Path) -> Iterator[LogLine]:
 def plain_lines(lines: list[LogLine]) -> list[dict[str, Any]]:
     """As JSON says them."""
     return msgspec.to_builtins(lines)
+
+
+def record(log: OutputLog, event: ProcessEvent) -> None:
+    """Write an event to a process's log. Raises OSError."""
+    match event:
+        case ProcessOutput(stream=stream, text=text):
+            log.write(stream, text)
+        case ProcessMessage(text=text, format=format):
+            log.write("message", text, format=format)
+        case ProcessFile(name=name, size_bytes=size_bytes):
+            log.write("file", name, size_bytes=size_bytes)
+        case ProcessReturned(value=value, format=format):
+            log.write("return", value, format=format)
+        case ProcessFailed(message=message, error_type=error_type):
+            log.write("error", message, error_type=error_type)
+        case ProcessLaunched():
+            pass

@@ -13,7 +13,7 @@ from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.mcp.error import NO_ANSWER, mcp_error
 from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program
-from pie_mlx.runtime.registry.kept import KeptEvents
+from pie_mlx.runtime.registry.kept_events import KeptEvents
 from pie_mlx.runtime.registry.output_log import OutputLog
 
 Kind = Literal["process", "daemon"]

@@ -26,14 +26,13 @@ from pie_mlx.runtime.execution.outcome import Failed
 from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.program.inputs import parse_input
 from pie_mlx.runtime.program.parameters import Input
-from pie_mlx.runtime.registry.admission import LaunchAdmission
-from pie_mlx.runtime.registry.entrance import Entrance
-from pie_mlx.runtime.registry.kept import TERMINAL, KeptEvents, KeptTotal
+from pie_mlx.runtime.registry.admission_queue import Entrance, LaunchAdmission
+from pie_mlx.runtime.registry.kept_events import TERMINAL, KeptEvents, KeptTotal
 from pie_mlx.runtime.registry.launch import Launch, User, checked_id, checked_input, checked_inputs
 from pie_mlx.runtime.registry.limits import RegistryLimits
 from pie_mlx.runtime.registry.output_log import OutputLogs
+from pie_mlx.runtime.registry.output_log import record as write_to_log
 from pie_mlx.runtime.registry.record import ClientRelay, Record, Sink
-from pie_mlx.runtime.registry.recording import record as write_to_log
 
 STOPPED = "Engine stopped"
 

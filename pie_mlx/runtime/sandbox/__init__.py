@@ -4,6 +4,7 @@ Linux: Landlock for files, a seccomp filter for the rest. macOS: a Seatbelt prof
 a call succeeded: `probe` tries the forbidden things.
 """
 
-from pie_mlx.runtime.sandbox.confinement import Confinement, Policy, confine, prepare
+from pie_mlx.runtime.sandbox.confinement import confine, prepare
+from pie_mlx.runtime.sandbox.policy import Confinement, Policy
 
 __all__ = ["Confinement", "Policy", "confine", "prepare"]

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pie_mlx.runtime.sandbox.capabilities import drop_capabilities
-from pie_mlx.runtime.sandbox.confinement import Policy, confine
+from pie_mlx.runtime.sandbox.confinement import confine
 from pie_mlx.runtime.sandbox.interpreter import interpreter_paths
+from pie_mlx.runtime.sandbox.policy import Policy
 
 LIBRARIES = ("unicodedata", "pyexpat", "_zoneinfo", "termios", "msgspec")
 """Extension modules that nothing has loaded here before the walls stand: of Python's own library, and one that is

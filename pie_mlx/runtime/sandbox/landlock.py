@@ -8,7 +8,7 @@ import os
 import stat
 import struct
 
-from pie_mlx.runtime.sandbox.confinement import Policy
+from pie_mlx.runtime.sandbox.policy import Policy
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION_FLAG = 1

@@ -4,8 +4,8 @@ import ctypes
 import os
 from functools import partial
 
-from pie_mlx.runtime.sandbox.confinement import Policy
 from pie_mlx.runtime.sandbox.landlock import restrict_files, restricts_ports
+from pie_mlx.runtime.sandbox.policy import Policy
 from pie_mlx.runtime.sandbox.seccomp import install_filter
 
 _PR_SET_NO_NEW_PRIVS = 38

@@ -7,7 +7,7 @@ import ctypes
 import os
 from collections.abc import Iterable
 
-from pie_mlx.runtime.sandbox.confinement import WALLS, Policy
+from pie_mlx.runtime.sandbox.policy import WALLS, Policy
 
 _LIBRARY = "/usr/lib/libSystem.B.dylib"
 

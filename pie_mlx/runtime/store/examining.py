@@ -9,7 +9,7 @@ from pie_mlx.runtime.program.program import MAIN_FILE, MANIFEST_FILE, check_sour
 from pie_mlx.runtime.program.source_reading import findings_of
 from pie_mlx.runtime.program.source_text import SOURCE_LIMIT_BYTES
 from pie_mlx.runtime.store.archive import UNPACKED_LIMIT_BYTES, archive_entries
-from pie_mlx.runtime.store.kind import kind_of
+from pie_mlx.runtime.store.payload import kind_of
 
 
 def examine_package(path: Path) -> tuple[Manifest | None, list[str]]:

@@ -7,8 +7,7 @@ from typing import Self
 from pie_mlx.config.user_names import LOCAL_USER, RESERVED_USER
 from pie_mlx.errors import AuthError, ProgramOwnerError
 from pie_mlx.runtime.program.semver import Version
-from pie_mlx.runtime.store.record import Record
-from pie_mlx.runtime.store.records import Records
+from pie_mlx.runtime.store.records import Record, Records
 
 RESERVED_NAMES = frozenset({"chat", "openai", "text-completion"})
 """The programs that come with the engine. Users install nothing under these names, or under names alike."""

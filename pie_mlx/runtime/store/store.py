@@ -16,12 +16,10 @@ from pie_mlx.runtime.program.manifest import Manifest, parse_manifest
 from pie_mlx.runtime.program.program import MAIN_FILE, MANIFEST_FILE, Program, check_source
 from pie_mlx.runtime.program.semver import Version
 from pie_mlx.runtime.store.archive import Entry
-from pie_mlx.runtime.store.digest import digest, manifest_digest
 from pie_mlx.runtime.store.folders import exclusive, names_in, write_folder
-from pie_mlx.runtime.store.kind import kind_of
 from pie_mlx.runtime.store.owners import EVERYBODY, Owners, Ownership, alike, untrusted
-from pie_mlx.runtime.store.record import RECORD_FILE, Record, encode_record, read_record
-from pie_mlx.runtime.store.records import Records
+from pie_mlx.runtime.store.payload import digest, kind_of, manifest_digest
+from pie_mlx.runtime.store.records import RECORD_FILE, Record, Records, encode_record, read_record
 from pie_mlx.runtime.store.resolution import LATEST, Versions, latest, parse_identifier, resolve
 from pie_mlx.runtime.store.source import Source, checked_source
 from pie_mlx.runtime.store.unpacked import UnpackedPrograms

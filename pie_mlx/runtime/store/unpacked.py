@@ -8,7 +8,7 @@ from pie_mlx.runtime.file_tree import remove_tree
 from pie_mlx.runtime.program.program import MAIN_FILE
 from pie_mlx.runtime.store.archive import Entry, archive_entries
 from pie_mlx.runtime.store.folders import exclusive, names_in, repair, write_folder
-from pie_mlx.runtime.store.kind import Kind
+from pie_mlx.runtime.store.payload import Kind
 
 UNUSED_SECONDS = 86400.0
 """How long a copy nobody has installed any more is kept for the processes that were started from it."""

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pie_mlx.runtime.messaging.account import Account
-from pie_mlx.runtime.messaging.limits import MessagingLimits
+from pie_mlx.runtime.messaging.limits import Account, MessagingLimits
 from pie_mlx.runtime.messaging.queue import Queue, Ticket
 
 A, B, C = ("a", 1), ("b", 1), ("c", 1)

@@ -5,8 +5,7 @@ import asyncio
 import pytest
 
 from pie_mlx.errors import MessageOverflowError
-from pie_mlx.runtime.messaging.account import Account
-from pie_mlx.runtime.messaging.limits import MessagingLimits, size_of
+from pie_mlx.runtime.messaging.limits import Account, MessagingLimits, size_of
 from pie_mlx.runtime.messaging.subscription import Subscription
 
 

@@ -4,8 +4,8 @@ import contextlib
 import pytest
 
 from pie_mlx.runtime.network.allowed_hosts import AllowedHosts
-from pie_mlx.runtime.network.border import Border
-from pie_mlx.runtime.network.proxy import Proxy
+from pie_mlx.runtime.network.egress import Border
+from pie_mlx.runtime.network.gateway import Proxy
 from pie_mlx.runtime.worker.proxy_route import open_listener
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"

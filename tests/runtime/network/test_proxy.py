@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from pie_mlx.runtime.network import exchange
+from pie_mlx.runtime.network import proxy_connection
 from pie_mlx.runtime.worker.proxy_route import authorization
 from tests.runtime.network.conftest import OK, echo, serving, until
 
@@ -81,12 +81,12 @@ async def test_what_is_no_request_for_a_proxy_is_a_400(proxied):
 
 
 async def test_a_head_without_end_is_a_431(proxied):
-    answer = await proxied().ask(b"GET http://a.b/ HTTP/1.1\r\nA: " + b"x" * (exchange.HEAD_BYTES + 10))
+    answer = await proxied().ask(b"GET http://a.b/ HTTP/1.1\r\nA: " + b"x" * (proxy_connection.HEAD_BYTES + 10))
     assert answer.startswith("HTTP/1.1 431")
 
 
 async def test_a_request_that_does_not_come_is_a_408(proxied, monkeypatch):
-    monkeypatch.setattr(exchange, "HEAD_SECONDS", 0.01)
+    monkeypatch.setattr(proxy_connection, "HEAD_SECONDS", 0.01)
     assert (await proxied().ask("")).startswith("HTTP/1.1 408")
 
 

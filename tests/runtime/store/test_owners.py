@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from pie_mlx.errors import AuthError, LaunchError, ProgramOwnerError
-from pie_mlx.runtime.daemon.program import BUILTIN
+from pie_mlx.runtime.daemon.builtin_programs import BUILTIN
 from pie_mlx.runtime.store import Owners, ProgramStore
 from pie_mlx.runtime.store.owners import RESERVED_NAMES
-from pie_mlx.runtime.store.record import encode_record
+from pie_mlx.runtime.store.records import encode_record
 from tests.runtime.store.programs import MAIN, manifest
 
 

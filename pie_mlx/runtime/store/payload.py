@@ -1,6 +1,8 @@
-"""What an uploaded program is, by its first bytes."""
+"""An uploaded program: what it is, by its first bytes, and the digest it is known by."""
 
 from typing import Literal
+
+from blake3 import blake3
 
 from pie_mlx.errors import LaunchError
 
@@ -32,3 +34,13 @@ def _is_text(payload: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def digest(data: bytes) -> str:
+    """blake3 of `data`: 32 bytes as lower-case hex."""
+    return blake3(data).hexdigest()
+
+
+def manifest_digest(text: str) -> str:
+    """The digest of a manifest, exactly as its text arrived."""
+    return digest(text.encode())

@@ -6,7 +6,7 @@ import hmac
 import socket
 import struct
 
-from pie_mlx.runtime.network.border import Border
+from pie_mlx.runtime.network.egress import Border
 from pie_mlx.runtime.network.rejection import Rejection
 from pie_mlx.runtime.network.request_head import RequestHead, encode_head, end_to_end, parse_fields, parse_request
 

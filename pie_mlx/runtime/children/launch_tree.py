@@ -1,9 +1,16 @@
-"""Who launched whom: process ids only."""
+"""Who launched whom, and how many may: process ids only."""
 
 from dataclasses import dataclass, field
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.children.limits import LaunchLimits
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchLimits:
+    """`depth` generations below a launch root, and at most `children` running descendants of it at once."""
+
+    depth: int = 8
+    children: int = 64
 
 
 @dataclass(slots=True)

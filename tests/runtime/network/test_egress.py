@@ -5,7 +5,7 @@ import ipaddress
 import pytest
 
 from pie_mlx.runtime.network.allowed_hosts import AllowedHosts
-from pie_mlx.runtime.network.border import Border, is_here
+from pie_mlx.runtime.network.egress import Border, is_here
 from pie_mlx.runtime.network.rejection import Rejection
 from pie_mlx.runtime.network.settings import system_resolve
 from tests.runtime.network.conftest import Names, serving

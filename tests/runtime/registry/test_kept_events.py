@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from pie_mlx.events import ProcessFile, ProcessMessage, ProcessOutput, ProcessReturned
 from pie_mlx.runtime.registry import KeptEvents, KeptLimits
-from pie_mlx.runtime.registry.kept import KeptTotal
+from pie_mlx.runtime.registry.kept_events import KeptTotal
 
 LIMITS = KeptLimits(events=5, text_bytes=20, file_bytes=30)
 TEXTS = st.text(max_size=12)

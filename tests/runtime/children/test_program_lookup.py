@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.children.finding import child_program, paths_only
+from pie_mlx.runtime.children.program_lookup import child_program, paths_only
 from pie_mlx.runtime.program.program import Program, find_program
 
 SOURCE = "async def main(input):\n    return 1\n"

@@ -6,8 +6,8 @@ import socket
 
 import pytest
 
-from pie_mlx.runtime import acceptor
-from pie_mlx.runtime.acceptor import Acceptor
+from pie_mlx.runtime.network import acceptor
+from pie_mlx.runtime.network.acceptor import Acceptor
 
 pytestmark = pytest.mark.timeout(20)
 

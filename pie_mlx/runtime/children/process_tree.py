@@ -1,20 +1,64 @@
-"""The processes of an engine as families: launching children, asking about them, and ending them with their parents."""
+"""The processes of an engine with their children: launching them, asking about them, ending them with their parents."""
 
 import asyncio
 import uuid
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 
 from pie_mlx.calls import ChildOutcome
-from pie_mlx.errors import EngineStoppedError, LaunchError, ProcessError
-from pie_mlx.runtime.children.family import Member, StartChild, child_outcome
-from pie_mlx.runtime.children.finding import ResolveName, child_program
-from pie_mlx.runtime.children.request import ChildRequest
-from pie_mlx.runtime.children.tree import LaunchTree
-from pie_mlx.runtime.execution.outcome import Failed
+from pie_mlx.errors import EngineStoppedError, LaunchError, PieError, ProcessCancelledError, ProcessError
+from pie_mlx.runtime.children.launch_tree import LaunchTree
+from pie_mlx.runtime.children.program_lookup import ResolveName, child_program
+from pie_mlx.runtime.execution.loops import on_loop
+from pie_mlx.runtime.execution.outcome import Failed, Outcome
 from pie_mlx.runtime.execution.process import Process
-from pie_mlx.runtime.mcp.relay import McpRelay
+from pie_mlx.runtime.mcp.access import McpRelay
 from pie_mlx.runtime.program.inputs import beside_the_loop, parse_input
+from pie_mlx.runtime.program.parameters import Input
+from pie_mlx.runtime.program.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class ChildRequest:
+    """`parent` is the process that asks, `process_id` what the child will be called."""
+
+    program: Program
+    input: Input
+    username: str
+    parent: str
+    process_id: str
+
+
+StartChild = Callable[[ChildRequest], Awaitable[Process]]
+"""Starts a child, by `Engine.launch` in the end. Raises LaunchError and its kin."""
+
+
+@dataclass(slots=True, eq=False)
+class Member:
+    """A process of the tree. `program` is None for a function; `process` is there once it has started.
+
+    A `doomed` one is to end as soon as it has started.
+    """
+
+    username: str
+    program: Program | None
+    relay: McpRelay | None
+    process: Process | None = None
+    doomed: bool = False
+
+
+def child_outcome(outcome: Outcome) -> ChildOutcome:
+    """How a process ended, as its parent is told."""
+    if not isinstance(outcome, Failed):
+        return ChildOutcome("returned", outcome.value, outcome.format)
+    cancelled = isinstance(outcome.error, ProcessCancelledError)
+    return ChildOutcome(
+        "cancelled" if cancelled else "failed",
+        error_type=outcome.error_type,
+        code=outcome.error.code if isinstance(outcome.error, PieError) else "",
+        message=outcome.message,
+    )
 
 
 @dataclass(slots=True)
@@ -133,3 +177,30 @@ class Household:
     def _drop(self, process_ids: list[str]) -> None:
         for process_id in process_ids:
             del self._members[process_id]
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessChildren:
+    """A `ChildrenPort`. The household belongs to `loop`."""
+
+    household: Household
+    loop: asyncio.AbstractEventLoop
+    process: str
+
+    async def launch(self, program: str, input: str) -> str:
+        return await on_loop(self.loop, self.household.launch(self.process, program, input))
+
+    async def outcome(self, child: str) -> ChildOutcome:
+        return await on_loop(self.loop, self.household.outcome(self.process, child))
+
+    async def cancel(self, child: str) -> None:
+        await on_loop(self.loop, self._cancel(child))
+
+    async def forget(self, child: str) -> None:
+        await on_loop(self.loop, self._forget(child))
+
+    async def _cancel(self, child: str) -> None:
+        self.household.cancel(self.process, child)
+
+    async def _forget(self, child: str) -> None:
+        self.household.forget(self.process, child)

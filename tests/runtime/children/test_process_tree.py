@@ -7,7 +7,7 @@ from typing import cast
 
 from pie_mlx.errors import ProcessCancelledError
 from pie_mlx.runtime.children import ChildRequest, Household, LaunchLimits, Member
-from pie_mlx.runtime.children.tree import LaunchTree
+from pie_mlx.runtime.children.launch_tree import LaunchTree
 from pie_mlx.runtime.execution.outcome import Failed, Outcome
 from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.program.program import Program, find_program

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.children.limits import LaunchLimits
-from pie_mlx.runtime.children.tree import LaunchTree
+from pie_mlx.runtime.children.launch_tree import LaunchLimits, LaunchTree
 
 
 def chain(tree: LaunchTree, *names: str) -> None:
