@@ -23,17 +23,11 @@ from pie_mlx.runtime.daemon import install_builtins
 from pie_mlx.runtime.embedding import Engine
 from pie_mlx.runtime.registry import OutputLogs, Registry, RegistryLimits
 from pie_mlx.runtime.store import Owners, ProgramStore
-from pie_mlx.server.authentication import Doorkeeper, Identity, Keys, new_token
-from pie_mlx.server.connection import NOT_AUTHENTICATED, Connection
-from pie_mlx.server.engine_key import EngineKey
-from pie_mlx.server.exchanges import RETRY_SECONDS
-from pie_mlx.server.gate import Refusal, check_host, check_page
+from pie_mlx.server.access.authentication import Doorkeeper, Identity, Keys, new_token
+from pie_mlx.server.access.engine_key import EngineKey
+from pie_mlx.server.access.request_checks import check_host, check_page
 from pie_mlx.server.handlers import handlers
-from pie_mlx.server.http import http_app
-from pie_mlx.server.listener import Listener
-from pie_mlx.server.listening import bind_tcp, listen, websocket_url
-from pie_mlx.server.peers import is_unix, login_name
-from pie_mlx.server.room import neighbourhood
+from pie_mlx.server.http.app import http_app
 from pie_mlx.server.run_files import (
     EngineFile,
     bind_unix,
@@ -44,8 +38,13 @@ from pie_mlx.server.run_files import (
     write_engine_file,
 )
 from pie_mlx.server.service import Service
+from pie_mlx.server.session.connection import NOT_AUTHENTICATED, Connection
 from pie_mlx.server.settings import ServerSettings
-from pie_mlx.server.wire import Wire
+from pie_mlx.server.transport.connection_limit import neighbourhood
+from pie_mlx.server.transport.listener import Listener, bind_tcp, listen, websocket_url
+from pie_mlx.server.transport.peers import is_unix, login_name
+from pie_mlx.server.transport.refusals import RETRY_SECONDS, Refusal
+from pie_mlx.server.transport.websocket import Wire
 
 SWEEP_SECONDS = 5.0
 AUTHENTICATION_SECONDS = 3.0

@@ -9,12 +9,12 @@ from typing import Any
 from pie_mlx.runtime.embedding import Engine
 from pie_mlx.runtime.registry import Registry
 from pie_mlx.runtime.store import ProgramStore
-from pie_mlx.server.authentication import Doorkeeper
-from pie_mlx.server.board import Board
-from pie_mlx.server.failures import Failures
-from pie_mlx.server.feed import Feed
-from pie_mlx.server.roster import Roster
+from pie_mlx.server.access.authentication import Doorkeeper
+from pie_mlx.server.access.login_failures import Failures
 from pie_mlx.server.settings import ServerSettings
+from pie_mlx.server.watching.engine_totals import Board
+from pie_mlx.server.watching.feed import Feed
+from pie_mlx.server.watching.process_history import Roster
 
 INSTALLS_AT_ONCE = 2
 

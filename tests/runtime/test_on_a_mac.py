@@ -60,7 +60,7 @@ from pie_mlx.errors import PieError
 from pie_mlx.metal.record import system_build
 from pie_mlx.runtime.network.settings import NetworkSettings
 from pie_mlx.runtime.worker.settings import WorkerSettings
-from pie_mlx.server.peers import peer_user_id
+from pie_mlx.server.transport.peers import peer_user_id
 from pie_mlx.system import memory_bytes
 LINUX = ("pie_mlx.runtime.sandbox.linux", "pie_mlx.runtime.sandbox.seccomp", "pie_mlx.runtime.sandbox.landlock")
 def imported():

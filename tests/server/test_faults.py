@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from pie_mlx.errors import ConfigError, ProtocolError
 from pie_mlx.server import Server, ServerSettings, frames
 from pie_mlx.server.handlers import handlers
-from pie_mlx.server.listening import bind_tcp, listen
 from pie_mlx.server.run_files import (
     EngineFile,
     bind_unix,
@@ -24,6 +23,7 @@ from pie_mlx.server.run_files import (
     remove_unix,
     write_engine_file,
 )
+from pie_mlx.server.transport.listener import bind_tcp, listen
 from tests.server.running import RunningServer, dummy_engine
 from tests.server.speaking import hang_up, speak
 

@@ -6,9 +6,9 @@ import random
 from collections.abc import Generator
 
 from pie_mlx.errors import AuthError
-from pie_mlx.server.connection import Connection
 from pie_mlx.server.frames import AuthByToken, AuthEngine, AuthIdentify, AuthProve, Ping
 from pie_mlx.server.handlers.base import handles
+from pie_mlx.server.session.connection import Connection
 
 FAILURE_SECONDS = 0.1
 """When a failed proof is answered, so that the time does not say which keys a user has, or whether there are any."""

@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from pie_mlx.server.connection import Connection, Handler
 from pie_mlx.server.frames import Frame
+from pie_mlx.server.session.connection import Connection, Handler
 
 F = TypeVar("F", bound=Frame)
 Handles = Callable[[Connection, F], Awaitable[str | None]]

@@ -8,10 +8,10 @@ from pie_mlx.errors import InvalidArgumentError, ProcessError
 from pie_mlx.events import ProcessFailed, ProcessReturned
 from pie_mlx.runtime.program.program import Program
 from pie_mlx.runtime.registry import Launch, Record, checked_inputs
-from pie_mlx.server.connection import Connection
 from pie_mlx.server.frames import LaunchProcesses, RunProcesses
 from pie_mlx.server.handlers.base import handles
 from pie_mlx.server.handlers.processes import find_program
+from pie_mlx.server.session.connection import Connection
 
 BATCH_LIMIT = 1024
 

@@ -5,11 +5,11 @@ import asyncio
 from pie_mlx.errors import AdmissionError, InvalidArgumentError
 from pie_mlx.runtime.program.inputs import fitting_input, parse_input
 from pie_mlx.runtime.registry import Launch
-from pie_mlx.server.connection import Connection
-from pie_mlx.server.daemon import Daemon, served
 from pie_mlx.server.frames import LaunchDaemon
 from pie_mlx.server.handlers.base import handles
 from pie_mlx.server.handlers.processes import find_program
+from pie_mlx.server.http.daemon import Daemon, served
+from pie_mlx.server.session.connection import Connection
 
 HIGHEST_PORT = 65_535
 DAEMONS = 16

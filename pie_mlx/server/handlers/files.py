@@ -1,9 +1,9 @@
 """Files for programs. Nothing is answered: a refusal is a notice on the process's standard error."""
 
 from pie_mlx.errors import PieError, ProcessError, ProtocolError
-from pie_mlx.server.connection import Connection
 from pie_mlx.server.frames import TransferFile
 from pie_mlx.server.handlers.base import handles
+from pie_mlx.server.session.connection import Connection
 
 
 @handles(TransferFile)

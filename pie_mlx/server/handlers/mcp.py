@@ -1,10 +1,10 @@
 """MCP servers at the client."""
 
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.server.connection import Connection
 from pie_mlx.server.frames import McpResponse, RegisterMcpServer
 from pie_mlx.server.handlers.base import handles
-from pie_mlx.server.mcp_servers import Announced
+from pie_mlx.server.session.client_mcp import Announced
+from pie_mlx.server.session.connection import Connection
 
 
 @handles(RegisterMcpServer)

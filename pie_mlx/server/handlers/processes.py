@@ -10,7 +10,6 @@ from pie_mlx.engine import inspection
 from pie_mlx.errors import InvalidArgumentError, PieError, ProcessError
 from pie_mlx.runtime.program.program import Program
 from pie_mlx.runtime.registry import Launch, Record, Row, checked_inputs, row
-from pie_mlx.server.connection import Connection
 from pie_mlx.server.frames import (
     AttachProcess,
     CloseSession,
@@ -23,6 +22,7 @@ from pie_mlx.server.frames import (
     TerminateProcess,
 )
 from pie_mlx.server.handlers.base import handles
+from pie_mlx.server.session.connection import Connection
 
 SIGNAL_LIMIT_BYTES = 1 << 20
 

@@ -3,10 +3,10 @@
 import asyncio
 
 from pie_mlx.config.user_names import LOCAL_USER, RESERVED_USER
-from pie_mlx.server.connection import Connection
 from pie_mlx.server.frames import AddProgram, CheckProgram, RemoveProgram
 from pie_mlx.server.handlers.base import handles
-from pie_mlx.server.peers import login_name
+from pie_mlx.server.session.connection import Connection
+from pie_mlx.server.transport.peers import login_name
 
 
 @handles(CheckProgram)

@@ -12,7 +12,6 @@ from pie_mlx.engine import inspection
 from pie_mlx.errors import InvalidArgumentError, ProcessError
 from pie_mlx.runtime.registry import OutputLogs, checked_id, result
 from pie_mlx.runtime.registry.output_log import plain_lines
-from pie_mlx.server.connection import Connection
 from pie_mlx.server.frames import (
     VALUE_LIMIT_BYTES,
     AttachWorkflow,
@@ -24,6 +23,7 @@ from pie_mlx.server.frames import (
 )
 from pie_mlx.server.handlers.base import handles
 from pie_mlx.server.handlers.processes import rows
+from pie_mlx.server.session.connection import Connection
 
 PROTOCOL = "0.4"
 EXTENSIONS = [

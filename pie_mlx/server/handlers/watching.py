@@ -6,12 +6,12 @@ import msgspec
 
 from pie_mlx.engine import inspection
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.server.connection import Connection
-from pie_mlx.server.feed import Watcher
 from pie_mlx.server.frames import VALUE_LIMIT_BYTES, UnwatchEvents, WatchEvents
 from pie_mlx.server.handlers.base import handles
 from pie_mlx.server.handlers.processes import rows
-from pie_mlx.server.roster import RosterRow
+from pie_mlx.server.session.connection import Connection
+from pie_mlx.server.watching.feed import Watcher
+from pie_mlx.server.watching.process_history import RosterRow
 
 
 @handles(WatchEvents)

@@ -7,7 +7,7 @@ import pytest
 from pie_mlx import calls
 from pie_mlx.errors import ProtocolError
 from pie_mlx.runtime.worker.call_dispatcher import CALLS_LIMIT, CALLS_LIMIT_BYTES, POSTED_LIMIT, CallDesk, Holdings
-from pie_mlx.runtime.worker.frames import messages as frames
+from pie_mlx.runtime.worker.frames import messages
 from pie_mlx.runtime.worker.frames.messages import NOBODY_WAITS
 from pie_mlx.runtime.worker.frames.reader import EngineFrames
 
@@ -58,7 +58,7 @@ async def test_a_reply_that_fits_no_frame_is_refused(monkeypatch):
     desk = Desk()
     desk.host.reply = "x" * 1000
     desk.host.go_on.set()
-    monkeypatch.setattr(frames, "FRAME_LIMIT_BYTES", 500)
+    monkeypatch.setattr(messages, "FRAME_LIMIT_BYTES", 500)
     begun(desk, [1])
     await asyncio.gather(*(task for task, _ in desk.desk._tasks.values()))
     assert refusals(desk) == [(1, "ProtocolError")]

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from pie_mlx.runtime.file_tree import Usage
-from pie_mlx.runtime.worker.watch import scratch as scratch_watch
+from pie_mlx.runtime.worker.watch import scratch
 from pie_mlx.runtime.worker.watch.scratch import LOOK_SECONDS, ScratchWatch
 
 LIMIT_BYTES = 1 << 20
@@ -19,8 +19,8 @@ class Disk:
     def __init__(self, monkeypatch):
         self.seconds, self.free_bytes, self.looks = 0.0, 1 << 40, []
         self.usage = Usage()
-        monkeypatch.setattr(scratch_watch, "_free_bytes", lambda directory: self.free_bytes)
-        monkeypatch.setattr(scratch_watch, "measure", self.measure)
+        monkeypatch.setattr(scratch, "_free_bytes", lambda directory: self.free_bytes)
+        monkeypatch.setattr(scratch, "measure", self.measure)
 
     def measure(self, directory, quota):
         self.looks.append(directory)
@@ -104,5 +104,5 @@ def test_an_engine_without_descriptors_ends_nobody(disk, watch, monkeypatch):
     def fail(*arguments):
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr(scratch_watch, "measure", fail)
+    monkeypatch.setattr(scratch, "measure", fail)
     assert watch.look([executor("/w/a")]) == {}

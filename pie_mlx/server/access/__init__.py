@@ -1,0 +1,1 @@
+"""Who a connection acts for, and which web pages and names may make requests."""

@@ -1,0 +1,30 @@
+"""The HTTP interface of OpenAI, answered by a program that comes with the engine."""
+
+import json
+
+from pie_mlx.config.user_names import RESERVED_USER
+from pie_mlx.runtime.daemon import Exchange, Resident, SharedLoop, builtin_program
+from pie_mlx.runtime.execution.process import Process
+from pie_mlx.runtime.registry import Launch, User
+from pie_mlx.server.http.process_app import ProcessApp
+from pie_mlx.server.service import Service
+
+ANYBODY = User("local")
+
+
+def openai_app(service: Service) -> ProcessApp:
+    """Each request is a process like any other, of whoever may send one."""
+    loop = SharedLoop("pie-openai")
+    service.closers.append(loop.close)
+    program = builtin_program("openai")
+    resident = Resident(program, loop)
+    user = User(RESERVED_USER) if service.settings.authentication else ANYBODY
+
+    async def launch(exchange: Exchange) -> Process:
+        asked = json.dumps({"path": exchange.request.path})  # what a listing shows as its input
+        request = Launch(program, asked, captures=False, http=exchange, entry=resident.entry(exchange))
+        process = await service.registry.launch_at_once(user, request)
+        process.close_session()
+        return process
+
+    return ProcessApp(launch, patience_seconds=service.settings.slow_reader_seconds)

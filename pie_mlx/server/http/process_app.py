@@ -1,0 +1,279 @@
+"""HTTP requests, each answered by a process of its own."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from starlette.responses import JSONResponse
+from starlette.types import Message, Receive, Scope, Send
+
+from pie_mlx.calls import HttpRequest
+from pie_mlx.errors import PieError, ProcessCancelledError
+from pie_mlx.events import SIGNAL, told_message
+from pie_mlx.runtime.daemon import Exchange, Postbox
+from pie_mlx.runtime.execution.outcome import Failed
+from pie_mlx.runtime.execution.process import Process
+from pie_mlx.runtime.registry import STOPPED
+from pie_mlx.server.http.pace import ByteRate, Pace
+from pie_mlx.server.transport.refusals import refused
+
+BODY_LIMIT_BYTES = 16 << 20
+BODIES_LIMIT_BYTES = 256 << 20
+"""All bodies of the requests that are under way."""
+BODY_BYTES_PER_SECOND, BODY_BURST_SECONDS = 48 << 20, 0.5
+"""Of all bodies together: reading more takes the interpreter from the programs."""
+TURNED_AWAY_BYTES = 256 << 20
+TURNED_AWAY_SECONDS, TURNED_AWAY_PAUSE_SECONDS = 10.0, 2.0
+"""What still comes of a refused body is taken in, and forgotten, for so long in all, and while it comes."""
+AT_ONCE = 1024
+BEGUN_PER_TURN = 8
+"""Each takes about a millisecond of the loop."""
+SLOWEST_BODY = 8 << 10
+"""Bytes in a second that a body has to come with on the whole: fewer would hold a place for hours."""
+PIECE_BYTES = 64 << 10
+"""What a client has to take within its time, so that one that reads slowly is not taken for one that does not."""
+_log = logging.getLogger(__name__)
+
+Launch = Callable[[Exchange], Awaitable[Process]]
+
+
+class _UnreadError(Exception):
+    """The client does not read. Not TimeoutError: a program may end with one."""
+
+
+class _RefusedError(Exception):
+    """A request is refused before it has been read."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status, self.text = status, text
+
+
+@dataclass(slots=True, eq=False)
+class _Visit:
+    """A request from its arrival until it is answered; `ending` goes on where its process does."""
+
+    body: bytearray = field(default_factory=bytearray)
+    size_bytes: int = 0
+    ending: "asyncio.Task[None] | None" = None
+
+
+class ProcessApp:
+    """An ASGI app. `launch` starts the process that answers an exchange.
+
+    There are `at_once` requests with `bodies_limit_bytes` in their bodies, from their first byte until their process is
+    over; more are refused unread.
+
+    A client that goes away ends its process, and so does one that reads or sends nothing for `patience_seconds`. A
+    process that fails after it has begun to answer breaks the connection, so that half an answer is not taken for a
+    whole one.
+    """
+
+    def __init__(
+        self,
+        launch: Launch,
+        *,
+        patience_seconds: float,
+        body_limit_bytes: int = BODY_LIMIT_BYTES,
+        bodies_limit_bytes: int = BODIES_LIMIT_BYTES,
+        at_once: int = AT_ONCE,
+    ) -> None:
+        self._launch = launch
+        self._patience_seconds = patience_seconds
+        self._body_limit_bytes = body_limit_bytes
+        self._bodies_limit_bytes = bodies_limit_bytes
+        self._bodies_bytes = 0
+        self._at_once = at_once
+        self._pace = Pace(BEGUN_PER_TURN)
+        self._rate = ByteRate(BODY_BYTES_PER_SECOND, BODY_BURST_SECONDS)
+        self._visits: set[_Visit] = set()
+        self._postbox: Postbox | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        if len(self._visits) >= self._at_once:  # before anything is read of it
+            await refused(503, "too many requests at once: try again later")(scope, receive, send)
+            return
+        visit = _Visit()
+        self._visits.add(visit)
+        try:
+            await self._receive(visit, scope, receive, send)
+        finally:
+            if visit.ending is None:
+                self._leave(visit)
+            else:
+                visit.ending.add_done_callback(lambda _: self._leave(visit))
+
+    def _leave(self, visit: _Visit) -> None:
+        self._visits.discard(visit)
+        self._bodies_bytes -= visit.size_bytes
+
+    async def _receive(self, visit: _Visit, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._read_body(visit, scope, receive)
+        except _RefusedError as error:
+            await self._turn_away(refused(error.status, error.text), scope, receive, send)
+            return
+        await self._pace.turn()
+        body, visit.body = bytes(visit.body), bytearray()
+        await self._serve(visit, _request(scope, body), scope, receive, send)
+
+    async def _read_body(self, visit: _Visit, scope: Scope, receive: Receive) -> None:
+        """Raises _RefusedError for a body that is too long, as soon as that is known, and one that does not come."""
+        self._check_size(visit, _declared_bytes(scope))
+        loop, more = asyncio.get_running_loop(), True
+        begun_seconds = loop.time()
+        while more:
+            needed_seconds = begun_seconds + len(visit.body) / SLOWEST_BODY
+            try:
+                async with asyncio.timeout_at(min(loop.time(), needed_seconds) + self._patience_seconds):
+                    message = await receive()
+            except TimeoutError:
+                raise _RefusedError(408, "the body comes too slowly: send it again, faster") from None
+            piece = message.get("body", b"")
+            self._check_size(visit, len(visit.body) + len(piece))
+            visit.body += piece
+            visit.size_bytes += len(piece)
+            self._bodies_bytes += len(piece)
+            begun_seconds += await self._rest(piece)
+            more = message.get("more_body", False)
+
+    async def _turn_away(self, answer: JSONResponse, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer at once, and take in what still comes: a client that is busy sending would find the connection reset,
+        and no answer."""
+
+        async def unfinished(message: Message) -> None:
+            await send({**message, "more_body": True} if message["type"] == "http.response.body" else message)
+
+        await answer(scope, receive, unfinished)
+        left, loop = TURNED_AWAY_BYTES, asyncio.get_running_loop()
+        until_seconds = loop.time() + TURNED_AWAY_SECONDS
+        with contextlib.suppress(TimeoutError):
+            while left > 0:
+                async with asyncio.timeout_at(min(loop.time() + TURNED_AWAY_PAUSE_SECONDS, until_seconds)):
+                    message = await receive()
+                until_seconds += await self._rest(message.get("body", b""))
+                if not message.get("more_body", False):
+                    break
+                left -= len(message["body"])
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _rest(self, piece: bytes) -> float:
+        """Leave the loop to others after a piece of a body; for how many seconds."""
+        seconds = self._rate.wait_seconds(len(piece), asyncio.get_running_loop().time())
+        if seconds:
+            await asyncio.sleep(seconds)
+        return seconds
+
+    def _check_size(self, visit: _Visit, size_bytes: int) -> None:
+        if size_bytes > self._body_limit_bytes:
+            raise _RefusedError(413, f"the body is longer than {self._body_limit_bytes >> 20} MiB")
+        if self._bodies_bytes - visit.size_bytes + size_bytes > self._bodies_limit_bytes:
+            raise _RefusedError(503, "the requests under way are too long together: try again later")
+
+    async def _serve(self, visit: _Visit, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> None:
+        self._postbox = self._postbox or Postbox(asyncio.get_running_loop())
+        exchange = Exchange(request, self._postbox)
+        launching = asyncio.ensure_future(self._launch(exchange))
+        leaving = asyncio.create_task(_leave(receive, exchange, launching))
+        try:
+            await asyncio.wait((launching,))
+            if launching.cancelled():  # the client did not wait for its turn
+                return
+            visit.ending = asyncio.create_task(_end(exchange, launching.result()))
+            await self._answer(exchange, scope, receive, send)
+        except _UnreadError:
+            _give_up(exchange, launching, f"the client has read nothing for {self._patience_seconds:g} s")
+        except PieError as error:
+            await refused(503, error.message)(scope, receive, send)
+        finally:
+            leaving.cancel()
+
+    async def _answer(self, exchange: Exchange, scope: Scope, receive: Receive, send: Send) -> None:
+        """Raises _UnreadError for a client that does not read."""
+        try:
+            status, headers = await exchange.head()
+        except Exception as error:
+            await _unanswered(error)(scope, receive, send)
+            return
+        raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+        await send({"type": "http.response.start", "status": status, "headers": raw})
+        whole = False
+        try:
+            async for data in exchange.body():
+                whole = exchange.is_whole
+                await self._send(data, send, whole=whole)
+        except _UnreadError:
+            raise
+        except Exception as error:
+            # Half an answer: the connection is closed because it is not completed.
+            if not exchange.is_gone:
+                _log.warning("%s %s: the answer breaks off: %s", scope["method"], scope["path"], _told(error))
+            return
+        if not whole:
+            await self._send(b"", send, whole=True)
+
+    async def _send(self, data: bytes, send: Send, *, whole: bool) -> None:
+        for start in range(0, len(data) or 1, PIECE_BYTES):
+            end = start + PIECE_BYTES
+            more = not whole or end < len(data)
+            try:
+                async with asyncio.timeout(self._patience_seconds):
+                    await send({"type": "http.response.body", "body": data[start:end], "more_body": more})
+            except TimeoutError:
+                raise _UnreadError from None
+
+
+def _declared_bytes(scope: Scope) -> int:
+    """How long the body is to be, 0 where the client does not say."""
+    found = dict(scope["headers"]).get(b"content-length", b"")
+    return int(found) if found.isdigit() and len(found) < 20 else 0
+
+
+def _request(scope: Scope, body: bytes) -> HttpRequest:
+    headers = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"]]
+    query = scope["query_string"].decode("latin-1")
+    return HttpRequest(scope["method"], scope["path"], query, headers, body)
+
+
+def _unanswered(error: Exception) -> JSONResponse:
+    """For the client of a process that ended without an answer.
+
+    One that was ended from outside is no fault of its program, and clients of OpenAI's are told not to try again what
+    somebody has ended on purpose.
+    """
+    told = _told(error)
+    if not isinstance(error, ProcessCancelledError) or str(error) not in (SIGNAL, STOPPED):
+        return refused(500, f"{type(error).__name__}: {told}")
+    answer = refused(503, f"the request was not answered: {told}")
+    if str(error) == SIGNAL:
+        answer.headers["x-should-retry"] = "false"
+    return answer
+
+
+def _told(error: Exception) -> str:
+    return told_message(type(error).__name__, str(error))
+
+
+async def _end(exchange: Exchange, process: Process) -> None:
+    outcome = await process.outcome()
+    error = outcome.error if isinstance(outcome, Failed) else None
+    exchange.end(error if isinstance(error, Exception) or error is None else RuntimeError(str(error)))
+
+
+async def _leave(receive: Receive, exchange: Exchange, launching: "asyncio.Future[Process]") -> None:
+    """Waits until the client is gone, and ends its process then, or gives up its launch."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    _give_up(exchange, launching, "the client has gone")
+
+
+def _give_up(exchange: Exchange, launching: "asyncio.Future[Process]", reason: str) -> None:
+    exchange.hang_up()
+    if not launching.done():
+        launching.cancel()
+    elif launching.exception() is None:
+        launching.result().cancel(reason)
