@@ -52,7 +52,7 @@ def test_help_loads_no_verb():
             "cli.signals",
             "errors",
             "files",
-            "knobs",
+            "mlx_env",
             "system",
         )
     }

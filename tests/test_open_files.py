@@ -30,7 +30,7 @@ def test_others_than_mlx_lm_may_change_it_meanwhile(limits):
 
 
 @pytest.mark.parametrize(
-    "module", ["engine.start", "runtime.embedding", "runtime.doctor.models", "bench.peer", "server"]
+    "module", ["engine.start", "runtime.engine", "runtime.doctor.models", "bench.peer", "server"]
 )
 def test_no_import_changes_it(module):
     code = f"""

@@ -16,7 +16,7 @@ from pie_mlx.bench.rounds import alternating
 from pie_mlx.bench.row import Row
 from pie_mlx.engine.model.blas import use_fast_blas
 from pie_mlx.engine.services import Services
-from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.engine import Engine
 
 Answer = TypeVar("Answer")
 

@@ -188,7 +188,7 @@ class _Launch:
     async def run(self, protect: Protect) -> int:
         with progress_line(self.common) as (progress, loaded):
             # Brings in MLX and the model libraries: not before the command line is known to hold.
-            from pie_mlx.runtime.embedding import Engine
+            from pie_mlx.runtime.engine import Engine
             from pie_mlx.server.transport.peers import login_name
 
             runtime = self.config.runtime

@@ -11,7 +11,7 @@ from pie_mlx.errors import ConfigError
 from pie_mlx.events import Event
 from pie_mlx.runtime.children import ResolveName
 from pie_mlx.runtime.configured import launch_limits, mcp_servers, worker_settings
-from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.engine import Engine
 from pie_mlx.runtime.registry import KeptLimits, RegistryLimits
 from pie_mlx.server.server import EngineMaker
 from pie_mlx.server.settings import ServerSettings

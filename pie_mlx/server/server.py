@@ -20,7 +20,7 @@ import pie_mlx
 from pie_mlx.events import Event
 from pie_mlx.runtime.children import ResolveName
 from pie_mlx.runtime.daemon import install_builtins
-from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.engine import Engine
 from pie_mlx.runtime.registry import OutputLogs, Registry, RegistryLimits
 from pie_mlx.runtime.store import Owners, ProgramStore
 from pie_mlx.server.access.authentication import Doorkeeper, Identity, Keys, new_token

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.engine import Engine
 from pie_mlx.runtime.registry import Registry
 from pie_mlx.runtime.store import ProgramStore
 from pie_mlx.server.access.authentication import Doorkeeper

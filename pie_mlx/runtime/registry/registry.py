@@ -21,7 +21,7 @@ from pie_mlx.events import (
     ProcessReturned,
 )
 from pie_mlx.runtime.children import ChildRequest
-from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.engine import Engine
 from pie_mlx.runtime.execution.outcome import Failed
 from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.program.inputs import parse_input

@@ -8,7 +8,7 @@ import pytest_asyncio
 
 from pie_mlx.errors import ProcessCancelledError
 from pie_mlx.runtime.daemon import SharedLoop
-from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.engine import Engine
 from pie_mlx.runtime.execution.entry import Entry
 from pie_mlx.runtime.program.parameters import Parameters
 from pie_mlx.sdk import runtime, session

@@ -17,7 +17,7 @@ from pie_mlx.errors import (
 )
 from pie_mlx.runtime.daemon import Exchange
 from pie_mlx.runtime.daemon.exchange import WINDOW_BYTES
-from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.engine import Engine
 from pie_mlx.runtime.execution.http_answer import answer_request
 from pie_mlx.sdk import session
 

@@ -6,7 +6,7 @@ from functools import partial
 import openai
 import pytest
 
-from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.engine import Engine
 from pie_mlx.runtime.registry import User
 from pie_mlx.server import Server
 from tests.server.running import RunningServer

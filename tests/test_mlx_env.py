@@ -3,19 +3,19 @@
 import subprocess
 import sys
 
-from pie_mlx.knobs import set_mlx_knobs
+from pie_mlx.mlx_env import set_mlx_variables
 
 
 def test_a_step_over_a_large_pool_fits_one_command_buffer():
     environment: dict[str, str] = {}
-    set_mlx_knobs(environment, 64 << 30)
+    set_mlx_variables(environment, 64 << 30)
     assert int(environment["MLX_MAX_OPS_PER_BUFFER"]) == 2000
     assert int(environment["MLX_MAX_MB_PER_BUFFER"]) == 16 * 1024 + 64
 
 
 def test_what_the_user_has_set_stays():
     environment = {"MLX_MAX_OPS_PER_BUFFER": "7", "MLX_MAX_MB_PER_BUFFER": "9"}
-    set_mlx_knobs(environment, 64 << 30)
+    set_mlx_variables(environment, 64 << 30)
     assert environment == {"MLX_MAX_OPS_PER_BUFFER": "7", "MLX_MAX_MB_PER_BUFFER": "9"}
 
 

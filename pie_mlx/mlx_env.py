@@ -13,7 +13,7 @@ SPARE_MEBI_ELEMENTS = 64
 """What a command buffer may touch besides the page pool."""
 
 
-def set_mlx_knobs(environment: MutableMapping[str, str], memory_bytes: int) -> None:
+def set_mlx_variables(environment: MutableMapping[str, str], memory_bytes: int) -> None:
     """Let a whole decode step fit one command buffer. What the user has set stays.
 
     MLX ends a command buffer when the arrays it touches have more than MLX_MAX_MB_PER_BUFFER × 2^20 elements in sum
@@ -26,6 +26,6 @@ def set_mlx_knobs(environment: MutableMapping[str, str], memory_bytes: int) -> N
 
 
 def prepare_for_mlx() -> None:
-    """`set_mlx_knobs` on a Mac; elsewhere MLX has no such knobs."""
+    """`set_mlx_variables` on a Mac; elsewhere MLX has no such variables."""
     if sys.platform == "darwin":
-        set_mlx_knobs(os.environ, memory_bytes())
+        set_mlx_variables(os.environ, memory_bytes())
