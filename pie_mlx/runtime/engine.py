@@ -19,7 +19,7 @@ from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import EngineStoppedError, InvalidArgumentError
 from pie_mlx.events import Event, PageUsage, ProcessEvent, ProcessLaunched
-from pie_mlx.runtime.children import ChildRequest, Household, LaunchLimits, Member, ResolveName, StartChild
+from pie_mlx.runtime.children import ChildRequest, LaunchedProcess, LaunchLimits, ProcessTree, ResolveName, StartChild
 from pie_mlx.runtime.children.launch_tree import LaunchTree
 from pie_mlx.runtime.children.program_lookup import paths_only
 from pie_mlx.runtime.event_relay import EventRelay
@@ -28,14 +28,14 @@ from pie_mlx.runtime.execution.executor import Executor, ProgramThread
 from pie_mlx.runtime.execution.local_session import LocalSession
 from pie_mlx.runtime.execution.output_capture import Write
 from pie_mlx.runtime.execution.process import Process, Report
-from pie_mlx.runtime.execution.process_events import Listener, Outlet
+from pie_mlx.runtime.execution.process_events import LaunchCallbacks, ProcessEventQueue
 from pie_mlx.runtime.mcp import McpRelay, McpServer, McpServers, McpServerState
 from pie_mlx.runtime.mcp.servers import DEFAULT_TIMEOUT_SECONDS
-from pie_mlx.runtime.outside import Outside
 from pie_mlx.runtime.program.findings import nearest
 from pie_mlx.runtime.program.inputs import beginning, fitting_input, plain_input
 from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program, find_program
+from pie_mlx.runtime.program_ports import ProgramPorts
 from pie_mlx.runtime.worker.pool import WorkerPool, check_sandbox, find_route
 from pie_mlx.runtime.worker.proxy_route import Route
 from pie_mlx.runtime.worker.settings import Isolation, WorkerSettings
@@ -84,8 +84,8 @@ class Engine:
         self._events: EventRelay | None = None
         self._processes: set[Process] = set()
         self._stopping = False
-        self._outside = Outside(
-            Household(LaunchTree(launch_limits or LaunchLimits()), resolve, self._start_child),
+        self._ports = ProgramPorts(
+            ProcessTree(LaunchTree(launch_limits or LaunchLimits()), resolve, self._start_child),
             McpServers(mcp, timeout_seconds=mcp_timeout_seconds, emit=self._emit),
             mcp_timeout_seconds,
             self._emit,
@@ -125,7 +125,7 @@ class Engine:
         for process in running:
             process.cancel("Engine stopped")
         await asyncio.gather(*(process.outcome() for process in running))
-        await self._outside.close()
+        await self._ports.close()
         if self._workers is not None:
             await self._workers.stop()
         if self._core is not None:
@@ -176,11 +176,11 @@ class Engine:
         """
         entry = await asyncio.to_thread(_entry, program)
         value = fitting_input(entry.parameters, plain_input(input), entry.identity)
-        listener = Listener(on_message, on_file, on_event, self._events.deliver if self._events else None)
-        outlet = Outlet(asyncio.get_running_loop(), listener)
-        session = LocalSession(outlet)
+        callbacks = LaunchCallbacks(on_message, on_file, on_event, self._events.deliver if self._events else None)
+        event_queue = ProcessEventQueue(asyncio.get_running_loop(), callbacks)
+        session = LocalSession(event_queue)
         process_id = process_id or str(uuid.uuid4())
-        with self._outside.entering(process_id, Member(username, entry.program, relay), parent, http) as ports:
+        with self._ports.entering(process_id, LaunchedProcess(username, entry.program, relay), parent, http) as ports:
             host = self._launching_core().open_process(
                 username=username,
                 program=entry.identity,
@@ -190,14 +190,14 @@ class Engine:
                 parent=parent,
                 ports=ports,
             )
-        process = Process(host.process_id, session, outlet)
+        process = Process(host.process_id, session, event_queue)
         self._processes.add(process)
-        outlet.deliver(
+        event_queue.deliver(
             ProcessLaunched(process.id, username, entry.identity, token_budget, parent or "", beginning(value))
         )
-        write = outlet.write if capture_output else None
-        process.start(self._executor(entry, value, username, host, outlet, write), partial(self._release, process))
-        self._outside.attend(process)
+        write = event_queue.write if capture_output else None
+        process.start(self._executor(entry, value, username, host, event_queue, write), partial(self._release, process))
+        self._ports.attend(process)
         return process
 
     def admission_terms(self) -> AdmissionTerms:
@@ -218,7 +218,7 @@ class Engine:
 
     def mcp_servers(self) -> list[McpServerState]:
         """The configured MCP servers, as they are at about this moment."""
-        return self._outside.mcp.states()
+        return self._ports.mcp.states()
 
     def close_port(self, port: int) -> None:
         """Keep programs from a port of this machine, whatever hosts they may reach."""
@@ -227,7 +227,7 @@ class Engine:
 
     def start_children_with(self, start: StartChild) -> None:
         """Let `start` start what programs launch, by `launch` with the request's parent and id, to observe it."""
-        self._outside.household.start = start
+        self._ports.process_tree.start = start
 
     async def _start_child(self, request: ChildRequest) -> Process:
         """A child nobody can attach to: it has no client to wait for, and what it prints is an event."""
@@ -243,11 +243,17 @@ class Engine:
         return process
 
     def _executor(
-        self, entry: Entry, value: Input, username: str, host: ProcessHost, outlet: Outlet, write: Write | None
+        self,
+        entry: Entry,
+        value: Input,
+        username: str,
+        host: ProcessHost,
+        event_queue: ProcessEventQueue,
+        write: Write | None,
     ) -> Callable[[Report], Executor]:
         """What runs an entry: a worker, its own executor, or a thread of this interpreter."""
         if entry.program is not None and entry.executor is None and self._workers is not None:
-            return partial(self._workers.executor, entry.program, value, username, host, outlet, write)
+            return partial(self._workers.executor, entry.program, value, username, host, event_queue, write)
         body = partial(entry.run, value)
         if entry.executor is not None:
             return partial(entry.executor, body, host)

@@ -175,7 +175,7 @@ class _Count:
         self.usage = Usage()
         self._linked = set[tuple[int, int]]()
 
-    def add(self, found: os.stat_result) -> None:
+    def count_entry(self, found: os.stat_result) -> None:
         if found.st_nlink > 1 and not stat.S_ISDIR(found.st_mode):
             identity = found.st_dev, found.st_ino
             if identity in self._linked:
@@ -219,7 +219,7 @@ def _counted(walk: _Walk, count: _Count, quota: Quota) -> bool:
     with os.scandir(walk.here.descriptor) as entries:
         for entry in entries:
             with contextlib.suppress(FileNotFoundError):
-                count.add(entry.stat(follow_symlinks=False))
+                count.count_entry(entry.stat(follow_symlinks=False))
                 if entry.is_dir(follow_symlinks=False):
                     walk.here.waiting.append(entry.name)
                 if not quota.holds(count.usage):

@@ -59,7 +59,7 @@ def remove_engine_file(home: Path) -> None:
             path.unlink()
 
 
-def claim(home: Path) -> TextIO:
+def lock_home(home: Path) -> TextIO:
     """The file that one engine at a time has open, from before it loads its model. Raises ConfigError for another."""
     file = (run_directory(home) / "lock").open("w")
     try:

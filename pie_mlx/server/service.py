@@ -9,12 +9,12 @@ from typing import Any
 from pie_mlx.runtime.engine import Engine
 from pie_mlx.runtime.registry import Registry
 from pie_mlx.runtime.store import ProgramStore
-from pie_mlx.server.access.authentication import Doorkeeper
-from pie_mlx.server.access.login_failures import Failures
+from pie_mlx.server.access.authentication import Authenticator
+from pie_mlx.server.access.login_failures import LoginFailures
 from pie_mlx.server.settings import ServerSettings
-from pie_mlx.server.watching.engine_totals import Board
+from pie_mlx.server.watching.engine_totals import EngineTotals
 from pie_mlx.server.watching.feed import Feed
-from pie_mlx.server.watching.process_history import Roster
+from pie_mlx.server.watching.process_history import ProcessHistory
 
 INSTALLS_AT_ONCE = 2
 
@@ -27,12 +27,12 @@ class Service:
     engine: Engine
     registry: Registry
     programs: ProgramStore
-    doorkeeper: Doorkeeper
+    authenticator: Authenticator
     model: str
     feed: Feed = field(default_factory=Feed)
-    board: Board = field(default_factory=Board)
-    roster: Roster = field(default_factory=Roster)
-    failures: Failures = field(default_factory=Failures)
+    totals: EngineTotals = field(default_factory=EngineTotals)
+    history: ProcessHistory = field(default_factory=ProcessHistory)
+    failures: LoginFailures = field(default_factory=LoginFailures)
     started_at: float = field(default_factory=time.time)
     installing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(INSTALLS_AT_ONCE))
     """Held while what came with an upload is read and unpacked: others need threads too."""

@@ -14,6 +14,7 @@ from pie_mlx.runtime.doctor import diagnosis, machine
 from pie_mlx.runtime.doctor.diagnosis import (
     BackendFacts,
     Diagnosis,
+    FactFailure,
     Facts,
     MlxFacts,
     ModelFacts,
@@ -21,7 +22,6 @@ from pie_mlx.runtime.doctor.diagnosis import (
     RecordFacts,
     SandboxFacts,
     SpillFacts,
-    Trouble,
     diagnose,
 )
 from pie_mlx.runtime.store import ProgramStore
@@ -32,7 +32,7 @@ from tests.runtime.store.test_owners import give, install
 LINUX = Machine((3, 11, 7), "Linux", "x86_64", glibc="2.36")
 MLX = MlxFacts("0.32.4", "0.32.4", "cpu", "a processor")
 OFF, METAL = BackendFacts("auto", "off"), BackendFacts("auto", "metal")
-TROUBLE = Trouble("it broke: badly", "mend it")
+TROUBLE = FactFailure("it broke: badly", "mend it")
 GOOD = Facts(
     platform=LINUX,
     mlx=MLX,
@@ -119,7 +119,7 @@ def test_slow_matrix_products_are_a_warning(products, status):
 
 
 def test_every_mistake_of_the_configuration_is_a_line():
-    lines = diagnosis.configuration_lines(Trouble("config: a: unknown key\n     b: missing", "correct these"))
+    lines = diagnosis.configuration_lines(FactFailure("config: a: unknown key\n     b: missing", "correct these"))
     assert [(line.status, line.message) for line in lines] == [("error", "a: unknown key"), ("error", "b: missing")]
 
 

@@ -25,7 +25,7 @@ def worker_stream(data):
     reader.feed(data)
     found = []
     with contextlib.suppress(ProtocolError):
-        while (frame := reader.take()) is not None:
+        while (frame := reader.next_frame()) is not None:
             found.append(frame.decode() if isinstance(frame, LongFrame) else frame)
     return found
 

@@ -17,8 +17,8 @@ from pie_mlx.server.handlers import handlers
 from pie_mlx.server.run_files import (
     EngineFile,
     bind_unix,
-    claim,
     engine_file,
+    lock_home,
     remove_engine_file,
     remove_unix,
     write_engine_file,
@@ -108,7 +108,7 @@ def test_an_engine_that_runs_on_the_home_already_is_named_by_its_address_and_wha
 
 
 def test_a_home_is_taken_before_its_engine_has_loaded_a_model(tmp_path):
-    with claim(tmp_path), pytest.raises(ConfigError, match="an engine is running on it already"):
+    with lock_home(tmp_path), pytest.raises(ConfigError, match="an engine is running on it already"):
         RunningServer(tmp_path).start()
     RunningServer(tmp_path).start().stop()
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pie_mlx.runtime.check.sdk_types import Class, Instance, Kind, Pending, called, entered, imported, member, walked
-from pie_mlx.runtime.program.entry_kind import Style
+from pie_mlx.runtime.program.entry_kind import EntryKind
 
 Binding = Callable[["Scope"], Kind | None]
 """What a binding gives, looked at from the scope that it is in."""
@@ -30,7 +30,7 @@ class Scope:
 
     nodes: list[ast.AST]
     outer: "Scope | None"
-    style: Style
+    entry_kind: EntryKind
     volatile: frozenset[str]
     """Names that functions bind elsewhere than in themselves."""
     owner: ast.AST
@@ -84,22 +84,22 @@ class Scope:
         yield from self.outer.bound() if self.outer else self.volatile
 
 
-def scopes(tree: ast.Module, style: Style) -> list[Scope]:
+def scopes(tree: ast.Module, entry_kind: EntryKind) -> list[Scope]:
     """All of them; none where `*` is imported, which may bind anything."""
     nodes = list(ast.walk(tree))
     if any(isinstance(node, ast.alias) and node.name == "*" for node in nodes):
         return []
     volatile = {name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
-    return list(_scopes(tree, None, style, frozenset(volatile)))
+    return list(_scopes(tree, None, entry_kind, frozenset(volatile)))
 
 
-def _scopes(owner: ast.AST, outer: Scope | None, style: Style, volatile: frozenset[str]) -> Iterator[Scope]:
-    scope = Scope(list(_own_nodes(_body(owner))), outer, style, volatile, owner)
+def _scopes(owner: ast.AST, outer: Scope | None, entry_kind: EntryKind, volatile: frozenset[str]) -> Iterator[Scope]:
+    scope = Scope(list(_own_nodes(_body(owner))), outer, entry_kind, volatile, owner)
     claimed: dict[ast.AST, Binding] = {}
     for node in scope.nodes:
         claimed |= _claims(node)
     for node in scope.nodes:
-        for name, binding in _bound(node, style, claimed):
+        for name, binding in _bound(node, entry_kind, claimed):
             scope.bind(name, binding)
     if isinstance(owner, _Function):
         for name, binding in _parameters(owner.args):
@@ -109,7 +109,7 @@ def _scopes(owner: ast.AST, outer: Scope | None, style: Style, volatile: frozens
     around = outer if isinstance(owner, ast.ClassDef) else scope
     for node in scope.nodes:
         if isinstance(node, _Function | ast.ClassDef):
-            yield from _scopes(node, around, style, volatile)
+            yield from _scopes(node, around, entry_kind, volatile)
 
 
 def _body(owner: ast.AST) -> Sequence[ast.AST]:
@@ -155,16 +155,16 @@ def _entering(item: ast.withitem) -> Binding:
     return lambda scope: entered(scope.kind(item.context_expr))
 
 
-def _bound(node: ast.AST, style: Style, claimed: dict[ast.AST, Binding]) -> Iterator[tuple[str, Binding]]:
+def _bound(node: ast.AST, entry_kind: EntryKind, claimed: dict[ast.AST, Binding]) -> Iterator[tuple[str, Binding]]:
     match node:
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
             yield name, claimed.get(node, _anything)
         case ast.Import(names=names):
             for alias in names:
-                yield alias.asname or alias.name.partition(".")[0], _importing(_module_bound(alias), "", style)
+                yield alias.asname or alias.name.partition(".")[0], _importing(_module_bound(alias), "", entry_kind)
         case ast.ImportFrom(module=module, names=names, level=level):
             for alias in names:
-                yield alias.asname or alias.name, _importing("" if level else module or "", alias.name, style)
+                yield alias.asname or alias.name, _importing("" if level else module or "", alias.name, entry_kind)
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             yield name, _anything
         case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
@@ -179,8 +179,8 @@ def _module_bound(alias: ast.alias) -> str:
     return alias.name if alias.asname else alias.name.partition(".")[0]
 
 
-def _importing(module: str, name: str, style: Style) -> Binding:
-    return lambda _: imported(module, name, style)
+def _importing(module: str, name: str, entry_kind: EntryKind) -> Binding:
+    return lambda _: imported(module, name, entry_kind)
 
 
 def _parameters(given: ast.arguments) -> Iterator[tuple[str, Binding]]:

@@ -12,7 +12,7 @@ from functools import cache
 from types import CoroutineType, FunctionType, ModuleType, NoneType
 from typing import Any, Self, cast
 
-from pie_mlx.runtime.program.entry_kind import SDK_ALIAS, Style
+from pie_mlx.runtime.program.entry_kind import SDK_ALIAS, EntryKind
 from pie_mlx.runtime.program.modules import sdk_package
 from pie_mlx.syntax import parsing
 
@@ -55,13 +55,13 @@ class Pending:
 Kind = Module | Class | Instance | Function | Pending
 
 
-def imported(dotted: str, name: str, style: Style) -> Kind | None:
+def imported(dotted: str, name: str, entry_kind: EntryKind) -> Kind | None:
     """What `import dotted`, or `from dotted import name`, binds; None for what is not of the SDK, or not there."""
     top, _, rest = dotted.partition(".")
     if top != SDK_ALIAS:
         return None
     try:
-        module = importlib.import_module(f"{sdk_package(style, rest)}.{rest}".strip("."))
+        module = importlib.import_module(f"{sdk_package(entry_kind, rest)}.{rest}".strip("."))
     except ImportError:
         return None
     found = Module(module, dotted)

@@ -18,9 +18,9 @@ from pie_mlx.runtime.check.sdk_types import (
     lacks,
     public_names,
 )
-from pie_mlx.runtime.check.signatures import misfit
-from pie_mlx.runtime.check.undefined_names import unbound_names
-from pie_mlx.runtime.program.entry_kind import Style
+from pie_mlx.runtime.check.signatures import signature_problem
+from pie_mlx.runtime.check.undefined_names import undefined_names
+from pie_mlx.runtime.program.entry_kind import EntryKind
 from pie_mlx.runtime.program.findings import nearest
 
 _READERS = frozenset({"bool", "bytes", "dict", "float", "int", "len", "list", "print", "repr", "set", "str", "tuple"})
@@ -39,17 +39,17 @@ class _Slip(NamedTuple):
     problem: str
 
 
-def misuse_findings(tree: ast.Module, file: Path, style: Style) -> list[str]:
+def sdk_usage_findings(tree: ast.Module, file: Path, entry_kind: EntryKind) -> list[str]:
     """Calls nobody awaits or that do not fit, loops of the wrong kind, names and attributes that are not there, in the
     order of lines."""
-    found_scopes = scopes(tree, style)
+    found_scopes = scopes(tree, entry_kind)
     places = [(node, scope) for scope in found_scopes for node in scope.nodes]
     found = {slip for node, scope in places for slip in _slips(node, scope)}
-    unbound = unbound_names(tree, found_scopes)
+    unbound = undefined_names(tree, found_scopes)
     found |= {_Slip(line, problem) for line, problem in islice(unbound, SLIPS_LIMIT)}
     if "TypeError" not in _names(tree):
-        misfits = (slip for node, scope in places for slip in _misfits(node, scope))
-        found |= set(islice(misfits, SLIPS_LIMIT))
+        mismatches = (slip for node, scope in places for slip in _signature_problems(node, scope))
+        found |= set(islice(mismatches, SLIPS_LIMIT))
     if not _asks_for_attributes(tree):
         assigned = _assigned(tree)
         missing = (slip for node, scope in places for slip in _missing(node, scope, assigned))
@@ -147,8 +147,8 @@ def _awaited(value: ast.expr, scope: Scope) -> Iterator[_Slip]:
         yield _Slip(value.lineno, f"'await' of {_shown(value)}, which answers at once: leave 'await' out")
 
 
-def _misfits(node: ast.AST, scope: Scope) -> Iterator[_Slip]:
-    if isinstance(node, ast.Call) and (problem := misfit(node, scope.kind(node.func))):
+def _signature_problems(node: ast.AST, scope: Scope) -> Iterator[_Slip]:
+    if isinstance(node, ast.Call) and (problem := signature_problem(node, scope.kind(node.func))):
         yield _Slip(node.lineno, f"{_shown(node)}: {problem}")
 
 
@@ -161,11 +161,11 @@ def _missing(node: ast.AST, scope: Scope, assigned: set[str]) -> Iterator[_Slip]
     known = public_names(kind)
     other = _COUNTERPARTS.get(node.attr)
     advice = f": write '{other}'" if other in known else nearest(node.attr, known) or f": it has {', '.join(known)}"
-    yield _Slip(node.lineno, f"'{ast.unparse(node)}': {_title(kind, scope.style)} has no '{node.attr}'{advice}")
+    yield _Slip(node.lineno, f"'{ast.unparse(node)}': {_title(kind, scope.entry_kind)} has no '{node.attr}'{advice}")
 
 
-def _title(kind: Kind, style: Style) -> str:
-    api = "asynchronous" if style == "async" else "blocking"
+def _title(kind: Kind, entry_kind: EntryKind) -> str:
+    api = "asynchronous" if entry_kind == "async" else "blocking"
     match kind:
         case Module(_, name):
             return f"'{name}' of the {api} API"

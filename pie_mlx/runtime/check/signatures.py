@@ -7,7 +7,7 @@ from pie_mlx.runtime.check.sdk_types import Class, Function, Kind, is_of_sdk
 from pie_mlx.runtime.program.findings import nearest
 
 
-def misfit(call: ast.Call, what: Kind | None) -> str:
+def signature_problem(call: ast.Call, what: Kind | None) -> str:
     """Why `what` cannot be called so; "" where it can, or where that is not certain."""
     signature = _signature(what)
     if signature is None:

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from pie_mlx import errors
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.check.sdk_usage import misuse_findings
-from pie_mlx.runtime.program.entry_kind import SDK_ALIAS, Style, entry_functions
+from pie_mlx.runtime.check.sdk_usage import sdk_usage_findings
+from pie_mlx.runtime.program.entry_kind import SDK_ALIAS, EntryKind, entry_functions
 from pie_mlx.runtime.program.findings import nearest
 from pie_mlx.runtime.program.manifest import HANDLER, Manifest
 from pie_mlx.runtime.program.modules import sdk_package
-from pie_mlx.runtime.program.program import tree_style
+from pie_mlx.runtime.program.program import tree_entry_kind
 from pie_mlx.runtime.program.source_text import parse_source
 
 
@@ -54,11 +54,11 @@ def code_findings(code: Code, manifest: Manifest) -> list[str]:
     """
     tree = parse_source(code.read(code.main_file) or "", code.main_file)
     runtime = manifest.runtime
-    style = tree_style(tree, runtime.entry)
+    entry_kind = tree_entry_kind(tree, runtime.entry)
     others = {name.replace("-", "_") for name in manifest.dependencies}
-    findings = list(_Modules(code, style, others).findings())
+    findings = list(_Modules(code, entry_kind, others).findings())
     if runtime.call == "input" and runtime.entry != HANDLER and (line := _misfit_line(tree, runtime.entry)):
-        written = f"{'async def' if style == 'async' else 'def'} {runtime.entry}(input)"
+        written = f"{'async def' if entry_kind == 'async' else 'def'} {runtime.entry}(input)"
         findings.append(f"{code.main_file}:{line}: {runtime.entry} does not take one argument: write '{written}'")
     return findings
 
@@ -89,7 +89,7 @@ class _Modules:
     """The main file, and each module of the program that its imports lead to."""
 
     code: Code
-    style: Style
+    entry_kind: EntryKind
     dependencies: set[str]
     _seen: set[Path] = field(default_factory=set[Path])
 
@@ -107,13 +107,13 @@ class _Modules:
                 continue
             found = list(_imports(tree))
             yield from (f"{file}:{one.line}: {problem}" for one in found if (problem := self._problem(one)))
-            yield from misuse_findings(tree, file, self.style)
+            yield from sdk_usage_findings(tree, file, self.entry_kind)
             waiting += [file for one in found for file in self.code.module_files(f"{one.module}.{one.name}".strip("."))]
 
     def _problem(self, one: _Import) -> str:
         top = one.module.partition(".")[0]
         if top == SDK_ALIAS:
-            return _sdk_problem(one, self.style)
+            return _sdk_problem(one, self.entry_kind)
         if top in self.dependencies or self.code.module_files(top) or _is_installed(top):
             return ""
         if hidden := self.code.hides(top):
@@ -136,10 +136,10 @@ def _imports(tree: ast.Module) -> Iterator[_Import]:
                 waiting += reversed(list(ast.iter_child_nodes(node)))
 
 
-def _sdk_problem(one: _Import, style: Style) -> str:
-    api = "asynchronous" if style == "async" else "blocking"
+def _sdk_problem(one: _Import, entry_kind: EntryKind) -> str:
+    api = "asynchronous" if entry_kind == "async" else "blocking"
     rest = one.module.partition(".")[2]
-    home = f"{sdk_package(style, rest)}.{rest}".strip(".")
+    home = f"{sdk_package(entry_kind, rest)}.{rest}".strip(".")
     if not _is_installed(home):
         return f"the {api} API has no module '{one.module}'"
     module = importlib.import_module(home)

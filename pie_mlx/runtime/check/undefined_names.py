@@ -12,7 +12,7 @@ _MAKERS = frozenset({"NameError", "exec", "globals", "locals", "vars"})
 """Who uses them may bind any name, or knows that one may be missing."""
 
 
-def unbound_names(tree: ast.Module, all_scopes: Sequence[Scope]) -> Iterator[tuple[int, str]]:
+def undefined_names(tree: ast.Module, all_scopes: Sequence[Scope]) -> Iterator[tuple[int, str]]:
     """Line and name with what it may have been, of each use."""
     if any(_may_bind_anything(node) for node in ast.walk(tree)):
         return

@@ -35,7 +35,7 @@ class LaunchTree:
     def __contains__(self, process: str) -> bool:
         return process in self._nodes
 
-    def add(self, process: str, parent: str | None = None) -> None:
+    def add_process(self, process: str, parent: str | None = None) -> None:
         """A process begins. Raises LaunchError when its parent has ended or a limit is reached."""
         if parent is None:
             self._nodes[process] = _Node(None, process, 0)

@@ -35,7 +35,7 @@ StartChild = Callable[[ChildRequest], Awaitable[Process]]
 
 
 @dataclass(slots=True, eq=False)
-class Member:
+class LaunchedProcess:
     """A process of the tree. `program` is None for a function; `process` is there once it has started.
 
     A `doomed` one is to end as soon as it has started.
@@ -62,20 +62,20 @@ def child_outcome(outcome: Outcome) -> ChildOutcome:
 
 
 @dataclass(slots=True)
-class Household:
+class ProcessTree:
     """Belongs to the loop of the engine's owner. `start` starts a child and may be replaced before the first one."""
 
     tree: LaunchTree
     resolve: ResolveName
     start: StartChild
-    _members: dict[str, Member] = field(default_factory=dict[str, Member])
+    _members: dict[str, LaunchedProcess] = field(default_factory=dict[str, LaunchedProcess])
     _attending: set["asyncio.Task[None]"] = field(default_factory=set["asyncio.Task[None]"])
     _parsing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _launching: set["asyncio.Task[str]"] = field(default_factory=set["asyncio.Task[str]"])
 
-    def enter(self, process_id: str, member: Member, parent: str | None) -> None:
+    def enter(self, process_id: str, member: LaunchedProcess, parent: str | None) -> None:
         """A process is about to start. Raises LaunchError when its parent has ended or a limit is reached."""
-        self.tree.add(process_id, parent)
+        self.tree.add_process(process_id, parent)
         self._members[process_id] = member
 
     def withdraw(self, process_id: str) -> None:
@@ -92,7 +92,7 @@ class Household:
         self._attending.add(task)
         task.add_done_callback(self._attending.discard)
 
-    async def settle(self) -> None:
+    async def wait_until_ended(self) -> None:
         """Wait until every process that ended is accounted for."""
         await asyncio.gather(*self._attending, *self._launching, return_exceptions=True)
 
@@ -183,15 +183,15 @@ class Household:
 class ProcessChildren:
     """A `ChildrenPort`. The household belongs to `loop`."""
 
-    household: Household
+    process_tree: ProcessTree
     loop: asyncio.AbstractEventLoop
     process: str
 
     async def launch(self, program: str, input: str) -> str:
-        return await on_loop(self.loop, self.household.launch(self.process, program, input))
+        return await on_loop(self.loop, self.process_tree.launch(self.process, program, input))
 
     async def outcome(self, child: str) -> ChildOutcome:
-        return await on_loop(self.loop, self.household.outcome(self.process, child))
+        return await on_loop(self.loop, self.process_tree.outcome(self.process, child))
 
     async def cancel(self, child: str) -> None:
         await on_loop(self.loop, self._cancel(child))
@@ -200,7 +200,7 @@ class ProcessChildren:
         await on_loop(self.loop, self._forget(child))
 
     async def _cancel(self, child: str) -> None:
-        self.household.cancel(self.process, child)
+        self.process_tree.cancel(self.process, child)
 
     async def _forget(self, child: str) -> None:
-        self.household.forget(self.process, child)
+        self.process_tree.forget(self.process, child)

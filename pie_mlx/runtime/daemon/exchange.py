@@ -13,7 +13,7 @@ from pie_mlx.calls import HttpRequest
 from pie_mlx.errors import InvalidArgumentError, SessionClosedError
 
 
-class Postbox:
+class WakeupBatcher:
     """Belongs to `loop`; `post` may be called on any loop.
 
     A wake-up takes the interpreter from the thread that gives it. It is given when the sender's loop has nothing else
@@ -55,12 +55,12 @@ class Head(NamedTuple):
     headers: list[tuple[str, str]]
 
 
-class Exchange:
-    """An `HttpPort` on the loop that answers; everything else belongs to the loop that made it, as does `postbox`."""
+class HttpExchange:
+    """An `HttpPort` on the loop that answers; everything else belongs to the loop that made it, as does `batcher`."""
 
-    def __init__(self, request: HttpRequest, postbox: Postbox | None = None) -> None:
+    def __init__(self, request: HttpRequest, batcher: WakeupBatcher | None = None) -> None:
         self._request = request
-        self._postbox = postbox or Postbox(asyncio.get_running_loop())
+        self._batcher = batcher or WakeupBatcher(asyncio.get_running_loop())
         self._head: asyncio.Future[Head] = asyncio.get_running_loop().create_future()
         self._begun = self._ended = False
         self._pieces: deque[bytes] = deque()
@@ -84,7 +84,7 @@ class Exchange:
             raise InvalidArgumentError("http: the answer has begun already", hint="answer a request once")
         head = Head(_checked_status(status), [_checked_header(name, value) for name, value in headers])
         self._begun = True
-        self._postbox.post(partial(self._announce, head))
+        self._batcher.post(partial(self._announce, head))
 
     async def write(self, data: bytes, *, last: bool = False) -> None:
         """Raises InvalidArgumentError before `begin` and after the `last`, SessionClosedError without a client."""
@@ -95,7 +95,7 @@ class Exchange:
             )
         room = self._take_room(len(data))
         self._ended = last
-        self._postbox.post(partial(self._put, data, last=last))
+        self._batcher.post(partial(self._put, data, last=last))
         if room is not None:
             await room
             self._check_there()
@@ -134,7 +134,7 @@ class Exchange:
 
     def end(self, error: Exception | None = None) -> None:
         """The process has ended, with an error or without; what it does after its answer is its own affair."""
-        self._postbox.empty()
+        self._batcher.empty()
         if not self._over:
             self._over, self._error = True, error
         if not self._head.done():

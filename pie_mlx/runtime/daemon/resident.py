@@ -38,9 +38,9 @@ class SharedLoop:
         self._thread = threading.Thread(target=self.loop.run_forever, name=name, daemon=True)
         self._thread.start()
 
-    def executor(self, body: Body, host: Host, report: Report) -> "SharedRun":
+    def executor(self, body: Body, host: Host, report: Report) -> "SharedLoopRun":
         """Something that runs `body`, which is asynchronous, here, once, with `host` as its engine."""
-        return SharedRun(self.loop, body, host, report)
+        return SharedLoopRun(self.loop, body, host, report)
 
     async def close(self) -> None:
         """End the thread. Nothing runs here any more."""
@@ -53,7 +53,7 @@ class SharedLoop:
         self.loop.stop()
 
 
-class SharedRun:
+class SharedLoopRun:
     """An `Executor`."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, body: Body, host: Host, report: Report) -> None:
@@ -100,7 +100,7 @@ class SharedRun:
 Reply = TypeVar("Reply")
 
 
-class Resident:
+class ResidentProgram:
     """A program whose modules are loaded once, here, and shared by all its processes, as is `loop`.
 
     Only for code that may be trusted with this interpreter. Raises LaunchError, and what the program's top level
@@ -117,11 +117,11 @@ class Resident:
         """A process that answers `http`."""
         return replace(self._entry, executor=partial(self._executor, http))
 
-    def _executor(self, http: HttpPort, body: Body, host: Host, report: Report) -> SharedRun:
-        return self._loop.executor(body, NearHost(host, http), report)
+    def _executor(self, http: HttpPort, body: Body, host: Host, report: Report) -> SharedLoopRun:
+        return self._loop.executor(body, DirectHttpHost(host, http), report)
 
 
-class NearHost:
+class DirectHttpHost:
     """A host whose process answers its request itself: nothing of that has to go through the engine."""
 
     def __init__(self, host: Host, http: HttpPort) -> None:

@@ -18,14 +18,14 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class FactFailure:
     """Why a fact could not be found out."""
 
     message: str
     hint: str = ""
 
 
-WITHOUT_MLX = Trouble("MLX cannot be used")
+WITHOUT_MLX = FactFailure("MLX cannot be used")
 """Of what was not looked at, since MLX is needed for it. No line says so: that of MLX does."""
 
 
@@ -65,7 +65,7 @@ class SpillFacts:
 class BackendFacts:
     """What PIE_METAL asks for, and the backend that gives: metal, emulate or off."""
 
-    wish: str
+    setting: str
     kind: str
 
 
@@ -74,7 +74,7 @@ class SandboxFacts:
     """What `[runtime] sandbox` asks for; forbidden things that were stopped, and that were not, and why not; and
     whether programs can still work."""
 
-    wish: str
+    setting: str
     stopped: Sequence[str]
     open: Sequence[str]
     allowed_works: bool = True
@@ -87,7 +87,7 @@ class NetworkFacts:
     if they cannot."""
 
     hosts: Sequence[str]
-    wish: str
+    setting: str
     open_because: str = ""
 
 
@@ -118,20 +118,20 @@ class Facts:
     """All that is looked at. `models` and `spills` are by the configured model's name."""
 
     platform: Machine
-    mlx: MlxFacts | Trouble
-    products: str | Trouble
-    configuration: str | Trouble
-    models: Mapping[str, ModelFacts | Trouble]
-    tiny: str | Trouble
-    grammars: str | Trouble
+    mlx: MlxFacts | FactFailure
+    products: str | FactFailure
+    configuration: str | FactFailure
+    models: Mapping[str, ModelFacts | FactFailure]
+    tiny: str | FactFailure
+    grammars: str | FactFailure
     """llguidance's version."""
-    spills: Mapping[str, SpillFacts | Trouble]
-    backend: BackendFacts | Trouble
+    spills: Mapping[str, SpillFacts | FactFailure]
+    backend: BackendFacts | FactFailure
     record: RecordFacts | None
-    sandbox: SandboxFacts | Trouble
-    network: NetworkFacts | Trouble | None = None
+    sandbox: SandboxFacts | FactFailure
+    network: NetworkFacts | FactFailure | None = None
     """None: programs have no network."""
-    programs: ProgramFacts | Trouble = ProgramFacts()
+    programs: ProgramFacts | FactFailure = ProgramFacts()
 
 
 def diagnose(facts: Facts) -> list[Diagnosis]:
@@ -165,8 +165,8 @@ def platform_line(machine: Machine) -> Diagnosis:
     return _unless(platform_obstacle(machine), Diagnosis("platform", "ok", found))
 
 
-def mlx_line(mlx: MlxFacts | Trouble) -> Diagnosis:
-    if isinstance(mlx, Trouble):
+def mlx_line(mlx: MlxFacts | FactFailure) -> Diagnosis:
+    if isinstance(mlx, FactFailure):
         return _error("mlx", mlx)
     found = f"{mlx.version}, {mlx.device} ({mlx.device_name})"
     if mlx.required and mlx.version != mlx.required:
@@ -175,8 +175,8 @@ def mlx_line(mlx: MlxFacts | Trouble) -> Diagnosis:
     return Diagnosis("mlx", "ok", found)
 
 
-def products_line(products: str | Trouble) -> Diagnosis:
-    if isinstance(products, Trouble):
+def products_line(products: str | FactFailure) -> Diagnosis:
+    if isinstance(products, FactFailure):
         return _error("matrix products", products)
     if products.startswith("reference BLAS"):
         hint = "pip install 'pie-mlx[fast-cpu]', and leave PIE_FAST_BLAS unset"
@@ -184,22 +184,22 @@ def products_line(products: str | Trouble) -> Diagnosis:
     return Diagnosis("matrix products", "ok", products)
 
 
-def configuration_lines(configuration: str | Trouble) -> list[Diagnosis]:
-    if not isinstance(configuration, Trouble):
+def configuration_lines(configuration: str | FactFailure) -> list[Diagnosis]:
+    if not isinstance(configuration, FactFailure):
         return [Diagnosis("configuration", "ok", configuration)]
     problems = configuration.message.removeprefix("config: ").split("\n     ")
     return [Diagnosis("configuration", "error", problem, configuration.hint) for problem in problems]
 
 
-def tiny_line(tiny: str | Trouble) -> Diagnosis:
-    if isinstance(tiny, Trouble):
+def tiny_line(tiny: str | FactFailure) -> Diagnosis:
+    if isinstance(tiny, FactFailure):
         return Diagnosis("pie-tiny", "error", tiny.message, "install pie-mlx again: its embedded model is damaged")
     return Diagnosis("pie-tiny", "ok", tiny)
 
 
-def memory_line(name: str, model: ModelFacts | Trouble) -> Diagnosis:
+def memory_line(name: str, model: ModelFacts | FactFailure) -> Diagnosis:
     check = f"model {name}"
-    if isinstance(model, Trouble):
+    if isinstance(model, FactFailure):
         return _error(check, model)
     if not model.weight_bytes:
         return Diagnosis(check, "ok", "random tokens, no weights")
@@ -211,9 +211,9 @@ def memory_line(name: str, model: ModelFacts | Trouble) -> Diagnosis:
     )
 
 
-def spill_line(name: str, spill: SpillFacts | Trouble) -> Diagnosis:
+def spill_line(name: str, spill: SpillFacts | FactFailure) -> Diagnosis:
     check = f"spill {name}"
-    if isinstance(spill, Trouble):
+    if isinstance(spill, FactFailure):
         return Diagnosis(check, "warning", spill.message, spill.hint)
     lost = "pages that fall out of the pool are computed again"
     if not spill.wanted_bytes:
@@ -227,16 +227,16 @@ def spill_line(name: str, spill: SpillFacts | Trouble) -> Diagnosis:
     return Diagnosis(check, "ok", found)
 
 
-def grammar_line(grammars: str | Trouble) -> Diagnosis:
-    if isinstance(grammars, Trouble):
+def grammar_line(grammars: str | FactFailure) -> Diagnosis:
+    if isinstance(grammars, FactFailure):
         return _error("grammars", grammars)
     return Diagnosis("grammars", "ok", f"llguidance {grammars}: JSON schemas, regexes, Lark, GBNF, tool calls")
 
 
-def program_lines(programs: ProgramFacts | Trouble) -> Iterator[Diagnosis]:
+def program_lines(programs: ProgramFacts | FactFailure) -> Iterator[Diagnosis]:
     """One for each installed version that is wrong; none where all are well."""
     check = "programs"
-    if isinstance(programs, Trouble):
+    if isinstance(programs, FactFailure):
         yield _error(check, programs)
         return
     for message in programs.damaged:
@@ -246,10 +246,10 @@ def program_lines(programs: ProgramFacts | Trouble) -> Iterator[Diagnosis]:
         yield Diagnosis(check, "warning", message, f"pie remove {identity}")
 
 
-def sandbox_line(sandbox: SandboxFacts | Trouble) -> Diagnosis:
-    if isinstance(sandbox, Trouble):
+def sandbox_line(sandbox: SandboxFacts | FactFailure) -> Diagnosis:
+    if isinstance(sandbox, FactFailure):
         return _error("sandbox", sandbox)
-    if sandbox.wish == "off":
+    if sandbox.setting == "off":
         return Diagnosis("sandbox", "warning", "off: programs reach what you reach", "set [runtime] sandbox")
     if not sandbox.allowed_works:
         message = f"programs cannot work in it: {sandbox.reason}"
@@ -257,45 +257,45 @@ def sandbox_line(sandbox: SandboxFacts | Trouble) -> Diagnosis:
     if not sandbox.open:
         return Diagnosis("sandbox", "ok", f"tried and stopped: {', '.join(sandbox.stopped)}")
     message = f"tried and not stopped: {', '.join(sandbox.open)}{f' ({sandbox.reason})' if sandbox.reason else ''}"
-    if sandbox.wish == "required":
+    if sandbox.setting == "required":
         return Diagnosis("sandbox", "error", message, "set [runtime] sandbox = 'best-effort' to run without it")
     return Diagnosis("sandbox", "warning", message, "run only programs you trust, or use another system")
 
 
-def network_lines(network: NetworkFacts | Trouble | None) -> Iterator[Diagnosis]:
+def network_lines(network: NetworkFacts | FactFailure | None) -> Iterator[Diagnosis]:
     """At most one line; none where programs have no network."""
-    if isinstance(network, Trouble):
+    if isinstance(network, FactFailure):
         yield _error("network", network)
     elif network is not None:
         yield _network_line(network, f"programs may reach {', '.join(network.hosts) or 'no host'}")
 
 
 def _network_line(network: NetworkFacts, found: str) -> Diagnosis:
-    if network.wish == "off":
+    if network.setting == "off":
         return Diagnosis("network", "warning", f"{found}, but nothing keeps them to it", "set [runtime] sandbox")
     if not network.open_because:
         return Diagnosis("network", "ok", f"{found}: tried, nothing else is reached")
     message = f"{found}, but can get past their proxy: {network.open_because}"
-    if network.wish == "required":
+    if network.setting == "required":
         return Diagnosis("network", "error", message, "set [runtime] allow_network = false or sandbox = 'best-effort'")
     return Diagnosis("network", "warning", message, "allow user namespaces on this system, or run programs you trust")
 
 
-def backend_line(backend: BackendFacts | Trouble) -> Diagnosis:
-    if isinstance(backend, Trouble):
+def backend_line(backend: BackendFacts | FactFailure) -> Diagnosis:
+    if isinstance(backend, FactFailure):
         return _error("kernels", backend)
     meaning = {
         "metal": "Metal kernels on the Apple GPU",
         "emulate": "kernels on the emulator, which is slow",
         "off": "MLX operations, no kernels",
     }
-    found = f"PIE_METAL={backend.wish}: {meaning[backend.kind]}"
+    found = f"PIE_METAL={backend.setting}: {meaning[backend.kind]}"
     if backend.kind == "emulate":
         return Diagnosis("kernels", "warning", found, "unset PIE_METAL unless you are testing kernels")
     return Diagnosis("kernels", "ok", found)
 
 
-def record_lines(record: RecordFacts | None, backend: BackendFacts | Trouble) -> Iterator[Diagnosis]:
+def record_lines(record: RecordFacts | None, backend: BackendFacts | FactFailure) -> Iterator[Diagnosis]:
     """At most one line; none where kernels neither were checked nor are used."""
     check, hint = "kernel checks", "pie doctor --kernels"
     if record is None:
@@ -324,7 +324,7 @@ def _unless(obstacle: Obstacle | None, line: Diagnosis) -> Diagnosis:
     return line if obstacle is None else Diagnosis(line.check, "error", obstacle.message, obstacle.hint)
 
 
-def _error(check: str, trouble: Trouble) -> Diagnosis:
+def _error(check: str, trouble: FactFailure) -> Diagnosis:
     return Diagnosis(check, "error", trouble.message, trouble.hint)
 
 

@@ -16,6 +16,7 @@ from pie_mlx.runtime.configured import engine_settings
 from pie_mlx.runtime.doctor.diagnosis import (
     WITHOUT_MLX,
     BackendFacts,
+    FactFailure,
     Facts,
     MlxFacts,
     ModelFacts,
@@ -24,7 +25,6 @@ from pie_mlx.runtime.doctor.diagnosis import (
     RecordFacts,
     SandboxFacts,
     SpillFacts,
-    Trouble,
 )
 from pie_mlx.supported import this_machine
 
@@ -34,7 +34,7 @@ Found = TypeVar("Found")
 def machine_facts(config_file: Path | None, environment: Mapping[str, str]) -> Facts:
     """Everything `diagnose` judges. Loads MLX and pie-tiny; takes some seconds."""
     mlx = attempt(_mlx)
-    with_mlx = _given_up if isinstance(mlx, Trouble) else attempt
+    with_mlx = _given_up if isinstance(mlx, FactFailure) else attempt
     configuration, settings = _configuration(config_file, environment)
     return Facts(
         platform=this_machine(),
@@ -49,21 +49,21 @@ def machine_facts(config_file: Path | None, environment: Mapping[str, str]) -> F
         sandbox=attempt(lambda: _sandbox(config_file, environment)),
         network=attempt(lambda: _network(config_file, environment)),
         programs=attempt(lambda: _programs(config_file, environment)),
-        record=None if isinstance(mlx, Trouble) else _record(environment),
+        record=None if isinstance(mlx, FactFailure) else _record(environment),
     )
 
 
-def attempt(look: Callable[[], Found]) -> Found | Trouble:
+def attempt(look: Callable[[], Found]) -> Found | FactFailure:
     """What `look` answers, or what went wrong with it."""
     try:
         return look()
     except PieError as error:
-        return Trouble(error.message, error.hint)
+        return FactFailure(error.message, error.hint)
     except Exception as error:  # a broken installation may raise anything, and to say so is what this is for
-        return Trouble(f"{type(error).__name__}: {error}", "install pie-mlx again, or report this")
+        return FactFailure(f"{type(error).__name__}: {error}", "install pie-mlx again, or report this")
 
 
-def _given_up(look: Callable[[], Any]) -> Trouble:
+def _given_up(look: Callable[[], Any]) -> FactFailure:
     del look
     return WITHOUT_MLX
 
@@ -97,11 +97,11 @@ def record_facts(path: Path) -> RecordFacts | None:
 
 def _configuration(
     file: Path | None, environment: Mapping[str, str]
-) -> tuple[str | Trouble, Mapping[str, EngineSettings]]:
+) -> tuple[str | FactFailure, Mapping[str, EngineSettings]]:
     """What was loaded and the settings of its models; those of pie-tiny when nothing could be loaded."""
     home = pie_home(environment)
     loaded = attempt(lambda: load_config(file, environment))
-    if isinstance(loaded, Trouble):
+    if isinstance(loaded, FactFailure):
         return loaded, {"pie-tiny": EngineSettings(spill_directory=str(home / "spill"))}
     origins = sorted({setting.origin for setting in loaded.settings.values()})
     config: Config = loaded.config
@@ -161,16 +161,16 @@ def _sandbox(file: Path | None, environment: Mapping[str, str]) -> SandboxFacts:
     from pie_mlx.runtime.sandbox.probe import probe_sandbox
 
     loaded = attempt(lambda: load_config(file, environment))
-    wish = "best-effort" if isinstance(loaded, Trouble) else loaded.config.runtime.sandbox
+    setting = "best-effort" if isinstance(loaded, FactFailure) else loaded.config.runtime.sandbox
     found = probe_sandbox()
-    return SandboxFacts(wish, found.stopped, found.open, found.allowed_works, found.reason)
+    return SandboxFacts(setting, found.stopped, found.open, found.allowed_works, found.reason)
 
 
 def _network(file: Path | None, environment: Mapping[str, str]) -> NetworkFacts | None:
     from pie_mlx.runtime.sandbox.probe import probe_network
 
     loaded = attempt(lambda: load_config(file, environment))
-    if isinstance(loaded, Trouble) or not loaded.config.runtime.allow_network:
+    if isinstance(loaded, FactFailure) or not loaded.config.runtime.allow_network:
         return None
     runtime = loaded.config.runtime
     open_because = "" if runtime.sandbox == "off" else probe_network().reason
@@ -185,7 +185,7 @@ def _programs(file: Path | None, environment: Mapping[str, str]) -> ProgramFacts
         return ProgramFacts()
     store = ProgramStore(home)
     loaded = attempt(lambda: load_config(file, environment))
-    with_keys = not isinstance(loaded, Trouble) and loaded.config.auth.enabled
+    with_keys = not isinstance(loaded, FactFailure) and loaded.config.auth.enabled
     return ProgramFacts([error.message for error in store.damaged()], store.contested() if with_keys else [])
 
 

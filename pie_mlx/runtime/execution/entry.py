@@ -14,11 +14,11 @@ from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.execution.executor import Executor
 from pie_mlx.runtime.execution.http_answer import answer_request
 from pie_mlx.runtime.execution.outcome import Outcome
-from pie_mlx.runtime.program.entry_kind import Style
+from pie_mlx.runtime.program.entry_kind import EntryKind
 from pie_mlx.runtime.program.manifest import HANDLER, Manifest
 from pie_mlx.runtime.program.modules import ModuleSpace
 from pie_mlx.runtime.program.parameters import Input, Parameters
-from pie_mlx.runtime.program.program import Program, program_style
+from pie_mlx.runtime.program.program import Program, program_entry_kind
 from pie_mlx.runtime.program.semver import Version
 from pie_mlx.sdk.sync._input import program_input
 
@@ -98,8 +98,8 @@ class ProgramBody:
 
     def __call__(self, input: Input) -> object:
         """A coroutine for an asynchronous program; one that blocks is run to its end."""
-        style = program_style(self.program)
-        return self._asynchronous(input) if style == "async" else self._blocking(style, input)
+        entry_kind = program_entry_kind(self.program)
+        return self._asynchronous(input) if entry_kind == "async" else self._blocking(entry_kind, input)
 
     async def _asynchronous(self, input: Input) -> object:
         runtime = self.program.manifest.runtime
@@ -112,11 +112,11 @@ class ProgramBody:
         finally:
             space.close()
 
-    def _blocking(self, style: Style, input: Input) -> object:
-        space = ModuleSpace(self.program, style)
+    def _blocking(self, entry_kind: EntryKind, input: Input) -> object:
+        space = ModuleSpace(self.program, entry_kind)
         try:
             with program_input(input):
-                if style == "script":
+                if entry_kind == "script":
                     space.load_main()
                     return None
                 main = self._main(space)
@@ -131,7 +131,7 @@ class ProgramBody:
         main = getattr(module, runtime.entry, None)
         if main is None and hasattr(module, HANDLER):
             raise _unserved(self.program)
-        _check_main(main, runtime.entry, runtime.call, str(self.program.main_file), space.style)
+        _check_main(main, runtime.entry, runtime.call, str(self.program.main_file), space.entry_kind)
         return cast("Callable[..., Any]", main)
 
 
@@ -142,9 +142,9 @@ def _unserved(program: Program) -> LaunchError:
     )
 
 
-def _check_main(function: object, name: str, call: str, where: str, style: Style) -> None:
-    define = "async def" if style == "async" else "def"
-    if not callable(function) or (style == "async" and not _is_async(function)):
+def _check_main(function: object, name: str, call: str, where: str, entry_kind: EntryKind) -> None:
+    define = "async def" if entry_kind == "async" else "def"
+    if not callable(function) or (entry_kind == "async" and not _is_async(function)):
         raise LaunchError(
             f"{where}: {name} is not 'async def'",
             hint=f"write 'async def {name}(input)', or 'def {name}(input)' in the main file itself",

@@ -6,7 +6,7 @@ from collections import deque
 from typing import Generic, Literal, TypeVar
 
 from pie_mlx.errors import PieError, SessionClosedError
-from pie_mlx.runtime.execution.process_events import Outlet
+from pie_mlx.runtime.execution.process_events import ProcessEventQueue
 
 Item = TypeVar("Item")
 
@@ -45,7 +45,7 @@ class Mailbox(Generic[Item]):
             self._closed = reason
             self._wake()
 
-    def take(self) -> Item | None:
+    def pop(self) -> Item | None:
         """The next item, None when there is none now."""
         with self._lock:
             return self._items.popleft() if self._items else None
@@ -81,25 +81,25 @@ def _finish(reader: "asyncio.Future[None]") -> None:
 class LocalSession:
     """What the client sends waits in mailboxes; what the program sends goes to the outlet."""
 
-    def __init__(self, outlet: Outlet) -> None:
-        self._outlet = outlet
+    def __init__(self, event_queue: ProcessEventQueue) -> None:
+        self._event_queue = event_queue
         self.messages: Mailbox[str] = Mailbox()
         self.files: Mailbox[bytes] = Mailbox()
 
     def message(self, text: str, format: Literal["text", "json"]) -> None:
-        self._outlet.message(text, format)
+        self._event_queue.message(text, format)
 
     def file(self, data: bytes, name: str) -> None:
-        self._outlet.file(data, name)
+        self._event_queue.file(data, name)
 
     async def wait(self, what: Literal["message", "file"]) -> None:
         await (self.messages if what == "message" else self.files).wait()
 
     def take_message(self) -> str | None:
-        return self.messages.take()
+        return self.messages.pop()
 
     def take_file(self) -> bytes | None:
-        return self.files.take()
+        return self.files.pop()
 
     def close(self) -> None:
         """The client will send nothing more."""

@@ -10,7 +10,7 @@ from pie_mlx.events import ProcessFailed, ProcessReturned
 from pie_mlx.runtime.execution.executor import Executor
 from pie_mlx.runtime.execution.local_session import LocalSession
 from pie_mlx.runtime.execution.outcome import Failed, Outcome
-from pie_mlx.runtime.execution.process_events import Outlet
+from pie_mlx.runtime.execution.process_events import ProcessEventQueue
 from pie_mlx.wire_text import clean_text
 
 CANCEL_GRACE_SECONDS = 2.0
@@ -30,18 +30,18 @@ class Process:
     `id` is a lower-case UUID. All methods belong to the loop that launched it.
     """
 
-    def __init__(self, id: str, session: LocalSession, outlet: Outlet) -> None:
+    def __init__(self, id: str, session: LocalSession, event_queue: ProcessEventQueue) -> None:
         self.id = id
         self._session = session
-        self._outlet = outlet
+        self._event_queue = event_queue
         self._loop = asyncio.get_running_loop()
         self._reported: asyncio.Future[Outcome] = self._loop.create_future()
         self._executor: Executor | None = None
         self._supervision: asyncio.Task[Outcome] | None = None
         self._grace: asyncio.TimerHandle | None = None
-        self._deaf: Exception | None = None
-        outlet.process = id
-        outlet.on_failure = self._observer_failed
+        self._observer_error: Exception | None = None
+        event_queue.process = id
+        event_queue.on_failure = self._observer_failed
 
     def start(self, make_executor: Callable[[Report], Executor], release: Release) -> None:
         """Begin, in an executor that is given where to report the outcome."""
@@ -71,11 +71,11 @@ class Process:
 
     def hold_output(self) -> None:
         """Let the program wait, once it has sent some more, until `resume_output`: nobody can take it for now."""
-        self._outlet.hold()
+        self._event_queue.hold()
 
     def resume_output(self) -> None:
         """Take what the program sends again."""
-        self._outlet.resume()
+        self._event_queue.resume()
 
     def close_session(self) -> None:
         """Say that nothing more will be sent; a program that waits for it gets SessionClosedError."""
@@ -88,7 +88,7 @@ class Process:
         """
         if self._executor is not None:
             self._executor.cancel(reason)
-        self._grace = self._grace or self._loop.call_later(CANCEL_GRACE_SECONDS, self._give_up, reason)
+        self._grace = self._grace or self._loop.call_later(CANCEL_GRACE_SECONDS, self._abandon, reason)
 
     async def outcome(self) -> Outcome:
         """How it ended, once everything it owned is released. Cancelling the wait leaves it running."""
@@ -103,36 +103,38 @@ class Process:
             raise outcome.error
         return outcome.decoded()
 
-    def _give_up(self, reason: str) -> None:
+    def _abandon(self, reason: str) -> None:
         if self._executor is not None:
             self._executor.kill()
-        self._settle(Failed(ProcessCancelledError(reason)))
+        self._set_outcome(Failed(ProcessCancelledError(reason)))
 
     def _observer_failed(self, error: Exception) -> None:
-        self._deaf = error
+        self._observer_error = error
         if not self._reported.done():
             self.cancel()
 
     def _report(self, outcome: Outcome) -> None:
         with contextlib.suppress(RuntimeError):  # nobody is waiting any more: the launcher's loop has closed
-            self._loop.call_soon_threadsafe(self._settle, outcome)
+            self._loop.call_soon_threadsafe(self._set_outcome, outcome)
 
-    def _settle(self, outcome: Outcome) -> None:
+    def _set_outcome(self, outcome: Outcome) -> None:
         if not self._reported.done():
             self._reported.set_result(outcome)
 
     async def _supervise(self, release: Release) -> Outcome:
         outcome = await self._reported
-        if self._deaf is not None:
-            outcome = Failed(self._deaf)
+        if self._observer_error is not None:
+            outcome = Failed(self._observer_error)
         if self._grace is not None:
             self._grace.cancel()
         self._session.close()
         await release()
         if isinstance(outcome, Failed):
-            self._outlet.deliver(ProcessFailed(self.id, outcome.error_type, outcome.message, outcome.hint))
+            self._event_queue.deliver(ProcessFailed(self.id, outcome.error_type, outcome.message, outcome.hint))
         else:
-            self._outlet.deliver(ProcessReturned(self.id, outcome.value, outcome.format))
-        self._outlet.close()
+            self._event_queue.deliver(ProcessReturned(self.id, outcome.value, outcome.format))
+        self._event_queue.close()
         self._executor = None  # a result may be kept for long, and a worker's link holds much
-        return outcome if self._deaf is None else Failed(self._deaf)  # the end itself may not have been taken
+        return (
+            outcome if self._observer_error is None else Failed(self._observer_error)
+        )  # the end itself may not have been taken

@@ -14,7 +14,7 @@ from pie_mlx.wire_text import clean_text
 
 
 @dataclass(frozen=True, slots=True)
-class Listener:
+class LaunchCallbacks:
     """Hands an event of a process to whoever asked for it; `on_engine_event` hears all processes."""
 
     on_message: Callable[[Any], None] | None = None
@@ -43,7 +43,7 @@ Observe = Callable[[ProcessEvent, bytes], None]
 """Takes an event, with the contents where it is a file."""
 
 
-class Outlet:
+class ProcessEventQueue:
     """Its posting methods may be called from any thread; `observe` is called on `loop` only, until `close`.
 
     `process` is set before the first post. An exception of `observe` closes the outlet and goes to `on_failure`.
@@ -71,9 +71,9 @@ class Outlet:
     def write(self, stream: StreamName, text: str) -> None:
         self._post(partial(self._gather, stream, clean_text(text)))
 
-    def catch_up(self, then: Callable[[], None]) -> None:
+    def after_delivery(self, then: Callable[[], None]) -> None:
         """Call `then` on the loop, after everything posted so far has been observed and while nothing is held."""
-        self._post(partial(self._caught_up, then))
+        self._post(partial(self._resume_reading, then))
 
     def hold(self) -> None:
         """The observer cannot take more for now: whoever wants to catch up waits. On the loop only."""
@@ -97,7 +97,7 @@ class Outlet:
         self._flush()
         self._closed = True
 
-    def _caught_up(self, then: Callable[[], None]) -> None:
+    def _resume_reading(self, then: Callable[[], None]) -> None:
         if self._held:
             self._waiting.append(then)
         else:

@@ -35,7 +35,7 @@ class Channel:
 
     def read(self, subscription: int) -> str | None:
         found = self._subscriptions.get(subscription)
-        return None if found is None else found.read()
+        return None if found is None else found.pop()
 
     async def wait_for_broadcast(self, subscription: int) -> bool:
         found = self._subscriptions.get(subscription)
@@ -55,7 +55,7 @@ class Channel:
 
     def take(self, topic: str, ticket: int) -> str | None:
         self._tickets.pop((topic, ticket), None)
-        return self.hub.take((self.username, topic), (self.process, ticket))
+        return self.hub.pop((self.username, topic), (self.process, ticket))
 
     async def wait_for_message(self, topic: str, ticket: int) -> None:
         """Raises InvalidArgumentError for a ticket in use."""

@@ -29,7 +29,7 @@ def size_of(text: str) -> int:
 
 
 @dataclass(slots=True, eq=False)
-class Account:
+class MessageUsage:
     """Messages in queues and subscriptions, and those whose pushes wait for room."""
 
     limits: MessagingLimits
@@ -46,10 +46,10 @@ class Account:
         fits = self.size_bytes + size_bytes <= self.limits.user_bytes
         return fits and self.messages < self.limits.user_messages
 
-    def add(self, size_bytes: int) -> None:
+    def reserve(self, size_bytes: int) -> None:
         self.size_bytes += size_bytes
         self.messages += 1
 
-    def drop(self, size_bytes: int, messages: int = 1) -> None:
+    def release(self, size_bytes: int, messages: int = 1) -> None:
         self.size_bytes -= size_bytes
         self.messages -= messages

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from dataclasses import dataclass, field
 
-from pie_mlx.runtime.messaging.limits import Account, MessagingLimits, size_of
+from pie_mlx.runtime.messaging.limits import MessageUsage, MessagingLimits, size_of
 
 Ticket = tuple[str, int]
 """A process, and a number it chose."""
@@ -18,7 +18,7 @@ class Queue:
     """
 
     limits: MessagingLimits
-    account: Account
+    usage: MessageUsage
     size_bytes: int = 0
     _messages: deque[str] = field(default_factory=deque[str])
     _called: dict[Ticket, None] = field(default_factory=dict[Ticket, None])
@@ -47,7 +47,7 @@ class Queue:
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._pushing[turn] = text
         self._pushing_bytes += size_of(text)
-        self.account.add(size_of(text))
+        self.usage.reserve(size_of(text))
         try:
             await turn
         except asyncio.CancelledError:
@@ -55,7 +55,7 @@ class Queue:
             self._admit()
             raise
 
-    def take(self, ticket: Ticket) -> str | None:
+    def pop(self, ticket: Ticket) -> str | None:
         """The oldest message, for a ticket that was called or where nobody is in line."""
         if ticket in self._called:
             del self._called[ticket]
@@ -63,7 +63,7 @@ class Queue:
             return None
         text = self._messages.popleft()
         self.size_bytes -= size_of(text)
-        self.account.drop(size_of(text))
+        self.usage.release(size_of(text))
         self._admit()
         return text
 
@@ -107,7 +107,7 @@ class Queue:
     def _append(self, text: str) -> None:
         self._messages.append(text)
         self.size_bytes += size_of(text)
-        self.account.add(size_of(text))
+        self.usage.reserve(size_of(text))
         self._call()
 
     def _admit(self) -> None:
@@ -125,7 +125,7 @@ class Queue:
         text = self._pushing.pop(turn, None)
         if text is not None:
             self._pushing_bytes -= size_of(text)
-            self.account.drop(size_of(text))
+            self.usage.release(size_of(text))
 
     def _call(self) -> None:
         """Keep messages for those first in line."""

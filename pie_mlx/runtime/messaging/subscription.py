@@ -5,7 +5,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from pie_mlx.errors import MessageOverflowError
-from pie_mlx.runtime.messaging.limits import Account, MessagingLimits, size_of
+from pie_mlx.runtime.messaging.limits import MessageUsage, MessagingLimits, size_of
 
 
 @dataclass(slots=True, eq=False)
@@ -14,7 +14,7 @@ class Subscription:
 
     topic: str
     limits: MessagingLimits
-    account: Account
+    usage: MessageUsage
     dropped: int = 0
     is_open: bool = True
     _size_bytes: int = 0
@@ -24,17 +24,17 @@ class Subscription:
 
     def put(self, text: str, size_bytes: int) -> None:
         """A message was broadcast."""
-        is_full = len(self._messages) >= self.limits.subscription_messages or not self.account.has_room(size_bytes)
+        is_full = len(self._messages) >= self.limits.subscription_messages or not self.usage.has_room(size_bytes)
         if is_full or self._size_bytes + size_bytes > self.limits.subscription_bytes:
             self.dropped += 1
             self._unreported += 1
         else:
             self._messages.append(text)
             self._size_bytes += size_bytes
-            self.account.add(size_bytes)
+            self.usage.reserve(size_bytes)
         self._readable.set()
 
-    def read(self) -> str | None:
+    def pop(self) -> str | None:
         """The oldest message. Raises MessageOverflowError for what was dropped since the last read; the rest is there.
 
         The error is raised once and takes no message away.
@@ -43,7 +43,7 @@ class Subscription:
         text = self._messages.popleft() if self._messages and not missed else None
         if text is not None:
             self._size_bytes -= size_of(text)
-            self.account.drop(size_of(text))
+            self.usage.release(size_of(text))
         if not self._messages and self.is_open:
             self._readable.clear()
         if missed:
@@ -67,7 +67,7 @@ class Subscription:
     def close(self) -> None:
         """Drop what was not read, and let go of whoever waits."""
         self.is_open = False
-        self.account.drop(self._size_bytes, len(self._messages))
+        self.usage.release(self._size_bytes, len(self._messages))
         self._messages.clear()
         self._size_bytes = self._unreported = 0
         self._readable.set()

@@ -17,7 +17,7 @@ _OWN_PORT = "this port is the engine's own, and is never reachable"
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-class Border:
+class EgressConnector:
     """Checks every destination. `closed_ports` are ports of this machine that stay closed whatever is allowed."""
 
     def __init__(self, hosts: AllowedHosts, closed_ports: Collection[int], resolve: Resolve) -> None:

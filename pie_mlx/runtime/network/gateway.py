@@ -9,8 +9,8 @@ from pie_mlx.errors import EngineStoppedError, LaunchError
 from pie_mlx.runtime.execution.loops import LoopThread
 from pie_mlx.runtime.network.acceptor import Acceptor
 from pie_mlx.runtime.network.allowed_hosts import AllowedHosts
-from pie_mlx.runtime.network.egress import Border
-from pie_mlx.runtime.network.proxy_connection import HEAD_BYTES, Exchange, mark_broken
+from pie_mlx.runtime.network.egress import EgressConnector
+from pie_mlx.runtime.network.proxy_connection import HEAD_BYTES, ProxyConnection, mark_broken
 from pie_mlx.runtime.network.rejection import Rejection
 from pie_mlx.runtime.network.settings import NetworkSettings
 
@@ -18,9 +18,11 @@ from pie_mlx.runtime.network.settings import NetworkSettings
 class Proxy:
     """Serves a listening socket, which it owns. Belongs to one loop, where it is started and closed."""
 
-    def __init__(self, listener: socket.socket, border: Border, *, connections: int, authorization: str = "") -> None:
+    def __init__(
+        self, listener: socket.socket, egress: EgressConnector, *, connections: int, authorization: str = ""
+    ) -> None:
         self._acceptor = Acceptor(listener, self._accepted)
-        self._border = border
+        self._egress = egress
         self._connections = connections
         self._authorization = authorization
         self._serving: set[asyncio.Task[None]] = set()
@@ -53,7 +55,7 @@ class Proxy:
             reader, writer = await asyncio.open_connection(sock=connection, limit=HEAD_BYTES)
         except OSError:
             return
-        exchange = Exchange(reader, writer, self._border, self._authorization)
+        exchange = ProxyConnection(reader, writer, self._egress, self._authorization)
         try:
             if full:
                 text = f"{self._connections} connections are open, and that is the limit: close some"
@@ -80,7 +82,7 @@ class Gateway:
     def __init__(self, settings: NetworkSettings) -> None:
         self._settings = settings
         self._closed_ports: set[int] = set()
-        self._border = Border(AllowedHosts(settings.allowed_hosts), self._closed_ports, settings.resolve)
+        self._egress = EgressConnector(AllowedHosts(settings.allowed_hosts), self._closed_ports, settings.resolve)
         self._thread = LoopThread("pie-network")
         self._proxies: set[Proxy] = set()
 
@@ -93,7 +95,7 @@ class Gateway:
 
         Raises EngineStoppedError, and LaunchError where no more files can be opened.
         """
-        proxy = Proxy(listener, self._border, connections=self._settings.connections, authorization=authorization)
+        proxy = Proxy(listener, self._egress, connections=self._settings.connections, authorization=authorization)
         self._proxies.add(proxy)
         try:
             self._thread.post(proxy.start)

@@ -6,7 +6,7 @@ import hmac
 import socket
 import struct
 
-from pie_mlx.runtime.network.egress import Border
+from pie_mlx.runtime.network.egress import EgressConnector
 from pie_mlx.runtime.network.rejection import Rejection
 from pie_mlx.runtime.network.request_head import RequestHead, encode_head, end_to_end, parse_fields, parse_request
 
@@ -21,18 +21,18 @@ _AT_ONCE = struct.pack("ii", 1, 0)
 _ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 
 
-class Exchange:
+class ProxyConnection:
     """Carries bytes between a program and the host it asks for, no faster than the slower of both takes them.
 
     With `authorization`, whoever presents another one is refused.
     """
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, border: Border, authorization: str
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, egress: EgressConnector, authorization: str
     ) -> None:
         self._reader = reader
         self._writer = writer
-        self._border = border
+        self._egress = egress
         self._authorization = authorization
 
     async def run(self) -> None:
@@ -79,7 +79,7 @@ class Exchange:
         return hmac.compare_digest(request.authorization.encode("latin-1"), self._authorization.encode())
 
     async def _carry(self, request: RequestHead) -> Rejection | None:
-        connected = await self._border.connect(request.host, request.port)
+        connected = await self._egress.connect(request.host, request.port)
         if isinstance(connected, Rejection):
             return connected
         reader, writer = connected

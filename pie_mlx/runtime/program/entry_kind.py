@@ -10,7 +10,7 @@ from pie_mlx.runtime.program.manifest import HANDLER
 
 SDK_ALIAS = "inferlet"
 
-Style = Literal["async", "blocking", "script"]
+EntryKind = Literal["async", "blocking", "script"]
 """`async def main(input)`, with the asynchronous SDK; `def main(input)`, or a script without main, with the blocking
 one. What else may be bound to the name is taken for asynchronous."""
 
@@ -18,7 +18,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
-def style_of(tree: ast.Module, entry: str, bound: set[str]) -> Style | None:
+def entry_kind_of(tree: ast.Module, entry: str, bound: set[str]) -> EntryKind | None:
     """The style of a module that binds these names; None when there is nothing to run.
 
     A module without the entry is a script when it uses the SDK and calls something; otherwise the entry was forgotten,
@@ -78,12 +78,12 @@ def _uses_sdk(tree: ast.Module) -> bool:
 
 
 class SourceFacts(msgspec.Struct, frozen=True):
-    """`style` is None where there is nothing to run, and where the file only answers requests, which `handles` says.
+    """`entry_kind` is None when there is nothing to run, or when the file only answers requests.
 
-    `guarded`: something stands under `if __name__ == "__main__"`.
+    `handles` says whether it answers requests, `guarded` whether something stands under `if __name__ == "__main__"`.
     """
 
-    style: Style | None
+    entry_kind: EntryKind | None
     handles: bool
     guarded: bool
 
@@ -91,8 +91,8 @@ class SourceFacts(msgspec.Struct, frozen=True):
 def facts_of(tree: ast.Module, entry: str) -> SourceFacts:
     names = _bound_names(tree)
     handles = HANDLER in names
-    style = None if handles and entry not in names else style_of(tree, entry, names)
-    return SourceFacts(style, handles, has_main_guard(tree))
+    entry_kind = None if handles and entry not in names else entry_kind_of(tree, entry, names)
+    return SourceFacts(entry_kind, handles, has_main_guard(tree))
 
 
 def _bound_names(tree: ast.Module) -> set[str]:

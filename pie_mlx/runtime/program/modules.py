@@ -15,7 +15,7 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
-from pie_mlx.runtime.program.entry_kind import SDK_ALIAS, Style
+from pie_mlx.runtime.program.entry_kind import SDK_ALIAS, EntryKind
 from pie_mlx.runtime.program.program import Program
 
 SDK_PACKAGE = "pie_mlx.sdk"
@@ -25,15 +25,18 @@ _numbers = itertools.count(1)
 
 
 class ModuleSpace:
-    """The modules of one running program, until `close`. `style` says how its main file is written, and with that which
-    SDK its modules and those of its dependencies see."""
+    """The modules of one running program, until `close`.
 
-    def __init__(self, program: Program, style: Style = "async") -> None:
+    `entry_kind` says how its main file is written; it decides which SDK the modules of the program and of its
+    dependencies see.
+    """
+
+    def __init__(self, program: Program, entry_kind: EntryKind = "async") -> None:
         self._program = program
-        self.style: Style = style
+        self.entry_kind: EntryKind = entry_kind
         self._package = f"pie_program_{next(_numbers)}"
         self._dependencies = {
-            name.replace("-", "_"): ModuleSpace(needed, style) for name, needed in program.dependencies.items()
+            name.replace("-", "_"): ModuleSpace(needed, entry_kind) for name, needed in program.dependencies.items()
         }
         self._builtins = {**vars(builtins), "__import__": self._import}
         root = ModuleType(self._package)
@@ -92,7 +95,7 @@ class ModuleSpace:
     def _home(self, top: str, rest: str) -> str | None:
         """The real name of a top-level module that a program's import means, None where it is what it says."""
         if top == SDK_ALIAS:
-            return sdk_package(self.style, rest)
+            return sdk_package(self.entry_kind, rest)
         directory = self._program.directory
         if directory and _source(directory, top):
             return f"{self._package}.{top}"
@@ -121,9 +124,9 @@ class _ProgramLoader(SourceFileLoader):
         return self.source_to_code(self.get_data(self.path), self.path)
 
 
-def sdk_package(style: Style, rest: str) -> str:
+def sdk_package(entry_kind: EntryKind, rest: str) -> str:
     """The package that `inferlet` means to a program, where it imports `inferlet` or, with `rest`, a module of it."""
-    return SDK_PACKAGE if style == "async" or _is_shared(rest) else BLOCKING_SDK_PACKAGE
+    return SDK_PACKAGE if entry_kind == "async" or _is_shared(rest) else BLOCKING_SDK_PACKAGE
 
 
 def _is_shared(rest: str) -> bool:

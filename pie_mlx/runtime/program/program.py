@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.program.entry_kind import Style, facts_of
+from pie_mlx.runtime.program.entry_kind import EntryKind, facts_of
 from pie_mlx.runtime.program.manifest import (
     NAME_LIMIT,
     Manifest,
@@ -86,8 +86,8 @@ def examine_program(path: Path) -> tuple[Manifest | None, list[str]]:
 def check_source(source: str, file: Path, entry: str) -> None:
     """Raises LaunchError for a syntax error or when there is nothing to run: no entry, and no script either."""
     facts = source_facts(source, file, entry)
-    is_script = facts.style == "script"
-    if not facts.handles and (facts.style is None or (is_script and entry != RuntimeSettings().entry)):
+    is_script = facts.entry_kind == "script"
+    if not facts.handles and (facts.entry_kind is None or (is_script and entry != RuntimeSettings().entry)):
         unmet = ", and nothing runs under 'if __name__ == \"__main__\"'" if facts.guarded else ""
         raise LaunchError(
             f"{file}: no 'async def {entry}(input)'{unmet}",
@@ -105,15 +105,15 @@ def _check_main_file(source: str, file: Path, entry: str) -> None:
         raise _no_program(file) from None
 
 
-def program_style(program: Program) -> Style:
+def program_entry_kind(program: Program) -> EntryKind:
     """How a program is written. Raises LaunchError when its main file cannot be read."""
     tree = parse_source(read_text(program.main_file), program.main_file)
-    return tree_style(tree, program.manifest.runtime.entry)
+    return tree_entry_kind(tree, program.manifest.runtime.entry)
 
 
-def tree_style(tree: ast.Module, entry: str) -> Style:
+def tree_entry_kind(tree: ast.Module, entry: str) -> EntryKind:
     """How a program with this main file is written."""
-    return facts_of(tree, entry).style or "async"
+    return facts_of(tree, entry).entry_kind or "async"
 
 
 def handles_requests(program: Program) -> bool:

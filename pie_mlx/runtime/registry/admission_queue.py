@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 
 from pie_mlx.engine.schedule import Admission, AdmissionTerms, check_claim, end_launch, request_launch
 from pie_mlx.errors import ProcessCancelledError
-from pie_mlx.runtime.registry.record import Record
+from pie_mlx.runtime.registry.record import ProcessRecord
 
 Endowment = Callable[[int | None], float]
 """The credits of a launch with a token budget, or with none."""
 
 
 @dataclass(slots=True)
-class LaunchAdmission:
+class PageAdmission:
     """Launch roots are named by the id of their process. A claim lasts until `end`."""
 
     terms: AdmissionTerms
@@ -68,61 +68,61 @@ PLACES_TAKEN = "queued: as many processes run as may run at once"
 
 
 @dataclass(slots=True)
-class Entrance:
+class AdmissionQueue:
     """Launch roots wait for what they claim of the pool, in order (Q11), then for a place among those that run.
 
     `open_admission` is called at the first launch. `concurrent` processes run at once, None: any number. `start` begins
     a record that had to wait, or had not.
     """
 
-    open_admission: Callable[[], LaunchAdmission]
-    start: Callable[[Record], None]
+    open_admission: Callable[[], PageAdmission]
+    start: Callable[[ProcessRecord], None]
     concurrent: int | None
     running: int = 0
     closed: bool = False
-    _admission: LaunchAdmission | None = None
-    _records: dict[str, Record] = field(default_factory=dict[str, Record])
-    _queue: deque[Record] = field(default_factory=deque[Record])
+    _admission: PageAdmission | None = None
+    _records: dict[str, ProcessRecord] = field(default_factory=dict[str, ProcessRecord])
+    _queue: deque[ProcessRecord] = field(default_factory=deque[ProcessRecord])
     _turns: dict[str, "asyncio.Future[None]"] = field(default_factory=dict[str, "asyncio.Future[None]"])
-    _kin: Counter[str] = field(default_factory=Counter[str])
+    _family_sizes: Counter[str] = field(default_factory=Counter[str])
 
     def check(self, token_budget: int | None) -> None:
         """Raises AdmissionError for a launch root that can never be admitted."""
         self._admitting().check(token_budget)
 
-    def arrive(self, record: Record) -> None:
+    def register(self, record: ProcessRecord) -> None:
         """A process is on record."""
-        self._kin[record.root] += 1
+        self._family_sizes[record.root] += 1
 
-    def leave(self, record: Record) -> None:
+    def unregister(self, record: ProcessRecord) -> None:
         """A process is over, or never came to be: its claim ends with the last of its family."""
         if record in self._queue:
             self._queue.remove(record)
         self._records.pop(record.id, None)
-        self._kin[record.root] -= 1
-        if not self._kin[record.root]:
-            del self._kin[record.root]
+        self._family_sizes[record.root] -= 1
+        if not self._family_sizes[record.root]:
+            del self._family_sizes[record.root]
             if self._admission is not None:
-                self._let_in(self._admission.end(record.root))
+                self._admit(self._admission.end(record.root))
         self.start_waiting()
 
-    def line_up(self, record: Record) -> None:
+    def enqueue(self, record: ProcessRecord) -> None:
         """Begin a launch root as soon as it may; meanwhile it is `queued` for a `reason`."""
         self._records[record.id] = record
         admission = self._admitting()
         started = admission.request(record.id, record.token_budget)
         if record.id not in started:
             record.reason = admission.reason()
-        self._let_in(started)
+        self._admit(started)
 
-    async def turn(self, record: Record, waits: Callable[[Record], None]) -> None:
+    async def wait_for_turn(self, record: ProcessRecord, waits: Callable[[ProcessRecord], None]) -> None:
         """Wait until a launch root is admitted, which then needs no place; `waits` is told when it has to.
 
         Raises ProcessCancelledError when it was given up.
         """
         turn = self._turns[record.id] = asyncio.get_running_loop().create_future()
         try:
-            self.line_up(record)
+            self.enqueue(record)
             if not turn.done():
                 waits(record)
             await turn
@@ -131,7 +131,7 @@ class Entrance:
         if record.terminal is not None:
             raise ProcessCancelledError("launch: it was ended before it began", hint="launch it again")
 
-    def give_up(self, record: Record) -> None:
+    def release_waiter(self, record: ProcessRecord) -> None:
         """Whoever waits for the turn of a record that is over need not wait longer."""
         turn = self._turns.get(record.id)
         if turn is not None and not turn.done():
@@ -141,30 +141,30 @@ class Entrance:
         """Begin as many as may run."""
         while self._queue and not self.closed and (self.concurrent is None or self.running < self.concurrent):
             record = self._queue.popleft()
-            self.begin(record)
+            self.occupy_place(record)
             self.start(record)
 
-    def begin(self, record: Record) -> None:
+    def occupy_place(self, record: ProcessRecord) -> None:
         """A process takes a place."""
         record.state, record.reason = "running", ""
         self.running += 1
 
-    def check_integrity(self, live: Iterable[Record]) -> None:
+    def check_integrity(self, live: Iterable[ProcessRecord]) -> None:
         """Raises RuntimeError when the books contradict each other."""
         if any(record.state != "queued" for record in self._queue):
             raise RuntimeError("entrance: a process that is not queued is in the queue")
         found = Counter(record.root for record in live)
-        if found != +self._kin:
-            raise RuntimeError(f"entrance: counted families {self._kin}, found {found}")
+        if found != +self._family_sizes:
+            raise RuntimeError(f"entrance: counted families {self._family_sizes}, found {found}")
         if self._admission is not None:
             self._admission.check_integrity(found)
 
-    def _admitting(self) -> LaunchAdmission:
+    def _admitting(self) -> PageAdmission:
         if self._admission is None:
             self._admission = self.open_admission()
         return self._admission
 
-    def _let_in(self, roots: Iterable[str]) -> None:
+    def _admit(self, roots: Iterable[str]) -> None:
         for root in roots:
             record, turn = self._records[root], self._turns.get(root)
             if turn is None:

@@ -92,7 +92,7 @@ class KeptEvents:
     def size_bytes(self) -> int:
         return self._text_bytes + self._file_bytes
 
-    def add(self, event: ProcessEvent, data: bytes) -> None:
+    def keep(self, event: ProcessEvent, data: bytes) -> None:
         if self._forgotten:
             return
         self._items.append((event, data))
@@ -120,7 +120,7 @@ class KeptEvents:
         self.total.forget(self)
         self._clear()
 
-    def take(self, process: str) -> list[tuple[ProcessEvent, bytes]]:
+    def drain(self, process: str) -> list[tuple[ProcessEvent, bytes]]:
         """Everything, after a notice when something was dropped; nothing is kept then."""
         taken = list(self._items)
         if self.dropped:

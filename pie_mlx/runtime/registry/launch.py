@@ -10,7 +10,7 @@ from pie_mlx.runtime.execution.entry import Entry, program_entry
 from pie_mlx.runtime.program.inputs import beside_the_loop, fitting_input, parse_input
 from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program
-from pie_mlx.runtime.registry.record import Record
+from pie_mlx.runtime.registry.record import ProcessRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class User:
     name: str
     admin: bool = False
 
-    def owns(self, record: Record) -> bool:
+    def owns(self, record: ProcessRecord) -> bool:
         return self.admin or record.username == self.name
 
 

@@ -214,7 +214,7 @@ def plain_lines(lines: list[LogLine]) -> list[dict[str, Any]]:
     return msgspec.to_builtins(lines)
 
 
-def record(log: OutputLog, event: ProcessEvent) -> None:
+def write_event(log: OutputLog, event: ProcessEvent) -> None:
     """Write an event to a process's log. Raises OSError."""
     match event:
         case ProcessOutput(stream=stream, text=text):

@@ -34,7 +34,7 @@ class Sink(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class Record:
+class ProcessRecord:
     """`captures` says whether standard output is kept for a client; `attached` is who is told what happens.
 
     `started_at` is Unix time. What is sent before the program runs waits in `early`, and nothing can be sent once
@@ -124,11 +124,11 @@ class Record:
         if self.attached is not None:
             self.attached.deliver(event, data)
         elif self.captures or not isinstance(event, ProcessOutput):
-            self.kept.add(event, data)
+            self.kept.keep(event, data)
 
     def attach(self, sink: Sink) -> list[tuple[ProcessEvent, bytes]]:
         """What `sink` has to be told first; from now on it is told everything. A finished process is not held."""
-        replay = self.kept.take(self.id)
+        replay = self.kept.drain(self.id)
         if self.terminal is None:
             self.attached, self.captures = sink, True
         elif not replay:
@@ -140,7 +140,7 @@ class Record:
         self.resume()
         self.attached = None
         for event, data in unsent:
-            self.kept.add(event, data)
+            self.kept.keep(event, data)
         if self.is_over:
             self.kept.end()
 
@@ -169,7 +169,7 @@ class Record:
 class ClientRelay:
     """An `McpRelay` to whoever is attached to a process at the moment."""
 
-    record: Record
+    record: ProcessRecord
 
     def servers(self) -> list[str]:
         client = self.record.attached

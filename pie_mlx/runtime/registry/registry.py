@@ -26,13 +26,12 @@ from pie_mlx.runtime.execution.outcome import Failed
 from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.program.inputs import parse_input
 from pie_mlx.runtime.program.parameters import Input
-from pie_mlx.runtime.registry.admission_queue import Entrance, LaunchAdmission
+from pie_mlx.runtime.registry.admission_queue import AdmissionQueue, PageAdmission
 from pie_mlx.runtime.registry.kept_events import TERMINAL, KeptEvents, KeptTotal
 from pie_mlx.runtime.registry.launch import Launch, User, checked_id, checked_input, checked_inputs
 from pie_mlx.runtime.registry.limits import RegistryLimits
-from pie_mlx.runtime.registry.output_log import OutputLogs
-from pie_mlx.runtime.registry.output_log import record as write_to_log
-from pie_mlx.runtime.registry.record import ClientRelay, Record, Sink
+from pie_mlx.runtime.registry.output_log import OutputLogs, write_event
+from pie_mlx.runtime.registry.record import ClientRelay, ProcessRecord, Sink
 
 STOPPED = "Engine stopped"
 
@@ -61,10 +60,10 @@ class Registry:
         self._limits = limits or RegistryLimits()
         self._logs = logs
         self._emit = emit
-        self._records: dict[str, Record] = {}
+        self._records: dict[str, ProcessRecord] = {}
         self._kept = KeptTotal(self._limits.kept_total_bytes, self._limits.kept_user_bytes)
-        self._entrance = Entrance(
-            lambda: LaunchAdmission(engine.admission_terms(), engine.endowment), self._spawn, self._limits.concurrent
+        self._admissions = AdmissionQueue(
+            lambda: PageAdmission(engine.admission_terms(), engine.endowment), self._spawn, self._limits.concurrent
         )
         self._live: Counter[str] = Counter()
         self._input_characters: Counter[str] = Counter()
@@ -75,11 +74,11 @@ class Registry:
     def logs(self) -> OutputLogs | None:
         return self._logs
 
-    def records(self, user: User, *, all: bool = False) -> list[Record]:
+    def records(self, user: User, *, all: bool = False) -> list[ProcessRecord]:
         """Processes `user` may see, oldest first; finished ones only with `all`."""
         return [record for record in self._records.values() if user.owns(record) and (all or not record.is_over)]
 
-    def find(self, process_id: str, user: User) -> Record:
+    def find(self, process_id: str, user: User) -> ProcessRecord:
         """Raises InvalidArgumentError for what is no id, ProcessError for an unknown or a foreign process."""
         record = self._records.get(checked_id(process_id))
         if record is None:
@@ -93,7 +92,9 @@ class Registry:
         record = self._records.get(process_id)
         return record is not None and not record.is_over
 
-    def admit(self, user: User, launches: Sequence[Launch], inputs: Sequence[Input] | None = None) -> list[Record]:
+    def admit(
+        self, user: User, launches: Sequence[Launch], inputs: Sequence[Input] | None = None
+    ) -> list[ProcessRecord]:
         """Register all of them, or none. Nothing runs before `begin`. `inputs` are what `checked_inputs` answered.
 
         Raises LaunchError for a program or an input that does not fit, InvalidArgumentError for a budget below 1,
@@ -101,14 +102,14 @@ class Registry:
         """
         inputs = inputs or [checked_input(launch) for launch in launches]
         for launch in launches:
-            self._entrance.check(launch.token_budget)
+            self._admissions.check(launch.token_budget)
         self._check_room(user, launches)
         admitted = [
             self._record(user, launch, parsed, str(uuid.uuid4()))
             for launch, parsed in zip(launches, inputs, strict=True)
         ]
         for record in admitted:
-            self._enter(record)
+            self._register(record)
         return admitted
 
     async def launch_at_once(self, user: User, launch: Launch, process_id: str | None = None) -> Process:
@@ -120,34 +121,34 @@ class Registry:
         (parsed,) = await checked_inputs([launch])
         self._check_room(user, [launch])
         if launch.parent is None:
-            self._entrance.check(launch.token_budget)
+            self._admissions.check(launch.token_budget)
         record = self._record(user, launch, parsed, process_id or str(uuid.uuid4()))
-        self._enter(record)
+        self._register(record)
         try:
             if record.parent is None:
-                await self._entrance.turn(record, self._tell_wait)
-            self._entrance.begin(record)
+                await self._admissions.wait_for_turn(record, self._emit_queued)
+            self._admissions.occupy_place(record)
             return await self._launch(record)
         except BaseException:
             if not record.is_over:
                 self._withdraw(record)
             raise
 
-    def begin(self, records: Iterable[Record]) -> None:
+    def begin(self, records: Iterable[ProcessRecord]) -> None:
         """Start admitted processes, or queue them. Their first event comes after this call has returned."""
         for record in records:
-            self._entrance.line_up(record)
+            self._admissions.enqueue(record)
             if record.state == "queued":
-                self._tell_wait(record)
+                self._emit_queued(record)
 
-    def add_daemon(self, user: User, launch: Launch, end: Callable[[], None]) -> Record:
+    def add_daemon(self, user: User, launch: Launch, end: Callable[[], None]) -> ProcessRecord:
         """Something that launches processes until it is terminated, which calls `end`."""
         record = self._record(user, launch, parse_input(launch.input_text), str(uuid.uuid4()))
         record.kind, record.end, record.state = "daemon", end, "running"
-        self._enter(record)
+        self._register(record)
         return record
 
-    def attach(self, record: Record, sink: Sink) -> list[tuple[ProcessEvent, bytes]]:
+    def attach(self, record: ProcessRecord, sink: Sink) -> list[tuple[ProcessEvent, bytes]]:
         """What `sink` has missed; what happens from now on is delivered to it. Nothing for who is attached already.
 
         Raises ProcessError while another one is attached.
@@ -158,12 +159,12 @@ class Registry:
             raise ProcessError("Cannot attach: already attached", hint="detach the other client first")
         return record.attach(sink)
 
-    def detach(self, record: Record, sink: Sink, unsent: Sequence[tuple[ProcessEvent, bytes]] = ()) -> None:
+    def detach(self, record: ProcessRecord, sink: Sink, unsent: Sequence[tuple[ProcessEvent, bytes]] = ()) -> None:
         """`sink` is gone, having passed on everything but `unsent`. Ignored when it was not attached."""
         if record.attached is sink or (record.is_over and unsent):
             record.detach(list(unsent))
 
-    def send(self, record: Record, message: str) -> bool:
+    def send(self, record: ProcessRecord, message: str) -> bool:
         """Queue a message for the program; False when too many wait there, or it is over."""
         waiting, limits = record.waiting_messages(), self._limits
         is_full = len(waiting) >= limits.messages or sum(waiting) + len(message) > limits.message_characters
@@ -172,7 +173,7 @@ class Registry:
         record.pass_on(message)
         return True
 
-    def check_room(self, record: Record, size_bytes: int) -> None:
+    def check_room(self, record: ProcessRecord, size_bytes: int) -> None:
         """Raises ProcessError when no further file of that size can wait for the program."""
         if record.is_over or record.session_closed:
             raise ProcessError("file refused: the program takes no more", hint="send files while it runs")
@@ -180,23 +181,23 @@ class Registry:
         mine = (other for other in self._records.values() if other.username == record.username and not other.is_over)
         self._limits.check_user_files(sum(sum(other.waiting_files()) for other in mine), size_bytes)
 
-    def send_file(self, record: Record, data: bytes) -> None:
+    def send_file(self, record: ProcessRecord, data: bytes) -> None:
         """Queue a file for the program. Raises ProcessError when there is no room for it."""
         self.check_room(record, len(data))
         record.pass_on(data)
 
-    def close_session(self, record: Record) -> None:
+    def close_session(self, record: ProcessRecord) -> None:
         """Say that nothing more will be sent: a program that waits for it gets SessionClosedError."""
         record.session_closed = True
         if record.process is not None:
             record.process.close_session()
 
-    def notice(self, record: Record, text: str) -> None:
+    def notice(self, record: ProcessRecord, text: str) -> None:
         """Tell the client of a process something about it, on its standard error."""
         if not record.is_over:
             self._deliver(record, ProcessOutput(record.id, "stderr", f"[pie] {text}\n"), b"")
 
-    def terminate(self, record: Record, reason: str = SIGNAL) -> None:
+    def terminate(self, record: ProcessRecord, reason: str = SIGNAL) -> None:
         """End a process; its last event says `reason`. Raises ProcessError when it is over."""
         if record.is_over:
             raise ProcessError("Process not found", hint="it has ended already")
@@ -212,7 +213,7 @@ class Registry:
             else:
                 self._emit(ended)
             self._deliver(record, ended, b"")
-            self._entrance.give_up(record)
+            self._admissions.release_waiter(record)
 
     def end_abandoned(self, now_seconds: float) -> None:
         """End what has waited too long for a client that is away. Called now and then, with monotonic seconds."""
@@ -229,7 +230,7 @@ class Registry:
 
     async def stop(self) -> None:
         """End everything and wait for it. Nothing starts any more."""
-        self._entrance.closed = True
+        self._admissions.closed = True
         running = [record for record in self._records.values() if not record.is_over]
         for record in running:
             self.terminate(record, STOPPED)
@@ -241,37 +242,37 @@ class Registry:
     def check_integrity(self) -> None:
         """Raises RuntimeError when the books contradict each other."""
         started = sum(_counts(record) for record in self._records.values())
-        if started != self._entrance.running:
-            raise RuntimeError(f"registry: counted {self._entrance.running} running processes, found {started}")
+        if started != self._admissions.running:
+            raise RuntimeError(f"registry: counted {self._admissions.running} running processes, found {started}")
         live = Counter(record.username for record in self._records.values() if not record.is_over)
         if live != +self._live:
             raise RuntimeError(f"registry: counted live processes {self._live}, found {live}")
         inputs = sum(len(record.input_text) for record in self._records.values())
         if inputs != self._input_characters.total():
             raise RuntimeError(f"registry: counted inputs {self._input_characters}, found {inputs}")
-        self._entrance.check_integrity(record for record in self._records.values() if not record.is_over)
+        self._admissions.check_integrity(record for record in self._records.values() if not record.is_over)
         for record in self._records.values():
             record.kept.check_integrity()
         self._kept.check_integrity(record.kept for record in self._records.values())
 
-    def _enter(self, record: Record) -> None:
+    def _register(self, record: ProcessRecord) -> None:
         self._records[record.id] = record
         self._live[record.username] += 1
         self._input_characters[record.username] += len(record.input_text)
-        self._entrance.arrive(record)
+        self._admissions.register(record)
 
-    def _withdraw(self, record: Record) -> None:
+    def _withdraw(self, record: ProcessRecord) -> None:
         """A launch that somebody waited for did not come about."""
         self._forget(record)
-        self._go(record, was_running=_counts(record))
+        self._release_place(record, was_running=_counts(record))
 
-    def _go(self, record: Record, *, was_running: bool) -> None:
+    def _release_place(self, record: ProcessRecord, *, was_running: bool) -> None:
         """A process gives back its place, and its claim."""
         self._live[record.username] -= 1
-        self._entrance.running -= was_running
-        self._entrance.leave(record)
+        self._admissions.running -= was_running
+        self._admissions.unregister(record)
 
-    def _tell_wait(self, record: Record) -> None:
+    def _emit_queued(self, record: ProcessRecord) -> None:
         self._emit(ProcessQueued(record.id, record.username, record.program.identity, record.reason))
 
     def _check_room(self, user: User, launches: Sequence[Launch]) -> None:
@@ -291,8 +292,8 @@ class Registry:
                 hint="wait until some have ended, or end them",
             )
 
-    def _record(self, user: User, launch: Launch, parsed: dict[str, object], process_id: str) -> Record:
-        return Record(
+    def _record(self, user: User, launch: Launch, parsed: dict[str, object], process_id: str) -> ProcessRecord:
+        return ProcessRecord(
             id=process_id,
             username=user.name,
             program=launch.program,
@@ -310,12 +311,12 @@ class Registry:
             entry=launch.entry,
         )
 
-    def _spawn(self, record: Record) -> None:
+    def _spawn(self, record: ProcessRecord) -> None:
         task = asyncio.create_task(self._run(record))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _run(self, record: Record) -> None:
+    async def _run(self, record: ProcessRecord) -> None:
         """Start the program and wait until all its events are out."""
         try:
             process = await self._launch(record)
@@ -331,7 +332,7 @@ class Registry:
         launch = Launch(request.program, json.dumps(request.input), parent=request.parent)
         return await self.launch_at_once(User(request.username), launch, request.process_id)
 
-    async def _launch(self, record: Record) -> Process:
+    async def _launch(self, record: ProcessRecord) -> Process:
         if self._logs is not None and record.is_logged:
             with contextlib.suppress(OSError):  # a full disk must not keep programs from running
                 record.log = self._logs.begin(record.id, record.username, record.program.identity)
@@ -353,23 +354,23 @@ class Registry:
             process.cancel(record.cancelled)
         return process
 
-    def _on_event(self, record: Record, event: ProcessEvent) -> None:
+    def _on_event(self, record: ProcessRecord, event: ProcessEvent) -> None:
         if not isinstance(event, ProcessFile | ProcessLaunched):  # a file's contents come with it in `on_file`
             self._deliver(record, event, b"")
 
-    def _deliver(self, record: Record, event: ProcessEvent, data: bytes) -> None:
+    def _deliver(self, record: ProcessRecord, event: ProcessEvent, data: bytes) -> None:
         if record.is_over:
             return
         if record.log is not None:
             with contextlib.suppress(OSError):
-                write_to_log(record.log, event)
+                write_event(record.log, event)
         record.deliver(event, data)
         for watcher in record.watchers:
             watcher(event)
         if isinstance(event, TERMINAL):
             self._finish(record, event)
 
-    def _finish(self, record: Record, event: ProcessReturned | ProcessFailed) -> None:
+    def _finish(self, record: ProcessRecord, event: ProcessReturned | ProcessFailed) -> None:
         was_running = _counts(record)
         record.finish(event)
         record.finished_seconds = time.monotonic()
@@ -377,19 +378,19 @@ class Registry:
         if record.log is not None:
             record.log.close()
         self._forget_later(record)
-        self._go(record, was_running=was_running)
+        self._release_place(record, was_running=was_running)
 
-    def _forget_later(self, record: Record) -> None:
+    def _forget_later(self, record: ProcessRecord) -> None:
         """Nobody comes back to what answered for the engine itself; all else can be attached for a while."""
         grace_seconds = self._limits.finished_grace_seconds if record.entry is None else 0.0
         asyncio.get_running_loop().call_later(grace_seconds, self._forget, record)
 
-    def _forget(self, record: Record) -> None:
+    def _forget(self, record: ProcessRecord) -> None:
         if self._records.pop(record.id, None) is not None:
             self._input_characters[record.username] -= len(record.input_text)
         record.kept.forget()
 
 
-def _counts(record: Record) -> bool:
+def _counts(record: ProcessRecord) -> bool:
     """Whether it is one of the processes that run at once."""
     return record.state == "running" and record.kind == "process"

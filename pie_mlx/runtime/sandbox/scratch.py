@@ -89,7 +89,7 @@ class Scratch:
             raise
 
 
-class Room:
+class SpaceCheck:
     """Raises ENOSPC while `is_left` denies it. That is asked once in `REFRESH_SECONDS`, less often where it is slow."""
 
     REFRESH_SECONDS = 0.2

@@ -92,7 +92,7 @@ def _check_members(members: list[zipfile.ZipInfo]) -> None:
     for member in members:
         folder = _is_folder(member)
         # The reader cuts names at a NUL; what was written there is what counts.
-        names.add(member.orig_filename.removesuffix("/") if folder else member.orig_filename, folder=folder)
+        names.check_and_add(member.orig_filename.removesuffix("/") if folder else member.orig_filename, folder=folder)
         if why := _member_problem(member):
             raise refused(member.orig_filename, why)
 

@@ -16,7 +16,7 @@ class EntryNames:
         self._folders: dict[str, str] = {}
         self._files: dict[str, str] = {}
 
-    def add(self, path: str, *, folder: bool) -> None:
+    def check_and_add(self, path: str, *, folder: bool) -> None:
         """Raises LaunchError, which names the path, for one that cannot stand beside those before it."""
         if why := path_problem(path):
             raise refused(path, why)

@@ -7,14 +7,14 @@ from typing import Self
 from pie_mlx.config.user_names import LOCAL_USER, RESERVED_USER
 from pie_mlx.errors import AuthError, ProgramOwnerError
 from pie_mlx.runtime.program.semver import Version
-from pie_mlx.runtime.store.records import Record, Records
+from pie_mlx.runtime.store.records import ProgramRecord, Records
 
 RESERVED_NAMES = frozenset({"chat", "openai", "text-completion"})
 """The programs that come with the engine. Users install nothing under these names, or under names alike."""
 
 
 @dataclass(frozen=True, slots=True)
-class Owners:
+class TrustedOwners:
     """The rule of one engine.
 
     A name means programs of the users it is looked up for and of the `trusted`. None trusts everybody: without
@@ -33,7 +33,7 @@ class Owners:
         return self.trusted is None or owner in self.trusted or owner in users
 
 
-EVERYBODY = Owners()
+EVERYBODY = TrustedOwners()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Ownership:
     """The rule, applied to what is installed. Callers hold `folders.exclusive`."""
 
     records: Records
-    rule: Owners
+    rule: TrustedOwners
 
     def meant(self, name: str, users: Collection[str], owner: str = "") -> list[Version]:
         """The versions that a name means for the users, those of `owner` where it is given.
@@ -56,7 +56,7 @@ class Ownership:
             raise untrusted(name, self._owner(name) or LOCAL_USER)
         return found
 
-    def owner_to_be(self, record: Record, *, admin: bool) -> str:
+    def owner_to_be(self, record: ProgramRecord, *, admin: bool) -> str:
         """Who will own what `record.owner` is about to install. Raises ProgramOwnerError."""
         if alike(record.name) in RESERVED_NAMES and record.owner != RESERVED_USER:
             raise _taken(record.name, RESERVED_USER)
@@ -86,7 +86,7 @@ class Ownership:
             return RESERVED_USER
         versions = self.records.version_names(name)
         found = [self.records.read(name, version) for version in versions]
-        records = [record for record in found if isinstance(record, Record)]
+        records = [record for record in found if isinstance(record, ProgramRecord)]
         if records:
             return min(records, key=lambda record: record.installed_at).owner
         return LOCAL_USER if versions else None
@@ -94,7 +94,7 @@ class Ownership:
     def _owner_of_version(self, name: str, version: str) -> str:
         """A damaged one belongs to nobody but the administrators."""
         found = self.records.read(name, version)
-        return found.owner if isinstance(found, Record) else LOCAL_USER
+        return found.owner if isinstance(found, ProgramRecord) else LOCAL_USER
 
 
 def alike(name: str) -> str:

@@ -57,7 +57,7 @@ def _header(path: str) -> zipfile.ZipInfo:
 def _check(entries: list[Entry]) -> None:
     names = EntryNames()
     for entry in entries:
-        names.add(entry.path, folder=False)
+        names.check_and_add(entry.path, folder=False)
     if len(entries) > ENTRY_LIMIT:
         raise LaunchError(f"package: more than {ENTRY_LIMIT} entries", hint="leave files out with [package] exclude")
     if sum(len(entry.data) for entry in entries) > UNPACKED_LIMIT_BYTES:

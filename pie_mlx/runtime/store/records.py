@@ -16,7 +16,7 @@ from pie_mlx.runtime.store.resolution import is_version
 RECORD_FILE = "meta.json"
 
 
-class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ProgramRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One version of one program.
 
     The hashes are blake3 in hex: of the file as it was installed, and of the manifest's text. `installed_at` is in
@@ -39,15 +39,15 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return f"{self.name}@{self.version}"
 
 
-def encode_record(record: Record) -> bytes:
+def encode_record(record: ProgramRecord) -> bytes:
     return msgspec.json.format(msgspec.json.encode(record), indent=2) + b"\n"
 
 
-def read_record(folder: Path) -> Record:
+def read_record(folder: Path) -> ProgramRecord:
     """The record in `folder`. Raises LaunchError when it is absent or damaged."""
     identity = f"{folder.parent.name}@{folder.name}"
     try:
-        record = json_struct((folder / RECORD_FILE).read_bytes(), Record)
+        record = json_struct((folder / RECORD_FILE).read_bytes(), ProgramRecord)
     except (OSError, InvalidArgumentError) as error:
         raise LaunchError(f"program '{identity}': its record is damaged: {error}", hint="install it again") from None
     if record.identity != identity:
@@ -74,26 +74,26 @@ class Records:
         repair(self.root / name)
         return [text for text in names_in(self.root / name) if is_version(text)]
 
-    def read(self, name: str, version: str) -> Record | LaunchError:
+    def read(self, name: str, version: str) -> ProgramRecord | LaunchError:
         """A record, or what is wrong with it."""
         try:
             return read_record(self.root / name / version)
         except LaunchError as error:
             return error
 
-    def readable(self) -> list[Record]:
-        return [found for found in self.all() if isinstance(found, Record)]
+    def readable(self) -> list[ProgramRecord]:
+        return [found for found in self.all() if isinstance(found, ProgramRecord)]
 
-    def all(self) -> Iterator[Record | LaunchError]:
+    def all(self) -> Iterator[ProgramRecord | LaunchError]:
         for name in sorted(names_in(self.root)):
             for version in sorted(self.versions(name)):
                 yield self.read(name, str(version))
 
-    def holds(self, record: Record) -> bool:
+    def holds(self, record: ProgramRecord) -> bool:
         """Whether exactly these contents are installed."""
         found = self.read(record.name, record.version)
         hashes = record.program_hash, record.manifest_hash
-        return isinstance(found, Record) and hashes == (found.program_hash, found.manifest_hash)
+        return isinstance(found, ProgramRecord) and hashes == (found.program_hash, found.manifest_hash)
 
     def locked(self, name: str, version: str) -> Mapping[str, str]:
         """The dependencies written down with an installed program."""

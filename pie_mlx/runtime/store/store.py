@@ -17,9 +17,9 @@ from pie_mlx.runtime.program.program import MAIN_FILE, MANIFEST_FILE, Program, c
 from pie_mlx.runtime.program.semver import Version
 from pie_mlx.runtime.store.archive import Entry
 from pie_mlx.runtime.store.folders import exclusive, names_in, write_folder
-from pie_mlx.runtime.store.owners import EVERYBODY, Owners, Ownership, alike, untrusted
+from pie_mlx.runtime.store.owners import EVERYBODY, Ownership, TrustedOwners, alike, untrusted
 from pie_mlx.runtime.store.payload import digest, kind_of, manifest_digest
-from pie_mlx.runtime.store.records import RECORD_FILE, Record, Records, encode_record, read_record
+from pie_mlx.runtime.store.records import RECORD_FILE, ProgramRecord, Records, encode_record, read_record
 from pie_mlx.runtime.store.resolution import LATEST, Versions, latest, parse_identifier, resolve
 from pie_mlx.runtime.store.source import Source, checked_source
 from pie_mlx.runtime.store.unpacked import UnpackedPrograms
@@ -31,7 +31,7 @@ PAYLOAD_FILE = "program"
 class Installed:
     """One installed version: what is written down about it, and what is launched."""
 
-    record: Record
+    record: ProgramRecord
     manifest_text: str
     program: Program
 
@@ -55,7 +55,9 @@ class ProgramStore:
     may mean; methods that look names up are given the users that they are looked up for.
     """
 
-    def __init__(self, home: Path, *, owners: Owners = EVERYBODY, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, home: Path, *, owners: TrustedOwners = EVERYBODY, clock: Callable[[], float] = time.time
+    ) -> None:
         self._root = home / "programs"
         self._records = Records(self._root)
         self._ownership = Ownership(self._records, owners)
@@ -78,7 +80,7 @@ class ProgramStore:
         for a dependency that is not there, and ProgramOwnerError for a name that belongs to somebody else.
         """
         manifest = parse_manifest(manifest_text)
-        record = Record(
+        record = ProgramRecord(
             name=manifest.name,
             version=str(manifest.version),
             kind=kind_of(payload),
@@ -163,12 +165,12 @@ class ProgramStore:
         with self._settled():
             return self._records.versions(name)
 
-    def listing(self) -> list[Record]:
+    def listing(self) -> list[ProgramRecord]:
         """Every installed version, by name and version; damaged ones are left out, see `damaged`."""
         with self._settled():
             return self._records.readable()
 
-    def manifest(self, record: Record) -> Manifest:
+    def manifest(self, record: ProgramRecord) -> Manifest:
         """The manifest of one that is listed. Raises LaunchError when it is gone or damaged."""
         try:
             text = (self._root / record.name / record.version / MANIFEST_FILE).read_bytes().decode()
@@ -281,13 +283,13 @@ class ProgramStore:
                     hint="raise the version",
                 )
 
-    def _is_same(self, record: Record, *, force: bool) -> bool:
+    def _is_same(self, record: ProgramRecord, *, force: bool) -> bool:
         """Whether these contents are installed already. Raises LaunchError when others are, and nothing is forced."""
         if self._records.folder(record.name, record.version) is None:
             return False
         if self._records.holds(record):
             return True
-        if not force and isinstance(self._records.read(record.name, record.version), Record):
+        if not force and isinstance(self._records.read(record.name, record.version), ProgramRecord):
             raise LaunchError(
                 f"Program '{record.identity}' is already installed with different contents: raise the version or"
                 " force the overwrite",
@@ -298,7 +300,7 @@ class ProgramStore:
     def _sweep(self) -> None:
         self._unpacked.sweep(lambda: {record.program_hash for record in self._records.readable()})
 
-    def _write(self, record: Record, payload: bytes, manifest_text: str) -> None:
+    def _write(self, record: ProgramRecord, payload: bytes, manifest_text: str) -> None:
         entries = [
             Entry(PAYLOAD_FILE, payload),
             Entry(MANIFEST_FILE, manifest_text.encode()),

@@ -11,8 +11,8 @@ from pie_mlx.engine.crossing import ended
 from pie_mlx.engine.host import ProcessHost
 from pie_mlx.errors import PieError, ProcessError, ProtocolError
 from pie_mlx.runtime.worker.frames.messages import (
-    NOBODY_WAITS,
-    Refusal,
+    NO_ANSWER,
+    ErrorAnswer,
     WireError,
     is_long_reply,
     pack,
@@ -25,7 +25,7 @@ USER_LIMIT_BYTES = 512 << 20
 
 
 @dataclass(slots=True, eq=False)
-class UserHoldings:
+class UserCallMemory:
     """Of one user."""
 
     username: str
@@ -39,7 +39,7 @@ class UserHoldings:
         held_bytes = self.held_bytes
         return not held_bytes or held_bytes + size_bytes <= USER_LIMIT_BYTES
 
-    def add(self, size_bytes: int) -> None:
+    def count_bytes(self, size_bytes: int) -> None:
         """Count more, or less."""
         self._all[self.username] += size_bytes
         if not self._all[self.username]:
@@ -47,13 +47,13 @@ class UserHoldings:
 
 
 @dataclass(frozen=True, slots=True)
-class Holdings:
+class CallMemory:
     """Of all users of an engine."""
 
     _held: "Counter[str]" = field(default_factory=Counter[str])
 
-    def of(self, username: str) -> UserHoldings:
-        return UserHoldings(username, self._held)
+    def of(self, username: str) -> UserCallMemory:
+        return UserCallMemory(username, self._held)
 
 
 CALLS_LIMIT = 16_384
@@ -64,10 +64,10 @@ POSTED_LIMIT, POSTED_LIMIT_BYTES = 1024, 16 << 20
 """Posted calls of one worker under way before no more frames are taken: they end by themselves."""
 
 
-class CallDesk:
+class CallDispatcher:
     """Each call becomes a task of the engine's loop, in the order of arrival (P3). Belongs to that loop.
 
-    `send` is given the answers, `done` called when a posted call is over. `holdings` are those of the program's user.
+    `send` gets the answers; `done` is called when a posted call ends. `call_memory` is that of the program's user.
     """
 
     def __init__(
@@ -75,11 +75,11 @@ class CallDesk:
         host: ProcessHost,
         send: Callable[[bytes], None],
         done: Callable[[], None],
-        holdings: UserHoldings,
+        call_memory: UserCallMemory,
     ) -> None:
         self._host = host
         self._send, self._done = send, done
-        self._holdings = holdings
+        self._call_memory = call_memory
         self._tasks: dict[int, tuple[asyncio.Task[Any], int]] = {}
         self._held_bytes = 0
         self._posted: dict[asyncio.Task[Any], int] = {}
@@ -92,10 +92,10 @@ class CallDesk:
 
     def begin(self, number: int, message: Call[Any], held_bytes: int) -> None:
         """Raises ProtocolError for the number of a call that is under way."""
-        if number in self._tasks or number < NOBODY_WAITS:
+        if number in self._tasks or number < NO_ANSWER:
             raise ProtocolError(f"call {number}: this number is in use")
         loop = asyncio.get_running_loop()
-        if number == NOBODY_WAITS:
+        if number == NO_ANSWER:
             task = loop.create_task(self._host.answer(message))
             task.add_done_callback(self._end_posted)
             self._posted[task] = held_bytes
@@ -103,16 +103,16 @@ class CallDesk:
         elif self._has_room(held_bytes):
             self._tasks[number] = (loop.create_task(self._serve(number, message)), held_bytes)
             self._held_bytes += held_bytes
-            self._holdings.add(held_bytes)
+            self._call_memory.count_bytes(held_bytes)
         else:
-            self._send(_refusal(number, self._overflow()))
+            self._send(_error_answer(number, self._overflow()))
 
     def refuse(self, number: int, error: PieError) -> None:
         """Answer a call with an error, unless nobody waits."""
-        if number > NOBODY_WAITS:
-            self._send(_refusal(number, error))
+        if number > NO_ANSWER:
+            self._send(_error_answer(number, error))
 
-    def take_back(self, number: int) -> None:
+    def cancel_call(self, number: int) -> None:
         """Cancel a call nobody waits for (E5)."""
         task = self._forget(number)
         if task is not None:
@@ -121,13 +121,13 @@ class CallDesk:
     def close(self) -> None:
         """Cancel whatever is under way."""
         for number in list(self._tasks):
-            self.take_back(number)
+            self.cancel_call(number)
         for task in self._posted:
             task.cancel()
 
     def _has_room(self, held_bytes: int) -> bool:
         fits = self._held_bytes + held_bytes <= CALLS_LIMIT_BYTES and len(self._tasks) < CALLS_LIMIT
-        return (fits or not self._tasks) and self._holdings.has_room(held_bytes)
+        return (fits or not self._tasks) and self._call_memory.has_room(held_bytes)
 
     def _overflow(self) -> ProcessError:
         held = f"{len(self._tasks)} calls with {self._held_bytes >> 20} MiB are under way"
@@ -138,7 +138,7 @@ class CallDesk:
         task, held_bytes = self._tasks.pop(number, (None, 0))
         self._held_bytes -= held_bytes
         if held_bytes:
-            self._holdings.add(-held_bytes)
+            self._call_memory.count_bytes(-held_bytes)
         return task
 
     async def _serve(self, number: int, message: Call[Any]) -> None:
@@ -150,9 +150,9 @@ class CallDesk:
             else:
                 data = pack_answer(number, reply)
         except asyncio.CancelledError:
-            data = _refusal(number, ended())
+            data = _error_answer(number, ended())
         except Exception as error:
-            data = _refusal(number, error)
+            data = _error_answer(number, error)
         if self._forget(number) is not None:  # else it was taken back
             self._send(data)
 
@@ -163,6 +163,6 @@ class CallDesk:
         self._done()
 
 
-def _refusal(number: int, failure: BaseException) -> bytes:
+def _error_answer(number: int, failure: BaseException) -> bytes:
     error = failure if isinstance(failure, PieError) else PieError(f"{type(failure).__name__}: {failure}")
-    return pack(Refusal(number, WireError.of(error)))
+    return pack(ErrorAnswer(number, WireError.of(error)))

@@ -22,20 +22,20 @@ from pie_mlx.errors import (
 )
 from pie_mlx.runtime.execution.outcome import VALUE_LIMIT_BYTES, Failed, Outcome, Returned
 from pie_mlx.runtime.execution.output_capture import StreamName, Write
-from pie_mlx.runtime.worker.call_dispatcher import CallDesk, UserHoldings
+from pie_mlx.runtime.worker.call_dispatcher import CallDispatcher, UserCallMemory
 from pie_mlx.runtime.worker.fork_server import Exit
 from pie_mlx.runtime.worker.frames.messages import (
+    CancelCall,
     Ended,
     FromWorker,
+    InvalidRequest,
+    LaunchSpec,
     Listening,
-    Misfit,
-    Order,
     Output,
     Ping,
     Pong,
     Request,
     Stop,
-    TakeBack,
     pack,
 )
 from pie_mlx.runtime.worker.limits import cpu_exceeded
@@ -60,7 +60,7 @@ FAREWELL_SECONDS = 2.0
 class Pool(Protocol):
     """Where workers come from. Methods belong to the engine's loop."""
 
-    def take(self, executor: "WorkerExecutor") -> WorkerLink:
+    def assign_worker(self, executor: "WorkerExecutor") -> WorkerLink:
         """A worker that waits for its order. Raises PieError."""
         ...
 
@@ -76,20 +76,20 @@ class Pool(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ExecutorCallbacks:
     """What an executor needs of its launcher.
 
-    `write` takes what the program prints, on any thread; `report` its outcome, on any thread. `catch_up` is called with
-    something to call, on any thread, once the launcher has seen everything handed to it so far.
+    All may be called on any thread. `write` gets what the program prints, `report` its outcome. `after_delivery` calls
+    its argument once the launcher has observed everything delivered so far.
     """
 
     write: Write
     report: Callable[[Outcome], None]
-    catch_up: Callable[[Callable[[], None]], None]
+    after_delivery: Callable[[Callable[[], None]], None]
 
 
 class WorkerExecutor:
-    """Runs the order that `make_order` answers, in one worker.
+    """Runs the order that `make_spec` answers, in one worker.
 
     `start`, `cancel` and `kill` may be called from any thread, the rest belongs to `loop`.
     """
@@ -98,23 +98,23 @@ class WorkerExecutor:
         self,
         loop: asyncio.AbstractEventLoop,
         pool: Pool,
-        make_order: Callable[[], Order],
+        make_spec: Callable[[], LaunchSpec],
         host: ProcessHost,
-        around: Surroundings,
-        holdings: UserHoldings,
+        callbacks: ExecutorCallbacks,
+        call_memory: UserCallMemory,
     ) -> None:
         self.heard_seconds = loop.time()
         """When the worker last showed that it runs its program's loop, or calls."""
         self.process_id: int | None = None
         self._loop = loop
         self._pool = pool
-        self._make_order = make_order
-        self.order: Order | None = None
+        self._make_spec = make_spec
+        self.spec: LaunchSpec | None = None
         self._host = host
-        self._around = around
-        self._holdings = holdings
+        self._callbacks = callbacks
+        self._call_memory = call_memory
         self._link: WorkerLink | None = None
-        self._desk: CallDesk | None = None
+        self._desk: CallDispatcher | None = None
         self._verdict: PieError | None = None
         self._cancelled = ""
         self._reported = False
@@ -177,13 +177,13 @@ class WorkerExecutor:
             case Request():
                 self.heard_seconds = self._loop.time()
                 self._call(frame, held_bytes)
-            case Misfit(number=number, error=error):
+            case InvalidRequest(number=number, error=error):
                 self.heard_seconds = self._loop.time()
                 if self._desk is not None:
                     self._desk.refuse(number, error)
-            case TakeBack(number=number):
+            case CancelCall(number=number):
                 if self._desk is not None:
-                    self._desk.take_back(number)
+                    self._desk.cancel_call(number)
             case Output(stream=stream, text=text):
                 self.text(stream, text)
             case Listening():
@@ -197,7 +197,7 @@ class WorkerExecutor:
         if stream == "stderr":
             self._last_text = (self._last_text + text)[-_LAST_CHARACTERS:]
         if not self._reported:
-            self._around.write(stream, text)
+            self._callbacks.write(stream, text)
 
     def broken(self, error: ProtocolError) -> None:
         self.condemn(ProtocolError(f"worker: {error.message}"))
@@ -208,17 +208,17 @@ class WorkerExecutor:
         if self._unseen_bytes > WINDOW_BYTES and self._link is not None:
             self._unseen_bytes = 0
             self._link.hold("unseen output")
-            self._around.catch_up(lambda: self._on_loop(self._caught_up))
+            self._callbacks.after_delivery(lambda: self._on_loop(self._resume_reading))
 
     def _begin(self) -> None:
         if self._cancelled:
             self._finish(Failed(ProcessCancelledError(self._cancelled)))
             return
         try:
-            self.order = self._make_order()
-            self.order = self._routed(self.order)
-            data = pack(self.order)
-            link = self._pool.take(self)
+            self.spec = self._make_spec()
+            self.spec = self._routed(self.spec)
+            data = pack(self.spec)
+            link = self._pool.assign_worker(self)
         except Exception as error:  # whatever it is: whoever launched waits for an outcome
             self._shut_proxy()
             self._pool.retire(self)
@@ -226,19 +226,19 @@ class WorkerExecutor:
             return
         self._hire(link, data)
 
-    def _hire(self, link: WorkerLink, order: bytes) -> None:
+    def _hire(self, link: WorkerLink, spec: bytes) -> None:
         self._link = link
-        if self.order is not None and self.order.route == "namespace":
+        if self.spec is not None and self.spec.route == "namespace":
             link.await_socket()
-        self._desk = CallDesk(self._host, self._answer, self._after_posted, self._holdings)
+        self._desk = CallDispatcher(self._host, self._answer, self._after_posted, self._call_memory)
         self.heard_seconds = self._loop.time()
-        link.send(order)
+        link.send(spec)
         link.attach(self)
 
-    def _routed(self, order: Order) -> Order:
+    def _routed(self, spec: LaunchSpec) -> LaunchSpec:
         """With a proxy, where that is on a port of this machine. Raises PieError."""
-        if order.route != "port":
-            return order
+        if spec.route != "port":
+            return spec
         password = new_password()
         try:
             listener = open_listener()
@@ -246,7 +246,7 @@ class WorkerExecutor:
             raise LaunchError(f"network: {error.strerror}", hint="raise the limit of open files") from None
         port: int = listener.getsockname()[1]
         self._close_proxy = self._pool.open_proxy(listener, password)
-        return msgspec.structs.replace(order, proxy_port=port, proxy_password=password)
+        return msgspec.structs.replace(spec, proxy_port=port, proxy_password=password)
 
     def _serve_proxy(self) -> None:
         """On the socket that came with the frame."""
@@ -287,7 +287,7 @@ class WorkerExecutor:
         if self._link is not None:
             self._link.send(pack(Stop(self._cancelled)))
 
-    def _caught_up(self) -> None:
+    def _resume_reading(self) -> None:
         if self._link is not None:
             self._link.release("unseen output")
 
@@ -307,7 +307,7 @@ class WorkerExecutor:
         if self._cancelled:
             outcome = Failed(ProcessCancelledError(self._cancelled))
         self._reported = True
-        self._around.report(outcome)
+        self._callbacks.report(outcome)
 
     def _part(self) -> None:
         if self._farewell is not None:
@@ -320,7 +320,7 @@ class WorkerExecutor:
             self._pool.retire(self)
 
     def _crash(self, exit: Exit) -> PieError:
-        limit_seconds = self.order.max_cpu_seconds if self.order is not None else None
+        limit_seconds = self.spec.max_cpu_seconds if self.spec is not None else None
         if limit_seconds is not None and exit.status < 0 and exit.cpu_seconds >= limit_seconds:
             return cpu_exceeded(limit_seconds)
         if not exit.forked:

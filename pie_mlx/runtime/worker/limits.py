@@ -4,7 +4,7 @@ import resource
 import sys
 
 from pie_mlx.errors import ProcessError
-from pie_mlx.runtime.worker.frames.messages import Order
+from pie_mlx.runtime.worker.frames.messages import LaunchSpec
 
 THREADS_LIMIT = 256
 """Threads of one worker: as many as have room for their stacks in the usual limit of memory."""
@@ -15,23 +15,23 @@ _UNUSED_BYTES = 64 << 30
 pages that are only read, a 512th of this."""
 
 
-def apply_limits(order: Order) -> None:
+def apply_limits(spec: LaunchSpec) -> None:
     """Bound this process. Memory has no limit on macOS, where the engine watches it from outside."""
     bound(resource.RLIMIT_CORE, 0, 0)
-    bound(resource.RLIMIT_FSIZE, order.scratch_max_bytes, order.scratch_max_bytes)
-    if order.max_open_files is not None:
-        bound(resource.RLIMIT_NOFILE, order.max_open_files, order.max_open_files)
-    if order.max_cpu_seconds is not None:
+    bound(resource.RLIMIT_FSIZE, spec.scratch_max_bytes, spec.scratch_max_bytes)
+    if spec.max_open_files is not None:
+        bound(resource.RLIMIT_NOFILE, spec.max_open_files, spec.max_open_files)
+    if spec.max_cpu_seconds is not None:
         # The first ends the program by a signal it could catch, the second does not ask.
-        bound(resource.RLIMIT_CPU, order.max_cpu_seconds, order.max_cpu_seconds + 1)
-    if order.route == "namespace":
+        bound(resource.RLIMIT_CPU, spec.max_cpu_seconds, spec.max_cpu_seconds + 1)
+    if spec.route == "namespace":
         # Counted per user and namespace, this binds a worker that has one of its own, unless root runs it.
         bound(resource.RLIMIT_NPROC, THREADS_LIMIT, THREADS_LIMIT)
-    if order.max_memory_bytes is not None and sys.platform == "linux":
+    if spec.max_memory_bytes is not None and sys.platform == "linux":
         mapped, writable = _mapped_bytes()
-        limit = writable + order.max_memory_bytes
+        limit = writable + spec.max_memory_bytes
         bound(resource.RLIMIT_DATA, limit, limit + _RESERVE_BYTES)
-        addresses = mapped + order.max_memory_bytes + _UNUSED_BYTES
+        addresses = mapped + spec.max_memory_bytes + _UNUSED_BYTES
         bound(resource.RLIMIT_AS, addresses, addresses)
 
 

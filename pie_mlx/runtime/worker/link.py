@@ -15,7 +15,7 @@ from pie_mlx.runtime.execution.output_capture import StreamName
 from pie_mlx.runtime.worker.fork_server import close_all
 from pie_mlx.runtime.worker.frames.messages import FromWorker
 from pie_mlx.runtime.worker.frames.reader import READ_BYTES, LongFrame, WorkerFrames
-from pie_mlx.runtime.worker.frames.receive_budget import STALL_SECONDS, FrameRoom
+from pie_mlx.runtime.worker.frames.receive_budget import STALL_SECONDS, ReceiveBudget
 
 T = TypeVar("T")
 
@@ -55,11 +55,11 @@ class WorkerLink:
     Making one raises OSError where no more files can be opened.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, number: int, room: FrameRoom) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, number: int, receive_budget: ReceiveBudget) -> None:
         self.number = number
         self._loop = loop
-        self._room = room
-        self._has_room = False
+        self._receive_budget = receive_budget
+        self._has_reserved = False
         self._decoding: asyncio.Task[None] | None = None
         self._drained: Callable[[], None] | None = None
         self._unsaid_bytes = 0
@@ -157,7 +157,7 @@ class WorkerLink:
                 self._loop.remove_reader(self._socket)
                 self._loop.remove_writer(self._socket)
             self._socket.close()
-        self._leave_room()
+        self._release_room()
         for pipe in self._pipes.values():
             pipe.close()
         if (unused := self.take_socket()) is not None:
@@ -247,19 +247,19 @@ class WorkerLink:
         count = 0
         while self._receiver is not None and self._decoding is None and count != limit:
             try:
-                frame = self._frames.take()
+                frame = self._frames.next_frame()
             except ProtocolError as error:
                 self._break(error)
                 break
             if frame is None:
-                self._seek_room()
+                self._reserve_room()
                 break
             count += 1
             if isinstance(frame, LongFrame):
                 self.hold("decoding")
                 self._decoding = self._loop.create_task(self._decode(frame, self._receiver))
             else:
-                self._leave_room()
+                self._release_room()
                 self._receiver.frame(frame, self._frames.held_bytes)
         return count
 
@@ -275,7 +275,7 @@ class WorkerLink:
             raise
         finally:
             self._decoding = None
-            self._leave_room()
+            self._release_room()
             self.release("decoding")
             if self._drained is not None:
                 self._take_rest()
@@ -284,30 +284,32 @@ class WorkerLink:
 
     def _break(self, error: ProtocolError) -> None:
         receiver, self._receiver = self._receiver, None
-        self._leave_room()
+        self._release_room()
         if not self._closed:
             self._loop.remove_reader(self._socket)
         if receiver is not None:
             receiver.broken(error)
 
-    def _seek_room(self) -> None:
+    def _reserve_room(self) -> None:
         """A long frame has begun to come: the rest of it is read once there is room for all of it."""
         size_bytes = self._frames.awaited_bytes
-        if size_bytes > ROOMY_BYTES and not self._has_room:
-            self._has_room = True
+        if size_bytes > ROOMY_BYTES and not self._has_reserved:
+            self._has_reserved = True
             stalled = ProtocolError(f"frame of {size_bytes} bytes: it has not come within {STALL_SECONDS:g} s")
             release = partial(self.release, "no room")
-            if not self._room.enter(self.number, size_bytes, go_on=release, give_up=partial(self._break, stalled)):
+            if not self._receive_budget.reserve(
+                self.number, size_bytes, go_on=release, give_up=partial(self._break, stalled)
+            ):
                 self.hold("no room")
 
-    def _leave_room(self) -> None:
-        if self._has_room:
-            self._has_room = False
-            self._room.leave(self.number)
+    def _release_room(self) -> None:
+        if self._has_reserved:
+            self._has_reserved = False
+            self._receive_budget.release(self.number)
 
     def _tell_consumed(self) -> None:
         """Not in the middle of a long frame: it is read to its end, because others may wait for its room."""
-        if self._receiver is not None and not self._has_room:
+        if self._receiver is not None and not self._has_reserved:
             count, self._unsaid_bytes = self._unsaid_bytes, 0
             self._receiver.consumed(count)
 

@@ -18,7 +18,7 @@ from pie_mlx.files import disk_hint
 from pie_mlx.open_files import raise_limit
 from pie_mlx.runtime.execution.output_capture import StreamName, Write, real_stream
 from pie_mlx.runtime.execution.process import Report
-from pie_mlx.runtime.execution.process_events import Outlet
+from pie_mlx.runtime.execution.process_events import ProcessEventQueue
 from pie_mlx.runtime.file_tree import remove_tree
 from pie_mlx.runtime.network.allowed_hosts import AllowedHosts
 from pie_mlx.runtime.network.gateway import Gateway
@@ -26,16 +26,16 @@ from pie_mlx.runtime.network.settings import NetworkSettings
 from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program
 from pie_mlx.runtime.sandbox.probe import probe_network, probe_sandbox
-from pie_mlx.runtime.worker.call_dispatcher import Holdings
-from pie_mlx.runtime.worker.executor import Surroundings, WorkerExecutor
+from pie_mlx.runtime.worker.call_dispatcher import CallMemory
+from pie_mlx.runtime.worker.executor import ExecutorCallbacks, WorkerExecutor
 from pie_mlx.runtime.worker.fork_server import Exit, ForkServer
-from pie_mlx.runtime.worker.frames.messages import Order, Source
-from pie_mlx.runtime.worker.frames.receive_budget import FrameRoom
+from pie_mlx.runtime.worker.frames.messages import LaunchSpec, Source
+from pie_mlx.runtime.worker.frames.receive_budget import ReceiveBudget
 from pie_mlx.runtime.worker.link import WorkerLink
 from pie_mlx.runtime.worker.proxy_route import Route, authorization
 from pie_mlx.runtime.worker.settings import WorkerSettings
 from pie_mlx.runtime.worker.watch.threads import ThreadWatch
-from pie_mlx.runtime.worker.watch.watchdog import Watch
+from pie_mlx.runtime.worker.watch.watchdog import Watchdog
 from pie_mlx.runtime.worker.workspaces import TemporaryRoot, scratch_directory, sweep
 
 REFILL_SECONDS = 0.02
@@ -91,8 +91,8 @@ class WorkerPool:
         self._route: Route = route
         self._gateway = Gateway(settings.network or NetworkSettings(()))
         self._numbers = itertools.count(1)
-        self._room = FrameRoom(loop)
-        self._holdings = Holdings()
+        self._receive_budget = ReceiveBudget(loop)
+        self._call_memory = CallMemory()
         self._running: dict[int, WorkerExecutor] = {}
         self._idle: dict[int, WorkerLink] = {}
         self._process_ids: dict[int, int] = {}
@@ -101,7 +101,7 @@ class WorkerPool:
         raise_limit()
         self._root = TemporaryRoot()
         self._server = self._start_server()
-        self._watches = (Watch(loop, settings, self._running), ThreadWatch(loop, self._running))
+        self._watches = (Watchdog(loop, settings, self._running), ThreadWatch(loop, self._running))
         loop.call_soon_threadsafe(self._open)
 
     @property
@@ -128,7 +128,7 @@ class WorkerPool:
         input: Input,
         username: str,
         host: ProcessHost,
-        outlet: Outlet,
+        event_queue: ProcessEventQueue,
         write: Write | None,
         report: Report,
     ) -> WorkerExecutor:
@@ -136,9 +136,9 @@ class WorkerPool:
 
         With `write` None, what it prints goes to the streams of this interpreter.
         """
-        order = partial(self._order, program, input, username)
-        around = Surroundings(write or _to_own_stream, report, outlet.catch_up)
-        return WorkerExecutor(self._loop, self, order, host, around, self._holdings.of(username))
+        spec = partial(self._launch_spec, program, input, username)
+        callbacks = ExecutorCallbacks(write or _to_own_stream, report, event_queue.after_delivery)
+        return WorkerExecutor(self._loop, self, spec, host, callbacks, self._call_memory.of(username))
 
     async def stop(self) -> None:
         """Kill every worker and wait until all are gone. Idempotent."""
@@ -157,7 +157,7 @@ class WorkerPool:
             link.close()
         self._root.remove()
 
-    def take(self, executor: WorkerExecutor) -> WorkerLink:
+    def assign_worker(self, executor: WorkerExecutor) -> WorkerLink:
         """A worker that waits for its order. Raises EngineStoppedError and LaunchError."""
         if self._stopped:
             raise EngineStoppedError("engine: it has stopped", hint="start another engine")
@@ -183,9 +183,9 @@ class WorkerPool:
 
     def retire(self, executor: WorkerExecutor) -> None:
         """The worker has exited or there never was one: nothing uses the directory of its order any more."""
-        order = executor.order
-        if order is not None and not order.lasting and not self._stopped:
-            self._loop.run_in_executor(None, remove_tree, order.workspace)
+        spec = executor.spec
+        if spec is not None and not spec.lasting and not self._stopped:
+            self._loop.run_in_executor(None, remove_tree, spec.workspace)
 
     def _open(self) -> None:
         self._loop.run_in_executor(None, sweep, self._root.path.parent)
@@ -212,7 +212,7 @@ class WorkerPool:
 
     def _fork(self) -> WorkerLink:
         try:
-            link = WorkerLink(self._loop, next(self._numbers), self._room)
+            link = WorkerLink(self._loop, next(self._numbers), self._receive_budget)
         except OSError as error:
             raise LaunchError(f"worker: {error.strerror}", hint="raise the limit of open files (ulimit -n)") from None
         self._server.fork(link.number, link.hand_over(), isolated=self._route == "namespace")
@@ -253,7 +253,7 @@ class WorkerPool:
         for number in [*self._running, *self._idle]:
             self._exited(number, Exit(-9, 0.0))
 
-    def _order(self, program: Program, input: Input, username: str) -> Order:
+    def _launch_spec(self, program: Program, input: Input, username: str) -> LaunchSpec:
         lasting = self._settings.scratch_directory is not None
         source, input_text = _source(program), json.dumps(input)
         workspace = self._workspace(username, program.name_for(username))
@@ -261,7 +261,7 @@ class WorkerPool:
         if lasting:
             environment["PIE_SCRATCH"] = str(workspace)
         limits = self._settings
-        return Order(
+        return LaunchSpec(
             identity=program.identity,
             source=source,
             entry=program.manifest.runtime.entry,

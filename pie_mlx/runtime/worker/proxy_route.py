@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.worker.frames.messages import Order
+from pie_mlx.runtime.worker.frames.messages import LaunchSpec
 
 Route = Literal["closed", "namespace", "port"]
 """Programs reach nothing; or a proxy in a network of their own (Linux); or one on a port of this machine."""
 
-Listener = socket.socket | OSError | None
+ProxyListener = socket.socket | OSError | None
 
 _USER = "pie"
 _HOST = "127.0.0.1"
@@ -58,20 +58,20 @@ def leave_network() -> socket.socket | OSError:
         return error
 
 
-def take_route(order: Order, listener: Listener, hand_over: Callable[[socket.socket], None]) -> int | None:
+def set_up_route(spec: LaunchSpec, listener: ProxyListener, hand_over: Callable[[socket.socket], None]) -> int | None:
     """Make the proxy reachable for this process, and say so in its environment. Answers its port, None without one.
 
     `hand_over` gives the listener that `leave_network` answered to the engine. Raises LaunchError.
     """
-    if order.route == "closed":
+    if spec.route == "closed":
         if sys.platform == "darwin":
             # Otherwise urllib asks the system for its proxies, in a library that a forked process must not use.
             os.environ["no_proxy"] = "*"
         return None
-    port = order.proxy_port
-    if order.route == "namespace":
+    port = spec.proxy_port
+    if spec.route == "namespace":
         port = _given(listener, hand_over)
-    os.environ.update(proxy_variables(port, order.proxy_password))
+    os.environ.update(proxy_variables(port, spec.proxy_password))
     return port
 
 
@@ -90,7 +90,7 @@ def proxy_variables(port: int, password: str) -> dict[str, str]:
     return proxies | {"NO_PROXY": "", "no_proxy": ""}
 
 
-def _given(listener: Listener, hand_over: Callable[[socket.socket], None]) -> int:
+def _given(listener: ProxyListener, hand_over: Callable[[socket.socket], None]) -> int:
     """The port of a listener that is the engine's now."""
     if not isinstance(listener, socket.socket):
         raise LaunchError(

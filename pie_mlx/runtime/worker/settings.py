@@ -6,7 +6,7 @@ from typing import Literal
 from pie_mlx.runtime.network.settings import NetworkSettings
 
 Isolation = Literal["inline", "process"]
-SandboxWish = Literal["required", "best-effort", "off"]
+SandboxMode = Literal["required", "best-effort", "off"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class WorkerSettings:
     a launch at any time. `network` is what programs reach over HTTP; None: nothing.
     """
 
-    sandbox: SandboxWish = "best-effort"
+    sandbox: SandboxMode = "best-effort"
     scratch_directory: str | None = None
     scratch_max_bytes: int = 1 << 30
     max_memory_bytes: int | None = 2 << 30

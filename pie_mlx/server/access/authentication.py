@@ -36,7 +36,7 @@ def new_token() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Doorkeeper:
+class Authenticator:
     """What all connections are checked against. `keys` None: authentication is off. Times are monotonic seconds."""
 
     token: str
@@ -59,8 +59,8 @@ class _Challenge:
 class Identity:
     """The state of one connection. `trusted` connections (the Unix socket) need no key and have admin rights."""
 
-    def __init__(self, doorkeeper: Doorkeeper, *, trusted: str | None = None) -> None:
-        self._doorkeeper = doorkeeper
+    def __init__(self, authenticator: Authenticator, *, trusted: str | None = None) -> None:
+        self._authenticator = authenticator
         self._trusted = trusted is not None
         self._challenge: _Challenge | None = None
         self._by_token = False
@@ -70,7 +70,7 @@ class Identity:
         self.user: User | None = None
         if trusted is not None:
             self.user = User(trusted, admin=True)
-        elif doorkeeper.keys is None:
+        elif authenticator.keys is None:
             self.user = User("local")
 
     def identify(self, username: str) -> str:
@@ -80,7 +80,7 @@ class Identity:
         """
         if problem := user_name_problem(username):
             raise self._failure(problem, "choose another name")
-        keys = self._doorkeeper.keys
+        keys = self._authenticator.keys
         if self._trusted or keys is None:
             self.user = User(username, admin=self._trusted or self._by_token)
             return DISABLED
@@ -88,13 +88,13 @@ class Identity:
             raise AuthError(f"Already authenticated as '{self.user.name}'", hint="open another connection")
         self.claimed = username
         secret = secrets.token_bytes(CHALLENGE_BYTES)
-        until_seconds = self._doorkeeper.clock() + self._doorkeeper.challenge_seconds
+        until_seconds = self._authenticator.clock() + self._authenticator.challenge_seconds
         self._challenge = _Challenge(username, secret, until_seconds)
         return base64.b64encode(secret).decode()
 
     def show_engine(self, nonce: str) -> str:
         """The engine's public key and its signature of a nonce, as JSON. Raises AuthError."""
-        engine_key = self._doorkeeper.engine_key
+        engine_key = self._authenticator.engine_key
         if engine_key is None:
             raise AuthError("the engine asks for no keys and has none", hint="send auth_identify")
         try:
@@ -112,8 +112,8 @@ class Identity:
         Raises AuthError; the challenge is gone in any case.
         """
         challenge, self._challenge = self._challenge, None
-        keys = self._doorkeeper.keys
-        if challenge is None or keys is None or challenge.until_seconds < self._doorkeeper.clock():
+        keys = self._authenticator.keys
+        if challenge is None or keys is None or challenge.until_seconds < self._authenticator.clock():
             raise self._failure("No pending authentication", "send auth_identify first")
         try:
             raw = base64.b64decode(signature, validate=True)
@@ -124,11 +124,11 @@ class Identity:
         self.user = User(challenge.username)
         return AUTHENTICATED
 
-    def take_token(self, token: str, username: str | None) -> str:
+    def authenticate_by_token(self, token: str, username: str | None) -> str:
         """Raises AuthError for a wrong token; whoever asks delays the answer."""
         if self._by_token:
             return "Already authenticated"
-        if not self._doorkeeper.is_token(token):
+        if not self._authenticator.is_token(token):
             raise self._failure("Invalid token", "the token is new at each start of the engine")
         if username is not None and (problem := user_name_problem(username)):
             raise self._failure(problem, "choose another name")
@@ -137,8 +137,8 @@ class Identity:
         return AUTHENTICATED
 
     def _messages(self, challenge: _Challenge) -> Iterator[bytes]:
-        if self._doorkeeper.engine_key is not None:
-            yield login_message(self._doorkeeper.engine_key.public, challenge.secret, challenge.username)
+        if self._authenticator.engine_key is not None:
+            yield login_message(self._authenticator.engine_key.public, challenge.secret, challenge.username)
         yield challenge.secret
 
     def _failure(self, what: str, hint: str) -> AuthError:

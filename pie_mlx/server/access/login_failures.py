@@ -24,7 +24,7 @@ class _Counts:
     clock: Callable[[], float]
     _times: OrderedDict[Hashable, deque[float]] = field(default_factory=OrderedDict[Hashable, deque[float]])
 
-    def add(self, key: Hashable) -> None:
+    def count_failure(self, key: Hashable) -> None:
         times = self._times.pop(key, None) or deque(maxlen=self.limit)
         times.append(self.clock())
         self._times[key] = times
@@ -36,19 +36,19 @@ class _Counts:
         return times is not None and len(times) == self.limit and times[0] >= self.clock() - WINDOW_SECONDS
 
 
-class Failures:
+class LoginFailures:
     """By user and address, and by address alone. `clock` gives monotonic seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._users = _Counts(USER_LIMIT, clock)
         self._networks = _Counts(NETWORK_LIMIT, clock)
 
-    def add(self, user: str, address: str) -> None:
+    def count_failure(self, user: str, address: str) -> None:
         network = _network(address)
-        self._users.add((user, network))
-        self._networks.add(network)
+        self._users.count_failure((user, network))
+        self._networks.count_failure(network)
 
-    def are_many(self, user: str, address: str) -> bool:
+    def exceed_limit(self, user: str, address: str) -> bool:
         """Whether a connection that fails as this user once more is closed at once."""
         return self._users.is_full((user, _network(address)))
 

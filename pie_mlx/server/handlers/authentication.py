@@ -43,7 +43,7 @@ async def prove(connection: Connection, request: AuthProve) -> str:
 async def by_token(connection: Connection, request: AuthByToken) -> str | None:
     try:
         with _counted(connection):
-            return connection.identity.take_token(request.token, request.username)
+            return connection.identity.authenticate_by_token(request.token, request.username)
     except AuthError as error:
         connection.spawn(_refuse_late(error), request)
         return None
@@ -62,8 +62,8 @@ def _counted(connection: Connection) -> Generator[None]:
     try:
         yield
     except AuthError:
-        failures.add(identity.claimed, connection.address)
-        if failures.are_many(identity.claimed, connection.address):
+        failures.count_failure(identity.claimed, connection.address)
+        if failures.exceed_limit(identity.claimed, connection.address):
             identity.failures = max(identity.failures, connection.service.settings.failures)
         raise
 

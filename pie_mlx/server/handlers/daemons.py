@@ -28,7 +28,7 @@ async def launch_daemon(connection: Connection, request: LaunchDaemon) -> str:
     if sum(record.username == user.name for record in running) >= DAEMONS:
         raise AdmissionError(f"{DAEMONS} daemons of user '{user.name}' are running", hint="end one of them")
     entered = await asyncio.to_thread(served, program)
-    daemon = Daemon.bind(service.registry, service.settings, service.doorkeeper, user, entered, given, request.port)
+    daemon = Daemon.bind(service.registry, service.settings, service.authenticator, user, entered, given, request.port)
     service.registry.add_daemon(user, Launch(program, request.input), daemon.end)
     daemon.start()
     if service.settings.authentication:

@@ -17,7 +17,7 @@ async def transfer_file(connection: Connection, chunk: TransferFile) -> None:
     try:
         if chunk.chunk_index == 0:
             registry.check_room(record, len(chunk.chunk_data))
-        data = connection.files.add(chunk)
+        data = connection.files.add_chunk(chunk)
         if data is not None:
             registry.send_file(record, data)
     except ProtocolError as error:

@@ -9,7 +9,7 @@ import msgspec
 from pie_mlx.engine import inspection
 from pie_mlx.errors import InvalidArgumentError, PieError, ProcessError
 from pie_mlx.runtime.program.program import Program
-from pie_mlx.runtime.registry import Launch, Record, Row, checked_inputs, row
+from pie_mlx.runtime.registry import Launch, ProcessRecord, ProcessRow, checked_inputs, row_of
 from pie_mlx.server.frames import (
     AttachProcess,
     CloseSession,
@@ -126,14 +126,14 @@ async def find_program(connection: Connection, inferlet: str) -> Program:
     return installed.program
 
 
-async def rows(connection: Connection, *, all: bool = False) -> list[Row]:
+async def rows(connection: Connection, *, all: bool = False) -> list[ProcessRow]:
     """What the user may see, oldest first."""
     service = connection.service
     statuses = await service.engine.consult(inspection.process_statuses)
-    return [row(record, statuses.get(record.id)) for record in service.registry.records(connection.user, all=all)]
+    return [row_of(record, statuses.get(record.id)) for record in service.registry.records(connection.user, all=all)]
 
 
-def _running(connection: Connection, process_id: str) -> Record:
+def _running(connection: Connection, process_id: str) -> ProcessRecord:
     record = connection.service.registry.find(process_id, connection.user)
     if record.state != "running":
         raise ProcessError(f"process {record.id}: it is {record.state}", hint="only a running process has contexts")

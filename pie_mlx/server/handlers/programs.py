@@ -24,11 +24,11 @@ async def check_program(connection: Connection, request: CheckProgram) -> str:
 
 @handles(AddProgram)
 async def add_program(connection: Connection, request: AddProgram) -> str | None:
-    payload = await connection.programs.add(request)
+    payload = await connection.programs.add_chunk(request)
     if payload is None:
         return None
     async with connection.service.installing:
-        return await _take(connection, request, payload)
+        return await _store_program(connection, request, payload)
 
 
 @handles(RemoveProgram)
@@ -43,7 +43,7 @@ async def remove_program(connection: Connection, request: RemoveProgram) -> str:
     return f"Program {', '.join(removed)} removed"
 
 
-async def _take(connection: Connection, request: AddProgram, payload: bytes) -> str:
+async def _store_program(connection: Connection, request: AddProgram, payload: bytes) -> str:
     programs = connection.service.programs
     if not request.keep:
         program = await asyncio.to_thread(programs.unpack, payload, request.manifest, connection.user.name)

@@ -10,7 +10,7 @@ import msgspec
 import pie_mlx
 from pie_mlx.engine import inspection
 from pie_mlx.errors import InvalidArgumentError, ProcessError
-from pie_mlx.runtime.registry import OutputLogs, checked_id, result
+from pie_mlx.runtime.registry import OutputLogs, checked_id, result_of
 from pie_mlx.runtime.registry.output_log import plain_lines
 from pie_mlx.server.frames import (
     VALUE_LIMIT_BYTES,
@@ -110,7 +110,7 @@ async def model_status(connection: Connection, options: NoOptions) -> dict[str, 
         "adapter_bytes": await service.engine.consult(lambda services: services.adapters.size_bytes),
         **msgspec.structs.asdict(market),
     }
-    return service.board.model_status(name) | {f"{name}.{key}": value for key, value in ours.items()}
+    return service.totals.model_status(name) | {f"{name}.{key}": value for key, value in ours.items()}
 
 
 @_answers("engine_info")
@@ -189,7 +189,7 @@ def _logs(connection: Connection) -> OutputLogs:
 @_answers("process_result", ProcessOptions)
 async def process_result(connection: Connection, options: ProcessOptions) -> dict[str, object]:
     record = connection.service.registry.find(options.process_id, connection.user)
-    return cast("dict[str, object]", msgspec.to_builtins(result(record)))
+    return cast("dict[str, object]", msgspec.to_builtins(result_of(record)))
 
 
 @_answers("programs", ProgramsOptions)

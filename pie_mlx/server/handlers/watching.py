@@ -11,7 +11,7 @@ from pie_mlx.server.handlers.base import handles
 from pie_mlx.server.handlers.processes import rows
 from pie_mlx.server.session.connection import Connection
 from pie_mlx.server.watching.feed import Watcher
-from pie_mlx.server.watching.process_history import RosterRow
+from pie_mlx.server.watching.process_history import HistoryRow
 
 
 @handles(WatchEvents)
@@ -36,7 +36,7 @@ async def unwatch(connection: Connection, request: UnwatchEvents) -> str:
 def _snapshot(sequence: int, state: dict[str, object]) -> bytes:
     """As JSON, without the tallies of those that ended or were launched first where all of them do not fit."""
     data = msgspec.json.encode({"sequence": sequence, "state": state})
-    while len(data) > VALUE_LIMIT_BYTES and (ran := cast("list[RosterRow]", state["ran"])):
+    while len(data) > VALUE_LIMIT_BYTES and (ran := cast("list[HistoryRow]", state["ran"])):
         state["ran"] = ran[len(ran) // 2 + 1 :]
         data = msgspec.json.encode({"sequence": sequence, "state": state})
     return data
@@ -49,7 +49,7 @@ async def _state(connection: Connection) -> tuple[dict[str, object], int]:
     than one that is not told.
     """
     service = connection.service
-    sequence, totals, ran = service.feed.sequence, service.board.totals(), service.roster.rows(connection.user)
+    sequence, totals, ran = service.feed.sequence, service.totals.snapshot(), service.history.rows(connection.user)
     processes = await rows(connection)
     visible = {process.id for process in processes}
     contexts = [item for item in await service.engine.consult(inspection.context_statuses) if item.process in visible]
@@ -70,6 +70,6 @@ async def _state(connection: Connection) -> tuple[dict[str, object], int]:
         "page_size": await service.engine.consult(inspection.page_size),
         "market": await service.engine.consult(inspection.market_status),
         "pages": await service.engine.page_usage(),
-        "status": service.board.model_status(service.model),
+        "status": service.totals.model_status(service.model),
     }
     return state, sequence

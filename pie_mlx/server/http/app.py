@@ -38,7 +38,7 @@ def http_app(service: Service) -> ASGIApp:
 
     async def metrics(request: Request) -> Response:
         del request
-        service.board.pages = await service.engine.page_usage()
+        service.totals.pages = await service.engine.page_usage()
         return Response(metrics_text(service), headers={"content-type": CONTENT_TYPE})
 
     async def versions(request: Request) -> Response:
@@ -102,7 +102,7 @@ class Guard:
             refusal = check_host(headers.get("host"), settings.host)
         if refusal is None and settings.authentication and not is_local and scope["path"] != HEALTH_PATH:
             refusal = check_token(
-                headers.get("authorization"), self._service.doorkeeper.is_token, "the engine's internal token"
+                headers.get("authorization"), self._service.authenticator.is_token, "the engine's internal token"
             )
         return refusal
 

@@ -12,14 +12,14 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.daemon import Exchange
+from pie_mlx.runtime.daemon import HttpExchange
 from pie_mlx.runtime.execution.outcome import Outcome
 from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.program.manifest import HANDLER
 from pie_mlx.runtime.program.parameters import Input
 from pie_mlx.runtime.program.program import Program, handles_requests
 from pie_mlx.runtime.registry import Launch, Registry, User
-from pie_mlx.server.access.authentication import Doorkeeper, new_token
+from pie_mlx.server.access.authentication import Authenticator, new_token
 from pie_mlx.server.access.request_checks import check_host, check_page, check_token
 from pie_mlx.server.http.process_app import ProcessApp
 from pie_mlx.server.settings import ServerSettings
@@ -51,7 +51,7 @@ class Daemon:
 
     registry: Registry
     settings: ServerSettings
-    doorkeeper: Doorkeeper
+    authenticator: Authenticator
     user: User
     program: Program
     input: Input
@@ -66,7 +66,7 @@ class Daemon:
     def bind(
         registry: Registry,
         settings: ServerSettings,
-        doorkeeper: Doorkeeper,
+        authenticator: Authenticator,
         user: User,
         program: Program,
         input: Input,
@@ -75,7 +75,7 @@ class Daemon:
         """Raises ConfigError for a port in use."""
         bound = bind_tcp(HOST, port)
         listen(bound, HOST, port)
-        return Daemon(registry, settings, doorkeeper, user, program, input, bound)
+        return Daemon(registry, settings, authenticator, user, program, input, bound)
 
     def start(self) -> None:
         config = uvicorn.Config(
@@ -108,9 +108,9 @@ class Daemon:
             process.cancel()
 
     def _is_token(self, given: str) -> bool:
-        return self.doorkeeper.is_token(given) or Doorkeeper(self.token).is_token(given)
+        return self.authenticator.is_token(given) or Authenticator(self.token).is_token(given)
 
-    async def _launch(self, exchange: Exchange) -> Process:
+    async def _launch(self, exchange: HttpExchange) -> Process:
         launch = Launch(self.program, json.dumps(self.input), captures=False, http=exchange)
         process = await self.registry.launch_at_once(self.user, launch)
         ending = asyncio.create_task(process.outcome())

@@ -26,20 +26,20 @@ class _ServiceCollector(Collector):
         self._service = service
 
     def collect(self) -> Iterator[Metric]:
-        board, service = self._service.board, self._service
-        yield _counter("pie_batches", "Batches run", board.batches)
-        yield _counter("pie_tokens", "Tokens computed", board.tokens)
-        yield _counter("pie_cached_tokens", "Tokens attached from the prefix cache", board.attached_tokens)
-        yield _counter("pie_passes", "Forward passes completed", board.requests)
-        yield _counter("pie_batch_seconds", "Seconds spent in batches", board.batch_seconds)
-        yield _counter("pie_processes_launched", "Processes launched", board.launched)
-        yield _counter("pie_processes_returned", "Processes that returned", board.returned)
-        yield _counter("pie_processes_failed", "Processes that failed or were ended", board.failed)
+        totals, service = self._service.totals, self._service
+        yield _counter("pie_batches", "Batches run", totals.batches)
+        yield _counter("pie_tokens", "Tokens computed", totals.tokens)
+        yield _counter("pie_cached_tokens", "Tokens attached from the prefix cache", totals.attached_tokens)
+        yield _counter("pie_passes", "Forward passes completed", totals.requests)
+        yield _counter("pie_batch_seconds", "Seconds spent in batches", totals.batch_seconds)
+        yield _counter("pie_processes_launched", "Processes launched", totals.launched)
+        yield _counter("pie_processes_returned", "Processes that returned", totals.returned)
+        yield _counter("pie_processes_failed", "Processes that failed or were ended", totals.failed)
         yield _counter("pie_frames_refused", "Frames that were none of the protocol", service.refused_frames)
         yield _counter("pie_signals_ignored", "Messages and files for nobody who takes them", service.ignored_signals)
         yield _gauge("pie_connections", "Open connections", len(service.connections))
-        yield _gauge("pie_contexts_waiting", "Contexts left out of the latest batch", board.waiting)
-        yield _gauge("pie_clearing_price", "Credits per page and tick", board.price)
+        yield _gauge("pie_contexts_waiting", "Contexts left out of the latest batch", totals.waiting)
+        yield _gauge("pie_clearing_price", "Credits per page and tick", totals.price)
         yield _pages(self._service)
         yield _processes(self._service)
 
@@ -54,7 +54,7 @@ def _gauge(name: str, help: str, value: float) -> Metric:
 
 def _pages(service: Service) -> Metric:
     family = GaugeMetricFamily("pie_pages", "Pages of the pool", labels=["state"])
-    usage = service.board.pages
+    usage = service.totals.pages
     for state, value in (("used", usage.used), ("cached", usage.cached), ("free", usage.free)):
         family.add_metric([state], value)
     return family

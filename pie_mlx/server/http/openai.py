@@ -3,7 +3,7 @@
 import json
 
 from pie_mlx.config.user_names import RESERVED_USER
-from pie_mlx.runtime.daemon import Exchange, Resident, SharedLoop, builtin_program
+from pie_mlx.runtime.daemon import HttpExchange, ResidentProgram, SharedLoop, builtin_program
 from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.registry import Launch, User
 from pie_mlx.server.http.process_app import ProcessApp
@@ -17,10 +17,10 @@ def openai_app(service: Service) -> ProcessApp:
     loop = SharedLoop("pie-openai")
     service.closers.append(loop.close)
     program = builtin_program("openai")
-    resident = Resident(program, loop)
+    resident = ResidentProgram(program, loop)
     user = User(RESERVED_USER) if service.settings.authentication else ANYBODY
 
-    async def launch(exchange: Exchange) -> Process:
+    async def launch(exchange: HttpExchange) -> Process:
         asked = json.dumps({"path": exchange.request.path})  # what a listing shows as its input
         request = Launch(program, asked, captures=False, http=exchange, entry=resident.entry(exchange))
         process = await service.registry.launch_at_once(user, request)

@@ -12,11 +12,11 @@ from starlette.types import Message, Receive, Scope, Send
 from pie_mlx.calls import HttpRequest
 from pie_mlx.errors import PieError, ProcessCancelledError
 from pie_mlx.events import SIGNAL, told_message
-from pie_mlx.runtime.daemon import Exchange, Postbox
+from pie_mlx.runtime.daemon import HttpExchange, WakeupBatcher
 from pie_mlx.runtime.execution.outcome import Failed
 from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.registry import STOPPED
-from pie_mlx.server.http.pace import ByteRate, Pace
+from pie_mlx.server.http.rate_limits import ByteRateLimiter, TurnLimiter
 from pie_mlx.server.transport.refusals import refused
 
 BODY_LIMIT_BYTES = 16 << 20
@@ -24,8 +24,8 @@ BODIES_LIMIT_BYTES = 256 << 20
 """All bodies of the requests that are under way."""
 BODY_BYTES_PER_SECOND, BODY_BURST_SECONDS = 48 << 20, 0.5
 """Of all bodies together: reading more takes the interpreter from the programs."""
-TURNED_AWAY_BYTES = 256 << 20
-TURNED_AWAY_SECONDS, TURNED_AWAY_PAUSE_SECONDS = 10.0, 2.0
+DRAINED_BYTES = 256 << 20
+DRAIN_SECONDS, DRAIN_PAUSE_SECONDS = 10.0, 2.0
 """What still comes of a refused body is taken in, and forgotten, for so long in all, and while it comes."""
 AT_ONCE = 1024
 BEGUN_PER_TURN = 8
@@ -36,7 +36,7 @@ PIECE_BYTES = 64 << 10
 """What a client has to take within its time, so that one that reads slowly is not taken for one that does not."""
 _log = logging.getLogger(__name__)
 
-Launch = Callable[[Exchange], Awaitable[Process]]
+Launch = Callable[[HttpExchange], Awaitable[Process]]
 
 
 class _UnreadError(Exception):
@@ -52,7 +52,7 @@ class _RefusedError(Exception):
 
 
 @dataclass(slots=True, eq=False)
-class _Visit:
+class _PendingRequest:
     """A request from its arrival until it is answered; `ending` goes on where its process does."""
 
     body: bytearray = field(default_factory=bytearray)
@@ -86,62 +86,62 @@ class ProcessApp:
         self._bodies_limit_bytes = bodies_limit_bytes
         self._bodies_bytes = 0
         self._at_once = at_once
-        self._pace = Pace(BEGUN_PER_TURN)
-        self._rate = ByteRate(BODY_BYTES_PER_SECOND, BODY_BURST_SECONDS)
-        self._visits: set[_Visit] = set()
-        self._postbox: Postbox | None = None
+        self._turns = TurnLimiter(BEGUN_PER_TURN)
+        self._rate = ByteRateLimiter(BODY_BYTES_PER_SECOND, BODY_BURST_SECONDS)
+        self._pending: set[_PendingRequest] = set()
+        self._batcher: WakeupBatcher | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        if len(self._visits) >= self._at_once:  # before anything is read of it
+        if len(self._pending) >= self._at_once:  # before anything is read of it
             await refused(503, "too many requests at once: try again later")(scope, receive, send)
             return
-        visit = _Visit()
-        self._visits.add(visit)
+        pending = _PendingRequest()
+        self._pending.add(pending)
         try:
-            await self._receive(visit, scope, receive, send)
+            await self._receive(pending, scope, receive, send)
         finally:
-            if visit.ending is None:
-                self._leave(visit)
+            if pending.ending is None:
+                self._leave(pending)
             else:
-                visit.ending.add_done_callback(lambda _: self._leave(visit))
+                pending.ending.add_done_callback(lambda _: self._leave(pending))
 
-    def _leave(self, visit: _Visit) -> None:
-        self._visits.discard(visit)
-        self._bodies_bytes -= visit.size_bytes
+    def _leave(self, pending: _PendingRequest) -> None:
+        self._pending.discard(pending)
+        self._bodies_bytes -= pending.size_bytes
 
-    async def _receive(self, visit: _Visit, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _receive(self, pending: _PendingRequest, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            await self._read_body(visit, scope, receive)
+            await self._read_body(pending, scope, receive)
         except _RefusedError as error:
-            await self._turn_away(refused(error.status, error.text), scope, receive, send)
+            await self._refuse_and_drain(refused(error.status, error.text), scope, receive, send)
             return
-        await self._pace.turn()
-        body, visit.body = bytes(visit.body), bytearray()
-        await self._serve(visit, _request(scope, body), scope, receive, send)
+        await self._turns.turn()
+        body, pending.body = bytes(pending.body), bytearray()
+        await self._serve(pending, _request(scope, body), scope, receive, send)
 
-    async def _read_body(self, visit: _Visit, scope: Scope, receive: Receive) -> None:
+    async def _read_body(self, pending: _PendingRequest, scope: Scope, receive: Receive) -> None:
         """Raises _RefusedError for a body that is too long, as soon as that is known, and one that does not come."""
-        self._check_size(visit, _declared_bytes(scope))
+        self._check_size(pending, _declared_bytes(scope))
         loop, more = asyncio.get_running_loop(), True
         begun_seconds = loop.time()
         while more:
-            needed_seconds = begun_seconds + len(visit.body) / SLOWEST_BODY
+            needed_seconds = begun_seconds + len(pending.body) / SLOWEST_BODY
             try:
                 async with asyncio.timeout_at(min(loop.time(), needed_seconds) + self._patience_seconds):
                     message = await receive()
             except TimeoutError:
                 raise _RefusedError(408, "the body comes too slowly: send it again, faster") from None
             piece = message.get("body", b"")
-            self._check_size(visit, len(visit.body) + len(piece))
-            visit.body += piece
-            visit.size_bytes += len(piece)
+            self._check_size(pending, len(pending.body) + len(piece))
+            pending.body += piece
+            pending.size_bytes += len(piece)
             self._bodies_bytes += len(piece)
             begun_seconds += await self._rest(piece)
             more = message.get("more_body", False)
 
-    async def _turn_away(self, answer: JSONResponse, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _refuse_and_drain(self, answer: JSONResponse, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer at once, and take in what still comes: a client that is busy sending would find the connection reset,
         and no answer."""
 
@@ -149,11 +149,11 @@ class ProcessApp:
             await send({**message, "more_body": True} if message["type"] == "http.response.body" else message)
 
         await answer(scope, receive, unfinished)
-        left, loop = TURNED_AWAY_BYTES, asyncio.get_running_loop()
-        until_seconds = loop.time() + TURNED_AWAY_SECONDS
+        left, loop = DRAINED_BYTES, asyncio.get_running_loop()
+        until_seconds = loop.time() + DRAIN_SECONDS
         with contextlib.suppress(TimeoutError):
             while left > 0:
-                async with asyncio.timeout_at(min(loop.time() + TURNED_AWAY_PAUSE_SECONDS, until_seconds)):
+                async with asyncio.timeout_at(min(loop.time() + DRAIN_PAUSE_SECONDS, until_seconds)):
                     message = await receive()
                 until_seconds += await self._rest(message.get("body", b""))
                 if not message.get("more_body", False):
@@ -168,22 +168,24 @@ class ProcessApp:
             await asyncio.sleep(seconds)
         return seconds
 
-    def _check_size(self, visit: _Visit, size_bytes: int) -> None:
+    def _check_size(self, pending: _PendingRequest, size_bytes: int) -> None:
         if size_bytes > self._body_limit_bytes:
             raise _RefusedError(413, f"the body is longer than {self._body_limit_bytes >> 20} MiB")
-        if self._bodies_bytes - visit.size_bytes + size_bytes > self._bodies_limit_bytes:
+        if self._bodies_bytes - pending.size_bytes + size_bytes > self._bodies_limit_bytes:
             raise _RefusedError(503, "the requests under way are too long together: try again later")
 
-    async def _serve(self, visit: _Visit, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> None:
-        self._postbox = self._postbox or Postbox(asyncio.get_running_loop())
-        exchange = Exchange(request, self._postbox)
+    async def _serve(
+        self, pending: _PendingRequest, request: HttpRequest, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        self._batcher = self._batcher or WakeupBatcher(asyncio.get_running_loop())
+        exchange = HttpExchange(request, self._batcher)
         launching = asyncio.ensure_future(self._launch(exchange))
         leaving = asyncio.create_task(_leave(receive, exchange, launching))
         try:
             await asyncio.wait((launching,))
             if launching.cancelled():  # the client did not wait for its turn
                 return
-            visit.ending = asyncio.create_task(_end(exchange, launching.result()))
+            pending.ending = asyncio.create_task(_end(exchange, launching.result()))
             await self._answer(exchange, scope, receive, send)
         except _UnreadError:
             _give_up(exchange, launching, f"the client has read nothing for {self._patience_seconds:g} s")
@@ -192,7 +194,7 @@ class ProcessApp:
         finally:
             leaving.cancel()
 
-    async def _answer(self, exchange: Exchange, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _answer(self, exchange: HttpExchange, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises _UnreadError for a client that does not read."""
         try:
             status, headers = await exchange.head()
@@ -258,20 +260,20 @@ def _told(error: Exception) -> str:
     return told_message(type(error).__name__, str(error))
 
 
-async def _end(exchange: Exchange, process: Process) -> None:
+async def _end(exchange: HttpExchange, process: Process) -> None:
     outcome = await process.outcome()
     error = outcome.error if isinstance(outcome, Failed) else None
     exchange.end(error if isinstance(error, Exception) or error is None else RuntimeError(str(error)))
 
 
-async def _leave(receive: Receive, exchange: Exchange, launching: "asyncio.Future[Process]") -> None:
+async def _leave(receive: Receive, exchange: HttpExchange, launching: "asyncio.Future[Process]") -> None:
     """Waits until the client is gone, and ends its process then, or gives up its launch."""
     while (await receive())["type"] != "http.disconnect":
         pass
     _give_up(exchange, launching, "the client has gone")
 
 
-def _give_up(exchange: Exchange, launching: "asyncio.Future[Process]", reason: str) -> None:
+def _give_up(exchange: HttpExchange, launching: "asyncio.Future[Process]", reason: str) -> None:
     exchange.hang_up()
     if not launching.done():
         launching.cancel()

@@ -10,14 +10,14 @@ from typing import Any
 from pie_mlx.errors import AuthError, PieError, ProtocolError
 from pie_mlx.events import ProcessEvent, ProcessFailed, ProcessReturned
 from pie_mlx.runtime.program.program import Program
-from pie_mlx.runtime.registry import Record, User
+from pie_mlx.runtime.registry import ProcessRecord, User
 from pie_mlx.server import frames
 from pie_mlx.server.access.authentication import Identity
 from pie_mlx.server.service import Service
 from pie_mlx.server.session.client_mcp import ClientServers
 from pie_mlx.server.session.outbox import Outbox
 from pie_mlx.server.session.uploads import FileUploads, ProgramUploads
-from pie_mlx.server.transport.websocket import Wire
+from pie_mlx.server.transport.websocket import Websocket
 from pie_mlx.server.watching.feed import Watcher
 
 _log = logging.getLogger(__name__)
@@ -38,13 +38,13 @@ class Connection:
     """A `wire.Receiver`, and the sink of the processes it is attached to."""
 
     def __init__(
-        self, service: Service, wire: Wire, identity: Identity, address: str, handlers: dict[type, Handler]
+        self, service: Service, wire: Websocket, identity: Identity, address: str, handlers: dict[type, Handler]
     ) -> None:
         self.service = service
         self.identity = identity
         self.address = address
         self.since = time.time()
-        self.attached: dict[str, Record] = {}
+        self.attached: dict[str, ProcessRecord] = {}
         self.mcp = ClientServers(self.send, service.settings.mcp_seconds)
         self.programs = ProgramUploads(service.settings.upload_bytes, service.settings.upload_pause_seconds)
         self.uploaded: dict[str, Program] = {}
@@ -56,7 +56,7 @@ class Connection:
         self._inbox: asyncio.Queue[bytes] = asyncio.Queue()
         self._inbox_bytes = 0
         self._background: set[asyncio.Task[None]] = set()
-        self._room = asyncio.Event()
+        self._limit = asyncio.Event()
         self._slow: asyncio.TimerHandle | None = None
         self._flushing = False
         self._loop = asyncio.get_running_loop()
@@ -130,7 +130,7 @@ class Connection:
         """Raises McpError."""
         return await self.mcp.request(process_id, server, method, params_json)
 
-    def adopt(self, record: Record, replay: list[tuple[ProcessEvent, bytes]], *, launched: bool = False) -> None:
+    def adopt(self, record: ProcessRecord, replay: list[tuple[ProcessEvent, bytes]], *, launched: bool = False) -> None:
         """Attached: the response is on its way, now comes what was missed.
 
         Clients make room for files of a process only when they have read that response, which a ping finds out. What
@@ -145,7 +145,7 @@ class Connection:
             self._outbox.put_event(event, data)
         self.flush()
 
-    def forget(self, record: Record) -> None:
+    def forget(self, record: ProcessRecord) -> None:
         self.attached.pop(record.id, None)
         self.service.registry.detach(record, self)
 
@@ -231,14 +231,14 @@ class Connection:
 
     def _finished(self, task: "asyncio.Task[None]") -> None:
         self._background.discard(task)
-        self._room.set()
+        self._limit.set()
 
     async def _serve(self) -> None:
         while True:
             frame = await self._inbox.get()
             while len(self._background) >= UNANSWERED_LIMIT:
-                self._room.clear()
-                await self._room.wait()
+                self._limit.clear()
+                await self._limit.wait()
             await self._handle(frame)
             await asyncio.sleep(0)  # one client's frames must not hold up the others
             self._inbox_bytes -= len(frame)

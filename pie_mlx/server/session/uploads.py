@@ -30,7 +30,7 @@ class Upload:
     def is_complete(self) -> bool:
         return len(self.chunks) == self.total
 
-    def add(self, index: int, total: int, data: bytes) -> None:
+    def add_chunk(self, index: int, total: int, data: bytes) -> None:
         """Raises ProtocolError for a chunk that does not follow, or is one too many."""
         if not self.chunks and index != 0:
             raise ProtocolError("First chunk index must be 0")
@@ -63,7 +63,7 @@ class ProgramUploads:
     _uploads: dict[int, Upload] = field(default_factory=dict[int, Upload])
     _refused: dict[int, int] = field(default_factory=dict[int, int])
 
-    async def add(self, frame: AddProgram) -> bytes | None:
+    async def add_chunk(self, frame: AddProgram) -> bytes | None:
         """The payload once it is whole, None before; also for the rest of a refused one.
 
         Raises ProtocolError for chunks that do not fit, LaunchError for a manifest that does not hold.
@@ -74,7 +74,7 @@ class ProgramUploads:
             return None
         try:
             upload = self._uploads.get(number) or await self._begin(frame)
-            upload.add(frame.chunk_index, frame.total_chunks, frame.chunk_data)
+            upload.add_chunk(frame.chunk_index, frame.total_chunks, frame.chunk_data)
             upload.heard_seconds = self.clock()
             if not upload.is_complete:
                 return None
@@ -120,7 +120,7 @@ class FileUploads:
     _uploads: dict[FileKey, list[Upload]] = field(default_factory=dict[FileKey, list[Upload]])
     _refused: dict[FileKey, int] = field(default_factory=dict[FileKey, int])
 
-    def add(self, frame: TransferFile) -> bytes | None:
+    def add_chunk(self, frame: TransferFile) -> bytes | None:
         """The file once it is whole, None before and for the rest of a refused one. Raises ProtocolError."""
         key = (frame.process_id, frame.file_hash)
         if key in self._refused and frame.chunk_index:
@@ -129,7 +129,7 @@ class FileUploads:
             return None
         self._refused.pop(key, None)
         try:
-            return self._add(key, frame)
+            return self._add_to_upload(key, frame)
         except ProtocolError:
             self.refuse(frame)
             raise
@@ -148,12 +148,12 @@ class FileUploads:
             self._refused[key] = self._uploads.pop(key)[0].total
         return late
 
-    def _add(self, key: FileKey, frame: TransferFile) -> bytes | None:
+    def _add_to_upload(self, key: FileKey, frame: TransferFile) -> bytes | None:
         uploads = self._uploads.setdefault(key, [])
         upload = next((found for found in uploads if found.expected == frame.chunk_index), None)
         if upload is None:
             upload = self._begin(key, frame)
-        upload.add(frame.chunk_index, frame.total_chunks, frame.chunk_data)
+        upload.add_chunk(frame.chunk_index, frame.total_chunks, frame.chunk_data)
         upload.heard_seconds = self.clock()
         if not upload.is_complete:
             return None

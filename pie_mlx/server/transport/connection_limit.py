@@ -16,7 +16,7 @@ PLACES = 1024
 """Connections that are served. Half as many more are told to come again."""
 
 
-class Guest(Protocol):
+class LimitedConnection(Protocol):
     """A connection, from its arrival until it is lost or becomes a websocket."""
 
     def is_overdue(self, now: float) -> bool:
@@ -30,7 +30,7 @@ class Guest(Protocol):
     def hang_up(self) -> None: ...
 
 
-class Room:
+class ConnectionLimit:
     """Accepts at `listener`, which it owns, as long as there is room; `make` makes the protocol of each connection.
 
     A connection has a place, or only one of the spare ones, where it is told that there are too many. When few places
@@ -38,14 +38,14 @@ class Room:
     """
 
     def __init__(
-        self, listener: socket.socket, make: Callable[["Room"], asyncio.BaseProtocol], places: int = PLACES
+        self, listener: socket.socket, make: Callable[["ConnectionLimit"], asyncio.BaseProtocol], places: int = PLACES
     ) -> None:
         self._acceptor = Acceptor(listener, self._accepted)
         self._make = make
         self._places = min(places, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4)
         self._arriving: set[asyncio.Task[None]] = set()
-        self._guests: dict[Guest, str] = {}
-        self._placed: dict[Guest, None] = {}
+        self._guests: dict[LimitedConnection, str] = {}
+        self._placed: dict[LimitedConnection, None] = {}
         self._placed_of: Counter[str] = Counter()
 
     def open(self) -> None:
@@ -57,13 +57,13 @@ class Room:
         for task in self._arriving:
             task.cancel()
 
-    def enter(self, guest: Guest, address: str) -> bool:
+    def enter(self, guest: LimitedConnection, address: str) -> bool:
         """Whether `guest`, who comes from `address`, gets a place at once."""
         self._guests[guest] = neighbourhood(address)
         self._adjust()
         return self.place(guest)
 
-    def place(self, guest: Guest) -> bool:
+    def place(self, guest: LimitedConnection) -> bool:
         """Whether there is a place for `guest` by now. One machine gets half of them, this one any number."""
         if guest in self._placed:
             return True
@@ -75,7 +75,7 @@ class Room:
         self._placed_of[source] += 1
         return True
 
-    def leave(self, guest: Guest) -> None:
+    def leave(self, guest: LimitedConnection) -> None:
         """Idempotent."""
         source = self._guests.pop(guest, None)
         if source is None:

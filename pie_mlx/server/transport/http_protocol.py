@@ -10,7 +10,7 @@ from typing import Any, cast
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from pie_mlx.server.transport.connection_limit import Room
+from pie_mlx.server.transport.connection_limit import ConnectionLimit
 from pie_mlx.server.transport.peers import is_own_peer, is_unix
 from pie_mlx.server.transport.refusals import refused
 
@@ -43,7 +43,7 @@ _log.addFilter(_is_news)
 
 
 class HttpProtocol(H11Protocol, asyncio.BufferedProtocol):
-    """A `Guest`. Whoever connects by a Unix socket must be this user.
+    """A `LimitedConnection`. Whoever connects by a Unix socket must be this user.
 
     An answer that is not completed closes the connection; whoever broke it off has told why.
     """
@@ -51,10 +51,10 @@ class HttpProtocol(H11Protocol, asyncio.BufferedProtocol):
     _buffer = memoryview(bytearray(LONGEST_PIECE_BYTES))
     """Of all connections: what is read is copied before the next one reads."""
 
-    def __init__(self, room: Room, **options: Any) -> None:
+    def __init__(self, room: ConnectionLimit, **options: Any) -> None:
         super().__init__(**options)
         self.logger = _log
-        self._room = room
+        self._limit = room
         self._piece_bytes = FIRST_PIECE_BYTES
         self._heard_at = 0.0
         self._waiting_since: float | None = None
@@ -74,11 +74,11 @@ class HttpProtocol(H11Protocol, asyncio.BufferedProtocol):
             # asyncio does it where an accepted socket tells its protocol, which it does not on macOS.
             with contextlib.suppress(OSError):
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if not self._room.enter(self, address):
+        if not self._limit.enter(self, address):
             self.app = self._crowded
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._room.leave(self)
+        self._limit.leave(self)
         super().connection_lost(exc)
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -98,7 +98,7 @@ class HttpProtocol(H11Protocol, asyncio.BufferedProtocol):
         before = cast("object", self.cycle)
         super().handle_events()
         if self not in self.connections:  # it is a websocket from now on
-            self._room.leave(self)
+            self._limit.leave(self)
         elif cast("object", self.cycle) is not before:
             self._waiting_since = None
 
@@ -115,7 +115,7 @@ class HttpProtocol(H11Protocol, asyncio.BufferedProtocol):
         super().resume_writing()
 
     def is_overdue(self, now: float) -> bool:
-        """See `Guest`."""
+        """See `LimitedConnection`."""
         if self._closing_since is None and self.transport.is_closing():
             self._closing_since = now
         return (
@@ -125,18 +125,18 @@ class HttpProtocol(H11Protocol, asyncio.BufferedProtocol):
         )
 
     def is_silent(self, now: float) -> bool:
-        """See `Guest`."""
+        """See `LimitedConnection`."""
         return _is_past(self._waiting_since, SLOW_HEAD_SECONDS, now) or (
             _is_past(self._waiting_since, SILENT_SECONDS, now) and _is_past(self._heard_at, SILENT_SECONDS, now)
         )
 
     def hang_up(self) -> None:
-        """See `Guest`."""
+        """See `LimitedConnection`."""
         self.transport.abort()
 
     async def _crowded(self, scope: Scope, receive: Receive, send: Send) -> None:
         app = cast("Any", self.config).loaded_app
-        if not self._room.place(self) and scope["path"] != HEALTH_PATH:
+        if not self._limit.place(self) and scope["path"] != HEALTH_PATH:
             app = refused(503, "too many connections: try again later")
         await app(scope, receive, send)
 

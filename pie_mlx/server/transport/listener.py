@@ -10,7 +10,7 @@ from collections.abc import Generator
 import uvicorn
 
 from pie_mlx.errors import ConfigError
-from pie_mlx.server.transport.connection_limit import PLACES, Room
+from pie_mlx.server.transport.connection_limit import PLACES, ConnectionLimit
 from pie_mlx.server.transport.http_protocol import HttpProtocol
 
 _ANSWER_SECONDS = 0.5
@@ -86,17 +86,17 @@ class Listener(uvicorn.Server):
         self.servers = []
         self.has_started = asyncio.Event()
         self._places = places
-        self._rooms: list[Room] = []
+        self._limits: list[ConnectionLimit] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        self._rooms = [Room(bound, self._protocol, self._places) for bound in sockets or ()]
-        for room in self._rooms:
+        self._limits = [ConnectionLimit(bound, self._protocol, self._places) for bound in sockets or ()]
+        for room in self._limits:
             room.open()
         self.started = True
         self.has_started.set()
 
     async def on_tick(self, counter: int) -> bool:
-        for room in self._rooms:
+        for room in self._limits:
             room.sweep()
         return await super().on_tick(counter)
 
@@ -106,10 +106,10 @@ class Listener(uvicorn.Server):
 
     def refuse_more(self) -> None:
         """Listen no more; connections stay."""
-        for room in self._rooms:
+        for room in self._limits:
             room.close()
 
-    def _protocol(self, room: Room) -> asyncio.BaseProtocol:
+    def _protocol(self, room: ConnectionLimit) -> asyncio.BaseProtocol:
         return HttpProtocol(
             room=room, config=self.config, server_state=self.server_state, app_state=self.lifespan.state
         )

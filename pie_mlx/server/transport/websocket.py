@@ -47,19 +47,19 @@ class Receiver(Protocol):
     def closed(self) -> None: ...
 
 
-class Hall(Protocol):
+class WebsocketEndpoint(Protocol):
     """Lets connections in or refuses them, before and at the handshake."""
 
     def refuses(self, path: str, headers: Headers, connection: socket.socket) -> Refusal | None: ...
 
-    def enter(self, wire: "Wire", connection: socket.socket) -> Receiver: ...
+    def enter(self, wire: "Websocket", connection: socket.socket) -> Receiver: ...
 
 
-class Wire(asyncio.Protocol):
-    """Made by uvicorn when a request asks for a websocket; `hall` decides what becomes of it."""
+class Websocket(asyncio.Protocol):
+    """Made by uvicorn when a request asks for a websocket; `endpoint` decides what becomes of it."""
 
-    def __init__(self, hall: Hall, server_state: Any) -> None:
-        self._hall = hall
+    def __init__(self, endpoint: WebsocketEndpoint, server_state: Any) -> None:
+        self._endpoint = endpoint
         self._connections: set[Any] = server_state.connections
         self._protocol = ServerProtocol(max_size=UNAUTHENTICATED_FRAME_BYTES)
         self._transport: asyncio.Transport
@@ -183,7 +183,7 @@ class Wire(asyncio.Protocol):
                 if isinstance(event, Request):
                     self._handshake(event)
                 else:
-                    self._take(event)
+                    self._dispatch(event)
             self._write_control()
             if self._loop.time() > until_seconds:
                 break
@@ -205,7 +205,7 @@ class Wire(asyncio.Protocol):
     def _handshake(self, request: Request) -> None:
         connection = cast("socket.socket", self._transport.get_extra_info("socket"))
         path = request.path.partition("?")[0]
-        refusal = self._hall.refuses(path, request.headers, connection)
+        refusal = self._endpoint.refuses(path, request.headers, connection)
         if refusal is not None:
             response = self._protocol.reject(refusal.status, refusal.text)
             if refusal.retry_seconds:
@@ -214,11 +214,11 @@ class Wire(asyncio.Protocol):
         else:
             self._protocol.send_response(self._protocol.accept(request))
             if self._protocol.state is State.OPEN:
-                self._receiver = self._hall.enter(self, connection)
+                self._receiver = self._endpoint.enter(self, connection)
                 self._pinging = self._loop.call_later(PING_SECONDS, self._keep_alive)
         self._write_control()
 
-    def _take(self, event: Any) -> None:
+    def _dispatch(self, event: Any) -> None:
         frame = cast("Frame", event)
         match frame.opcode:
             case Opcode.PONG if (token := bytes(frame.data)) in self._pongs:

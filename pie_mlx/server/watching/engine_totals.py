@@ -22,7 +22,7 @@ BATCH_CLASSES = 8
 
 
 @dataclass(slots=True)
-class Board:
+class EngineTotals:
     """Counts since the start. Latencies are those of batches; guesses are counted by their place in a draft."""
 
     policy: str = ""
@@ -47,7 +47,7 @@ class Board:
     guessed: list[int] = field(default_factory=list[int])
     guessed_right: list[int] = field(default_factory=list[int])
 
-    def note(self, event: Event) -> None:
+    def observe(self, event: Event) -> None:
         match event:
             case TickCompleted():
                 self._tick(event)
@@ -65,9 +65,9 @@ class Board:
             case ProcessFailed():
                 self.failed += 1
             case _:
-                self._note_engine(event)
+                self._observe_engine(event)
 
-    def _note_engine(self, event: Event) -> None:
+    def _observe_engine(self, event: Event) -> None:
         match event:
             case EngineStarted(policy=policy):
                 self.policy = policy
@@ -91,7 +91,7 @@ class Board:
         self.last_batch_seconds = tick.duration_seconds / tick.steps
         self.batch_seconds += tick.duration_seconds
 
-    def totals(self) -> dict[str, object]:
+    def snapshot(self) -> dict[str, object]:
         """What a watcher cannot count that was not there from the start."""
         return {
             "policy": self.policy,

@@ -47,14 +47,14 @@ _LONG_FIELDS: dict[type[Event], str] = {
 
 
 @dataclass(slots=True)
-class Owners:
+class EventOwners:
     """Who owns the processes, contexts and accounts that events name."""
 
     _processes: dict[str, str] = field(default_factory=dict[str, str])
     _contexts: dict[int, str] = field(default_factory=dict[int, str])
     _accounts: dict[int, str] = field(default_factory=dict[int, str])
 
-    def note(self, event: Event) -> None:
+    def observe(self, event: Event) -> None:
         match event:
             case ProcessLaunched() | ProcessQueued():
                 self._processes[event.process] = event.username
@@ -94,7 +94,7 @@ class Owners:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
+class FeedEvent:
     """An event of the feed. `owner` is None for totals; `accounts` owners of the accounts a settlement names."""
 
     sequence: int
@@ -103,7 +103,7 @@ class Numbered:
     owner: str | None
     size_bytes: int
 
-    def seen_by(self, user: User, owners: Owners) -> Event | None:
+    def seen_by(self, user: User, owners: EventOwners) -> Event | None:
         """What `user` may know of it."""
         if user.admin or self.owner == user.name:
             return self.event
@@ -125,16 +125,16 @@ class Feed:
     def __init__(self, clock: Callable[[], float] = time.time, kept: int = KEPT, kept_bytes: int = KEPT_BYTES) -> None:
         self._clock = clock
         self._most, self._most_bytes = kept, kept_bytes
-        self._kept: deque[Numbered] = deque()
+        self._kept: deque[FeedEvent] = deque()
         self._kept_bytes = 0
         self._wake: dict[object, Callable[[], None]] = {}
-        self.owners = Owners()
+        self.owners = EventOwners()
         self.sequence = 0
 
     def publish(self, event: Event) -> None:
-        self.owners.note(event)
+        self.owners.observe(event)
         self.sequence += 1
-        self._keep(Numbered(self.sequence, self._clock(), event, self.owners.of(event), _size_bytes(event)))
+        self._keep(FeedEvent(self.sequence, self._clock(), event, self.owners.of(event), _size_bytes(event)))
         self.owners.forget(event)
         for wake in self._wake.values():
             wake()
@@ -146,7 +146,7 @@ class Feed:
     def unsubscribe(self, reader: object) -> None:
         self._wake.pop(reader, None)
 
-    def after(self, sequence: int) -> tuple[int, Numbered | None]:
+    def after(self, sequence: int) -> tuple[int, FeedEvent | None]:
         """How many events with a higher number are gone, and the first one that is still there."""
         if not self._kept or sequence >= self.sequence:
             return 0, None
@@ -154,7 +154,7 @@ class Feed:
         missed = max(first - sequence - 1, 0)
         return missed, self._kept[max(sequence + 1 - first, 0)]
 
-    def _keep(self, numbered: Numbered) -> None:
+    def _keep(self, numbered: FeedEvent) -> None:
         self._kept.append(numbered)
         self._kept_bytes += numbered.size_bytes
         while len(self._kept) > 1 and (len(self._kept) > self._most or self._kept_bytes > self._most_bytes):
@@ -194,7 +194,7 @@ class Watcher:
             if (frame := self._frame(found)) is not None:
                 return frame
 
-    def _frame(self, found: Numbered) -> bytes | None:
+    def _frame(self, found: FeedEvent) -> bytes | None:
         if self.kinds is not None and found.event.kind not in self.kinds:
             return None
         event = found.seen_by(self.user, self.feed.owners)

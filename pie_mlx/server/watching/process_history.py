@@ -15,7 +15,7 @@ ENDED_BYTES = 256 << 10
 """What the ended ones of one snapshot may take as JSON; an answer must fit a frame, and those that run come with it."""
 
 
-class Ran(msgspec.Struct):
+class ProcessTally(msgspec.Struct):
     """A process. `result` begins what it returned, or the message of its error; `error_type` is that error's class."""
 
     id: str
@@ -32,7 +32,7 @@ class Ran(msgspec.Struct):
     error_type: str = ""
 
 
-class RosterRow(msgspec.Struct, frozen=True, omit_defaults=True):
+class HistoryRow(msgspec.Struct, frozen=True, omit_defaults=True):
     """One process in a snapshot. Times are seconds until now, so that clocks of two machines may differ."""
 
     id: str
@@ -49,22 +49,22 @@ class RosterRow(msgspec.Struct, frozen=True, omit_defaults=True):
     error_type: str = ""
 
 
-class Roster:
+class ProcessHistory:
     """Every process that runs, and the latest that ended. For one loop."""
 
     def __init__(self, clock: Callable[[], float] = time.time, kept: int = ENDED) -> None:
         self._clock = clock
-        self._running: dict[str, Ran] = {}
-        self._ended: deque[Ran] = deque(maxlen=kept)
+        self._running: dict[str, ProcessTally] = {}
+        self._ended: deque[ProcessTally] = deque(maxlen=kept)
 
-    def note(self, event: Event) -> None:
+    def observe(self, event: Event) -> None:
         match event:
             case PassCompleted(process=process, computed_tokens=tokens, following=following):
-                if ran := self._running.get(process):
-                    ran.tokens += tokens
-                    ran.passes += 1 + following
+                if tally := self._running.get(process):
+                    tally.tokens += tokens
+                    tally.passes += 1 + following
             case ProcessLaunched(process=process):
-                self._running[process] = Ran(
+                self._running[process] = ProcessTally(
                     process,
                     event.username,
                     event.program,
@@ -80,43 +80,43 @@ class Roster:
             case _:
                 pass
 
-    def rows(self, user: User, ended_bytes: int = ENDED_BYTES) -> list[RosterRow]:
+    def rows(self, user: User, ended_bytes: int = ENDED_BYTES) -> list[HistoryRow]:
         """What `user` may see: as many of those that ended as fit, the latest first to get a place, then who runs."""
         now = self._clock()
-        ended: list[RosterRow] = []
-        for ran in reversed(self._ended):
-            if not _is_seen(ran, user):
+        ended: list[HistoryRow] = []
+        for tally in reversed(self._ended):
+            if not _is_seen(tally, user):
                 continue
-            row = _row(ran, now)
+            row = _row(tally, now)
             ended_bytes -= len(msgspec.json.encode(row))
             if ended_bytes < 0:
                 break
             ended.append(row)
-        return [*ended[::-1], *(_row(ran, now) for ran in self._running.values() if _is_seen(ran, user))]
+        return [*ended[::-1], *(_row(tally, now) for tally in self._running.values() if _is_seen(tally, user))]
 
     def _end(self, process: str, result: str, error_type: str = "") -> None:
-        if ran := self._running.pop(process, None):
-            ran.ended_at = self._clock()
-            ran.result, ran.error_type = result[:TEXT_CHARACTERS], error_type[:TEXT_CHARACTERS]
-            self._ended.append(ran)
+        if tally := self._running.pop(process, None):
+            tally.ended_at = self._clock()
+            tally.result, tally.error_type = result[:TEXT_CHARACTERS], error_type[:TEXT_CHARACTERS]
+            self._ended.append(tally)
 
 
-def _is_seen(ran: Ran, user: User) -> bool:
-    return user.admin or ran.username == user.name
+def _is_seen(tally: ProcessTally, user: User) -> bool:
+    return user.admin or tally.username == user.name
 
 
-def _row(ran: Ran, now: float) -> RosterRow:
-    return RosterRow(
-        id=ran.id,
-        username=ran.username,
-        program=ran.program,
-        launched_seconds_ago=now - ran.launched_at,
-        ended_seconds_ago=None if ran.ended_at is None else now - ran.ended_at,
-        token_budget=ran.token_budget,
-        parent=ran.parent,
-        input=ran.input,
-        tokens=ran.tokens,
-        passes=ran.passes,
-        result=ran.result,
-        error_type=ran.error_type,
+def _row(tally: ProcessTally, now: float) -> HistoryRow:
+    return HistoryRow(
+        id=tally.id,
+        username=tally.username,
+        program=tally.program,
+        launched_seconds_ago=now - tally.launched_at,
+        ended_seconds_ago=None if tally.ended_at is None else now - tally.ended_at,
+        token_budget=tally.token_budget,
+        parent=tally.parent,
+        input=tally.input,
+        tokens=tally.tokens,
+        passes=tally.passes,
+        result=tally.result,
+        error_type=tally.error_type,
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pie_mlx.runtime.check.sdk_usage import misuse_findings
+from pie_mlx.runtime.check.sdk_usage import sdk_usage_findings
 from pie_mlx.runtime.program.program import find_program
 from pie_mlx.runtime.program.source_reading import findings_of
 
@@ -30,10 +30,10 @@ def main(input):
 """
 
 
-def findings(body, begin=ASYNC, style="async"):
+def findings(body, begin=ASYNC, entry_kind="async"):
     """Of a main that goes on like this, with the line counted from there."""
     source = BEGIN + begin + textwrap.indent(textwrap.dedent(body).strip("\n"), "    ") + "\n"
-    found = misuse_findings(ast.parse(source), Path("main.py"), style)
+    found = sdk_usage_findings(ast.parse(source), Path("main.py"), entry_kind)
     first = len((BEGIN + begin).splitlines())
     return [re.sub(r"^main\.py:(\d+)", lambda line: str(int(line[1]) - first), finding) for finding in found]
 
@@ -209,7 +209,7 @@ def test_what_is_right_or_not_certain_is_no_finding(body):
 
 def test_names_that_a_star_may_bind_are_not_looked_at():
     source = "from inferlet import *\nfrom inferlet import session\nsession.recieve()\n"
-    assert misuse_findings(ast.parse(source), Path("main.py"), "async") == []
+    assert sdk_usage_findings(ast.parse(source), Path("main.py"), "async") == []
 
 
 def test_a_blocking_program_is_held_to_the_blocking_api():
@@ -231,12 +231,12 @@ def test_a_program_that_works_holds_no_finding(directory):
     program = find_program(directory)
     assert findings_of(program.manifest, program.main_file, program.directory) == []
     for file in directory.rglob("*.py"):
-        assert misuse_findings(ast.parse(file.read_text()), file, "async") == []
+        assert sdk_usage_findings(ast.parse(file.read_text()), file, "async") == []
 
 
 @pytest.mark.parametrize("template", sorted((ROOT / "pie_mlx/cli/templates").glob("*/main.py.template")), ids=str)
 def test_a_template_holds_no_finding(template):
-    assert misuse_findings(ast.parse(template.read_text()), template, "async") == []
+    assert sdk_usage_findings(ast.parse(template.read_text()), template, "async") == []
 
 
 @pytest.mark.parametrize(

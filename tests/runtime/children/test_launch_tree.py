@@ -11,13 +11,13 @@ from pie_mlx.runtime.children.launch_tree import LaunchLimits, LaunchTree
 def chain(tree: LaunchTree, *names: str) -> None:
     """Each launches the next."""
     for parent, child in zip((None, *names), names, strict=False):
-        tree.add(child, parent)
+        tree.add_process(child, parent)
 
 
 def test_descendants_are_all_that_run_below() -> None:
     tree = LaunchTree()
     chain(tree, "a", "b", "c")
-    tree.add("d", "a")
+    tree.add_process("d", "a")
     assert tree.descendants("a") == ["b", "d", "c"]
     tree.end("b")
     assert tree.descendants("a") == ["d", "c"]
@@ -28,32 +28,32 @@ def test_generations_are_bounded() -> None:
     tree = LaunchTree(LaunchLimits(depth=2))
     chain(tree, "a", "b", "c")
     with pytest.raises(LaunchError, match="max_launch_depth is 2"):
-        tree.add("d", "c")
+        tree.add_process("d", "c")
 
 
 def test_running_descendants_of_a_root_are_bounded() -> None:
     tree = LaunchTree(LaunchLimits(children=2))
     chain(tree, "a", "b", "c")
     with pytest.raises(LaunchError, match="max_children is 2"):
-        tree.add("d", "a")
+        tree.add_process("d", "a")
     tree.end("c")
-    tree.add("d", "a")
+    tree.add_process("d", "a")
 
 
 def test_without_children_nothing_is_launched() -> None:
     tree = LaunchTree(LaunchLimits(children=0))
-    tree.add("a")
+    tree.add_process("a")
     with pytest.raises(LaunchError):
-        tree.add("b", "a")
+        tree.add_process("b", "a")
 
 
 def test_a_process_that_ended_launches_nothing() -> None:
     tree = LaunchTree()
-    tree.add("a")
+    tree.add_process("a")
     tree.end("a")
     for parent in ("a", "never"):
         with pytest.raises(LaunchError, match="has ended"):
-            tree.add("b", parent)
+            tree.add_process("b", parent)
 
 
 def test_a_child_that_ended_is_remembered_while_its_parent_may_ask() -> None:
@@ -96,7 +96,7 @@ def test_the_books_balance_whatever_happens(steps: list[tuple[str, int, bool]]) 
         if step == "launch":
             name = f"p{number}"
             try:
-                tree.add(name, None if root else chosen)
+                tree.add_process(name, None if root else chosen)
                 running.append(name)
             except LaunchError:
                 pass

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import cast
 
 from pie_mlx.errors import ProcessCancelledError
-from pie_mlx.runtime.children import ChildRequest, Household, LaunchLimits, Member
+from pie_mlx.runtime.children import ChildRequest, LaunchedProcess, LaunchLimits, ProcessTree
 from pie_mlx.runtime.children.launch_tree import LaunchTree
 from pie_mlx.runtime.execution.outcome import Failed, Outcome
 from pie_mlx.runtime.execution.process import Process
@@ -28,7 +28,7 @@ class Started:
         return Failed(ProcessCancelledError("cancelled", hint="launch it again"))
 
 
-def household(program: Program | None = None) -> Household:
+def process_tree(program: Program | None = None) -> ProcessTree:
     async def start(request: ChildRequest) -> Process:
         raise AssertionError(request)
 
@@ -36,36 +36,36 @@ def household(program: Program | None = None) -> Household:
         assert program is not None, name
         return program
 
-    return Household(LaunchTree(LaunchLimits()), resolve, start)
+    return ProcessTree(LaunchTree(LaunchLimits()), resolve, start)
 
 
-def member() -> Member:
-    return Member("ada", None, None)
+def member() -> LaunchedProcess:
+    return LaunchedProcess("ada", None, None)
 
 
-def attend(home: Household, number: str) -> Started:
+def attend(home: ProcessTree, number: str) -> Started:
     started = Started(number)
     home.attend(cast("Process", started))
     return started
 
 
 async def test_a_child_that_has_not_started_when_its_parent_fails_is_ended_at_its_start() -> None:  # I1
-    home = household()
+    home = process_tree()
     home.enter("parent", member(), None)
     parent = attend(home, "parent")
     home.enter("child", member(), "parent")
     parent.cancel()
-    await home.settle()
+    await home.wait_until_ended()
     child = attend(home, "child")
     assert child.cancelled.is_set()
-    await home.settle()
+    await home.wait_until_ended()
     home.check_integrity()
     assert home._members == {}
 
 
 async def test_a_child_whose_launch_was_given_up_is_ended_at_its_start(tmp_path: Path) -> None:  # I1
     (tmp_path / "main.py").write_text("async def main(input): ...\n")
-    home = household(find_program(tmp_path))
+    home = process_tree(find_program(tmp_path))
     starting, may_start, child = asyncio.Event(), asyncio.Event(), Started("child")
 
     async def start(request: ChildRequest) -> Process:
@@ -87,5 +87,5 @@ async def test_a_child_whose_launch_was_given_up_is_ended_at_its_start(tmp_path:
     async with asyncio.timeout(10):
         await child.cancelled.wait()
     parent.cancel()
-    await home.settle()
+    await home.wait_until_ended()
     home.check_integrity()

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 
-from pie_mlx.runtime.daemon import Postbox
+from pie_mlx.runtime.daemon import WakeupBatcher
 
 
 class CountingLoop:
@@ -20,7 +20,7 @@ class CountingLoop:
 
 async def test_what_is_said_at_once_comes_in_order_with_one_wake_up():
     loop = CountingLoop(asyncio.get_running_loop())
-    box, heard, done = Postbox(loop), [], asyncio.Event()
+    box, heard, done = WakeupBatcher(loop), [], asyncio.Event()
 
     async def speak():
         for number in range(100):
@@ -36,7 +36,7 @@ async def test_what_is_said_at_once_comes_in_order_with_one_wake_up():
 
 
 async def test_whoever_cannot_wait_empties_the_box():
-    box, heard = Postbox(asyncio.get_running_loop()), []
+    box, heard = WakeupBatcher(asyncio.get_running_loop()), []
     box.post(lambda: heard.append(1))
     box.empty()
     assert heard == [1]

@@ -8,7 +8,7 @@ import pytest_asyncio
 
 from pie_mlx import Engine
 from pie_mlx.errors import LaunchError, ProcessCancelledError
-from pie_mlx.runtime.program.program import find_program, program_style
+from pie_mlx.runtime.program.program import find_program, program_entry_kind
 from pie_mlx.sdk import sync
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -41,7 +41,7 @@ def program(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("source", "style"),
+    ("source", "entry_kind"),
     [
         ("async def main(input): ...\n", "async"),
         ("def main(input): ...\n", "blocking"),
@@ -52,8 +52,8 @@ def program(tmp_path):
         ("import inferlet\nfor i in range(3):\n    inferlet.session.send(i)\n", "script"),
     ],
 )
-async def test_the_style_is_read_off_the_source(program, source, style):
-    assert program_style(find_program(program(source))) == style
+async def test_the_style_is_read_off_the_source(program, source, entry_kind):
+    assert program_entry_kind(find_program(program(source))) == entry_kind
 
 
 @pytest.mark.parametrize(

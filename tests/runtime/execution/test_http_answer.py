@@ -15,7 +15,7 @@ from pie_mlx.errors import (
     ProcessCancelledError,
     SessionClosedError,
 )
-from pie_mlx.runtime.daemon import Exchange
+from pie_mlx.runtime.daemon import HttpExchange
 from pie_mlx.runtime.daemon.exchange import WINDOW_BYTES
 from pie_mlx.runtime.engine import Engine
 from pie_mlx.runtime.execution.http_answer import answer_request
@@ -41,7 +41,7 @@ def serve(engine):
         async def main(given):
             await answer_request(handle, given)
 
-        exchange = Exchange(REQUEST)
+        exchange = HttpExchange(REQUEST)
         process = await engine.launch(main, input or {}, http=exchange)
         ending = asyncio.create_task(ended(exchange, process))
         status, headers = await exchange.head()
@@ -159,7 +159,7 @@ async def test_a_slow_reader_makes_the_program_wait(engine):
     async def main(input):
         await answer_request(handle, input)
 
-    exchange, made, begun = Exchange(REQUEST), [], asyncio.Event()
+    exchange, made, begun = HttpExchange(REQUEST), [], asyncio.Event()
 
     def note(number):
         made.append(number)
@@ -177,7 +177,7 @@ async def test_a_slow_reader_makes_the_program_wait(engine):
 
 
 async def test_a_stream_that_is_cancelled_leaves_no_piece_on_its_way(engine):
-    unheard, exchange, waits = [], Exchange(REQUEST), asyncio.Event()
+    unheard, exchange, waits = [], HttpExchange(REQUEST), asyncio.Event()
 
     async def handle(request):
         async def pieces():
@@ -218,7 +218,7 @@ async def test_a_client_that_hangs_up_stops_a_program_that_writes(engine):
     async def main(input):
         await answer_request(handle, input)
 
-    exchange = Exchange(REQUEST)
+    exchange = HttpExchange(REQUEST)
     process = await engine.launch(main, {}, http=exchange)
     await exchange.head()
     exchange.hang_up()

@@ -10,7 +10,7 @@ from pie_mlx.runtime.execution.local_session import Mailbox
 async def get(box):
     while True:
         await box.wait()
-        if (item := box.take()) is not None:
+        if (item := box.pop()) is not None:
             return item
 
 
@@ -22,7 +22,7 @@ async def test_items_come_in_order():
 
 
 def test_there_is_nothing_to_take_from_an_empty_one():
-    assert Mailbox().take() is None
+    assert Mailbox().pop() is None
 
 
 async def test_a_reader_waits_for_an_item_of_another_thread():

@@ -20,7 +20,7 @@ from pie_mlx.events import ProcessFailed, ProcessOutput, ProcessReturned
 from pie_mlx.runtime.execution.executor import ProgramThread
 from pie_mlx.runtime.execution.local_session import LocalSession
 from pie_mlx.runtime.execution.process import Process
-from pie_mlx.runtime.execution.process_events import Outlet
+from pie_mlx.runtime.execution.process_events import ProcessEventQueue
 
 
 class NoEngine:
@@ -42,11 +42,13 @@ class Launched:
     def __init__(self, body, *, capture=True, observe=None, talks=False):
         self.events = []
         self.released = False
-        self.outlet = Outlet(asyncio.get_running_loop(), observe or (lambda event, data: self.events.append(event)))
-        self.session = LocalSession(self.outlet)
-        self.process = Process("p", self.session, self.outlet)
+        self.event_queue = ProcessEventQueue(
+            asyncio.get_running_loop(), observe or (lambda event, data: self.events.append(event))
+        )
+        self.session = LocalSession(self.event_queue)
+        self.process = Process("p", self.session, self.event_queue)
         body = partial(body, self.session) if talks else body
-        write = self.outlet.write if capture else None
+        write = self.event_queue.write if capture else None
         self.process.start(partial(self._executor, body, write), self._release)
 
     def _executor(self, body, write, report):

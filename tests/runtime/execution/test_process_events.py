@@ -2,63 +2,63 @@ import asyncio
 import threading
 
 from pie_mlx.events import ProcessFile, ProcessMessage, ProcessOutput
-from pie_mlx.runtime.execution.process_events import Outlet
+from pie_mlx.runtime.execution.process_events import ProcessEventQueue
 
 
 def outlet_and_events():
     events = []
-    outlet = Outlet(asyncio.get_running_loop(), lambda event, data: events.append(event))
-    outlet.process = "p"
-    return outlet, events
+    event_queue = ProcessEventQueue(asyncio.get_running_loop(), lambda event, data: events.append(event))
+    event_queue.process = "p"
+    return event_queue, events
 
 
 async def test_lines_are_handed_over_whole():
-    outlet, events = outlet_and_events()
+    event_queue, events = outlet_and_events()
     for text in ("one", " ", "line\ntwo\nth"):
-        outlet.write("stdout", text)
+        event_queue.write("stdout", text)
     await asyncio.sleep(0)
     assert events == [ProcessOutput("p", "stdout", "one line\ntwo\n")]
 
 
 async def test_an_unfinished_line_comes_before_what_follows_it():
-    outlet, events = outlet_and_events()
-    outlet.write("stdout", "half")
-    outlet.message("hello", "text")
+    event_queue, events = outlet_and_events()
+    event_queue.write("stdout", "half")
+    event_queue.message("hello", "text")
     await asyncio.sleep(0)
     assert events == [ProcessOutput("p", "stdout", "half"), ProcessMessage("p", "hello")]
 
 
 async def test_an_unfinished_line_does_not_wait_for_ever():
     handed_over = asyncio.get_running_loop().create_future()
-    outlet = Outlet(asyncio.get_running_loop(), lambda event, data: handed_over.set_result(event))
-    outlet.write("stderr", "prompt> ")
+    event_queue = ProcessEventQueue(asyncio.get_running_loop(), lambda event, data: handed_over.set_result(event))
+    event_queue.write("stderr", "prompt> ")
     assert await handed_over == ProcessOutput("", "stderr", "prompt> ")
 
 
 async def test_both_streams_keep_their_order():
-    outlet, events = outlet_and_events()
-    outlet.write("stdout", "a")
-    outlet.write("stderr", "b\n")
+    event_queue, events = outlet_and_events()
+    event_queue.write("stdout", "a")
+    event_queue.write("stderr", "b\n")
     await asyncio.sleep(0)
     assert [event.text for event in events] == ["a", "b\n"]
 
 
 async def test_nothing_follows_the_close():
-    outlet, events = outlet_and_events()
-    outlet.write("stdout", "a")
+    event_queue, events = outlet_and_events()
+    event_queue.write("stdout", "a")
     await asyncio.sleep(0)
-    outlet.close()
-    outlet.write("stdout", "late\n")
-    outlet.message("late", "text")
+    event_queue.close()
+    event_queue.write("stdout", "late\n")
+    event_queue.message("late", "text")
     await asyncio.sleep(0)
     assert events == [ProcessOutput("p", "stdout", "a")]
 
 
 async def test_files_bring_their_bytes():
     received = []
-    outlet = Outlet(asyncio.get_running_loop(), lambda event, data: received.append((event, data)))
-    outlet.process = "p"
-    thread = threading.Thread(target=outlet.file, args=(b"abc", "a.txt"))
+    event_queue = ProcessEventQueue(asyncio.get_running_loop(), lambda event, data: received.append((event, data)))
+    event_queue.process = "p"
+    thread = threading.Thread(target=event_queue.file, args=(b"abc", "a.txt"))
     thread.start()
     thread.join()
     await asyncio.sleep(0)
@@ -66,8 +66,8 @@ async def test_files_bring_their_bytes():
 
 
 async def test_text_no_wire_can_carry_is_replaced():
-    outlet, events = outlet_and_events()
-    outlet.message("a\udc00", "text")
+    event_queue, events = outlet_and_events()
+    event_queue.message("a\udc00", "text")
     await asyncio.sleep(0)
     assert events == [ProcessMessage("p", "a\ufffd")]
 
@@ -79,10 +79,10 @@ async def test_an_observer_that_raises_hears_no_more():
         heard.append(event)
         raise ValueError("full")
 
-    outlet = Outlet(asyncio.get_running_loop(), observe)
-    outlet.on_failure = failures.append
-    outlet.message("a", "text")
-    outlet.message("b", "text")
+    event_queue = ProcessEventQueue(asyncio.get_running_loop(), observe)
+    event_queue.on_failure = failures.append
+    event_queue.message("a", "text")
+    event_queue.message("b", "text")
     await asyncio.sleep(0)
     assert len(heard) == 1
     assert [str(error) for error in failures] == ["full"]

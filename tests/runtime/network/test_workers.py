@@ -16,8 +16,8 @@ from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.network.settings import NetworkSettings
 from pie_mlx.runtime.sandbox.landlock import restricts_ports
 from pie_mlx.runtime.sandbox.probe import NetworkReport, probe_network
-from pie_mlx.runtime.worker.frames.messages import Order, Source
-from pie_mlx.runtime.worker.proxy_route import take_route
+from pie_mlx.runtime.worker.frames.messages import LaunchSpec, Source
+from pie_mlx.runtime.worker.proxy_route import set_up_route
 from pie_mlx.runtime.worker.settings import WorkerSettings
 from tests.runtime.network.conftest import Names, echo, serving, until
 from tests.runtime.sandbox.conftest import on_linux
@@ -314,11 +314,11 @@ async def test_without_namespaces_one_port_is_open_and_told(program, monkeypatch
 
 
 async def test_a_worker_without_its_network_does_not_run():
-    order = Order(
+    spec = LaunchSpec(
         "a@0.0.0", Source("/a.py"), "main", "input", {}, {}, "/w", False, 1, None, None, None, "off", "namespace"
     )
     with pytest.raises(LaunchError, match="has none of its own: not permitted"):
-        take_route(order, OSError("not permitted"), lambda listener: None)
+        set_up_route(spec, OSError("not permitted"), lambda listener: None)
 
 
 async def test_a_server_keeps_programs_from_its_own_port(tmp_path, program):  # noqa: F811

@@ -32,7 +32,7 @@ FILE = Path("main.py")
 )
 def test_a_source_is_told_the_same_wherever_it_is_read(source, told, padding):
     facts = source_facts(source + padding, FILE, "main")
-    assert (facts.style, facts.handles, facts.guarded) == told
+    assert (facts.entry_kind, facts.handles, facts.guarded) == told
 
 
 @pytest.mark.parametrize("padding", ["", LONG], ids=["here", "in another process"])

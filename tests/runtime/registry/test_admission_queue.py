@@ -9,7 +9,7 @@ from pie_mlx import Engine
 from pie_mlx.errors import AdmissionError, ProcessCancelledError
 from pie_mlx.events import ProcessFailed, ProcessQueued
 from pie_mlx.runtime.program.program import find_program
-from pie_mlx.runtime.registry import Launch, Registry, RegistryLimits, row
+from pie_mlx.runtime.registry import Launch, Registry, RegistryLimits, row_of
 from tests.runtime.registry.conftest import ADA, Player
 
 WAIT = json.dumps({"do": "wait"})
@@ -66,7 +66,7 @@ async def test_launches_beyond_what_may_be_claimed_are_queued_and_say_why(crowd)
     records = [crowd.launch(WAIT) for _ in range(3)]
     assert states(records) == ["running", "running", "queued"]
     reason = "queued: running launches claim 16 of the 17 pages that may be promised; launches go on when those have"
-    assert row(records[2], None).reason.startswith(reason)
+    assert row_of(records[2], None).reason.startswith(reason)
     (event,) = crowd.events
     assert event == ProcessQueued(records[2].id, "ada", records[2].program.identity, records[2].reason)
 
@@ -77,7 +77,7 @@ async def test_they_start_in_order_once_the_claims_have_fallen_to_the_barrier(cr
     assert states(records[1:]) == ["running", "queued", "queued", "queued"]
     await end(crowd, records[1])
     assert states(records[2:]) == ["running", "running", "queued"]
-    assert row(records[2], None).reason == ""
+    assert row_of(records[2], None).reason == ""
 
 
 async def test_a_small_budget_claims_little(crowd):  # Q11

@@ -6,9 +6,15 @@ import pytest
 
 from pie_mlx import calls
 from pie_mlx.errors import ProtocolError
-from pie_mlx.runtime.worker.call_dispatcher import CALLS_LIMIT, CALLS_LIMIT_BYTES, POSTED_LIMIT, CallDesk, Holdings
+from pie_mlx.runtime.worker.call_dispatcher import (
+    CALLS_LIMIT,
+    CALLS_LIMIT_BYTES,
+    POSTED_LIMIT,
+    CallDispatcher,
+    CallMemory,
+)
 from pie_mlx.runtime.worker.frames import messages
-from pie_mlx.runtime.worker.frames.messages import NOBODY_WAITS
+from pie_mlx.runtime.worker.frames.messages import NO_ANSWER
 from pie_mlx.runtime.worker.frames.reader import EngineFrames
 
 
@@ -29,7 +35,7 @@ class Desk:
 
     def __init__(self):
         self.host, self.sent, self.over = Slow(), [], 0
-        self.desk = CallDesk(self.host, self.sent.append, self._count, Holdings().of("ada"))
+        self.desk = CallDispatcher(self.host, self.sent.append, self._count, CallMemory().of("ada"))
 
     def _count(self):
         self.over += 1
@@ -43,12 +49,12 @@ def begun(desk, numbers, size_bytes=100):
 def refusals(desk):
     reader = EngineFrames()
     reader.feed(b"".join(desk.sent))
-    return [(frame.number, frame.error.kind) for frame in iter(reader.take, None)]
+    return [(frame.number, frame.error.kind) for frame in iter(reader.next_frame, None)]
 
 
 async def test_a_posted_call_gets_no_answer_but_is_over_in_the_end():
     desk = Desk()
-    desk.desk.begin(NOBODY_WAITS, calls.ReleaseMatcher(1), 100)
+    desk.desk.begin(NO_ANSWER, calls.ReleaseMatcher(1), 100)
     desk.host.go_on.set()
     await asyncio.gather(*desk.desk._posted, return_exceptions=True)
     assert (desk.sent, desk.over) == ([], 1)
@@ -66,9 +72,9 @@ async def test_a_reply_that_fits_no_frame_is_refused(monkeypatch):
 
 async def test_posted_calls_wait_for_one_another():
     desk = Desk()
-    begun(desk, [NOBODY_WAITS] * (POSTED_LIMIT - 1))
+    begun(desk, [NO_ANSWER] * (POSTED_LIMIT - 1))
     assert not desk.desk.is_full
-    begun(desk, [NOBODY_WAITS])
+    begun(desk, [NO_ANSWER])
     assert desk.desk.is_full
     desk.desk.close()
     await asyncio.gather(*desk.desk._posted, return_exceptions=True)
@@ -80,7 +86,7 @@ async def test_too_many_calls_are_refused_until_some_are_over():
     begun(desk, range(1, CALLS_LIMIT + 2))
     assert refusals(desk) == [(CALLS_LIMIT + 1, "ProcessError")]
     assert not desk.desk.is_full  # what would end their waits is read
-    desk.desk.take_back(1)
+    desk.desk.cancel_call(1)
     begun(desk, [CALLS_LIMIT + 2])
     assert len(desk.sent) == 1
     desk.desk.close()
@@ -91,7 +97,7 @@ async def test_too_large_calls_are_refused_except_a_single_one():
     begun(desk, [1], CALLS_LIMIT_BYTES + 1)
     begun(desk, [2], 1)
     assert refusals(desk) == [(2, "ProcessError")]
-    desk.desk.take_back(1)
+    desk.desk.cancel_call(1)
     begun(desk, [3], 1)
     assert len(desk.sent) == 1
     desk.desk.close()

@@ -42,10 +42,10 @@ async def bystander(engine, program):
     assert await other.process.result() == 8
 
 
-async def test_an_order_the_wire_does_not_carry_is_a_launch_error(program, monkeypatch):
+async def test_a_launch_spec_that_no_frame_can_hold_is_a_launch_error(program, monkeypatch):
     monkeypatch.setenv("ODD", "\udcff")
     async with bounded_engine(environment=("ODD",)) as engine:
-        with pytest.raises(LaunchError, match=r"order: .* surrogates"):
+        with pytest.raises(LaunchError, match=r"launch spec: .* surrogates"):
             await engine.run(program("async def main(input): ...\n"))
 
 
@@ -324,7 +324,7 @@ async def test_flooding_output_waits_for_its_reader(engine, program, bystander):
     def observe(event):
         """Keep the launcher from seeing more until the worker is made to wait."""
         if isinstance(event, ProcessOutput) and not held:
-            (executor,) = [e for e in engine._workers.running() if e.order.source.main_file == str(path)]
+            (executor,) = [e for e in engine._workers.running() if e.spec.source.main_file == str(path)]
             deadline = time.monotonic() + 5
             while not executor.link.held and time.monotonic() < deadline:
                 time.sleep(0.001)

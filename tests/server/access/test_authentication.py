@@ -15,10 +15,10 @@ from pie_mlx.config.authorized_users import AuthorizedUsers
 from pie_mlx.errors import AuthError, ConfigError
 from pie_mlx.login import login_message
 from pie_mlx.server import ServerSettings
-from pie_mlx.server import server as hall
-from pie_mlx.server.access.authentication import DISABLED, Doorkeeper, Identity, new_token
+from pie_mlx.server import server as endpoint
+from pie_mlx.server.access.authentication import DISABLED, Authenticator, Identity, new_token
 from pie_mlx.server.access.engine_key import EngineKey
-from pie_mlx.server.access.login_failures import Failures
+from pie_mlx.server.access.login_failures import LoginFailures
 from tests.server.programs import PLAYER
 from tests.server.running import MANIFEST, RunningServer
 from tests.server.speaking import speak
@@ -81,8 +81,8 @@ def users(tmp_path_factory):
 
 
 @pytest.fixture
-def doorkeeper(users):
-    return Doorkeeper(new_token(), users, clock=Clock())
+def authenticator(users):
+    return Authenticator(new_token(), users, clock=Clock())
 
 
 @pytest.fixture(scope="module")
@@ -100,32 +100,32 @@ def server(tmp_path_factory, users):
 
 
 @pytest.mark.parametrize("kind", KEYS)
-def test_every_kind_of_key_proves_who_one_is(doorkeeper, kind):
-    identity = Identity(doorkeeper)
+def test_every_kind_of_key_proves_who_one_is(authenticator, kind):
+    identity = Identity(authenticator)
     challenge = base64.b64decode(identity.identify("ada"))
     assert len(challenge) == 48
     assert identity.prove(base64.b64encode(sign(kind, challenge)).decode()) == "Authenticated"
     assert (identity.user.name, identity.user.admin) == ("ada", False)  # 1.4
 
 
-def test_a_challenge_is_used_once(doorkeeper):
-    identity = Identity(doorkeeper)
+def test_a_challenge_is_used_once(authenticator):
+    identity = Identity(authenticator)
     signature = base64.b64encode(sign("rsa", base64.b64decode(identity.identify("ada")))).decode()
     identity.prove(signature)
     with pytest.raises(AuthError, match="No pending authentication"):
         identity.prove(signature)
 
 
-def test_a_challenge_dies(doorkeeper):
-    identity = Identity(doorkeeper)
+def test_a_challenge_dies(authenticator):
+    identity = Identity(authenticator)
     challenge = base64.b64decode(identity.identify("ada"))
-    doorkeeper.clock.seconds = 61
+    authenticator.clock.seconds = 61
     with pytest.raises(AuthError, match="No pending authentication"):
         identity.prove(base64.b64encode(sign("p256", challenge)).decode())
 
 
-def test_the_key_of_another_user_proves_nothing(doorkeeper):
-    identity = Identity(doorkeeper)
+def test_the_key_of_another_user_proves_nothing(authenticator):
+    identity = Identity(authenticator)
     challenge = base64.b64decode(identity.identify("bob"))
     with pytest.raises(AuthError, match="Signature verification failed"):
         identity.prove(base64.b64encode(sign("ed25519", challenge)).decode())
@@ -133,17 +133,17 @@ def test_the_key_of_another_user_proves_nothing(doorkeeper):
     assert identity.failures == 1
 
 
-def test_what_is_no_base64_is_refused(doorkeeper):
-    identity = Identity(doorkeeper)
+def test_what_is_no_base64_is_refused(authenticator):
+    identity = Identity(authenticator)
     identity.identify("ada")
     with pytest.raises(AuthError, match="Invalid signature encoding"):
         identity.prove("###")
 
 
-def test_an_unknown_user_is_answered_like_one_who_is_known(doorkeeper):
+def test_an_unknown_user_is_answered_like_one_who_is_known(authenticator):
     answers = set()
     for name in ("ada", "eve"):
-        identity = Identity(doorkeeper)
+        identity = Identity(authenticator)
         assert len(base64.b64decode(identity.identify(name))) == 48
         with pytest.raises(AuthError) as refused:
             identity.prove(base64.b64encode(bytes(64)).decode())
@@ -151,16 +151,16 @@ def test_an_unknown_user_is_answered_like_one_who_is_known(doorkeeper):
     assert len(answers) == 1
 
 
-def test_a_signature_bound_to_the_engine_proves_who_one_is(doorkeeper, engine_key):
-    identity = Identity(replace(doorkeeper, engine_key=engine_key))
+def test_a_signature_bound_to_the_engine_proves_who_one_is(authenticator, engine_key):
+    identity = Identity(replace(authenticator, engine_key=engine_key))
     challenge = base64.b64decode(identity.identify("ada"))
     message = login_message(engine_key.public, challenge, "ada")
     assert identity.prove(base64.b64encode(sign("rsa", message)).decode()) == "Authenticated"
 
 
 @pytest.mark.parametrize("part", ["engine", "challenge", "user"])
-def test_a_signature_bound_to_anything_else_proves_nothing(doorkeeper, engine_key, tmp_path, part):
-    identity = Identity(replace(doorkeeper, engine_key=engine_key))
+def test_a_signature_bound_to_anything_else_proves_nothing(authenticator, engine_key, tmp_path, part):
+    identity = Identity(replace(authenticator, engine_key=engine_key))
     bound = {
         "engine": engine_key.public,
         "challenge": base64.b64decode(identity.identify("ada")),
@@ -173,9 +173,9 @@ def test_a_signature_bound_to_anything_else_proves_nothing(doorkeeper, engine_ke
 @pytest.mark.parametrize(
     "nonce", ["", "####", base64.b64encode(bytes(31)).decode(), base64.b64encode(bytes(48)).decode()]
 )
-def test_an_engine_signs_nonces_alone(doorkeeper, engine_key, nonce):
+def test_an_engine_signs_nonces_alone(authenticator, engine_key, nonce):
     with pytest.raises(AuthError, match="Invalid nonce"):
-        Identity(replace(doorkeeper, engine_key=engine_key)).show_engine(nonce)
+        Identity(replace(authenticator, engine_key=engine_key)).show_engine(nonce)
 
 
 def test_the_key_of_an_engine_lasts_and_is_its_own(tmp_path):
@@ -203,37 +203,37 @@ def test_a_key_of_an_engine_that_others_can_read_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["", "internal", "a b", "-a", "x" * 65, "a/b"])
-def test_impossible_names_are_refused(doorkeeper, name):
+def test_impossible_names_are_refused(authenticator, name):
     with pytest.raises(AuthError, match="Invalid user name"):
-        Identity(doorkeeper).identify(name)
+        Identity(authenticator).identify(name)
     with pytest.raises(AuthError, match="Invalid user name"):
-        Identity(Doorkeeper("token")).identify(name)
+        Identity(Authenticator("token")).identify(name)
 
 
-def test_nobody_becomes_somebody_else(doorkeeper):
-    identity = Identity(doorkeeper)
+def test_nobody_becomes_somebody_else(authenticator):
+    identity = Identity(authenticator)
     identity.prove(base64.b64encode(sign("rsa", base64.b64decode(identity.identify("ada")))).decode())
     with pytest.raises(AuthError, match="Already authenticated as 'ada'"):
         identity.identify("bob")
     assert len(base64.b64decode(identity.identify("ada"))) == 48
 
 
-def test_the_token_opens_everything(doorkeeper):
-    identity = Identity(doorkeeper)
-    assert len(doorkeeper.token) == 64
-    assert identity.take_token(doorkeeper.token, None) == "Authenticated"
+def test_the_token_opens_everything(authenticator):
+    identity = Identity(authenticator)
+    assert len(authenticator.token) == 64
+    assert identity.authenticate_by_token(authenticator.token, None) == "Authenticated"
     assert (identity.user.name, identity.user.admin) == ("internal", True)
-    assert identity.take_token("anything", None) == "Already authenticated"
+    assert identity.authenticate_by_token("anything", None) == "Already authenticated"
 
 
-def test_the_token_acts_for_a_user(doorkeeper):
-    identity = Identity(doorkeeper)
-    identity.take_token(doorkeeper.token, "ada")
+def test_the_token_acts_for_a_user(authenticator):
+    identity = Identity(authenticator)
+    identity.authenticate_by_token(authenticator.token, "ada")
     assert (identity.user.name, identity.user.admin) == ("ada", True)
 
 
 def test_without_authentication_everybody_is_who_they_say():
-    identity = Identity(Doorkeeper("token"))
+    identity = Identity(Authenticator("token"))
     assert identity.user.name == "local"
     assert identity.identify("ada") == DISABLED
     assert identity.identify("bob") == DISABLED
@@ -291,7 +291,7 @@ async def test_few_may_wait_unauthenticated(server):
 
 
 async def test_who_waits_longest_to_authenticate_makes_room(server, monkeypatch):
-    monkeypatch.setattr(hall, "AUTHENTICATION_SECONDS", 0.0)
+    monkeypatch.setattr(endpoint, "AUTHENTICATION_SECONDS", 0.0)
     held = [await speak(server) for _ in range(3)]
     async with await speak(server):
         with pytest.raises(ConnectionClosed):
@@ -325,7 +325,7 @@ async def test_one_user_gets_half_of_the_connections(tmp_path, users):
 @pytest.fixture
 def counted(server, monkeypatch):
     """Failures are counted anew."""
-    monkeypatch.setattr(server.server.service, "failures", Failures())
+    monkeypatch.setattr(server.server.service, "failures", LoginFailures())
 
 
 async def fail(speaker, user):
@@ -337,7 +337,7 @@ async def fail(speaker, user):
 @pytest.mark.parametrize("user", ["ada", "eve"])
 async def test_who_failed_too_often_as_a_user_has_one_attempt_per_connection(server, counted, user):
     for _ in range(20):
-        server.server.service.failures.add(user, "127.0.0.1")
+        server.server.service.failures.count_failure(user, "127.0.0.1")
     async with await speak(server) as speaker:
         assert await fail(speaker, user) == (False, "Signature verification failed")
         assert await speaker.closed() == (4401, "too many failed authentications")
@@ -346,7 +346,7 @@ async def test_who_failed_too_often_as_a_user_has_one_attempt_per_connection(ser
 async def test_nobody_is_locked_out_by_the_failures_of_others_at_the_same_address(server, counted):
     for user in ("ada", "bob"):
         for _ in range(20):
-            server.server.service.failures.add(user, "127.0.0.1")
+            server.server.service.failures.count_failure(user, "127.0.0.1")
     async with PieClient(server.url) as client:
         await client.authenticate("ada", ParsedPrivateKey.parse(private_text(KEYS["rsa"])))
         await client.ping()
@@ -354,7 +354,7 @@ async def test_nobody_is_locked_out_by_the_failures_of_others_at_the_same_addres
 
 async def test_where_very_many_logins_fail_all_wait_for_their_challenge(server, counted, monkeypatch):
     for number in range(100):
-        server.server.service.failures.add(f"user{number}", "127.0.0.1")
+        server.server.service.failures.count_failure(f"user{number}", "127.0.0.1")
     pauses = []
 
     async def pause(seconds):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pie_mlx.server.access.login_failures import COUNTED, NETWORK_LIMIT, USER_LIMIT, Failures
+from pie_mlx.server.access.login_failures import COUNTED, NETWORK_LIMIT, USER_LIMIT, LoginFailures
 
 
 class Clock:
@@ -19,27 +19,27 @@ def clock():
 
 @pytest.fixture
 def failures(clock):
-    return Failures(clock)
+    return LoginFailures(clock)
 
 
 def fail(failures, times, user="ada", address="192.0.2.1"):
     for _ in range(times):
-        failures.add(user, address)
+        failures.count_failure(user, address)
 
 
 def test_failures_as_a_user_count_for_that_user_at_that_address(failures):
     fail(failures, USER_LIMIT - 1)
-    assert not failures.are_many("ada", "192.0.2.1")
+    assert not failures.exceed_limit("ada", "192.0.2.1")
     fail(failures, 1)
-    assert failures.are_many("ada", "192.0.2.1")
-    assert not failures.are_many("bob", "192.0.2.1")
-    assert not failures.are_many("ada", "192.0.2.2")
+    assert failures.exceed_limit("ada", "192.0.2.1")
+    assert not failures.exceed_limit("bob", "192.0.2.1")
+    assert not failures.exceed_limit("ada", "192.0.2.2")
 
 
 def test_failures_are_forgotten_after_a_minute(failures, clock):
     fail(failures, NETWORK_LIMIT)
     clock.seconds = 61
-    assert not failures.are_many("ada", "192.0.2.1")
+    assert not failures.exceed_limit("ada", "192.0.2.1")
     assert failures.delay_seconds("192.0.2.1") == 0
 
 
@@ -64,12 +64,12 @@ def test_very_many_failures_of_an_address_delay_all_who_log_in_from_there(failur
 )
 def test_who_has_many_addresses_is_counted_once(failures, address, other, same):
     fail(failures, USER_LIMIT, address=address)
-    assert failures.are_many("ada", other) is same
+    assert failures.exceed_limit("ada", other) is same
 
 
 def test_what_is_remembered_has_a_limit(failures):
     fail(failures, USER_LIMIT)
     for number in range(COUNTED):
         fail(failures, 1, f"user{number}", f"2001:db8:0:{number:x}::1")
-    assert not failures.are_many("ada", "192.0.2.1")
+    assert not failures.exceed_limit("ada", "192.0.2.1")
     assert {len(counts._times) for counts in (failures._users, failures._networks)} == {COUNTED}

@@ -167,7 +167,7 @@ async def test_what_bodies_took_is_free_when_their_processes_are_over(begun: Cal
 
 @pytest.mark.parametrize("piece", [b"", b"x"])
 async def test_a_body_that_drips_is_not_waited_for(piece: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process_app, "TURNED_AWAY_SECONDS", 0.01)
+    monkeypatch.setattr(process_app, "DRAIN_SECONDS", 0.01)
     monkeypatch.setattr(process_app, "SLOWEST_BODY", 1 << 40)
 
     async def launch(exchange: Any) -> Any:

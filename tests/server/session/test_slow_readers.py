@@ -78,7 +78,7 @@ async def test_a_program_that_was_held_goes_on_when_its_client_reads_again(patie
 async def is_held(running, process):
     """Whether nothing more comes of a program before somebody lets it go on; nothing is read meanwhile."""
     begun = running.server.service.registry.find(process, User("ada")).process
-    return begun is not None and bool(begun._outlet._waiting) and begun._outlet._timer is None
+    return begun is not None and bool(begun._event_queue._waiting) and begun._event_queue._timer is None
 
 
 async def is_attached(speaker, process):

@@ -5,12 +5,12 @@ import socket
 
 import pytest
 
-from pie_mlx.server.transport.connection_limit import Room, neighbourhood
+from pie_mlx.server.transport.connection_limit import ConnectionLimit, neighbourhood
 
 pytestmark = pytest.mark.timeout(20)
 
 
-class Guest:
+class LimitedConnection:
     """A connection that does what a test wants."""
 
     def __init__(self, room, address="10.0.0.1"):
@@ -31,13 +31,13 @@ class Guest:
 @pytest.fixture
 async def room():
     """With eight places and four spare ones."""
-    made = Room(socket.create_server(("127.0.0.1", 0)), lambda room: asyncio.Protocol(), 8)
+    made = ConnectionLimit(socket.create_server(("127.0.0.1", 0)), lambda room: asyncio.Protocol(), 8)
     yield made
     made.close()
 
 
 def guests(room, count, address="127.0.0.1"):
-    return [Guest(room, address) for _ in range(count)]
+    return [LimitedConnection(room, address) for _ in range(count)]
 
 
 async def test_who_comes_when_all_places_are_taken_has_none(room):

@@ -19,7 +19,7 @@ async def test_a_connection_that_was_just_accepted_is_not_left_open() -> None:
         client.setblocking(False)
         for _ in range(2):  # it is accepted in the second turn, behind this task
             await asyncio.sleep(0)
-        assert listener._rooms[0]._arriving
+        assert listener._limits[0]._arriving
         listener.refuse_more()
         assert await asyncio.get_running_loop().sock_recv(client, 1) == b""
         listener.should_exit = True

@@ -15,7 +15,7 @@ from pie_mlx.events import (
     TickCompleted,
 )
 from pie_mlx.runtime.registry import User
-from pie_mlx.server.watching.engine_totals import Board
+from pie_mlx.server.watching.engine_totals import EngineTotals
 from pie_mlx.server.watching.feed import Feed, Watcher
 from tests.server.speaking import speak
 
@@ -92,9 +92,9 @@ def test_the_last_event_is_kept_however_large():
 
 
 def test_totals_are_folded():
-    board = Board()
+    board = EngineTotals()
     for event in (TICK, TickCompleted(2, 200, 1, 0, 1.5, PageUsage(10, 2, 0, 0)), LAUNCHED):
-        board.note(event)
+        board.observe(event)
     status = board.model_status("m")
     assert status["m.total_batches"] == 2
     assert status["m.batch_size_hist"] == [0, 1, 0, 0, 0, 0, 0, 1]
@@ -103,9 +103,9 @@ def test_totals_are_folded():
 
 
 def test_the_engines_own_drafts_are_counted_by_place():
-    board = Board()
+    board = EngineTotals()
     for guessed, right in ((4, 2), (2, 2), (0, 0)):
-        board.note(PassCompleted("p", 7, 0, 1 + guessed, 1, guessed_tokens=guessed, guessed_right=right))
+        board.observe(PassCompleted("p", 7, 0, 1 + guessed, 1, guessed_tokens=guessed, guessed_right=right))
     status = board.model_status("m")
     assert status["m.system_spec_draft_tokens_proposed"] == 6
     assert status["m.system_spec_draft_tokens_accepted"] == 4

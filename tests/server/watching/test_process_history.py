@@ -6,17 +6,17 @@ from pie_mlx.events import PassCompleted, ProcessFailed, ProcessLaunched, Proces
 from pie_mlx.runtime.registry import User
 from pie_mlx.server.frames import VALUE_LIMIT_BYTES
 from pie_mlx.server.handlers.watching import _snapshot
-from pie_mlx.server.watching.process_history import TEXT_CHARACTERS, Roster
+from pie_mlx.server.watching.process_history import TEXT_CHARACTERS, ProcessHistory
 
 ADA, ADMIN = User("ada"), User("root", admin=True)
 
 
 def filled(*events, **options):
     now = itertools.count()
-    roster = Roster(lambda: float(next(now)), **options)
+    history = ProcessHistory(lambda: float(next(now)), **options)
     for event in events:
-        roster.note(event)
-    return roster
+        history.observe(event)
+    return history
 
 
 def launched(process, user="ada"):
@@ -25,17 +25,17 @@ def launched(process, user="ada"):
 
 def test_who_runs_and_who_ended_is_known_with_what_was_computed():
     passed = PassCompleted("p", 7, 0, 5, 1, following=2)
-    roster = filled(launched("p"), passed, launched("q"), PassCompleted("q", 8, 0, 1, 1), ProcessReturned("p", "done"))
-    ended, running = roster.rows(ADA)
+    history = filled(launched("p"), passed, launched("q"), PassCompleted("q", 8, 0, 1, 1), ProcessReturned("p", "done"))
+    ended, running = history.rows(ADA)
     assert (ended.id, ended.tokens, ended.passes, ended.result, ended.error_type) == ("p", 5, 3, "done", "")
     assert (ended.launched_seconds_ago, ended.ended_seconds_ago) == (3.0, 1.0)
     assert (running.id, running.tokens, running.ended_seconds_ago) == ("q", 1, None)
 
 
 def test_a_user_sees_own_processes_an_admin_all():
-    roster = filled(launched("p"), launched("q", "bob"), ProcessFailed("q", "ValueError", "no"))
-    assert [row.id for row in roster.rows(ADA)] == ["p"]
-    assert [row.id for row in roster.rows(ADMIN)] == ["q", "p"]
+    history = filled(launched("p"), launched("q", "bob"), ProcessFailed("q", "ValueError", "no"))
+    assert [row.id for row in history.rows(ADA)] == ["p"]
+    assert [row.id for row in history.rows(ADMIN)] == ["q", "p"]
 
 
 def test_the_latest_that_ended_are_kept_and_long_texts_are_cut():

@@ -22,13 +22,13 @@ from pie_mlx.runtime.program.semver import Version
 from pie_mlx.runtime.sandbox import Policy, confine
 from pie_mlx.runtime.sandbox.capabilities import drop_capabilities
 from pie_mlx.runtime.sandbox.interpreter import interpreter_paths
-from pie_mlx.runtime.sandbox.scratch import Room, Scratch, install
+from pie_mlx.runtime.sandbox.scratch import Scratch, SpaceCheck, install
 from pie_mlx.runtime.worker.forked.descendants import adopt_orphans, die_with_parent
 from pie_mlx.runtime.worker.forked.host import WorkerHost
 from pie_mlx.runtime.worker.forked.streams import use_streams
-from pie_mlx.runtime.worker.frames.messages import Ended, Order, Source, WireError
+from pie_mlx.runtime.worker.frames.messages import Ended, LaunchSpec, Source, WireError
 from pie_mlx.runtime.worker.limits import apply_limits, memory_exceeded, open_reserve
-from pie_mlx.runtime.worker.proxy_route import Listener, certificate_paths, leave_network, take_route
+from pie_mlx.runtime.worker.proxy_route import ProxyListener, certificate_paths, leave_network, set_up_route
 from pie_mlx.runtime.worker.workspaces import scratch_quota
 
 BROKEN_STATUS = 71
@@ -49,9 +49,9 @@ def run(link_fd: int, stdout_fd: int, stderr_fd: int, *, isolated: bool, parent:
         os.set_inheritable(link_fd, False)  # what arrived from another process is inheritable
         host = WorkerHost(socket.socket(fileno=link_fd))
         os.register_at_fork(after_in_child=host.disown)
-        order = host.order()
+        spec = host.spec()
         use_streams(host.write)
-        _carry_out(order, host, listener)
+        _run_spec(spec, host, listener)
     except BaseException as error:  # nothing may get back into the fork server's code
         with contextlib.suppress(BaseException):
             os.write(2, f"[pie] worker: {type(error).__name__}: {error}\n".encode())
@@ -75,39 +75,39 @@ def _settle_in(stdout_fd: int, stderr_fd: int) -> None:
         faulthandler.enable(file=2)
 
 
-def _carry_out(order: Order, host: WorkerHost, listener: Listener) -> None:
+def _run_spec(spec: LaunchSpec, host: WorkerHost, listener: ProxyListener) -> None:
     try:
-        _confine(order, host, listener)
+        _confine(spec, host, listener)
     except PieError as error:
         host.end(Ended(error=WireError.of(error)))
         return
-    program = ProgramRun(partial(_run_program, order), host, partial(_report, host, order), on_loop=host.attend)
+    program = ProgramRun(partial(_run_program, spec), host, partial(_report, host, spec), on_loop=host.attend)
     host.listen(program.cancel)
     program.run(contextlib.nullcontext())
 
 
-def _run_program(order: Order) -> object:
-    return ProgramBody(_program(order))(json.loads(order.input))
+def _run_program(spec: LaunchSpec) -> object:
+    return ProgramBody(_program(spec))(json.loads(spec.input))
 
 
-def _confine(order: Order, host: WorkerHost, listener: Listener) -> None:
-    sys.argv[:] = [order.source.main_file]  # until here those of the fork server
+def _confine(spec: LaunchSpec, host: WorkerHost, listener: ProxyListener) -> None:
+    sys.argv[:] = [spec.source.main_file]  # until here those of the fork server
     os.environ.clear()
-    os.environ.update(order.environment)
-    os.chdir(order.workspace)
-    apply_limits(order)
-    walls = _build_walls(order, host, take_route(order, listener, host.hand_over))
-    quota = scratch_quota(order.scratch_max_bytes)
-    room = Room(lambda: quota.holds(measure(order.workspace, quota)), order.scratch_max_bytes, quota.entries)
-    install(Scratch(order.workspace, order.lasting, room, frozen_attributes=walls))
+    os.environ.update(spec.environment)
+    os.chdir(spec.workspace)
+    apply_limits(spec)
+    walls = _build_walls(spec, host, set_up_route(spec, listener, host.hand_over))
+    quota = scratch_quota(spec.scratch_max_bytes)
+    room = SpaceCheck(lambda: quota.holds(measure(spec.workspace, quota)), spec.scratch_max_bytes, quota.entries)
+    install(Scratch(spec.workspace, spec.lasting, room, frozen_attributes=walls))
 
 
-def _build_walls(order: Order, host: WorkerHost, proxy_port: int | None = None) -> bool:
+def _build_walls(spec: LaunchSpec, host: WorkerHost, proxy_port: int | None = None) -> bool:
     """Whether the process is confined. Raises LaunchError where that is required and cannot be."""
-    if order.sandbox == "off":
+    if spec.sandbox == "off":
         return False
-    confinement = confine(_policy(order, proxy_port))
-    if confinement.missing and order.sandbox == "required":
+    confinement = confine(_policy(spec, proxy_port))
+    if confinement.missing and spec.sandbox == "required":
         raise LaunchError(
             f"sandbox: {confinement.text}", hint="set [runtime] sandbox = 'best-effort' to run without it"
         )
@@ -116,33 +116,33 @@ def _build_walls(order: Order, host: WorkerHost, proxy_port: int | None = None) 
     return "processes" not in confinement.missing
 
 
-def _policy(order: Order, proxy_port: int | None) -> Policy:
-    readable = (*interpreter_paths(), *order.source.paths())
+def _policy(spec: LaunchSpec, proxy_port: int | None) -> Policy:
+    readable = (*interpreter_paths(), *spec.source.paths())
     if proxy_port is None:
-        return Policy(readable, (order.workspace,))
+        return Policy(readable, (spec.workspace,))
     readable += tuple(certificate_paths())
-    return Policy(readable, (order.workspace,), proxy_port, isolated=order.route == "namespace")
+    return Policy(readable, (spec.workspace,), proxy_port, isolated=spec.route == "namespace")
 
 
-def _report(host: WorkerHost, order: Order, outcome: Outcome) -> None:
+def _report(host: WorkerHost, spec: LaunchSpec, outcome: Outcome) -> None:
     if not isinstance(outcome, Failed):
-        _tell_of_lost_files(host, order)
+        _tell_of_lost_files(host, spec)
         host.end(Ended(outcome.value, outcome.format))
         return
     error = outcome.error
-    if isinstance(error, MemoryError) and not isinstance(error, PieError) and order.max_memory_bytes:
+    if isinstance(error, MemoryError) and not isinstance(error, PieError) and spec.max_memory_bytes:
         open_reserve()
-        error = memory_exceeded(order.max_memory_bytes)
+        error = memory_exceeded(spec.max_memory_bytes)
     sys.stderr.flush()
     host.end(Ended(error=WireError.of(error)))
 
 
-def _tell_of_lost_files(host: WorkerHost, order: Order) -> None:
+def _tell_of_lost_files(host: WorkerHost, spec: LaunchSpec) -> None:
     """Files written to a directory that goes with the program, but for those of libraries, hidden or temporary."""
-    if order.lasting:
+    if spec.lasting:
         return
     try:
-        found = os.listdir(order.workspace)
+        found = os.listdir(spec.workspace)
     except OSError:  # the program has removed it
         return
     names = sorted(name for name in found if not name.startswith((".", tempfile.gettempprefix())))
@@ -156,8 +156,8 @@ def _tell_of_lost_files(host: WorkerHost, order: Order) -> None:
         )
 
 
-def _program(order: Order) -> Program:
-    return _sourced(order.source, order.identity, RuntimeSettings(order.entry, order.call))
+def _program(spec: LaunchSpec) -> Program:
+    return _sourced(spec.source, spec.identity, RuntimeSettings(spec.entry, spec.call))
 
 
 def _sourced(source: Source, identity: str, runtime: RuntimeSettings) -> Program:

@@ -17,21 +17,21 @@ from pie_mlx.calls import Call
 from pie_mlx.errors import ProtocolError
 from pie_mlx.runtime.execution.output_capture import StreamName
 from pie_mlx.runtime.worker.frames.messages import (
-    NOBODY_WAITS,
+    NO_ANSWER,
     OUTPUT_LIMIT_BYTES,
     Answer,
+    CancelCall,
     Ended,
+    ErrorAnswer,
     Frames,
     FromEngine,
+    LaunchSpec,
     Listening,
-    Order,
     Output,
     Ping,
     Pong,
-    Refusal,
     Request,
     Stop,
-    TakeBack,
     pack,
     reply_decoder,
 )
@@ -53,7 +53,7 @@ class _Waiter:
     error: Exception | None = None
     done: bool = False
 
-    def settle(self, reply: Any, error: Exception | None) -> None:
+    def complete(self, reply: Any, error: Exception | None) -> None:
         self.reply, self.error, self.done = reply, error, True
         if self.future is None:
             return
@@ -75,13 +75,13 @@ class _Reading:
     def enter(self, waiter: _Waiter) -> bool:
         """Wait for the right; False when somebody else has read what `waiter` wants meanwhile."""
         with self._changed:
-            while not waiter.done and not self._take():
+            while not waiter.done and not self._acquire():
                 self._changed.wait()
             return not waiter.done
 
     def try_enter(self) -> bool:
         with self._changed:
-            return self._take()
+            return self._acquire()
 
     def leave(self) -> None:
         with self._changed:
@@ -90,7 +90,7 @@ class _Reading:
                 self._owner = None
             self._changed.notify_all()
 
-    def _take(self) -> bool:
+    def _acquire(self) -> bool:
         if self._owner not in (None, threading.get_ident()):
             return False
         self._owner = threading.get_ident()
@@ -119,11 +119,11 @@ class WorkerHost:
         self._unsent: deque[bytes] = deque()
         self._sender: int | None = None
 
-    def order(self) -> Order:
+    def spec(self) -> LaunchSpec:
         """Wait for the first frame, blocking."""
         while True:
-            frame = self._frames.take()
-            if isinstance(frame, Order):
+            frame = self._frames.next_frame()
+            if isinstance(frame, LaunchSpec):
                 return frame
             if isinstance(frame, Ping):
                 self._send(Pong())
@@ -171,12 +171,12 @@ class WorkerHost:
             return await future
         except asyncio.CancelledError:
             if self._waiting.pop(number, None) is not None:
-                self._send(TakeBack(number))
+                self._send(CancelCall(number))
             raise
 
     def post(self, message: Call[Any]) -> None:
         """Have a call answered that nobody waits for, before all that is sent later."""
-        self._send(Request(NOBODY_WAITS, message))
+        self._send(Request(NO_ANSWER, message))
 
     def write(self, stream: StreamName, text: str) -> None:
         """Send text the program wrote, in order with its calls; blocks while the engine takes no more."""
@@ -258,22 +258,22 @@ class WorkerHost:
             self._reading.leave()
 
     def _dispatch_all(self) -> None:
-        while (frame := self._frames.take()) is not None:
+        while (frame := self._frames.next_frame()) is not None:
             self._dispatch(frame)
 
     def _dispatch(self, frame: FromEngine) -> None:
         match frame:
             case Answer(number=number, reply=reply):
                 if (waiter := self._waiting.pop(number, None)) is not None:
-                    waiter.settle(reply_decoder(waiter.call).decode(reply), None)
-            case Refusal(number=number, error=error):
+                    waiter.complete(reply_decoder(waiter.call).decode(reply), None)
+            case ErrorAnswer(number=number, error=error):
                 if (waiter := self._waiting.pop(number, None)) is not None:
-                    waiter.settle(None, error.exception())
+                    waiter.complete(None, error.exception())
             case Ping():
                 self._send(Pong(), waits=False)  # who sends may wait for who reads
             case Stop(reason=reason):
                 self._on_stop(reason)
-            case Order():
+            case LaunchSpec():
                 os._exit(LOST_ENGINE_STATUS)  # a worker runs one program
 
 

@@ -43,7 +43,7 @@ MESSAGE_LIMIT = 1 << 18
 LONG_RESULTS = 8_192
 """Numbers in an answer beyond which it is made into a frame on another thread."""
 
-NOBODY_WAITS = 0
+NO_ANSWER = 0
 """Instead of a call's number: it is not answered."""
 
 LENGTH = struct.Struct("<I")
@@ -109,7 +109,7 @@ class Source(Frames, frozen=True):
         return [self.directory or self.main_file, *(p for one in self.dependencies.values() for p in one.paths())]
 
 
-class Order(Frames, frozen=True, tag="order"):
+class LaunchSpec(Frames, frozen=True, tag="launch_spec"):
     """The first frame a worker gets: what to run, and under which bounds.
 
     `call` is how main takes its `input`, which is JSON text. `environment` replaces the worker's own.
@@ -142,7 +142,7 @@ class Answer(Frames, frozen=True, tag="answer"):
     reply: msgspec.Raw
 
 
-class Refusal(Frames, frozen=True, tag="refusal"):
+class ErrorAnswer(Frames, frozen=True, tag="error_answer"):
     """The error a call was answered with."""
 
     number: int
@@ -167,20 +167,20 @@ class Listening(Frames, frozen=True, tag="listening"):
 
 
 class Request(Frames, frozen=True, tag="request"):
-    """A call; `number` tells its answer from others, or that `NOBODY_WAITS`."""
+    """A call; `number` tells its answer from others, or that `NO_ANSWER`."""
 
     number: int
     message: AnyCall
 
 
-class Misfit(NamedTuple):
+class InvalidRequest(NamedTuple):
     """A request that can be answered, but not carried out: too large, or with a value the call does not take."""
 
     number: int
     error: PieError
 
 
-class TakeBack(Frames, frozen=True, tag="take_back"):
+class CancelCall(Frames, frozen=True, tag="cancel_call"):
     """Nobody waits for the answer to this call any more."""
 
     number: int
@@ -205,8 +205,8 @@ class Pong(Frames, frozen=True, tag="pong"):
     """The answer to a ping."""
 
 
-FromEngine = Order | Answer | Refusal | Stop | Ping
-FromWorker = Listening | Request | Misfit | TakeBack | Output | Ended | Pong
+FromEngine = LaunchSpec | Answer | ErrorAnswer | Stop | Ping
+FromWorker = Listening | Request | InvalidRequest | CancelCall | Output | Ended | Pong
 
 _encoder = msgspec.msgpack.Encoder()
 
@@ -224,7 +224,7 @@ def pack(frame: Frames) -> bytes:
 
 
 def _name(frame: Frames) -> str:
-    return type(frame).__name__.lower()
+    return snake_case(type(frame).__name__).replace("_", " ")
 
 
 def pack_answer(number: int, reply: object) -> bytes:
@@ -277,7 +277,7 @@ class _LooseRequest(Frames, frozen=True, tag="request"):
     message: _Named
 
 
-def rescued(payload: bytes | memoryview, reason: Exception) -> Misfit | None:
+def rescued(payload: bytes | memoryview, reason: Exception) -> InvalidRequest | None:
     """What the decoder refused, as a request that can be answered; None where it is none, or of an unknown call."""
     try:
         request = _loose_requests.decode(payload)
@@ -286,7 +286,7 @@ def rescued(payload: bytes | memoryview, reason: Exception) -> Misfit | None:
     name = request.message.call
     if name not in _CALL_NAMES:
         return None
-    return Misfit(request.number, InvalidTypeError(str(reason).replace("$[2]", name), hint=_FITTING))
+    return InvalidRequest(request.number, InvalidTypeError(str(reason).replace("$[2]", name), hint=_FITTING))
 
 
 def reply_decoder(call: type[Call[Any]]) -> "msgspec.msgpack.Decoder[Any]":
@@ -301,7 +301,7 @@ def _make_reply_decoder(call: type[Call[Any]]) -> "msgspec.msgpack.Decoder[Any]"
     return msgspec.msgpack.Decoder(reply)
 
 
-worker_frames = msgspec.msgpack.Decoder(Listening | Request | TakeBack | Output | Ended | Pong)
+worker_frames = msgspec.msgpack.Decoder(Listening | Request | CancelCall | Output | Ended | Pong)
 engine_frames = msgspec.msgpack.Decoder(FromEngine)
 _loose_requests = msgspec.msgpack.Decoder(_LooseRequest)
 # Made ahead: workers inherit them from the fork server.

@@ -12,7 +12,7 @@ from pie_mlx.runtime.worker.frames.messages import (
     UNREADABLE,
     FromEngine,
     FromWorker,
-    Misfit,
+    InvalidRequest,
     engine_frames,
     rescued,
     worker_frames,
@@ -110,11 +110,11 @@ class _Head(NamedTuple):
     def budget(self) -> Budget:
         return BUDGETS.get(self.kind, USUAL)
 
-    def refused(self, error: InvalidArgumentError) -> Misfit:
+    def refused(self, error: InvalidArgumentError) -> InvalidRequest:
         """Raises ProtocolError where there is no call to answer."""
         if self.number is None:
             raise ProtocolError(error.message) from None
-        return Misfit(self.number, error)
+        return InvalidRequest(self.number, error)
 
 
 class LongFrame:
@@ -160,20 +160,20 @@ class WorkerFrames(FrameCutter):
         """The length of a long frame that is on its way, 0 for none."""
         return (self.length() or 0) if self._head is not None else 0
 
-    def take(self) -> FromWorker | LongFrame | None:
+    def next_frame(self) -> FromWorker | LongFrame | None:
         """The next frame, None until the rest of it is there. Raises ProtocolError for what is no frame."""
         length = self.length()
         if length is None:
             return None
         if length > SHORT_BYTES:
-            return self._take_weighed(length)
+            return self._next_weighed(length)
         payload = self.cut(length)
         if payload is None:
             return None
         self.held_bytes = _BYTE_WEIGHT * length
         return _decoded(payload)
 
-    def _take_weighed(self, length: int) -> FromWorker | LongFrame | None:
+    def _next_weighed(self, length: int) -> FromWorker | LongFrame | None:
         if self._head is None:
             beginning = self.beginning(READ_BYTES)
             if len(beginning) < min(length, READ_BYTES):
@@ -201,7 +201,7 @@ class WorkerFrames(FrameCutter):
 class EngineFrames(FrameCutter):
     """What the engine sends."""
 
-    def take(self) -> FromEngine | None:
+    def next_frame(self) -> FromEngine | None:
         """The next frame, None until the rest of it is there. Raises ProtocolError for what is no frame."""
         length = self.length()
         payload = None if length is None else self.cut(length)

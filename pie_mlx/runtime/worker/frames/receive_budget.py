@@ -23,53 +23,53 @@ class _Wait(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class FrameRoom:
+class ReceiveBudget:
     """Senders are numbers, each with one frame at a time. Belongs to `loop`."""
 
     loop: asyncio.AbstractEventLoop
     limit_bytes: int = ROOM_BYTES
     _used_bytes: int = 0
-    _entered: dict[int, _Entry] = field(default_factory=dict[int, _Entry])
+    _reserved: dict[int, _Entry] = field(default_factory=dict[int, _Entry])
     _waiting: dict[int, _Wait] = field(default_factory=dict[int, _Wait])
     _timer: asyncio.TimerHandle | None = None
 
-    def enter(self, sender: int, size_bytes: int, *, go_on: Callable[[], None], give_up: Callable[[], None]) -> bool:
+    def reserve(self, sender: int, size_bytes: int, *, go_on: Callable[[], None], give_up: Callable[[], None]) -> bool:
         """Whether there is room now; `go_on` is called when there is. `give_up` ends a frame that keeps others waiting
         for too long."""
         if self._waiting or not self._fits(size_bytes):
             self._waiting[sender] = _Wait(size_bytes, give_up, go_on)
             self._watch()
             return False
-        self._let_in(sender, size_bytes, give_up)
+        self._reserve(sender, size_bytes, give_up)
         return True
 
-    def leave(self, sender: int) -> None:
+    def release(self, sender: int) -> None:
         """The frame is whole, or none any more. Ignored where there was none."""
         self._waiting.pop(sender, None)
-        if (entry := self._entered.pop(sender, None)) is not None:
+        if (entry := self._reserved.pop(sender, None)) is not None:
             self._used_bytes -= entry.size_bytes
         while self._waiting and self._fits(next(iter(self._waiting.values())).size_bytes):
             following = next(iter(self._waiting))
             wait = self._waiting.pop(following)
-            self._let_in(following, wait.size_bytes, wait.give_up)
+            self._reserve(following, wait.size_bytes, wait.give_up)
             wait.go_on()
 
     def _fits(self, size_bytes: int) -> bool:
         return self._used_bytes + size_bytes <= self.limit_bytes
 
-    def _let_in(self, sender: int, size_bytes: int, give_up: Callable[[], None]) -> None:
-        self._entered[sender] = _Entry(size_bytes, self.loop.time(), give_up)
+    def _reserve(self, sender: int, size_bytes: int, give_up: Callable[[], None]) -> None:
+        self._reserved[sender] = _Entry(size_bytes, self.loop.time(), give_up)
         self._used_bytes += size_bytes
 
     def _watch(self) -> None:
-        if self._timer is None and self._entered:
-            first = next(iter(self._entered.values()))
+        if self._timer is None and self._reserved:
+            first = next(iter(self._reserved.values()))
             self._timer = self.loop.call_at(first.since_seconds + STALL_SECONDS, self._end_stalled)
 
     def _end_stalled(self) -> None:
         self._timer = None
         late_seconds = self.loop.time() - STALL_SECONDS
-        for entry in list(self._entered.values()):
+        for entry in list(self._reserved.values()):
             if self._waiting and entry.since_seconds <= late_seconds:
                 entry.give_up()
         if self._waiting:

@@ -35,8 +35,8 @@ class ScratchWatch:
         """The programs that exceed their limit, and how. Nothing while it is too early to look again."""
         sharing: defaultdict[str, list[WorkerExecutor]] = defaultdict(list)
         for executor in executors:
-            if executor.order is not None:
-                sharing[executor.order.workspace].append(executor)
+            if executor.spec is not None:
+                sharing[executor.spec.workspace].append(executor)
         if not sharing or not self._is_due(next(iter(sharing))):
             return {}
         return {

@@ -1,7 +1,7 @@
 """Ends workers that start threads without end.
 
 No limit of the system does it everywhere (see `limits.py`). Threads are started quickly, and a machine runs out of
-process ids: so this looks more often than `Watch`, at one figure.
+process ids: so this looks more often than `Watchdog`, at one figure.
 """
 
 import asyncio

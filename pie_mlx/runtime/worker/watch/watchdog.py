@@ -17,7 +17,7 @@ PROCESSES_LIMIT = 64
 """Processes one worker may consist of, where the sandbox does not forbid it to start any."""
 
 
-class Watch:
+class Watchdog:
     """Looks at every running worker a few times a second. Belongs to `loop`.
 
     A worker shows that it is alive by calling, or by answering a ping, which its program's loop does.

@@ -8,7 +8,7 @@ from pie_mlx.runtime.configured import worker_settings
 from pie_mlx.runtime.sandbox import Confinement
 from pie_mlx.runtime.sandbox.probe import SandboxReport
 from pie_mlx.runtime.worker.forked import child
-from pie_mlx.runtime.worker.frames.messages import Order, Source
+from pie_mlx.runtime.worker.frames.messages import LaunchSpec, Source
 from tests.runtime.worker.conftest import bounded_engine
 
 
@@ -23,8 +23,10 @@ class Written:
         self.text += text
 
 
-def order(sandbox):
-    return Order("a@0.0.0", Source("/a.py"), "main", "input", "{}", {}, "/w", False, 1 << 20, None, None, None, sandbox)
+def spec(sandbox):
+    return LaunchSpec(
+        "a@0.0.0", Source("/a.py"), "main", "input", "{}", {}, "/w", False, 1 << 20, None, None, None, sandbox
+    )
 
 
 @pytest.fixture
@@ -36,20 +38,20 @@ def missing(monkeypatch):
 @pytest.mark.usefixtures("missing")
 def test_best_effort_says_what_is_missing():
     host = Written()
-    child._build_walls(order("best-effort"), host)
+    child._build_walls(spec("best-effort"), host)
     assert host.text == "[pie] sandbox: files are open (an old kernel)\n"
 
 
 @pytest.mark.usefixtures("missing")
 def test_required_refuses_to_run_the_program():
     with pytest.raises(LaunchError, match=r"sandbox: files are open \(an old kernel\)"):
-        child._build_walls(order("required"), Written())
+        child._build_walls(spec("required"), Written())
 
 
 @pytest.mark.usefixtures("missing")
 def test_off_builds_and_says_nothing():
     host = Written()
-    assert not child._build_walls(order("off"), host)
+    assert not child._build_walls(spec("off"), host)
     assert host.text == ""
 
 

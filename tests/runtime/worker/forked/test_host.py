@@ -10,14 +10,14 @@ from pie_mlx import calls
 from pie_mlx.errors import ContextReleasedError, ProtocolError
 from pie_mlx.runtime.worker.forked.host import WorkerHost
 from pie_mlx.runtime.worker.frames.messages import (
-    NOBODY_WAITS,
+    NO_ANSWER,
+    CancelCall,
+    ErrorAnswer,
     Output,
     Ping,
     Pong,
-    Refusal,
     Request,
     Stop,
-    TakeBack,
     WireError,
     pack,
     pack_answer,
@@ -37,8 +37,8 @@ class Other:
         self.theirs = theirs
         self._frames = WorkerFrames()
 
-    def take(self):
-        while (frame := self._frames.take()) is None:
+    def next_frame(self):
+        while (frame := self._frames.next_frame()) is None:
             self._frames.feed(self.socket.recv(65536))
         return frame.decode() if isinstance(frame, LongFrame) else frame
 
@@ -71,7 +71,7 @@ def in_thread(function):
 
 def test_a_blocking_call_is_answered(other):
     result = in_thread(lambda: other.host.call(calls.DescribeRuntime()))
-    request = other.take()
+    request = other.next_frame()
     assert request.message == calls.DescribeRuntime()
     other.say(pack_answer(request.number, INFO))
     assert result() == INFO
@@ -79,9 +79,9 @@ def test_a_blocking_call_is_answered(other):
 
 def test_an_answer_read_by_another_thread_wakes_its_caller(other):
     first = in_thread(lambda: other.host.call(calls.DescribeRuntime()))
-    first_request = other.take()
+    first_request = other.next_frame()
     second = in_thread(lambda: other.host.call(calls.ReceiveMessage()))
-    second_request = other.take()
+    second_request = other.next_frame()
     other.say(pack_answer(second_request.number, "hi"))  # whoever reads it, the second caller must not wait for more
     assert second() == "hi"
     other.say(pack_answer(first_request.number, INFO))
@@ -90,23 +90,23 @@ def test_an_answer_read_by_another_thread_wakes_its_caller(other):
 
 def test_a_ping_is_answered_while_a_call_blocks(other):
     result = in_thread(lambda: other.host.call(calls.DescribeRuntime()))
-    request = other.take()
+    request = other.next_frame()
     other.say(pack(Ping()))
-    assert other.take() == Pong()
+    assert other.next_frame() == Pong()
     other.say(pack_answer(request.number, INFO))
     result()
 
 
 def test_a_posted_call_goes_before_the_next_and_asks_for_no_answer(other):
     other.host.post(calls.ReleaseMatcher(1))
-    assert other.take() == Request(NOBODY_WAITS, calls.ReleaseMatcher(1))
+    assert other.next_frame() == Request(NO_ANSWER, calls.ReleaseMatcher(1))
 
 
 async def test_a_refusal_is_raised(other):
     waiting = asyncio.create_task(other.host.submit(calls.ForkContext(1)))
     await asyncio.sleep(0)
-    request = other.take()
-    other.say(pack(Refusal(request.number, WireError("context_released", "ContextReleasedError", "gone"))))
+    request = other.next_frame()
+    other.say(pack(ErrorAnswer(request.number, WireError("context_released", "ContextReleasedError", "gone"))))
     with pytest.raises(ContextReleasedError, match="gone"):
         await waiting
 
@@ -114,7 +114,7 @@ async def test_a_refusal_is_raised(other):
 async def test_answers_find_their_calls_in_any_order(other):
     waiting = [asyncio.create_task(other.host.submit(calls.ReceiveMessage())) for _ in range(3)]
     await asyncio.sleep(0)
-    numbers = [other.take().number for _ in waiting]
+    numbers = [other.next_frame().number for _ in waiting]
     other.say(*(pack_answer(number, str(number)) for number in reversed(numbers)))
     assert await asyncio.gather(*waiting) == [str(number) for number in numbers]
 
@@ -122,14 +122,14 @@ async def test_answers_find_their_calls_in_any_order(other):
 async def test_a_cancelled_call_is_taken_back_and_its_answer_ignored(other):
     waiting = asyncio.create_task(other.host.submit(calls.ReceiveMessage()))
     await asyncio.sleep(0)
-    number = other.take().number
+    number = other.next_frame().number
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    assert other.take() == TakeBack(number)  # E5
+    assert other.next_frame() == CancelCall(number)  # E5
     again = asyncio.create_task(other.host.submit(calls.ReceiveMessage()))
     await asyncio.sleep(0)
-    other.say(pack_answer(number, "late"), pack_answer(other.take().number, "mine"))
+    other.say(pack_answer(number, "late"), pack_answer(other.next_frame().number, "mine"))
     assert await again == "mine"
 
 
@@ -138,7 +138,7 @@ async def test_a_stop_reaches_the_program_whoever_reads_it(other):
     other.host.listen(reasons.append)
     waiting = asyncio.create_task(other.host.submit(calls.ReceiveMessage()))
     await asyncio.sleep(0)
-    other.say(pack(Stop("enough")), pack_answer(other.take().number, "x"))
+    other.say(pack(Stop("enough")), pack_answer(other.next_frame().number, "x"))
     await waiting
     assert reasons == ["enough"]
 
@@ -146,8 +146,8 @@ async def test_a_stop_reaches_the_program_whoever_reads_it(other):
 def test_output_goes_before_the_call_that_follows_it(other):
     other.host.write("stdout", "a")
     sent = in_thread(lambda: other.host.call(calls.SendMessage("b")))
-    assert other.take() == Output("stdout", "a")
-    request = other.take()
+    assert other.next_frame() == Output("stdout", "a")
+    request = other.next_frame()
     assert isinstance(request, Request)
     other.say(pack_answer(request.number, None))
     assert sent() is None
@@ -157,7 +157,7 @@ def test_long_output_is_sent_in_pieces(other):
     written = in_thread(lambda: other.host.write("stdout", "\u20ac" * 200_000))
     pieces = []
     while sum(map(len, pieces)) < 200_000:
-        pieces.append(other.take().text)
+        pieces.append(other.next_frame().text)
     assert all(len(piece.encode()) <= 256 << 10 for piece in pieces)
     written()
 
@@ -165,9 +165,9 @@ def test_long_output_is_sent_in_pieces(other):
 def test_a_worker_that_cannot_send_reads(other):
     result = in_thread(lambda: other.host.call(calls.SendFile(bytes(8 << 20))))
     other.say(*(pack_answer(number, bytes(1 << 20)) for number in range(100, 104)), pack(Ping()))
-    request = other.take()
+    request = other.next_frame()
     assert request.message == calls.SendFile(bytes(8 << 20))
-    assert other.take() == Pong()
+    assert other.next_frame() == Pong()
     other.say(pack_answer(request.number, None))
     assert result() is None
 
@@ -191,7 +191,7 @@ class StruckSocket:
 def test_what_a_finalizer_posts_while_a_frame_is_half_sent_goes_after_it(other):
     other.host._socket = StruckSocket(other.theirs, lambda: other.host.post(calls.ReleaseMatcher(1)))
     other.host.post(calls.ReleaseMatcher(2))
-    assert [other.take().message for _ in range(2)] == [calls.ReleaseMatcher(2), calls.ReleaseMatcher(1)]
+    assert [other.next_frame().message for _ in range(2)] == [calls.ReleaseMatcher(2), calls.ReleaseMatcher(1)]
 
 
 def test_a_finalizer_does_not_wait_for_an_answer_while_a_frame_is_half_sent(other):
@@ -201,7 +201,7 @@ def test_a_finalizer_does_not_wait_for_an_answer_while_a_frame_is_half_sent(othe
 
     other.host._socket = StruckSocket(other.theirs, strike)
     other.host.post(calls.ReleaseMatcher(1))
-    assert other.take() == Request(NOBODY_WAITS, calls.ReleaseMatcher(1))
+    assert other.next_frame() == Request(NO_ANSWER, calls.ReleaseMatcher(1))
 
 
 def test_a_finalizer_that_strikes_before_a_call_reads_may_read_its_answer(other, monkeypatch):
@@ -214,5 +214,5 @@ def test_a_finalizer_that_strikes_before_a_call_reads_may_read_its_answer(other,
 
     monkeypatch.setattr(other.host, "_wait_for", wait_and_be_struck)
     result = in_thread(lambda: other.host.call(calls.DescribeRuntime()))
-    other.say(pack_answer(other.take().number, INFO))
+    other.say(pack_answer(other.next_frame().number, INFO))
     assert result() == INFO

@@ -17,15 +17,15 @@ from pie_mlx.errors import (
 from pie_mlx.runtime.worker.frames.messages import (
     FRAME_LIMIT_BYTES,
     Answer,
+    CancelCall,
     Ended,
+    ErrorAnswer,
     Output,
     Ping,
     Pong,
-    Refusal,
     Request,
     Source,
     Stop,
-    TakeBack,
     WireError,
     is_long_reply,
     pack,
@@ -38,7 +38,7 @@ from pie_mlx.runtime.worker.frames.reader import EngineFrames, WorkerFrames
 SAID = [
     Request(1, calls.Forward(3, tokens=[5])),
     Request(2, calls.SendMessage("hi")),
-    TakeBack(1),
+    CancelCall(1),
     Output("stderr", "é\n"),
     Ended("1", "json"),
     Ended(error=WireError("launch", "LaunchError", "no", "hint", {"n": 1, "x": None})),
@@ -48,7 +48,7 @@ SAID = [
 
 def taken(reader):
     frames = []
-    while (frame := reader.take()) is not None:
+    while (frame := reader.next_frame()) is not None:
         frames.append(frame)
     return frames
 
@@ -64,14 +64,14 @@ def test_frames_survive_being_cut_anywhere(data):
     assert frames == SAID
 
 
-@pytest.mark.parametrize("frame", [TakeBack(1 << 64), Stop("\ud800")])
+@pytest.mark.parametrize("frame", [CancelCall(1 << 64), Stop("\ud800")])
 def test_what_the_wire_does_not_carry_is_refused(frame):
     with pytest.raises(InvalidArgumentError, match=f"{type(frame).__name__.lower()}: "):
         pack(frame)
 
 
 def test_what_the_engine_says_survives():
-    said = [Stop("enough"), Ping(), Refusal(3, WireError("pie", "PieError", "m"))]
+    said = [Stop("enough"), Ping(), ErrorAnswer(3, WireError("pie", "PieError", "m"))]
     reader = EngineFrames()
     reader.feed(b"".join(map(pack, said)))
     assert taken(reader) == said
@@ -81,7 +81,7 @@ def test_an_answer_is_decoded_as_the_reply_of_its_call():
     reply = calls.ForwardReply([], calls.PageCounters(1, 2, 3))
     reader = EngineFrames()
     reader.feed(pack_answer(7, reply))
-    answer = reader.take()
+    answer = reader.next_frame()
     assert isinstance(answer, Answer)
     assert (answer.number, reply_decoder(calls.Forward).decode(answer.reply)) == (7, reply)
 
@@ -91,7 +91,7 @@ def test_any_bytes_are_a_frame_or_a_typed_error(data):
     reader = WorkerFrames()
     reader.feed(len(data).to_bytes(4, "little") + data)
     try:
-        frame = reader.take()
+        frame = reader.next_frame()
     except ProtocolError:
         return
     assert frame is not None
@@ -113,15 +113,15 @@ def test_what_a_worker_may_not_say_is_refused(payload):
     reader = WorkerFrames()
     reader.feed(len(data).to_bytes(4, "little") + data)
     with pytest.raises(ProtocolError, match="malformed frame"):
-        reader.take()
+        reader.next_frame()
 
 
 def test_a_known_call_that_does_not_fit_its_type_says_whom_to_answer():
     reader = WorkerFrames()
     reader.feed(pack(Request(3, calls.LoadModel(None))) + pack(Pong()))
-    number, error = reader.take()
+    number, error = reader.next_frame()
     assert (number, error.message) == (3, "Expected `str`, got `None` - at `load_model.name`")
-    assert reader.take() == Pong()
+    assert reader.next_frame() == Pong()
 
 
 @pytest.mark.parametrize(("name", "kind"), [(object(), InvalidTypeError), ("\ud800", InvalidArgumentError)])
@@ -134,7 +134,7 @@ def test_a_frame_that_is_too_long_is_refused_before_it_arrives():
     reader = WorkerFrames()
     reader.feed((FRAME_LIMIT_BYTES + 1).to_bytes(4, "little"))
     with pytest.raises(ProtocolError, match="the limit is"):
-        reader.take()
+        reader.next_frame()
 
 
 def test_a_frame_that_is_too_long_is_not_sent():
@@ -174,7 +174,7 @@ def test_a_source_names_every_path_it_needs():
 def test_the_text_of_an_error_fits_a_frame_whatever_it_tells_of():
     error = InvalidArgumentError(f"no {chr(0) * FRAME_LIMIT_BYTES!r}", hint="choose another name")
     reader = EngineFrames()
-    reader.feed(pack(Refusal(1, WireError.of(error))))
+    reader.feed(pack(ErrorAnswer(1, WireError.of(error))))
     (refusal,) = taken(reader)
     assert refusal.error.message.startswith("no '")
     assert refusal.error.message.endswith(" [...]")

@@ -8,7 +8,16 @@ import pytest
 
 from pie_mlx import calls
 from pie_mlx.errors import InvalidArgumentError, ProtocolError
-from pie_mlx.runtime.worker.frames.messages import Ended, Misfit, Output, Pong, Request, TakeBack, WireError, pack
+from pie_mlx.runtime.worker.frames.messages import (
+    CancelCall,
+    Ended,
+    InvalidRequest,
+    Output,
+    Pong,
+    Request,
+    WireError,
+    pack,
+)
 from pie_mlx.runtime.worker.frames.reader import READ_BYTES, LongFrame, WorkerFrames
 from pie_mlx.runtime.worker.frames.size_budgets import BUDGETS, USUAL
 
@@ -21,7 +30,7 @@ def taken(*parts, step=READ_BYTES):
     data = b"".join(parts)
     for start in range(0, len(data), step):
         reader.feed(data[start : start + step])
-        while (frame := reader.take()) is not None:
+        while (frame := reader.next_frame()) is not None:
             frames.append(frame.decode() if isinstance(frame, LongFrame) else frame)
     return frames
 
@@ -88,7 +97,7 @@ def test_lists_texts_and_files_of_honest_size_arrive(call):
 def test_a_call_beyond_its_budget_is_answered_with_an_error_and_the_program_goes_on(frame, reason):
     (misfit, following) = taken(frame, pack(Pong()))
     assert following == Pong()
-    assert (type(misfit), misfit.number, type(misfit.error)) == (Misfit, 7, InvalidArgumentError)
+    assert (type(misfit), misfit.number, type(misfit.error)) == (InvalidRequest, 7, InvalidArgumentError)
     with pytest.raises(InvalidArgumentError, match=reason):
         raise misfit.error
     assert misfit.error.hint
@@ -98,19 +107,19 @@ def test_what_is_too_large_is_not_kept_until_all_of_it_has_come():
     reader = WorkerFrames()
     frame = pack(Request(7, calls.SendMessage("x" * 20_000_000)))
     reader.feed(frame[: 2 * READ_BYTES])
-    assert reader.take().number == 7
+    assert reader.next_frame().number == 7
     for start in range(2 * READ_BYTES, len(frame), READ_BYTES):
         reader.feed(frame[start : start + READ_BYTES])
         assert len(reader._buffer) <= 2 * READ_BYTES
-        assert reader.take() is None
-    reader.feed(pack(TakeBack(3)))
-    assert reader.take() == TakeBack(3)
+        assert reader.next_frame() is None
+    reader.feed(pack(CancelCall(3)))
+    assert reader.next_frame() == CancelCall(3)
 
 
 @pytest.mark.parametrize("step", [100, 5_000, 1 << 20])
 def test_what_is_too_large_may_be_cut_anywhere(step):
     too_large = pack(Request(7, calls.SendMessage("x" * 2_000_000)))
-    found = taken(pack(Pong()), too_large, pack(TakeBack(3)), too_large, pack(Pong()), step=step)
+    found = taken(pack(Pong()), too_large, pack(CancelCall(3)), too_large, pack(Pong()), step=step)
     assert [getattr(frame, "number", None) for frame in found] == [None, 7, 3, 7, None]
 
 
@@ -137,7 +146,7 @@ def test_short_frames_are_decoded_at_once_and_others_beside_the_loop():
     def is_long(call):
         reader = WorkerFrames()
         reader.feed(pack(Request(1, call)))
-        return isinstance(reader.take(), LongFrame)
+        return isinstance(reader.next_frame(), LongFrame)
 
     assert not is_long(calls.Forward(1, [5]))
     assert not is_long(calls.SendMessage("x" * 1_000_000))
@@ -148,10 +157,10 @@ def test_short_frames_are_decoded_at_once_and_others_beside_the_loop():
 def test_the_memory_of_a_call_is_reckoned_by_what_it_holds():
     reader = WorkerFrames()
     reader.feed(forward(attention_masks=many(1_000, b"\x90")))
-    assert reader.take() is not None
+    assert reader.next_frame() is not None
     assert reader.held_bytes <= 1_100 * 64  # a short one: as if each of its bytes were a list
     reader.feed(forward(attention_masks=many(10_000, b"\x90")))
-    frame = reader.take()
+    frame = reader.next_frame()
     assert frame.number == 7
     assert reader.held_bytes >= 10_000 * 64
 

@@ -40,7 +40,7 @@ def watch(disk):
 
 
 def executor(workspace, process_id=None):
-    return SimpleNamespaceKey(order=SimpleNamespace(workspace=workspace), process_id=process_id)
+    return SimpleNamespaceKey(spec=SimpleNamespace(workspace=workspace), process_id=process_id)
 
 
 class SimpleNamespaceKey(SimpleNamespace):
@@ -66,7 +66,7 @@ def test_a_disk_that_fills_fast_is_looked_at_once(disk, watch):
 
 
 def test_nothing_is_looked_at_before_there_is_an_order(disk, watch):
-    assert watch.look([SimpleNamespaceKey(order=None, process_id=1)]) == {}
+    assert watch.look([SimpleNamespaceKey(spec=None, process_id=1)]) == {}
     assert disk.looks == []
 
 

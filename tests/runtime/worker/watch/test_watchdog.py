@@ -8,7 +8,7 @@ import pytest
 
 from pie_mlx.runtime.process_memory import Residency, residency
 from pie_mlx.runtime.worker.settings import WorkerSettings
-from pie_mlx.runtime.worker.watch.watchdog import PROCESSES_LIMIT, Watch
+from pie_mlx.runtime.worker.watch.watchdog import PROCESSES_LIMIT, Watchdog
 
 
 class Executor:
@@ -19,7 +19,7 @@ class Executor:
         self.process_id = process_id
         self.engine_seconds = 0.0
         self.link = None
-        self.order = None
+        self.spec = None
         self.verdict = ""
         self.pings = 0
 
@@ -49,7 +49,7 @@ class Clock:
 def looked_at(executor, seconds, *, found=None, step=0.25, **settings):
     """What the watch thinks of an executor after some seconds."""
     clock = Clock()
-    watch = Watch(clock, WorkerSettings(**settings), {1: executor}, lambda pid: found or Residency(0, 1))
+    watch = Watchdog(clock, WorkerSettings(**settings), {1: executor}, lambda pid: found or Residency(0, 1))
     watch.start()
     while clock.now < seconds:
         clock.now += step

@@ -5,7 +5,7 @@ import math
 from collections import deque
 
 
-class Pace:
+class TurnLimiter:
     """Lets so many go on `per_turn`, in the order in which they came."""
 
     def __init__(self, per_turn: int) -> None:
@@ -39,7 +39,7 @@ class Pace:
                 self._left -= 1
 
 
-class ByteRate:
+class ByteRateLimiter:
     """Lets bytes through at a rate, and as many as come in `burst_seconds` at once after a rest."""
 
     def __init__(self, bytes_per_second: float, burst_seconds: float) -> None:
