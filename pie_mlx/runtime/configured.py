@@ -1,4 +1,4 @@
-"""From the configuration to an engine's settings."""
+"""An engine's settings, made from the configuration."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -48,7 +48,7 @@ def engine_settings(model: ModelConfig, home: Path) -> EngineSettings:
 
 
 def worker_settings(runtime: RuntimeConfig, home: Path) -> WorkerSettings:
-    """Bounds of the programs of an engine that keeps its files in `home`."""
+    """Limits for the programs of an engine that keeps its files in `home`."""
     return WorkerSettings(
         sandbox=runtime.sandbox,
         scratch_directory=(runtime.fs_scratch_dir or str(home / "scratch")) if runtime.allow_fs else None,

@@ -54,8 +54,8 @@ class Engine:
 
     `model` is a directory, a repo id or `pie-tiny`, and the keywords are the other fields of `EngineSettings`; or it is
     an EngineSettings, changed by the keywords. `on_event` is called with every event, in order, on the loop that
-    entered the engine. With `isolation="process"` programs run in processes of their own, bounded by `workers`;
-    functions cannot leave their interpreter and always run in this one. `mcp` servers are there for all programs;
+    entered the engine. With `isolation="process"` each program runs in its own process, bounded by `workers`;
+    functions cannot leave their interpreter and always run in this one. All programs can use the `mcp` servers;
     `resolve` finds the programs that programs launch by name. Raises InvalidArgumentError for an unknown keyword;
     entering raises ModelError and its kin.
     """
@@ -134,9 +134,9 @@ class Engine:
             self._events.flush()
 
     async def run(self, program: Launchable, input: Any = None, **options: Any) -> Any:
-        """Run a program to its end and give back what it returned, as JSON says it.
+        """Run a program to its end and return its value as decoded JSON.
 
-        `options` are those of `launch`. Nothing can be sent to the program, so one that waits for a message gets
+        `options` are those of `launch`. Nothing can be sent to the program, so a program that waits for a message gets
         SessionClosedError. Cancelling cancels the program. Raises the exception that ended it.
         """
         process = await self.launch(program, input, **options)
@@ -166,13 +166,12 @@ class Engine:
     ) -> Process:
         """Start a program; it runs beside the caller.
 
-        `on_message` gets each message (a str, or what its JSON says), `on_file` the bytes and the name of each file,
-        `on_event` every event of the process; all on the caller's loop, in order. With `capture_output` what the
-        program prints becomes events, otherwise it goes to this interpreter's own streams. `token_budget` bounds the
-        tokens it may run; `process_id` is a UUID that nobody has had before, None draws one. With a `parent`, the id
-        of a running process, it is a child of that one: on its wallet, and ended with it. `relay` carries calls to the
-        MCP servers of a client; `http` is the request it answers. Raises LaunchError, and InvalidArgumentError for a
-        budget below 1.
+        `on_message` gets each message (a str, or decoded JSON), `on_file` the bytes and the name of each file,
+        `on_event` every event of the process; all on the caller's loop, in order. With `capture_output` the program's
+        output becomes events, otherwise it goes to this interpreter's own streams. `token_budget` bounds the tokens it
+        may run; `process_id` is an unused UUID, None draws one. With a `parent`, the id of a running process, the new
+        one is its child: it pays from the parent's wallet and ends with it. `relay` carries calls to the MCP servers of
+        a client; `http` is the request it answers. Raises LaunchError, and InvalidArgumentError for a budget below 1.
         """
         entry = await asyncio.to_thread(_entry, program)
         value = fitting_input(entry.parameters, plain_input(input), entry.identity)
@@ -201,36 +200,36 @@ class Engine:
         return process
 
     def admission_terms(self) -> AdmissionTerms:
-        """What launches may claim of the pool, for who admits them: `launch` starts everything at once (Q11)."""
+        """How much of the pool launches may claim. For admission control: `launch` itself never queues (Q11)."""
         return self._running_core().admission_terms()
 
     def endowment(self, token_budget: int | None) -> float:
-        """The credits of a launch. Raises InvalidArgumentError for a budget below 1."""
+        """The credits a launch starts with. Raises InvalidArgumentError for a budget below 1."""
         return self._running_core().endowment(token_budget)
 
     async def page_usage(self) -> PageUsage:
-        """The pages of the pool at this moment. Raises EngineStoppedError."""
+        """Current use of the page pool. Raises EngineStoppedError."""
         return await self._running_core().page_usage()
 
     async def consult(self, question: Callable[[Services], Answer]) -> Answer:
-        """What `question` answers on the engine's loop, which it must not block. Raises EngineStoppedError."""
+        """The result of `question`, run on the engine's loop, which it must not block. Raises EngineStoppedError."""
         return await self._running_core().consult(question)
 
     def mcp_servers(self) -> list[McpServerState]:
-        """The configured MCP servers, as they are at about this moment."""
+        """The approximate current state of the configured MCP servers."""
         return self._ports.mcp.states()
 
     def close_port(self, port: int) -> None:
-        """Keep programs from a port of this machine, whatever hosts they may reach."""
+        """Close a port of this machine to programs, whatever hosts they may reach."""
         if self._workers is not None:
             self._workers.close_port(port)
 
     def start_children_with(self, start: StartChild) -> None:
-        """Let `start` start what programs launch, by `launch` with the request's parent and id, to observe it."""
+        """Have `start` start the children of programs. It must call `launch` with the request's parent and id."""
         self._ports.process_tree.start = start
 
     async def _start_child(self, request: ChildRequest) -> Process:
-        """A child nobody can attach to: it has no client to wait for, and what it prints is an event."""
+        """Start a child without a client: its session is closed, and its output becomes events."""
         process = await self.launch(
             request.program,
             request.input,
@@ -280,7 +279,7 @@ class Engine:
 
 
 def run(program: Launchable, input: Any = None, *, model: str | Path = "pie-tiny", **options: Any) -> Any:
-    """Start an engine, run one program, stop the engine, and give back what the program returned.
+    """Start an engine, run one program, stop the engine, and return the program's value.
 
     `options` are those of `Engine` and of `Engine.launch`. Works inside a running loop too (notebooks): the engine then
     gets a loop on a thread of its own.

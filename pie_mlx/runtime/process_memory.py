@@ -1,4 +1,4 @@
-"""Memory and number of the processes a worker consists of, seen from outside."""
+"""Memory and number of the processes in a process tree, measured from outside."""
 
 import ctypes
 import os
@@ -11,14 +11,14 @@ _PAGE_BYTES = resource.getpagesize()
 
 @dataclass(frozen=True, slots=True)
 class Residency:
-    """Resident bytes of a process and of all it has started, and how many processes that are."""
+    """Resident bytes of a process and its descendants, and their number."""
 
     resident_bytes: int
     processes: int
 
 
 def family(pid: int) -> set[int]:
-    """A process and all it has started."""
+    """The ids of a process and its descendants."""
     known, waiting = set[int](), [pid]
     while waiting:
         one = waiting.pop()
@@ -29,7 +29,7 @@ def family(pid: int) -> set[int]:
 
 
 def residency(pid: int) -> Residency:
-    """Nothing for a process that is gone. What several processes share is counted once, as far as the system tells."""
+    """Zero for a process that has ended. Shared memory counts once where the system reports it."""
     known = family(pid)
     measure = _resident_bytes if len(known) == 1 else _proportional_bytes
     return Residency(sum(map(measure, known)), len(known))
@@ -64,7 +64,7 @@ else:
             return 0
 
     def _proportional_bytes(pid: int) -> int:
-        """Costs milliseconds: every page is looked at."""
+        """Costs milliseconds: the kernel visits every page."""
         try:
             with open(f"/proc/{pid}/smaps_rollup") as file:
                 return sum(int(line.split()[1]) << 10 for line in file if line.startswith("Pss:"))

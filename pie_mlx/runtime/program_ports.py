@@ -1,4 +1,4 @@
-"""What the programs of an engine reach besides the model: each other, their children, and MCP servers."""
+"""Everything programs reach besides the model: each other, their children, and MCP servers."""
 
 import asyncio
 from collections.abc import Callable, Generator
@@ -30,7 +30,10 @@ class ProgramPorts:
     def entering(
         self, process_id: str, member: LaunchedProcess, parent: str | None, http: HttpPort | None = None
     ) -> Generator[Ports, None, None]:
-        """A process is being started: its ports. Raises LaunchError for a limit; what fails inside undoes it."""
+        """Register a process that is being started and yield its ports; an error inside unregisters it.
+
+        Raises LaunchError when a limit is reached.
+        """
         self.process_tree.enter(process_id, member, parent)
         try:
             yield self._ports(process_id, member, http)
@@ -39,11 +42,11 @@ class ProgramPorts:
             raise
 
     def attend(self, process: Process) -> None:
-        """It has started."""
+        """The process has started: end its descendants with it."""
         self.process_tree.attend(process)
 
     async def close(self) -> None:
-        """Every process has ended. Idempotent."""
+        """Release everything, once every process has ended. Idempotent."""
         await self.process_tree.wait_until_ended()
         await self.mcp.close()
 

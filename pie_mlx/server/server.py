@@ -48,18 +48,18 @@ from pie_mlx.server.transport.websocket import Websocket
 
 SWEEP_SECONDS = 5.0
 AUTHENTICATION_SECONDS = 3.0
-"""How long a client may take to authenticate while others wait for its place."""
+"""How long a client may take to authenticate while others wait for a place."""
 EngineMaker = Callable[[Callable[[Event], None], ResolveName], Engine]
 """Makes an engine that reports its events and finds programs by name; the server enters and stops it."""
 
 
 class Server:
-    """Serves for as long as it is entered.
+    """Serves while it is entered.
 
-    The port is bound at once and answers when the model is loaded. `source` is the directory or the repo id of what is
-    called `model`. `keys` None means that authentication is off. With
-    `announces` other commands find it through `home`. `observers` are called with every event. Entering raises
-    ConfigError for a port in use and for a `home` that an engine runs on, and what the engine raises.
+    Binds the port at once and listens when the model is loaded. `source` is the directory or repo id of the model named
+    `model`. `keys` None disables authentication. With `announces`, other commands find it through `home`. `observers`
+    are called with every event. Entering raises ConfigError if the port is in use or another engine runs with `home`,
+    and what the engine raises.
     """
 
     def __init__(
@@ -96,12 +96,12 @@ class Server:
 
     @property
     def token(self) -> str:
-        """Opens everything, until the server stops."""
+        """The internal token, which grants all rights until the server stops."""
         return self._authenticator.token
 
     @property
     def engine_key(self) -> bytes | None:
-        """The public key by which clients recognise it; None without authentication."""
+        """The public key that identifies the engine to clients; None without authentication."""
         key = self._authenticator.engine_key
         return None if key is None else key.public
 
@@ -231,7 +231,7 @@ class Server:
 
 
 class _Endpoint:
-    """Lets websockets in."""
+    """Admits websocket connections."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -252,7 +252,7 @@ class _Endpoint:
         return Connection(self._service, wire, identity, address, handlers)
 
     def _check_room(self, address: str) -> Refusal | None:
-        """Clients that do not authenticate make room for others, and one machine gets half of their places."""
+        """Limit unauthenticated clients: the oldest makes room for others, and one machine gets half of the places."""
         connections, settings = self._service.connections, self._service.settings
         unknown = [connection for connection in connections if not connection.is_authenticated]
         source = neighbourhood(address)
@@ -260,7 +260,7 @@ class _Endpoint:
         if len(unknown) >= settings.unauthenticated:
             oldest = min(unknown, key=lambda connection: connection.since)
             if time.time() - oldest.since >= AUTHENTICATION_SECONDS:
-                oldest.cut_off(NOT_AUTHENTICATED, "others wait to authenticate: connect again and send auth_identify")
+                oldest.cut_off(NOT_AUTHENTICATED, "closed for other clients: connect again and send auth_identify")
                 unknown.remove(oldest)
         full = len(connections) >= settings.connections or len(unknown) >= settings.unauthenticated
         if full or neighbours > settings.unauthenticated // 2:
@@ -269,7 +269,7 @@ class _Endpoint:
 
 
 def _field(headers: Headers, name: str) -> str | None:
-    """One that is there twice is none that is allowed."""
+    """A header's value; repeated ones are joined, so they match nothing allowed."""
     values = headers.get_all(name)
     return ", ".join(values) if values else None
 

@@ -1,4 +1,4 @@
-"""What every connection works with."""
+"""The state shared by all connections."""
 
 import asyncio
 import time
@@ -21,7 +21,7 @@ INSTALLS_AT_ONCE = 2
 
 @dataclass(slots=True)
 class Service:
-    """One engine and all that is known of its clients. `model` is the name programs call the model."""
+    """One engine and the state of its clients. `model` is the programs' name for the model."""
 
     settings: ServerSettings
     engine: Engine
@@ -35,9 +35,9 @@ class Service:
     failures: LoginFailures = field(default_factory=LoginFailures)
     started_at: float = field(default_factory=time.time)
     installing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(INSTALLS_AT_ONCE))
-    """Held while what came with an upload is read and unpacked: others need threads too."""
+    """Held while an upload is unpacked and installed, to leave threads for others."""
     connections: set[Any] = field(default_factory=set[Any])
     refused_frames: int = 0
     ignored_signals: int = 0
     closers: list[Callable[[], Awaitable[None]]] = field(default_factory=list[Callable[[], Awaitable[None]]])
-    """Called when the engine has stopped."""
+    """Called after the engine has stopped."""

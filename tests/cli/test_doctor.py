@@ -181,7 +181,11 @@ def test_the_backend_is_the_one_pie_metal_chooses(backend, status):
         (RecordFacts("/k", "0.32.4", (), whole=False), METAL, [("ok", "the first case of each passed")]),
         (RecordFacts("/k", "0.32.4", ()), METAL, [("ok", "all passed")]),
         (RecordFacts("/k", "0.32.4", ("kv_write",)), METAL, [("warning", "kv_write: disabled")]),
-        (RecordFacts("/k", "0.1", ("kv_write",), True, "mlx 0.1"), METAL, [("warning", "made with mlx 0.1, not used")]),
+        (
+            RecordFacts("/k", "0.1", ("kv_write",), True, "mlx 0.1"),
+            METAL,
+            [("warning", "made with mlx 0.1: not valid")],
+        ),
         (RecordFacts("/k", "", ()), METAL, [("warning", "cannot be read")]),
     ],
 )

@@ -1,4 +1,4 @@
-"""What the names of a program are, where every place that binds them agrees. Nothing of it is executed."""
+"""What the names of a program refer to, if all their bindings agree. Nothing is executed."""
 
 import ast
 import builtins
@@ -9,7 +9,7 @@ from pie_mlx.runtime.check.sdk_types import Class, Instance, Kind, Pending, call
 from pie_mlx.runtime.program.entry_kind import EntryKind
 
 Binding = Callable[["Scope"], Kind | None]
-"""What a binding gives, looked at from the scope that it is in."""
+"""What a binding refers to, evaluated in its scope."""
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _DISPLAYS: dict[type[ast.AST], type] = {
@@ -26,13 +26,13 @@ _DISPLAYS: dict[type[ast.AST], type] = {
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """A module, a function or the body of a class; `outer` is where names are looked for that it does not bind."""
+    """A module, function or class body. Names it does not bind are looked up in `outer`."""
 
     nodes: list[ast.AST]
     outer: "Scope | None"
     entry_kind: EntryKind
     volatile: frozenset[str]
-    """Names that functions bind elsewhere than in themselves."""
+    """Names declared `global` or `nonlocal` somewhere."""
     owner: ast.AST
     _bindings: dict[str, list[Binding]] = field(default_factory=dict[str, list[Binding]])
     _kinds: dict[str, Kind | None] = field(default_factory=dict[str, "Kind | None"])
@@ -41,7 +41,7 @@ class Scope:
         self._bindings.setdefault(name, []).append(binding)
 
     def kind(self, node: ast.AST | None) -> Kind | None:
-        """What an expression gives; None where that is not certain."""
+        """The kind of an expression's value; None if uncertain."""
         match node:
             case ast.Name(id=name):
                 return self.named(name)
@@ -61,31 +61,31 @@ class Scope:
                 return Instance(display) if display else None
 
     def named(self, name: str) -> Kind | None:
-        """What a name is; None where its bindings differ."""
+        """What a name refers to; None if its bindings differ."""
         if name in self.volatile:
             return None
         if name not in self._bindings:
             return self.outer.named(name) if self.outer else _builtin(name)
         if name not in self._kinds:
-            self._kinds[name] = None  # for what is bound to something made of itself
+            self._kinds[name] = None  # in case a binding refers to itself
             first, *others = (binding(self) for binding in self._bindings[name])
             self._kinds[name] = first if all(other == first for other in others) else None
         return self._kinds[name]
 
     def is_builtin(self, name: str) -> bool:
-        """Whether nothing here binds the name."""
+        """Whether no scope binds the name."""
         if name in self.volatile or name in self._bindings:
             return False
         return self.outer is None or self.outer.is_builtin(name)
 
     def bound(self) -> Iterator[str]:
-        """Every name that can be used here, but for builtins."""
+        """Every name visible here, except builtins."""
         yield from self._bindings
         yield from self.outer.bound() if self.outer else self.volatile
 
 
 def scopes(tree: ast.Module, entry_kind: EntryKind) -> list[Scope]:
-    """All of them; none where `*` is imported, which may bind anything."""
+    """All scopes of a module; none if it imports `*`, which may bind anything."""
     nodes = list(ast.walk(tree))
     if any(isinstance(node, ast.alias) and node.name == "*" for node in nodes):
         return []
@@ -123,7 +123,7 @@ def _body(owner: ast.AST) -> Sequence[ast.AST]:
 
 
 def _own_nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """In the order of the source, functions and classes included but not what is inside of them."""
+    """In source order, including functions and classes but not their bodies."""
     waiting = list(body)[::-1]
     while waiting:
         node = waiting.pop()
@@ -133,7 +133,7 @@ def _own_nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def _claims(node: ast.AST) -> dict[ast.AST, Binding]:
-    """The names that a node binds to something that can be told."""
+    """The targets that a node binds to something known."""
     match node:
         case ast.Assign(targets=targets, value=value):
             return dict.fromkeys(targets, lambda scope: scope.kind(value))
@@ -184,7 +184,7 @@ def _importing(module: str, name: str, entry_kind: EntryKind) -> Binding:
 
 
 def _parameters(given: ast.arguments) -> Iterator[tuple[str, Binding]]:
-    """Those with an SDK class as annotation are such; a default may be something else."""
+    """A parameter annotated with an SDK class is an instance of it, unless a default may be something else."""
     positional = [*given.posonlyargs, *given.args]
     optional = {one.arg for one in positional[len(positional) - len(given.defaults) :]}
     optional |= {one.arg for one, default in zip(given.kwonlyargs, given.kw_defaults, strict=True) if default}

@@ -1,4 +1,4 @@
-"""What the SDK's own signatures tell for certain about what comes of its names, calls and attributes."""
+"""What the SDK's names, calls and attributes evaluate to, as far as its signatures say so for certain."""
 
 import ast
 import importlib
@@ -24,7 +24,7 @@ _SHAPELESS = (object, super, type)
 class Module:
     module: ModuleType
     name: str
-    """As programs write it."""
+    """As written in programs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ class Instance:
 class Function:
     function: FunctionType
     owner: type | None = None
-    """The class it was found on, which is what Self means."""
+    """The class it was found on: the meaning of Self."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """What a call gives that nobody has awaited yet."""
+    """The coroutine of a call that has not been awaited."""
 
     result: "Kind | None"
     call: ast.Call
@@ -56,7 +56,7 @@ Kind = Module | Class | Instance | Function | Pending
 
 
 def imported(dotted: str, name: str, entry_kind: EntryKind) -> Kind | None:
-    """What `import dotted`, or `from dotted import name`, binds; None for what is not of the SDK, or not there."""
+    """What `import dotted`, or `from dotted import name`, binds; None if it does not exist in the SDK."""
     top, _, rest = dotted.partition(".")
     if top != SDK_ALIAS:
         return None
@@ -69,7 +69,7 @@ def imported(dotted: str, name: str, entry_kind: EntryKind) -> Kind | None:
 
 
 def member(of: Kind | None, name: str) -> Kind | None:
-    """What an attribute is; None where that is not certain."""
+    """What an attribute refers to; None if uncertain."""
     match of:
         case Module(module, written):
             found = getattr(module, name, None)
@@ -87,7 +87,7 @@ def member(of: Kind | None, name: str) -> Kind | None:
 
 
 def called(what: Kind | None, call: ast.Call) -> Kind | None:
-    """What a call gives; None where that is not certain."""
+    """What a call evaluates to; None if uncertain."""
     match what:
         case Class(cls):
             makes_itself = not isinstance(inspect.getattr_static(cls, "__new__"), staticmethod)
@@ -107,13 +107,13 @@ def entered(what: Kind | None) -> Kind | None:
 
 
 def walked(what: Kind | None) -> Kind | None:
-    """What `async for` binds, also where `for` is written in its place."""
+    """What `async for` binds; also used for a `for` that should be one."""
     method = member(what, "__anext__") if isinstance(what, Instance) else None
     return _returned(method.function, method.owner) if isinstance(method, Function) else None
 
 
 def lacks(of: Kind | None, name: str) -> bool:
-    """Whether there is certainly no such attribute."""
+    """Whether the attribute certainly does not exist."""
     match of:
         case Module(module, _):
             return not hasattr(module, name) and not _has_module(module, name)
@@ -128,7 +128,7 @@ def lacks(of: Kind | None, name: str) -> bool:
 
 
 def public_names(of: Kind) -> list[str]:
-    """The attributes that programs are meant to use."""
+    """The attributes meant for programs."""
     match of:
         case Module(module, _):
             names: list[str] = list(getattr(module, "__all__", dir(module)))
@@ -142,7 +142,7 @@ def public_names(of: Kind) -> list[str]:
 
 
 def is_of_sdk(cls: type) -> bool:
-    """Whether it is a class that the SDK makes or gives out."""
+    """Whether a class belongs to the SDK."""
     return cls.__module__.startswith(("pie_mlx.sdk", "pie_mlx.calls"))
 
 
@@ -159,7 +159,7 @@ def _found(value: object, owner: type | None) -> Kind | None:
 
 
 def _returned(function: object, owner: type | None) -> Kind | None:
-    # A decorated function may give something else than what it is annotated with.
+    # A decorated function may return something else than its annotation says.
     if not isinstance(function, FunctionType) or hasattr(function, "__wrapped__"):
         return None
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
@@ -183,7 +183,7 @@ def _return_hint(function: FunctionType) -> object:
 
 @cache
 def _attributes(cls: type) -> frozenset[str] | None:
-    """Of its instances, subclasses included; None where there may be more than can be told."""
+    """Attributes of instances, subclasses included; None if there may be more."""
     names: set[str] = set()
     for kind in _with_subclasses(cls):
         if hasattr(kind, "__getattr__") or getattr(kind, "_is_protocol", False):
@@ -202,7 +202,7 @@ def _with_subclasses(cls: type) -> Iterator[type]:
 
 
 def _assigned(cls: type) -> Iterator[str]:
-    """What its methods assign on `self`."""
+    """Attributes its methods assign on `self`."""
     try:
         with parsing():
             tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))

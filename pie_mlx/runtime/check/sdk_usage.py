@@ -1,4 +1,4 @@
-"""Slips in how a program uses the SDK, where what an expression gives is certain. Nothing of it is executed."""
+"""Mistakes in using the SDK, where the kind of an expression is certain. Nothing is executed."""
 
 import ast
 from collections.abc import Iterator
@@ -24,14 +24,14 @@ from pie_mlx.runtime.program.entry_kind import EntryKind
 from pie_mlx.runtime.program.findings import nearest
 
 _READERS = frozenset({"bool", "bytes", "dict", "float", "int", "len", "list", "print", "repr", "set", "str", "tuple"})
-"""Builtins that want a value: others may be given what is awaited later."""
+"""Builtins that need a value; others may get a coroutine to await later."""
 
 _COUNTERPARTS = {"argmax": "greedy", "greedy": "argmax"}
-"""What the two APIs call the same thing, where the names are not alike."""
+"""Names of the same thing in the two APIs, where they are not similar."""
 
 
 SLIPS_LIMIT = 100
-"""For each more there are names to compare."""
+"""A bound on the names that are compared for suggestions."""
 
 
 class _Slip(NamedTuple):
@@ -40,8 +40,10 @@ class _Slip(NamedTuple):
 
 
 def sdk_usage_findings(tree: ast.Module, file: Path, entry_kind: EntryKind) -> list[str]:
-    """Calls nobody awaits or that do not fit, loops of the wrong kind, names and attributes that are not there, in the
-    order of lines."""
+    """Calls that are not awaited or do not fit their signature, loops of the wrong kind, unknown names and attributes.
+
+    In line order.
+    """
     found_scopes = scopes(tree, entry_kind)
     places = [(node, scope) for scope in found_scopes for node in scope.nodes]
     found = {slip for node, scope in places for slip in _slips(node, scope)}
@@ -76,18 +78,18 @@ def _slips(node: ast.AST, scope: Scope) -> Iterator[_Slip]:
 
 
 def _is_main(scope: Scope) -> bool:
-    """Whether it is what the engine awaits: what other functions return may be awaited by their callers."""
+    """Whether the engine awaits its result; results of other functions may be awaited by their callers."""
     owner, module = scope.owner, scope.outer.owner if scope.outer else None
     return (
         isinstance(owner, ast.AsyncFunctionDef)
         and owner.name == "main"
         and isinstance(module, ast.Module)
-        and owner in module.body  # no method: the scope around one is not its class
+        and owner in module.body  # not a method: the scope around a method is not its class
     )
 
 
 def _read(node: ast.AST, scope: Scope) -> list[ast.expr]:
-    """The parts of a node that have to be values."""
+    """The parts of a node that must be values, not coroutines."""
     match node:
         case ast.Attribute(value=value, attr=name, ctx=ast.Load()):
             return [value] if lacks(scope.kind(value), name) else []
@@ -107,7 +109,7 @@ def _read(node: ast.AST, scope: Scope) -> list[ast.expr]:
 
 
 def _reads(function: ast.expr, scope: Scope) -> bool:
-    """Whether what is called wants values: the SDK does everywhere."""
+    """Whether a callee needs values as arguments; everything in the SDK does."""
     match scope.kind(function):
         case Function():
             return True
@@ -178,7 +180,7 @@ def _title(kind: Kind, entry_kind: EntryKind) -> str:
 
 
 def _asks_for_attributes(tree: ast.Module) -> bool:
-    """Whether the program looks itself at what there is, and what it writes may stand behind that."""
+    """Whether the program checks for attributes itself, so a missing one may be intended."""
     return bool(_names(tree) & {"AttributeError", "hasattr", "setattr"})
 
 

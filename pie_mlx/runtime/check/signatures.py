@@ -1,4 +1,4 @@
-"""Calls of the SDK that do not fit what is called. Nothing of them is executed."""
+"""Calls of the SDK that do not fit the callee's signature. Nothing is executed."""
 
 import ast
 import inspect
@@ -8,7 +8,7 @@ from pie_mlx.runtime.program.findings import nearest
 
 
 def signature_problem(call: ast.Call, what: Kind | None) -> str:
-    """Why `what` cannot be called so; "" where it can, or where that is not certain."""
+    """Why `what` cannot be called like this; "" if it can, or if that is uncertain."""
     signature = _signature(what)
     if signature is None:
         return ""
@@ -32,7 +32,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _unbound(call: ast.Call, signature: inspect.Signature, given: list[str]) -> str:
-    """What is missing or too much where all arguments are written one by one."""
+    """Missing or excess arguments of a call without unpacking."""
     if len(given) < len(call.keywords) or any(isinstance(one, ast.Starred) for one in call.args):
         return ""
     try:
@@ -43,7 +43,7 @@ def _unbound(call: ast.Call, signature: inspect.Signature, given: list[str]) -> 
 
 
 def _signature(what: Kind | None) -> inspect.Signature | None:
-    """Of a call as programs write it, without self."""
+    """The signature as programs call it, without self."""
     try:
         match what:
             case Class(cls) if is_of_sdk(cls):

@@ -1,4 +1,4 @@
-"""What can be told from a program's source to go wrong when it runs. Nothing of it is executed."""
+"""Mistakes in a program's sources that would fail at run time. Nothing is executed."""
 
 import ast
 import importlib
@@ -22,14 +22,14 @@ from pie_mlx.runtime.program.source_text import parse_source
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Where a program's modules are: `directory` is None for a lone file, `read` answers None for what is no file."""
+    """A program's modules. `directory` is None for a single file; `read` returns None if there is no such file."""
 
     main_file: Path
     directory: Path | None
     read: Callable[[Path], str | None]
 
     def module_files(self, dotted: str) -> list[Path]:
-        """The program's own files that are executed to import this module, or this name of a module."""
+        """The program's own files executed when this module, or name of a module, is imported."""
         if self.directory is None:
             return []
         names = dotted.split(".")
@@ -38,7 +38,7 @@ class Code:
         return [file for file in found if file is not None]
 
     def hides(self, module: str) -> Path | None:
-        """The file of a module beside a lone file, which sees nothing that lies beside it."""
+        """A module's file beside a single-file program, which cannot import it."""
         file = self.main_file.with_name(f"{module}.py")
         return file if self.directory is None and self._exists(file) else None
 
@@ -47,10 +47,10 @@ class Code:
 
 
 def code_findings(code: Code, manifest: Manifest) -> list[str]:
-    """Parameters main cannot be called with, imports of what is not there and slips in using the SDK, with their lines.
+    """Wrong parameters of main, failing imports and mistakes in using the SDK, with their lines.
 
-    What is imported in an `if`, a `try` or a `with`, or relative to a package, is not looked at. Raises LaunchError for
-    a syntax error in the main file.
+    Imports in an `if`, `try` or `with`, and relative ones, are not checked. Raises LaunchError for a syntax error in
+    the main file.
     """
     tree = parse_source(code.read(code.main_file) or "", code.main_file)
     runtime = manifest.runtime
@@ -64,7 +64,7 @@ def code_findings(code: Code, manifest: Manifest) -> list[str]:
 
 
 def _misfit_line(tree: ast.Module, entry: str) -> int:
-    """Where the entry is defined that cannot be called with one argument; 0 where it may be."""
+    """The line of an entry that cannot be called with one argument; 0 if it can."""
     functions = entry_functions(tree, entry)
     if not functions or any(function.decorator_list or _takes_one(function.args) for function in functions):
         return 0
@@ -86,7 +86,7 @@ class _Import(NamedTuple):
 
 @dataclass(slots=True)
 class _Modules:
-    """The main file, and each module of the program that its imports lead to."""
+    """The main file, and the modules of the program reachable by its imports."""
 
     code: Code
     entry_kind: EntryKind
@@ -117,12 +117,12 @@ class _Modules:
         if top in self.dependencies or self.code.module_files(top) or _is_installed(top):
             return ""
         if hidden := self.code.hides(top):
-            return f"'{hidden.name}' is no part of a lone file: put both into a directory, this one as main.py"
+            return f"'{hidden.name}' is not part of a single-file program: put both into one directory, this as main.py"
         return f"no module '{top}': put it into the program's directory, or install it beside pie-mlx"
 
 
 def _imports(tree: ast.Module) -> Iterator[_Import]:
-    """What is imported whatever happens, in the order of lines."""
+    """Unconditional imports, in line order."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         match waiting.pop():

@@ -1,4 +1,4 @@
-"""The process that reads sources: see `source_reading`."""
+"""The process that reads sources, started by `program.source_reading`."""
 
 import os
 import resource
@@ -26,7 +26,7 @@ from pie_mlx.runtime.program.source_text import parse_source, read_text, unreada
 from pie_mlx.runtime.worker.limits import bound
 
 _NICENESS = 10
-"""Programs that run go first."""
+"""Running programs have priority."""
 
 
 def main() -> None:
@@ -39,7 +39,7 @@ def main() -> None:
     job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Job)
     sys.stdout.buffer.write(msgspec.msgpack.encode(_answer(job)))
     sys.stdout.buffer.flush()
-    os._exit(0)  # taking a large tree apart takes as long as making it
+    os._exit(0)  # freeing a large tree takes as long as building it
 
 
 def _answer(job: Job) -> Answer:
@@ -55,7 +55,7 @@ def _answer(job: Job) -> Answer:
 
 
 def _findings(job: FindingsJob) -> Findings:
-    from pie_mlx.runtime.check.source_findings import Code, code_findings  # brings in the SDK
+    from pie_mlx.runtime.check.source_findings import Code, code_findings  # imports the SDK
 
     main_file, directory = Path(job.main_file), None if job.directory is None else Path(job.directory)
     files = job.files
@@ -70,7 +70,7 @@ def _findings(job: FindingsJob) -> Findings:
 
 
 def _on_disk(file: Path) -> str | None:
-    """Of a file that is there but no source of a program, none of the text."""
+    """The text of a file; "" if it is not readable as source, None if it does not exist."""
     try:
         return read_text(file)
     except LaunchError:

@@ -1,4 +1,4 @@
-"""Names that nothing binds. Nothing of the program is executed."""
+"""Names that are never bound. Nothing is executed."""
 
 import ast
 import builtins
@@ -9,11 +9,11 @@ from pie_mlx.runtime.program.findings import nearest
 
 _OF_MODULES = frozenset({"__builtins__", "__doc__", "__file__", "__loader__", "__name__", "__package__", "__spec__"})
 _MAKERS = frozenset({"NameError", "exec", "globals", "locals", "vars"})
-"""Who uses them may bind any name, or knows that one may be missing."""
+"""A program that uses these may bind any name, or expects that one is missing."""
 
 
 def undefined_names(tree: ast.Module, all_scopes: Sequence[Scope]) -> Iterator[tuple[int, str]]:
-    """Line and name with what it may have been, of each use."""
+    """Line and message for each use, with a suggestion."""
     if any(_may_bind_anything(node) for node in ast.walk(tree)):
         return
     for scope in all_scopes:
@@ -27,5 +27,5 @@ def _is_unbound(name: str, scope: Scope) -> bool:
 
 
 def _may_bind_anything(node: ast.AST) -> bool:
-    # Parameters of types are bound in a scope of their own, from Python 3.12 on.
+    # From Python 3.12 on, type parameters have a scope of their own.
     return (isinstance(node, ast.Name) and node.id in _MAKERS) or bool(getattr(node, "type_params", ()))

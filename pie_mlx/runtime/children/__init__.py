@@ -1,4 +1,4 @@
-"""Programs launched by programs: who launched whom, how many there may be, and what ends with what."""
+"""Programs launched by programs: the tree of processes, its limits, and what ends with a process."""
 
 from pie_mlx.runtime.children.launch_tree import LaunchLimits
 from pie_mlx.runtime.children.process_tree import ChildRequest, LaunchedProcess, ProcessTree, StartChild

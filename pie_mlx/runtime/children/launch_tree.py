@@ -1,4 +1,4 @@
-"""Who launched whom, and how many may: process ids only."""
+"""The tree of launches and its limits. Knows process ids only."""
 
 from dataclasses import dataclass, field
 
@@ -25,7 +25,7 @@ class _Node:
 
 @dataclass(slots=True)
 class LaunchTree:
-    """Remembers a process while it runs, while a running parent may ask about it, and while a descendant runs."""
+    """Keeps a process while it runs, while a running parent may ask about it, and while a descendant runs."""
 
     limits: LaunchLimits = field(default_factory=LaunchLimits)
     _nodes: dict[str, _Node] = field(default_factory=dict[str, _Node])
@@ -36,7 +36,7 @@ class LaunchTree:
         return process in self._nodes
 
     def add_process(self, process: str, parent: str | None = None) -> None:
-        """A process begins. Raises LaunchError when its parent has ended or a limit is reached."""
+        """Add a process. Raises LaunchError if its parent has ended or a limit is reached."""
         if parent is None:
             self._nodes[process] = _Node(None, process, 0)
             self._running[process] = 0
@@ -50,7 +50,7 @@ class LaunchTree:
         self._running[above.root] += 1
 
     def end(self, process: str) -> list[str]:
-        """A process ended. Answers the processes that are forgotten by it."""
+        """Mark a process as ended; returns the processes this removes."""
         node = self._nodes[process]
         node.running = False
         if node.parent is not None:
@@ -59,7 +59,7 @@ class LaunchTree:
         return forgotten + (self._prune(process) if process in self._nodes else [])
 
     def forget(self, process: str) -> list[str]:
-        """The parent of a process will not ask about it any more. Answers the processes that are forgotten by it."""
+        """The parent of a process asks no more about it; returns the processes this removes."""
         node = self._nodes.get(process)
         if node is None:
             return []
@@ -72,7 +72,7 @@ class LaunchTree:
         return node is not None and node.parent == parent and node.awaited
 
     def ancestors(self, process: str) -> list[str]:
-        """The process itself, whoever launched it, and so on."""
+        """The process itself, its parent, and so on."""
         found: list[str] = []
         current: str | None = process
         while current is not None and current in self._nodes:
@@ -81,7 +81,7 @@ class LaunchTree:
         return found
 
     def descendants(self, process: str) -> list[str]:
-        """The running ones, children before grandchildren."""
+        """The running descendants, children before grandchildren."""
         waiting = list(self._nodes[process].children) if process in self._nodes else []
         found: list[str] = []
         for current in waiting:
@@ -92,12 +92,12 @@ class LaunchTree:
         return found
 
     def check_integrity(self) -> None:
-        """Raises RuntimeError when the books contradict each other."""
+        """Raises RuntimeError if the tree is inconsistent."""
         for name, node in self._nodes.items():
             if node.parent is not None and name not in self._nodes[node.parent].children:
                 raise RuntimeError(f"launch tree: {name} is not among the children of its parent")
             if not (node.running or node.children or self._is_asked_about(node)):
-                raise RuntimeError(f"launch tree: {name} is kept for nothing")
+                raise RuntimeError(f"launch tree: {name} should have been removed")
         for root, count in self._running.items():
             if count != len(self.descendants(root)):
                 raise RuntimeError(f"launch tree: counted {count} descendants of {root}")
@@ -105,12 +105,12 @@ class LaunchTree:
     def _check_limits(self, above: _Node) -> None:
         if above.depth >= self.limits.depth:
             raise LaunchError(
-                f"launch: {above.depth} generations are launched already, max_launch_depth is {self.limits.depth}",
+                f"launch: already {above.depth} generations deep, max_launch_depth is {self.limits.depth}",
                 hint="launch from a program further up, or raise [runtime] max_launch_depth",
             )
         if self._running[above.root] >= self.limits.children:
             raise LaunchError(
-                f"launch: {self._running[above.root]} children run already, max_children is {self.limits.children}",
+                f"launch: already {self._running[above.root]} children running, max_children is {self.limits.children}",
                 hint="await one first, or raise [runtime] max_children",
             )
 
@@ -118,7 +118,7 @@ class LaunchTree:
         return node.awaited and node.parent is not None and self._nodes[node.parent].running
 
     def _prune(self, process: str) -> list[str]:
-        """Forget a process nobody needs, and then its parent if nobody needs that."""
+        """Remove a process that is no longer needed, and then each ancestor that is not."""
         forgotten: list[str] = []
         current: str | None = process
         while current is not None:

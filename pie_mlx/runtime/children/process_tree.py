@@ -1,4 +1,4 @@
-"""The processes of an engine with their children: launching them, asking about them, ending them with their parents."""
+"""The processes of an engine as a tree: launches children, reports on them, and ends them with their parents."""
 
 import asyncio
 import uuid
@@ -21,7 +21,7 @@ from pie_mlx.runtime.program.program import Program
 
 @dataclass(frozen=True, slots=True)
 class ChildRequest:
-    """`parent` is the process that asks, `process_id` what the child will be called."""
+    """A program's request to launch another. `parent` is the requesting process, `process_id` the child's id."""
 
     program: Program
     input: Input
@@ -31,14 +31,14 @@ class ChildRequest:
 
 
 StartChild = Callable[[ChildRequest], Awaitable[Process]]
-"""Starts a child, by `Engine.launch` in the end. Raises LaunchError and its kin."""
+"""Starts a child, by way of `Engine.launch`. Raises LaunchError and its subclasses."""
 
 
 @dataclass(slots=True, eq=False)
 class LaunchedProcess:
-    """A process of the tree. `program` is None for a function; `process` is there once it has started.
+    """A process of the tree. `program` is None for a function, `process` None until it has started.
 
-    A `doomed` one is to end as soon as it has started.
+    If `doomed`, it is cancelled as soon as it has started.
     """
 
     username: str
@@ -49,7 +49,7 @@ class LaunchedProcess:
 
 
 def child_outcome(outcome: Outcome) -> ChildOutcome:
-    """How a process ended, as its parent is told."""
+    """How a process ended, in the form its parent gets."""
     if not isinstance(outcome, Failed):
         return ChildOutcome("returned", outcome.value, outcome.format)
     cancelled = isinstance(outcome.error, ProcessCancelledError)
@@ -63,7 +63,7 @@ def child_outcome(outcome: Outcome) -> ChildOutcome:
 
 @dataclass(slots=True)
 class ProcessTree:
-    """Belongs to the loop of the engine's owner. `start` starts a child and may be replaced before the first one."""
+    """Belongs to the loop of the engine's owner. `start` starts a child; replace it only before the first child."""
 
     tree: LaunchTree
     resolve: ResolveName
@@ -74,16 +74,16 @@ class ProcessTree:
     _launching: set["asyncio.Task[str]"] = field(default_factory=set["asyncio.Task[str]"])
 
     def enter(self, process_id: str, member: LaunchedProcess, parent: str | None) -> None:
-        """A process is about to start. Raises LaunchError when its parent has ended or a limit is reached."""
+        """Register a starting process. Raises LaunchError if its parent has ended or a limit is reached."""
         self.tree.add_process(process_id, parent)
         self._members[process_id] = member
 
     def withdraw(self, process_id: str) -> None:
-        """It did not start."""
+        """Unregister a process that did not start."""
         self._drop([*self.tree.end(process_id), *self.tree.forget(process_id)])
 
     def attend(self, process: Process) -> None:
-        """It has started."""
+        """Register that a process has started, and end its descendants with it."""
         member = self._members[process.id]
         member.process = process
         if member.doomed:
@@ -93,21 +93,21 @@ class ProcessTree:
         task.add_done_callback(self._attending.discard)
 
     async def wait_until_ended(self) -> None:
-        """Wait until every process that ended is accounted for."""
+        """Wait until every process has ended and is unregistered."""
         await asyncio.gather(*self._attending, *self._launching, return_exceptions=True)
 
     async def launch(self, parent: str, word: str, input_text: str) -> str:
-        """Start a child; answers its id. Raises LaunchError and its kin. Cancelling starts nothing, or ends it.
+        """Start a child and return its id. Raises LaunchError and its subclasses. Cancelling leaves no child running.
 
-        A name is looked up for the user who runs the parent, and for the one who installed it.
+        A name is looked up for the user of the parent, and for the owner of the parent's program.
         """
         member = self._members.get(parent)
         if member is None:
             raise LaunchError(f"launch: process {parent} has ended", hint="launch children while the parent runs")
         users = [member.username, *([member.program.owner] if member.program else [])]
-        # Files are read and texts parsed: not on the loop.
+        # Reads files and parses: not on the loop.
         program = await asyncio.to_thread(child_program, word, member.program, lambda name: self.resolve(name, users))
-        async with self._parsing:  # children of all programs: one at a time
+        async with self._parsing:  # one at a time, for all programs
             value = await beside_the_loop(partial(parse_input, input_text), len(input_text))
         request = ChildRequest(program, value, member.username, parent, str(uuid.uuid4()))
         task = asyncio.create_task(self._launch(request))
@@ -120,28 +120,28 @@ class ProcessTree:
             raise
 
     async def outcome(self, parent: str, child: str) -> ChildOutcome:
-        """Wait for the end of a child. Raises ProcessError for one `parent` does not have."""
+        """Wait for the end of a child. Raises ProcessError if it is not a child of `parent`."""
         return child_outcome(await self._child(parent, child).outcome())
 
     def cancel(self, parent: str, child: str) -> None:
-        """Ask a child to end. Raises ProcessError for one `parent` does not have."""
+        """Ask a child to end. Raises ProcessError if it is not a child of `parent`."""
         self._child(parent, child).cancel()
 
     def forget(self, parent: str, child: str) -> None:
-        """`parent` will not ask about `child` any more. Unknown ones are ignored."""
+        """`parent` asks no more about `child`. Unknown children are ignored."""
         if self.tree.is_child(child, parent):
             self._drop(self.tree.forget(child))
 
     def relays(self, process_id: str) -> list[McpRelay]:
-        """Those of the process and of its ancestors, the nearest first."""
+        """The MCP relays of the process and its ancestors, nearest first."""
         kin = (self._members[ancestor].relay for ancestor in self.tree.ancestors(process_id))
         return [relay for relay in kin if relay is not None]
 
     def check_integrity(self) -> None:
-        """Raises RuntimeError when the books contradict each other."""
+        """Raises RuntimeError if the state is inconsistent."""
         self.tree.check_integrity()
         if any(process_id not in self.tree for process_id in self._members):
-            raise RuntimeError("household: a member is not in the tree")
+            raise RuntimeError("process tree: a process is not in the launch tree")
 
     async def _launch(self, request: ChildRequest) -> str:
         try:
@@ -150,12 +150,12 @@ class ProcessTree:
             raise LaunchError(f"launch: {error.message}", hint=error.hint) from error
 
     def _end_unwanted(self, launched: "asyncio.Task[str]") -> None:
-        """The parent was gone before it heard of the child."""
+        """End a child whose launch was cancelled."""
         if not launched.cancelled() and launched.exception() is None:
             self._cancel(launched.result())
 
     async def _end_with(self, process: Process) -> None:
-        """When a process fails or is ended, what it launched ends too; when it returns, that goes on."""
+        """Once a process fails or is cancelled, cancel its descendants; if it returns, they continue."""
         outcome = await process.outcome()
         if isinstance(outcome, Failed):
             for descendant in self.tree.descendants(process.id):
@@ -171,7 +171,7 @@ class ProcessTree:
     def _child(self, parent: str, child: str) -> Process:
         member = self._members.get(child) if self.tree.is_child(child, parent) else None
         if member is None or member.process is None:
-            raise ProcessError(f"process {child}: no child of this program", hint="keep what runtime.launch answered")
+            raise ProcessError(f"process {child}: not a child of this program", hint="use the handle of runtime.launch")
         return member.process
 
     def _drop(self, process_ids: list[str]) -> None:
@@ -181,7 +181,7 @@ class ProcessTree:
 
 @dataclass(frozen=True, slots=True)
 class ProcessChildren:
-    """A `ChildrenPort`. The household belongs to `loop`."""
+    """The `ChildrenPort` of one process. The process tree belongs to `loop`."""
 
     process_tree: ProcessTree
     loop: asyncio.AbstractEventLoop

@@ -1,4 +1,4 @@
-"""Which program a word of `runtime.launch` means."""
+"""Finds the program that a word passed to `runtime.launch` means."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -7,8 +7,7 @@ from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.program.program import MAIN_FILE, Program, find_program, looks_like_path
 
 ResolveName = Callable[[str, Sequence[str]], Program]
-"""From the name of an installed program, with or without a version, and the users it is looked up for, to the program.
-Raises LaunchError."""
+"""Finds an installed program by its name, with or without a version, for the given users. Raises LaunchError."""
 
 WORD_LIMIT = 1_024
 """The longest path or name, in characters."""
@@ -24,11 +23,10 @@ def paths_only(name: str, users: Sequence[str] = ()) -> Program:
 
 
 def child_program(word: str, parent: Program | None, resolve: Callable[[str], Program]) -> Program:
-    """The program that `parent` means by `word`: one of its dependencies, itself, a path from its own directory, else a
-    name.
+    """The program that `parent` means by `word`: a dependency, itself, a path in its own directory, or else a name.
 
-    A program reaches no path outside of its directory; a function (None) is the embedder's own code and may name any
-    path, from the working directory. Raises LaunchError.
+    A program cannot launch paths outside its directory. A function (parent None) is the embedder's own code and may
+    name any path, relative to the working directory. Raises LaunchError.
     """
     if not word or "\0" in word or len(word) > WORD_LIMIT:
         raise LaunchError(f"program {word[:WORD_LIMIT]!r}: no such program", hint="pass a path or a name")
@@ -54,7 +52,7 @@ def _inside(home: Path, word: str) -> Program:
     path = (home / word).resolve()
     if not path.is_relative_to(home):
         raise LaunchError(
-            f"program '{word}': outside of the directory of the program that launches it",
+            f"program '{word}': outside the directory of the launching program",
             hint="install it and launch it by name, or put it into the program's directory",
         )
     return find_program(path)

@@ -1,4 +1,4 @@
-"""Programs that answer HTTP: each request runs in a process of its own."""
+"""Programs that answer HTTP: a process per request, and the exchange that joins it to the server."""
 
 from pie_mlx.runtime.daemon.builtin_programs import builtin_program, install_builtins
 from pie_mlx.runtime.daemon.exchange import Head, HttpExchange, WakeupBatcher

@@ -1,4 +1,4 @@
-"""Programs of the engine's own that stay loaded and share one loop, which they never block for long."""
+"""Built-in programs that stay loaded and share one loop, which they never block for long."""
 
 import asyncio
 import contextvars
@@ -26,11 +26,11 @@ Report = Callable[[Outcome], None]
 
 
 THREADS = 64
-"""Of programs that wait for long answers of the engine: one such program should not hold up the others."""
+"""Threads for long calls to the engine, so that one program does not delay the others."""
 
 
 class SharedLoop:
-    """A loop on a thread of its own, until `close`. With 32 streams this costs a third less than 32 threads."""
+    """A loop on its own thread, until `close`. With 32 streams this costs a third less than 32 threads."""
 
     def __init__(self, name: str) -> None:
         self.loop = asyncio.new_event_loop()
@@ -39,11 +39,11 @@ class SharedLoop:
         self._thread.start()
 
     def executor(self, body: Body, host: Host, report: Report) -> "SharedLoopRun":
-        """Something that runs `body`, which is asynchronous, here, once, with `host` as its engine."""
+        """An executor that runs the asynchronous `body` here, once, with `host` as its engine."""
         return SharedLoopRun(self.loop, body, host, report)
 
     async def close(self) -> None:
-        """End the thread. Nothing runs here any more."""
+        """End the thread, once no program runs here."""
         asyncio.run_coroutine_threadsafe(self._wind_down(), self.loop)
         await asyncio.to_thread(self._thread.join)
         self.loop.close()
@@ -54,7 +54,7 @@ class SharedLoop:
 
 
 class SharedLoopRun:
-    """An `Executor`."""
+    """An `Executor` on a shared loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, body: Body, host: Host, report: Report) -> None:
         self._loop = loop
@@ -65,7 +65,7 @@ class SharedLoopRun:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        # Not in the context of whoever launched it.
+        # Not in the launcher's context.
         self._loop.call_soon_threadsafe(self._begin, context=contextvars.Context())
 
     def cancel(self, reason: str) -> None:
@@ -74,7 +74,7 @@ class SharedLoopRun:
         self._loop.call_soon_threadsafe(self._cancel_task)
 
     def kill(self) -> None:
-        """It goes on until it awaits, but nobody listens to it and its calls are refused."""
+        """No effect: its outcome is ignored and its calls are refused."""
 
     def _begin(self) -> None:
         self._task = self._loop.create_task(self._run())
@@ -88,7 +88,7 @@ class SharedLoopRun:
         try:
             with use_host(self._host):
                 outcome: Outcome = returned(await cast("Awaitable[object]", self._body()))
-        except BaseException as error:  # whatever it is, the launcher has to be told
+        except BaseException as error:  # the launcher must get an outcome
             outcome = Failed(error)
         if self._cancelled:
             outcome = Failed(ProcessCancelledError(self._cancelled))
@@ -101,10 +101,9 @@ Reply = TypeVar("Reply")
 
 
 class ResidentProgram:
-    """A program whose modules are loaded once, here, and shared by all its processes, as is `loop`.
+    """A program whose modules are loaded once, in this interpreter; all its processes share them and `loop`.
 
-    Only for code that may be trusted with this interpreter. Raises LaunchError, and what the program's top level
-    raises.
+    Only for trusted code. Raises LaunchError, and what the program's top level raises.
     """
 
     def __init__(self, program: Program, loop: SharedLoop) -> None:
@@ -114,7 +113,7 @@ class ResidentProgram:
         self._entry = Entry(program.identity, program.manifest.parameters, partial(answer_request, handle))
 
     def entry(self, http: HttpPort) -> Entry:
-        """A process that answers `http`."""
+        """The entry of a process that answers `http`."""
         return replace(self._entry, executor=partial(self._executor, http))
 
     def _executor(self, http: HttpPort, body: Body, host: Host, report: Report) -> SharedLoopRun:
@@ -122,7 +121,7 @@ class ResidentProgram:
 
 
 class DirectHttpHost:
-    """A host whose process answers its request itself: nothing of that has to go through the engine."""
+    """A host that answers HTTP calls directly instead of through the engine."""
 
     def __init__(self, host: Host, http: HttpPort) -> None:
         self._host = host

@@ -1,4 +1,4 @@
-"""What `pie doctor` and `pie model` find out about this machine and its models, without starting an engine.
+"""Examines this machine and the models on it, for `pie doctor` and `pie model`, without starting an engine.
 
-`machine` gathers facts, a failure being one of them; `diagnosis` judges facts and touches nothing.
+`machine` gathers facts and turns failures into facts; `diagnosis` judges facts and has no effects.
 """

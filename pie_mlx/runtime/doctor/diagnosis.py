@@ -1,4 +1,4 @@
-"""What the facts about a machine mean for pie-mlx: one line each, with what to do."""
+"""Judges the facts about a machine: one line per fact, with a hint."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from pie_mlx.supported import Machine, Obstacle, platform_obstacle, python_obsta
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One line: what was checked, how it is, what was found and what to do about it ("" if nothing)."""
+    """One line: what was checked, its status, what was found, and what to do about it ("" for nothing)."""
 
     check: str
     status: Literal["ok", "warning", "error"]
@@ -19,19 +19,19 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class FactFailure:
-    """Why a fact could not be found out."""
+    """Why a fact could not be determined."""
 
     message: str
     hint: str = ""
 
 
 WITHOUT_MLX = FactFailure("MLX cannot be used")
-"""Of what was not looked at, since MLX is needed for it. No line says so: that of MLX does."""
+"""For facts that need MLX. It produces no line: the line for MLX explains it."""
 
 
 @dataclass(frozen=True, slots=True)
 class MlxFacts:
-    """The version installed, the one pie-mlx asks for ("" if unknown), and its device: cpu or gpu, and what that is."""
+    """Installed version, required version ("" if unknown), device (cpu or gpu) and the device's name."""
 
     version: str
     required: str
@@ -41,8 +41,7 @@ class MlxFacts:
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """Bytes of the weights, pages of the pool and bytes of all of them, against the bytes there are, and those that the
-    largest batch takes while it is computed. All 0 for a model without weights."""
+    """Bytes of weights, pool and largest batch, against the bytes available. All 0 without weights."""
 
     weight_bytes: int
     pages: int
@@ -53,7 +52,7 @@ class ModelFacts:
 
 @dataclass(frozen=True, slots=True)
 class SpillFacts:
-    """The directory pages fall to, the bytes it may take, those free there, and whether it can be written."""
+    """The spill directory, the bytes it may use, the bytes free there, and whether it is writable."""
 
     directory: str
     wanted_bytes: int
@@ -63,7 +62,7 @@ class SpillFacts:
 
 @dataclass(frozen=True, slots=True)
 class BackendFacts:
-    """What PIE_METAL asks for, and the backend that gives: metal, emulate or off."""
+    """The value of PIE_METAL, and the backend it selects: metal, emulate or off."""
 
     setting: str
     kind: str
@@ -71,8 +70,8 @@ class BackendFacts:
 
 @dataclass(frozen=True, slots=True)
 class SandboxFacts:
-    """What `[runtime] sandbox` asks for; forbidden things that were stopped, and that were not, and why not; and
-    whether programs can still work."""
+    """The value of `[runtime] sandbox`; forbidden actions that were stopped and that were not, and why not; and whether
+    programs still work."""
 
     setting: str
     stopped: Sequence[str]
@@ -83,8 +82,8 @@ class SandboxFacts:
 
 @dataclass(frozen=True, slots=True)
 class NetworkFacts:
-    """The hosts programs may reach, and what `[runtime] sandbox` asks for; why programs could get past their proxy, ""
-    if they cannot."""
+    """The hosts programs may reach, and the value of `[runtime] sandbox`; why programs could bypass their proxy, "" if
+    they cannot."""
 
     hosts: Sequence[str]
     setting: str
@@ -93,8 +92,7 @@ class NetworkFacts:
 
 @dataclass(frozen=True, slots=True)
 class ProgramFacts:
-    """What is wrong with versions that cannot be read; and versions of somebody else than the user who owns their name,
-    where users have keys."""
+    """Errors of unreadable versions; and, if users have keys, versions whose owner does not own their name."""
 
     damaged: Sequence[str] = ()
     contested: Sequence[str] = ()
@@ -102,9 +100,8 @@ class ProgramFacts:
 
 @dataclass(frozen=True, slots=True)
 class RecordFacts:
-    """The MLX version that kernels were last checked with ("" if the file cannot be read), those that failed,
-    whether every case ran or only the first of each kernel, and what the record was made with that is another now (""
-    if nothing)."""
+    """The last check of the kernels: its MLX version ("" if the file is unreadable), the kernels that failed, whether
+    every case ran or only the first of each kernel, and what has changed since ("" for nothing)."""
 
     path: str
     mlx: str
@@ -115,7 +112,7 @@ class RecordFacts:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """All that is looked at. `models` and `spills` are by the configured model's name."""
+    """All facts. `models` and `spills` are keyed by the configured model's name."""
 
     platform: Machine
     mlx: MlxFacts | FactFailure
@@ -135,7 +132,7 @@ class Facts:
 
 
 def diagnose(facts: Facts) -> list[Diagnosis]:
-    """All lines, in the order in which to mend what is wrong."""
+    """All lines, in the order in which to fix problems."""
     lines = [
         python_line(facts.platform),
         platform_line(facts.platform),
@@ -215,7 +212,7 @@ def spill_line(name: str, spill: SpillFacts | FactFailure) -> Diagnosis:
     check = f"spill {name}"
     if isinstance(spill, FactFailure):
         return Diagnosis(check, "warning", spill.message, spill.hint)
-    lost = "pages that fall out of the pool are computed again"
+    lost = "pages evicted from the pool are computed again"
     if not spill.wanted_bytes:
         return Diagnosis(check, "ok", f"off: {lost}")
     if not spill.writable:
@@ -234,7 +231,7 @@ def grammar_line(grammars: str | FactFailure) -> Diagnosis:
 
 
 def program_lines(programs: ProgramFacts | FactFailure) -> Iterator[Diagnosis]:
-    """One for each installed version that is wrong; none where all are well."""
+    """One line for each installed version with a problem."""
     check = "programs"
     if isinstance(programs, FactFailure):
         yield _error(check, programs)
@@ -242,7 +239,7 @@ def program_lines(programs: ProgramFacts | FactFailure) -> Iterator[Diagnosis]:
     for message in programs.damaged:
         yield Diagnosis(check, "warning", message, "install it again, or remove it with pie remove")
     for identity in programs.contested:
-        message = f"{identity} is not of the user who owns that name: others run it by its full name only"
+        message = f"{identity} does not belong to the owner of its name: other users must run it by its full name"
         yield Diagnosis(check, "warning", message, f"pie remove {identity}")
 
 
@@ -263,7 +260,7 @@ def sandbox_line(sandbox: SandboxFacts | FactFailure) -> Diagnosis:
 
 
 def network_lines(network: NetworkFacts | FactFailure | None) -> Iterator[Diagnosis]:
-    """At most one line; none where programs have no network."""
+    """At most one line; none if programs have no network."""
     if isinstance(network, FactFailure):
         yield _error("network", network)
     elif network is not None:
@@ -296,7 +293,7 @@ def backend_line(backend: BackendFacts | FactFailure) -> Diagnosis:
 
 
 def record_lines(record: RecordFacts | None, backend: BackendFacts | FactFailure) -> Iterator[Diagnosis]:
-    """At most one line; none where kernels neither were checked nor are used."""
+    """At most one line; none if kernels were never checked and are not used."""
     check, hint = "kernel checks", "pie doctor --kernels"
     if record is None:
         if isinstance(backend, BackendFacts) and backend.kind == "metal":
@@ -307,9 +304,9 @@ def record_lines(record: RecordFacts | None, backend: BackendFacts | FactFailure
                 hint,
             )
     elif not record.mlx:
-        yield Diagnosis(check, "warning", f"{record.path} cannot be read, nothing of it is used", hint)
+        yield Diagnosis(check, "warning", f"{record.path} cannot be read and is ignored", hint)
     elif record.stale_because:
-        yield Diagnosis(check, "warning", f"made with {record.stale_because}, not used on this machine as it is", hint)
+        yield Diagnosis(check, "warning", f"made with {record.stale_because}: not valid on this machine now", hint)
     elif record.failing:
         failing = ", ".join(record.failing)
         message = f"{failing}: disabled, MLX operations are used instead"

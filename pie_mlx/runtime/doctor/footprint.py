@@ -1,4 +1,4 @@
-"""What a model will take in memory, found without reading its weights."""
+"""The memory a model will need, computed without reading its weights."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class _Measured:
 
 
 def model_footprint(settings: EngineSettings) -> ModelFacts:
-    """Footprint of a model that is on this machine, with its draft model.
+    """Footprint of a model on this disk, with its draft model.
 
     Raises ModelNotFoundError, ModelLoadError, and OutOfPagesError when weights and pool do not fit.
     """
@@ -54,7 +54,7 @@ def model_footprint(settings: EngineSettings) -> ModelFacts:
 def _measured(
     reference: str, dtype: str, largest: BatchSize, revision: str | None = None
 ) -> tuple[_Measured, Sequence[LayerShape]]:
-    """A model, what the largest batch takes, and what its layers store."""
+    """Sizes of a model and of its largest batch, and the KV shapes of its layers."""
     directory = find_model(reference, allow_download=False, progress=_ignore, revision=revision)
     config = read_config(directory)
     network = load_network(directory, weight_files(directory), config, lazy=True)

@@ -1,4 +1,4 @@
-"""Looks at this machine for `diagnose`. Whatever is broken becomes a Trouble: looking never fails."""
+"""Gathers the facts that `diagnose` judges. A failure becomes a `FactFailure`: nothing here raises."""
 
 import os
 import re
@@ -54,12 +54,12 @@ def machine_facts(config_file: Path | None, environment: Mapping[str, str]) -> F
 
 
 def attempt(look: Callable[[], Found]) -> Found | FactFailure:
-    """What `look` answers, or what went wrong with it."""
+    """The result of `look`, or its error."""
     try:
         return look()
     except PieError as error:
         return FactFailure(error.message, error.hint)
-    except Exception as error:  # a broken installation may raise anything, and to say so is what this is for
+    except Exception as error:  # a broken installation may raise anything
         return FactFailure(f"{type(error).__name__}: {error}", "install pie-mlx again, or report this")
 
 
@@ -69,7 +69,7 @@ def _given_up(look: Callable[[], Any]) -> FactFailure:
 
 
 def spill_facts(settings: EngineSettings) -> SpillFacts:
-    """About the spill directory, or the nearest of its parents that exists. Raises OSError."""
+    """Facts about the spill directory, or its nearest existing parent. Raises OSError."""
     directory = Path(settings.spill_directory or "")
     existing = next(path for path in (directory, *directory.resolve().parents) if path.exists())
     return SpillFacts(
@@ -81,7 +81,7 @@ def spill_facts(settings: EngineSettings) -> SpillFacts:
 
 
 def record_facts(path: Path) -> RecordFacts | None:
-    """What was recorded about the kernels, None if nothing was."""
+    """The record of the last kernel check, None without one."""
     from pie_mlx.metal.record import record_key, stale_because
 
     try:
@@ -98,7 +98,7 @@ def record_facts(path: Path) -> RecordFacts | None:
 def _configuration(
     file: Path | None, environment: Mapping[str, str]
 ) -> tuple[str | FactFailure, Mapping[str, EngineSettings]]:
-    """What was loaded and the settings of its models; those of pie-tiny when nothing could be loaded."""
+    """What was loaded and the settings of its models; those of pie-tiny if loading failed."""
     home = pie_home(environment)
     loaded = attempt(lambda: load_config(file, environment))
     if isinstance(loaded, FactFailure):
@@ -121,7 +121,7 @@ def _mlx() -> MlxFacts:
 
 
 def _required(distribution: str) -> str:
-    """The version pie-mlx pins, "" when it is not installed as a package."""
+    """The version pie-mlx pins, "" if pie-mlx is not installed as a package."""
     try:
         requirements = metadata.requires("pie-mlx") or []
     except metadata.PackageNotFoundError:
@@ -152,7 +152,7 @@ def _tiny() -> str:
 
 
 def _grammars() -> str:
-    import llguidance as _  # noqa: F401 - whether it loads is the question
+    import llguidance as _  # noqa: F401 - tests that it loads
 
     return metadata.version("llguidance")
 

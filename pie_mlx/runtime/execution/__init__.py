@@ -1,4 +1,4 @@
-"""Running one program: from an entry and an input to an outcome, and the events on the way.
+"""Runs one program: from an entry and an input to an outcome, with its events.
 
-Knows the SDK, never the engine: the host it is given answers the program's calls.
+Knows the SDK, never the engine: a host, passed in, answers the program's calls.
 """

@@ -1,4 +1,4 @@
-"""From a program, or a function, to something that can be run with an input."""
+"""Entries: programs and functions in the form that can be run with an input."""
 
 import importlib.metadata
 import inspect
@@ -31,11 +31,11 @@ Main = Callable[..., Awaitable[object]] | Callable[..., object]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something to launch. `run` executes it from its first line; `identity` is what people see.
+    """Something to launch. `run` executes it from its first line; `identity` is the name shown to people.
 
-    What `run` gives is awaited if it can be. A program that blocks is over when `run` returns, in no event loop.
-    `program` is where it comes from, None for a function, which cannot leave its interpreter. `executor` makes what
-    runs it, instead of a thread of its own.
+    An awaitable result of `run` is awaited. A blocking program runs outside an event loop and ends when `run` returns.
+    `program` is its source, None for a function, which cannot leave its interpreter. `executor`, if given, makes the
+    executor; otherwise the entry runs on a thread of its own.
     """
 
     identity: str
@@ -46,7 +46,7 @@ class Entry:
 
 
 def program_entry(program: Program) -> Entry:
-    """Raises LaunchError for a program that only answers requests, and for what this engine cannot offer it."""
+    """Raises LaunchError for a program that only answers requests, or requires what this engine lacks."""
     if program.manifest.answers_requests:
         raise _unserved(program)
     check_offers(program.manifest, program.dependencies)
@@ -61,9 +61,9 @@ def function_entry(function: Main) -> Entry:
 
 
 def check_offers(manifest: Manifest, available: Container[str] = ()) -> None:
-    """Raises LaunchError for an SDK, a package or a program the manifest requires and this engine does not have.
+    """Raises LaunchError for an SDK, package or program that the manifest requires and this engine lacks.
 
-    `available` are the programs it was resolved to.
+    `available` are its resolved dependencies.
     """
     for missing in missing_offers(manifest):
         raise missing
@@ -76,7 +76,7 @@ def check_offers(manifest: Manifest, available: Container[str] = ()) -> None:
 
 
 def missing_offers(manifest: Manifest) -> Iterator[LaunchError]:
-    """What the manifest requires of this engine and its environment and does not find there."""
+    """Requirements of the manifest on the SDK and on packages that are not met."""
     wanted = manifest.runtime.inferlet
     if wanted is not None and not wanted.matches(Version.parse(__version__)):
         yield LaunchError(
@@ -92,12 +92,12 @@ def missing_offers(manifest: Manifest) -> Iterator[LaunchError]:
 
 @dataclass(frozen=True, slots=True)
 class ProgramBody:
-    """What a program does with an input. Each run has modules of its own: nothing of one is left for the next."""
+    """Runs a program with an input. Each run loads its own modules, so runs share no state."""
 
     program: Program
 
     def __call__(self, input: Input) -> object:
-        """A coroutine for an asynchronous program; one that blocks is run to its end."""
+        """Returns a coroutine for an asynchronous program; runs a blocking one to its end."""
         entry_kind = program_entry_kind(self.program)
         return self._asynchronous(input) if entry_kind == "async" else self._blocking(entry_kind, input)
 
@@ -125,7 +125,7 @@ class ProgramBody:
             space.close()
 
     def _main(self, space: ModuleSpace) -> Callable[..., Any]:
-        """Execute the top level; the entry it defines. Raises LaunchError when that cannot be called."""
+        """Execute the top level and return the entry it defines. Raises LaunchError if that cannot be called."""
         runtime = self.program.manifest.runtime
         module = space.load_main()
         main = getattr(module, runtime.entry, None)
@@ -137,7 +137,7 @@ class ProgramBody:
 
 def _unserved(program: Program) -> LaunchError:
     return LaunchError(
-        f"program '{program.identity}': it answers HTTP requests ('{HANDLER}'), and cannot be run with an input",
+        f"program '{program.identity}': it answers HTTP requests ('{HANDLER}') and cannot be run with an input",
         hint=f"serve it on a port: await client.launch_daemon('{program.identity}', PORT), with a pie_mlx.client",
     )
 
@@ -172,7 +172,7 @@ def _package_problem(text: str) -> str:
         requirement = PackageRequirement(text)
         if requirement.marker is not None and not requirement.marker.evaluate():
             return ""
-    except (ValueError, RecursionError) as error:  # also for markers of what nobody defines
+    except (ValueError, RecursionError) as error:  # also raised for markers with undefined names
         return f"[runtime] packages: {text!r}: {error}"
     try:
         version = importlib.metadata.version(requirement.name)

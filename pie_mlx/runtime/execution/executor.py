@@ -1,4 +1,4 @@
-"""Where a program runs: the contract, and its implementation on a thread of this interpreter."""
+"""Executors run one program: the contract, and the executor on a thread of this interpreter."""
 
 import contextlib
 import contextvars
@@ -20,18 +20,18 @@ class Executor(Protocol):
         ...
 
     def cancel(self, reason: str) -> None:
-        """Ask the program to end: it then fails with a ProcessCancelledError that says `reason`. Idempotent."""
+        """Ask the program to end: it fails with a ProcessCancelledError whose message is `reason`. Idempotent."""
         ...
 
     def kill(self) -> None:
-        """End it now, as far as that can be done. Idempotent."""
+        """End it now, as far as possible. Idempotent."""
         ...
 
 
 class ProgramThread:
-    """The executor inside this interpreter: runs `body` once with `host` as its engine and reports how it ended.
+    """The executor in this interpreter: runs `body` once with `host` as its engine and reports how it ended.
 
-    `write` takes what it prints; None leaves its output to the interpreter's own streams.
+    `write` gets its output; None leaves the output to the interpreter's own streams.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class ProgramThread:
         self._write = write
         self._program = ProgramRun(body, host, report)
         context = contextvars.copy_context()
-        # A program that never ends must not keep the interpreter from ending.
+        # A daemon: a program that never ends must not keep the interpreter from exiting.
         self._thread = threading.Thread(target=context.run, args=(self._run,), name=name, daemon=True)
 
     def start(self) -> None:
@@ -56,7 +56,7 @@ class ProgramThread:
         self._program.cancel(reason)
 
     def kill(self) -> None:
-        """Threads cannot be ended from outside: it goes on, but nobody listens to it and its calls are refused."""
+        """No effect: a thread cannot be killed. Its outcome is ignored and its calls are refused."""
 
     def _run(self) -> None:
         self._program.run(captured_output(self._write) if self._write else contextlib.nullcontext())

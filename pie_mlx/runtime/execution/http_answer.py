@@ -1,4 +1,4 @@
-"""What a process does that was started for an HTTP request. Runs where the program runs."""
+"""Answers an HTTP request in the process that was started for it. Runs where the program runs."""
 
 import asyncio
 import inspect
@@ -21,9 +21,9 @@ Handler = Callable[..., Awaitable[object]]
 
 
 async def answer_request(handle: Handler, input: Input) -> None:
-    """Give `handle` the request of this process, and its answer to the client.
+    """Pass this process's request to `handle`, and the answer to the client.
 
-    Raises LaunchError for a handler of other arguments, InvalidTypeError for an answer that is none.
+    Raises LaunchError for a handler with other parameters, InvalidTypeError for an invalid answer.
     """
     host = current_host()
     request = request_mapping(await host.submit(ReadHttpRequest()))
@@ -42,7 +42,7 @@ async def answer_request(handle: Handler, input: Input) -> None:
 
 
 def request_mapping(request: HttpRequest) -> dict[str, Any]:
-    """What a handler sees: `headers` with lower-case names, `body` as bytes; of equal names in `query` the last."""
+    """The request as a handler sees it: lower-case `headers`, `body` as bytes; in `query` the last of equal names."""
     headers: dict[str, str] = {}
     for name, value in request.headers:
         joint = "; " if name == "cookie" else ", "
@@ -66,7 +66,7 @@ async def _stream(host: Host, pieces: AsyncIterator[object]) -> None:
 
 
 async def _send_pieces(host: Host, pieces: AsyncIterator[object]) -> None:
-    """One piece is on its way while the program makes the next."""
+    """Send each piece while the program produces the next."""
     sending: asyncio.Task[None] | None = None
     try:
         async for piece in pieces:
@@ -82,7 +82,7 @@ async def _send_pieces(host: Host, pieces: AsyncIterator[object]) -> None:
             sending.cancel()
         raise
     finally:
-        if sending is not None:  # what was made before a failure still goes out; that the client is gone is no news
+        if sending is not None:  # send what was produced before a failure; ignore that the client has gone
             await asyncio.gather(sending, return_exceptions=True)
 
 

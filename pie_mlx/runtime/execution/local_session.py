@@ -12,10 +12,10 @@ Item = TypeVar("Item")
 
 
 class Mailbox(Generic[Item]):
-    """First in, first out; every item goes to one reader. Safe from any thread.
+    """First in, first out; each item goes to one reader. Safe from any thread.
 
-    Waiting and taking are two steps, and an item wakes everybody who waits: a reader that is cancelled, at whatever
-    moment, takes no item with it and no other reader's turn.
+    Waiting and popping are two steps, and an item wakes every reader: a reader cancelled at any moment loses no item
+    and no other reader's turn.
     """
 
     def __init__(self) -> None:
@@ -30,28 +30,28 @@ class Mailbox(Generic[Item]):
             self._wake()
 
     def waiting(self) -> list[Item]:
-        """What nobody has taken yet, in order."""
+        """The items not popped yet, in order."""
         with self._lock:
             return list(self._items)
 
     def has_readers(self) -> bool:
-        """Whether anybody waits for an item."""
+        """Whether a reader waits for an item."""
         with self._lock:
             return bool(self._readers)
 
     def close(self, reason: PieError) -> None:
-        """Nothing will follow: readers get what is there, then `reason`."""
+        """No item follows: readers get the remaining items, then `reason`."""
         with self._lock:
             self._closed = reason
             self._wake()
 
     def pop(self) -> Item | None:
-        """The next item, None when there is none now."""
+        """Remove and return the next item; None if there is none."""
         with self._lock:
             return self._items.popleft() if self._items else None
 
     async def wait(self) -> None:
-        """Wait until an item came. Raises the reason of closing once nothing is left."""
+        """Wait until there is an item. Raises the reason of `close` once none is left."""
         with self._lock:
             if self._items:
                 return
@@ -79,7 +79,7 @@ def _finish(reader: "asyncio.Future[None]") -> None:
 
 
 class LocalSession:
-    """What the client sends waits in mailboxes; what the program sends goes to the outlet."""
+    """Keeps what the client sends in mailboxes; passes what the program sends to the event queue."""
 
     def __init__(self, event_queue: ProcessEventQueue) -> None:
         self._event_queue = event_queue
@@ -102,7 +102,7 @@ class LocalSession:
         return self.files.pop()
 
     def close(self) -> None:
-        """The client will send nothing more."""
+        """The client sends nothing more."""
         reason = "session: the client sends nothing more"
         hint = "use send() of launch(), or type at a 'pie run': nothing that is piped into it is sent"
         self.messages.close(SessionClosedError(reason, hint=hint))

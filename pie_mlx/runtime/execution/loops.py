@@ -1,4 +1,4 @@
-"""Event loops of several threads, and work carried between them."""
+"""Runs work on event loops of other threads."""
 
 import asyncio
 import threading
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 async def on_loop(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
-    """What `work` answers on another loop. Cancelling cancels it. Raises EngineStoppedError when it is closed."""
+    """The result of `work`, run on another loop. Cancelling cancels it. Raises EngineStoppedError on a closed loop."""
     try:
         running = asyncio.run_coroutine_threadsafe(work, loop)
     except RuntimeError:
@@ -21,7 +21,7 @@ async def on_loop(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T])
 
 
 class LoopThread:
-    """A loop on a thread of its own, begun with the first work. Safe from any thread."""
+    """A loop on its own thread, started with the first work. Safe from any thread."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -31,11 +31,11 @@ class LoopThread:
         self._closed = False
 
     async def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """What `work` answers there. Raises EngineStoppedError after `close`."""
+        """The result of `work`, run there. Raises EngineStoppedError after `close`."""
         return await on_loop(self._running_loop(), work())
 
     def post(self, act: Callable[[], None]) -> None:
-        """Have `act` called there, after all that was posted before. Raises EngineStoppedError after `close`."""
+        """Call `act` there, after everything posted before. Raises EngineStoppedError after `close`."""
         loop = self._running_loop()
         try:
             loop.call_soon_threadsafe(act)
@@ -43,7 +43,7 @@ class LoopThread:
             raise EngineStoppedError("engine: it has stopped", hint="start another engine") from None
 
     async def close(self, farewell: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Do `farewell` there, cancel what is left and end the thread. Idempotent; without work no farewell."""
+        """Run `farewell` there, cancel the remaining tasks, end the thread. Idempotent; no effect if never started."""
         with self._lock:
             begun = self._loop is not None and not self._closed
             self._closed = True

@@ -1,4 +1,4 @@
-"""How a program ended: what its client is told."""
+"""How a program ended, in the form its client gets."""
 
 import inspect
 import json
@@ -12,18 +12,18 @@ from pie_mlx.errors import InvalidTypeError, PieError, ProcessError
 from pie_mlx.wire_text import clean_text
 
 VALUE_LIMIT_BYTES = 1_000_000
-"""The longest return value; frames of the wire are bounded."""
+"""The longest return value: it must fit a frame."""
 
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """A return value as it travels: text verbatim, everything else as JSON text, "" for None."""
+    """An encoded return value: text verbatim, anything else as JSON text, "" for None."""
 
     value: str
     format: Literal["text", "json", "none"]
 
     def decoded(self) -> Any:
-        """The value for a Python caller: str, what the JSON says, or None."""
+        """The value for a Python caller: str, decoded JSON, or None."""
         match self.format:
             case "text":
                 return self.value
@@ -37,8 +37,8 @@ class Returned:
 class Failed:
     """An exception that ended the program.
 
-    `error` is what callers get raised: the original, or what stands for it when the program ran in another process;
-    `class_name` then names the class of the original.
+    `error` is raised for callers. If the program ran in another process it replaces the original, whose class is
+    `class_name`.
     """
 
     error: BaseException
@@ -61,7 +61,7 @@ Outcome = Returned | Failed
 
 
 def returned(value: object) -> Returned:
-    """Raises InvalidTypeError for what JSON cannot hold, ProcessError for what is too long to send."""
+    """Raises InvalidTypeError if JSON cannot hold the value, ProcessError if it is too long to send."""
     text, format = _as_text(value)
     text = clean_text(text)
     size_bytes = len(text.encode())
@@ -91,7 +91,7 @@ def _as_text(value: object) -> tuple[str, Literal["text", "json", "none"]]:
 
 
 def _plain_model(value: object) -> object:
-    """pydantic models say themselves what they are as JSON; importing pydantic to recognise them would cost time."""
+    """Recognise pydantic models by their method: importing pydantic would cost time."""
     dump = cast("Callable[..., object] | None", getattr(value, "model_dump", None))
     if dump is None:
         raise NotImplementedError(f"objects of type {type(value).__name__} are not JSON")

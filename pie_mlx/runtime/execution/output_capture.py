@@ -1,4 +1,4 @@
-"""Standard output of programs that share one interpreter."""
+"""Captures the standard output of programs that share one interpreter."""
 
 import sys
 import threading
@@ -14,7 +14,7 @@ _writer: ContextVar[Write | None] = ContextVar("pie_mlx_output", default=None)
 
 
 class _Router:
-    """Stands for a standard stream: takes a captured program's text, and is the stream itself for everybody else."""
+    """Replaces a standard stream: captures the text of programs, and passes other text on."""
 
     def __init__(self, name: StreamName, stream: TextIO) -> None:
         self._name: StreamName = name
@@ -39,12 +39,12 @@ class _Router:
 
 
 class _Installation:
-    """Routers in `sys` for as long as anything is captured."""
+    """Keeps routers in `sys` while anything is captured."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._users = 0
-        # Never let go of: CPython's print works on a borrowed reference, also while another thread changes sys.stdout.
+        # Never released: CPython's print uses a borrowed reference even while another thread replaces sys.stdout.
         self._routers: list[_Router] = []
 
     def enter(self) -> None:
@@ -78,9 +78,9 @@ _installation = _Installation()
 
 @contextmanager
 def captured_output(write: Write) -> Generator[None]:
-    """Send what the code inside prints to `write`; tasks and `asyncio.to_thread` inherit it.
+    """Send what the enclosed code prints to `write`; tasks and `asyncio.to_thread` inherit the capture.
 
-    `write` is called from whichever thread printed. Text sent to a stream's `buffer` is not captured.
+    `write` is called on the printing thread. Text sent to a stream's `buffer` is not captured.
     """
     _installation.enter()
     token = _writer.set(write)
@@ -92,6 +92,6 @@ def captured_output(write: Write) -> Generator[None]:
 
 
 def real_stream(name: StreamName) -> TextIO:
-    """The stream behind the routers, for whoever shows captured text."""
+    """The original stream, for showing captured text."""
     stream = getattr(sys, name)
     return stream.stream if isinstance(stream, _Router) else cast("TextIO", stream)

@@ -1,4 +1,4 @@
-"""A launched program, as whoever launched it holds it."""
+"""A launched program, as its launcher sees it."""
 
 import asyncio
 import contextlib
@@ -14,14 +14,14 @@ from pie_mlx.runtime.execution.process_events import ProcessEventQueue
 from pie_mlx.wire_text import clean_text
 
 CANCEL_GRACE_SECONDS = 2.0
-"""How long a cancelled program may take to end before it is given up."""
+"""How long a cancelled program may take to end before it is abandoned."""
 
 
 Release = Callable[[], Coroutine[Any, Any, None]]
-"""Gives back all a process owned (E7)."""
+"""Releases everything a process owned (E7)."""
 
 Report = Callable[[Outcome], None]
-"""Takes how a program ended, on any thread."""
+"""Reports how a program ended. Called on any thread."""
 
 
 class Process:
@@ -44,13 +44,13 @@ class Process:
         event_queue.on_failure = self._observer_failed
 
     def start(self, make_executor: Callable[[Report], Executor], release: Release) -> None:
-        """Begin, in an executor that is given where to report the outcome."""
+        """Start the executor that `make_executor` returns; it reports the outcome to its argument."""
         self._executor = make_executor(self._report)
         self._supervision = asyncio.create_task(self._supervise(release))
         self._executor.start()
 
     def send(self, message: str) -> None:
-        """Queue a message for `session.receive`; a lone surrogate, which no wire carries, arrives as U+FFFD."""
+        """Queue a message for `session.receive`; lone surrogates become U+FFFD."""
         self._session.messages.put(clean_text(message))
 
     def send_file(self, data: bytes) -> None:
@@ -70,34 +70,34 @@ class Process:
         return [len(data) for data in self._session.files.waiting()]
 
     def hold_output(self) -> None:
-        """Let the program wait, once it has sent some more, until `resume_output`: nobody can take it for now."""
+        """Make the program wait, after a little more output, until `resume_output`."""
         self._event_queue.hold()
 
     def resume_output(self) -> None:
-        """Take what the program sends again."""
+        """Accept output again."""
         self._event_queue.resume()
 
     def close_session(self) -> None:
-        """Say that nothing more will be sent; a program that waits for it gets SessionClosedError."""
+        """Send nothing more; a program that waits for a message or file gets SessionClosedError."""
         self._session.close()
 
     def cancel(self, reason: str = "cancelled") -> None:
-        """Ask the program to end; after a grace of two seconds it is given up. Idempotent.
+        """Ask the program to end, and abandon it after two seconds. Idempotent.
 
-        It fails with a ProcessCancelledError that says `reason`, whatever it returns meanwhile.
+        It fails with a ProcessCancelledError whose message is `reason`, even if it returns.
         """
         if self._executor is not None:
             self._executor.cancel(reason)
         self._grace = self._grace or self._loop.call_later(CANCEL_GRACE_SECONDS, self._abandon, reason)
 
     async def outcome(self) -> Outcome:
-        """How it ended, once everything it owned is released. Cancelling the wait leaves it running."""
+        """Wait until it has ended and released everything it owned. Cancelling the wait leaves it running."""
         if self._supervision is None:
             raise ProcessCancelledError("process: it was never started")
         return await asyncio.shield(self._supervision)
 
     async def result(self) -> Any:
-        """What the program returned, as JSON says it. Raises the exception that ended it."""
+        """The program's value as decoded JSON. Raises the exception that ended it."""
         outcome = await self.outcome()
         if isinstance(outcome, Failed):
             raise outcome.error
@@ -114,7 +114,7 @@ class Process:
             self.cancel()
 
     def _report(self, outcome: Outcome) -> None:
-        with contextlib.suppress(RuntimeError):  # nobody is waiting any more: the launcher's loop has closed
+        with contextlib.suppress(RuntimeError):  # the launcher's loop has closed
             self._loop.call_soon_threadsafe(self._set_outcome, outcome)
 
     def _set_outcome(self, outcome: Outcome) -> None:
@@ -134,7 +134,7 @@ class Process:
         else:
             self._event_queue.deliver(ProcessReturned(self.id, outcome.value, outcome.format))
         self._event_queue.close()
-        self._executor = None  # a result may be kept for long, and a worker's link holds much
+        self._executor = None  # results may be kept for long, and a worker's link holds much memory
         return (
             outcome if self._observer_error is None else Failed(self._observer_error)
-        )  # the end itself may not have been taken
+        )  # observing the last event may have failed too

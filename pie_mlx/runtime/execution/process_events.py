@@ -15,7 +15,7 @@ from pie_mlx.wire_text import clean_text
 
 @dataclass(frozen=True, slots=True)
 class LaunchCallbacks:
-    """Hands an event of a process to whoever asked for it; `on_engine_event` hears all processes."""
+    """Passes an event of a process to the callbacks of its launch; `on_engine_event` gets those of all processes."""
 
     on_message: Callable[[Any], None] | None = None
     on_file: Callable[[bytes, str], None] | None = None
@@ -40,13 +40,13 @@ FLUSH_SECONDS = 0.02
 """How long an unfinished line of output may wait for its end."""
 
 Observe = Callable[[ProcessEvent, bytes], None]
-"""Takes an event, with the contents where it is a file."""
+"""Gets an event and, for a file, its contents."""
 
 
 class ProcessEventQueue:
-    """Its posting methods may be called from any thread; `observe` is called on `loop` only, until `close`.
+    """Carries events, in order, from any thread to `observe`, which is called on `loop` only, until `close`.
 
-    `process` is set before the first post. An exception of `observe` closes the outlet and goes to `on_failure`.
+    `process` is set before the first post. An exception of `observe` closes the queue and goes to `on_failure`.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, observe: Observe) -> None:
@@ -72,11 +72,11 @@ class ProcessEventQueue:
         self._post(partial(self._gather, stream, clean_text(text)))
 
     def after_delivery(self, then: Callable[[], None]) -> None:
-        """Call `then` on the loop, after everything posted so far has been observed and while nothing is held."""
+        """Call `then` on the loop once everything posted so far has been observed and the queue is not held."""
         self._post(partial(self._resume_reading, then))
 
     def hold(self) -> None:
-        """The observer cannot take more for now: whoever wants to catch up waits. On the loop only."""
+        """The observer is busy: delay the callbacks of `after_delivery` until `resume`. On the loop only."""
         self._held = True
 
     def resume(self) -> None:
@@ -87,13 +87,13 @@ class ProcessEventQueue:
             then()
 
     def deliver(self, event: ProcessEvent, data: bytes = b"") -> None:
-        """Hand over an event after what was written before it. On the loop only."""
+        """Observe an event after the output written before it. On the loop only."""
         if not self._closed:
             self._flush()
             self._hand(event, data)
 
     def close(self) -> None:
-        """Hand over what is left; whatever comes later is dropped. On the loop only."""
+        """Observe what is left; drop later events. On the loop only."""
         self._flush()
         self._closed = True
 
@@ -105,7 +105,7 @@ class ProcessEventQueue:
 
     def _post(self, deliver: Callable[[], None]) -> None:
         if not self._loop.is_closed():
-            # Not in the context of the program: an observer that prints must not be captured as if it were the program.
+            # Not in the program's context: what an observer prints must not be captured as the program's output.
             self._loop.call_soon_threadsafe(deliver, context=self._context)
 
     def _gather(self, stream: StreamName, text: str) -> None:

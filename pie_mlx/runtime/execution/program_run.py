@@ -1,4 +1,4 @@
-"""One run of a program on an event loop of its own, whatever thread or process that is in."""
+"""One run of a program on its own event loop, in any thread or process."""
 
 import asyncio
 import contextlib
@@ -17,24 +17,24 @@ from pie_mlx.sdk._host import use_host
 from pie_mlx.sdk.sync._blocking import waiting_on
 
 STRETCH_SECONDS = 1e-3
-"""How long a program runs on through its awaits before it stands back."""
+"""How long a program runs through its awaits before it yields the interpreter."""
 
 STAND_BACK_SECONDS = 5e-5
-"""Longer than a thread takes to wake: after that the interpreter has been offered to everybody."""
+"""Longer than a thread takes to wake, so every waiting thread can get the interpreter."""
 
 
 def new_program_loop() -> asyncio.AbstractEventLoop:
-    """A loop beside which the engine gets its turns, whatever the program does between two awaits."""
+    """An event loop that lets the engine's thread run, whatever the program does between two awaits."""
     return asyncio.SelectorEventLoop(YieldingSelector())
 
 
 class YieldingSelector(selectors.DefaultSelector):
-    """Stands back now and then while there is always something ready.
+    """Sleeps briefly now and then while a loop always has something ready.
 
-    A loop with work left looks for events without waiting, which lets go of the interpreter's lock and takes it again
-    within a microsecond. A thread that waits for the lock is woken by that, comes too late, and begins its wait anew:
-    it never waits for a whole switch interval, after which it would be given the lock. A program that does a little
-    between two `await asyncio.sleep(0)` kept the engine waiting for seconds.
+    A loop with ready work polls without waiting, which releases the interpreter's lock and takes it again within a
+    microsecond. A thread waiting for the lock wakes up too late and restarts its wait, so it never waits for a whole
+    switch interval, after which it would get the lock. Without this, a program with little work between two
+    `await asyncio.sleep(0)` makes the engine wait for seconds.
     """
 
     def __init__(
@@ -61,9 +61,9 @@ class YieldingSelector(selectors.DefaultSelector):
 class ProgramRun:
     """Runs `body` once with `host` as its engine and reports how it ended.
 
-    What `body` gives is awaited if it can be; a program that blocks is over when `body` returns, and its blocking calls
-    wait on the same loop. `report` is called on the program's thread, before tasks it left behind are cancelled.
-    `on_loop` is called with the program's loop before its first line.
+    An awaitable result of `body` is awaited. A blocking program ends when `body` returns; its blocking calls wait on
+    the same loop. `report` is called on the program's thread, before its remaining tasks are cancelled. `on_loop` is
+    called with the program's loop before its first line.
     """
 
     def __init__(
@@ -95,13 +95,13 @@ class ProgramRun:
         """Cancel `body` at its next await or blocking wait. May be called from any thread, at any time."""
         self._cancelled = self._cancelled or reason
         if self._runner is not None:
-            with contextlib.suppress(RuntimeError):  # the loop has closed: there is nothing left to cancel
+            with contextlib.suppress(RuntimeError):  # the loop has closed: nothing is left to cancel
                 self._runner.get_loop().call_soon_threadsafe(self._cancel_task)
 
     def _outcome(self, runner: asyncio.Runner) -> Outcome:
         try:
             outcome: Outcome = returned(self._result(runner))
-        except SystemExit as end:  # `sys.exit()` is how a script ends early, and a code of 0 no error
+        except SystemExit as end:  # `sys.exit()` ends a script early; status 0 is success
             outcome = Failed(end) if end.code else returned(None)
         except BaseException as error:
             outcome = Failed(error)
@@ -122,7 +122,7 @@ class ProgramRun:
             return runner.run(self._main(result))
         finally:
             if inspect.iscoroutine(result):
-                result.close()  # cancelled before its first line it would be one that was never awaited
+                result.close()  # if cancelled before its first line, it would warn that it was never awaited
 
     async def _main(self, result: Awaitable[object]) -> object:
         self._task = asyncio.current_task()
@@ -131,8 +131,7 @@ class ProgramRun:
         return await result
 
     def _cancel_task(self) -> None:
-        """On the loop. All a program that blocks has there is the wait it is in; once it has ended, what closes the
-        loop."""
+        """On the loop. A blocking program has only its current wait there; after its end, only what closes the loop."""
         if self._ended:
             return
         for task in [self._task] if self._task is not None else asyncio.all_tasks():

@@ -1,4 +1,4 @@
-"""Tracebacks as the author of a program wants to read them."""
+"""Tracebacks for the author of a program: without frames of the engine."""
 
 import asyncio
 import concurrent.futures
@@ -14,14 +14,14 @@ _RUNTIME = Path(__file__).parents[1]
 _PACKAGE = str(_RUNTIME.parent)
 _MACHINERY = (_PACKAGE, *asyncio.__path__, *concurrent.futures.__path__, *importlib.__path__, "<frozen importlib")
 _BETWEEN = (str(_RUNTIME / "program" / "modules.py"), str(_RUNTIME / "sandbox" / "scratch.py"))
-"""What stands between a program's `import` and whatever that finds, and between its files and the system's."""
+"""Frames between a program's `import` and the imported module, and between its file calls and the system's."""
 
 
 def print_traceback(error: BaseException) -> None:
-    """Write it to standard error: from the program's first line on, and for our own errors only the program's lines.
+    """Print to standard error: frames from the program's first on, and for our own errors only frames of the program.
 
-    The same holds for the errors that led to it, without those wholly inside the engine. Without a line of the program
-    there is nothing to see in an error of ours, nor in a LaunchError.
+    The same applies to chained errors; those wholly inside the engine are left out. A LaunchError, or an error of ours
+    without a frame of the program, is not printed.
     """
     found = TracebackException.from_exception(error)
     _shorten(found, error)

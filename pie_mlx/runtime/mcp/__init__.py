@@ -1,4 +1,4 @@
-"""MCP: tools, resources and prompts of servers that are configured here or run at a client."""
+"""MCP servers for programs: configured ones, which the engine runs, and those of clients."""
 
 from pie_mlx.runtime.mcp.access import McpAccess, McpRelay
 from pie_mlx.runtime.mcp.error import mcp_error

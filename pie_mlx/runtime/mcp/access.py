@@ -17,8 +17,8 @@ from pie_mlx.runtime.mcp.servers import McpServers
 class McpRelay(Protocol):
     """Carries requests to the servers a client has registered. Called on the loop of the engine's owner.
 
-    `servers` is empty while no client is attached. `request` answers the JSON text of the JSON-RPC `result`, and raises
-    McpError for what the server answers instead. It is cancelled when nobody waits for it any more.
+    `servers` is empty while no client is attached. `request` returns the JSON-RPC `result` as JSON text and raises
+    McpError for an error. It is cancelled once the program stops waiting.
     """
 
     def servers(self) -> list[str]: ...
@@ -28,9 +28,9 @@ class McpRelay(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class McpAccess:
-    """An `McpPort`. `relays` are those of the process and its ancestors, nearest first, asked for on `loop`.
+    """The `McpPort` of one process. `relays` returns those of the process and its ancestors, nearest first, on `loop`.
 
-    The first of them with any server is the client's; its servers win over configured ones of the same name.
+    The first relay with any server is used; its servers hide configured ones of the same name.
     """
 
     process: str

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 RESTARTS = 3
 RESTART_WINDOW_SECONDS = 60.0
-"""A server is started again at most RESTARTS times in this time."""
+"""A server is restarted at most RESTARTS times within this window."""
 
 
 class SharedServer:
-    """One connection, made with the first request and again after a crash. Belongs to one loop."""
+    """A configured server with one connection, made with the first request and after a crash. Belongs to one loop."""
 
     def __init__(self, server: McpServer, *, timeout_seconds: float, emit: Callable[[Event], None]) -> None:
         self._server = server
@@ -40,7 +40,7 @@ class SharedServer:
         self._tools: tuple[McpTool, ...] = ()
 
     async def request(self, method: str, params: str) -> str:
-        """The JSON text of the `result`. Raises McpError, also when there is no answer in time."""
+        """The `result` as JSON text. Raises McpError, also on a timeout."""
         self._calls += 1
         try:
             result = await self._request(method, params)
@@ -85,7 +85,7 @@ class SharedServer:
         garbage = self._connection.garbage if self._connection else ""
         return (
             f"MCP server '{self._server.name}' did not answer within {self._timeout_seconds:g} s"
-            f"{'; it wrote what is no JSON-RPC: ' + garbage if garbage else ''}"
+            f"{'; it wrote a line that is not JSON-RPC: ' + garbage if garbage else ''}"
         )
 
     async def _connected(self) -> "Connection":
@@ -137,9 +137,9 @@ DEFAULT_TIMEOUT_SECONDS = 120.0
 
 
 class McpServers:
-    """Usable from any loop; the servers live on a thread of their own, which begins with the first request.
+    """All configured servers. Usable from any loop; they run on one thread, started with the first request.
 
-    `emit` is called on that thread. Raises ConfigError for two servers of one name.
+    `emit` is called on that thread. Raises ConfigError if two servers have the same name.
     """
 
     def __init__(
@@ -158,18 +158,18 @@ class McpServers:
 
     @property
     def names(self) -> list[str]:
-        """In the order of the configuration."""
+        """In configuration order."""
         return list(self._servers)
 
     async def request(self, server: str, method: str, params: str) -> str:
-        """The JSON text of the `result`. Raises McpError."""
+        """The `result` as JSON text. Raises McpError."""
         found = self._servers.get(server)
         if found is None:
             raise not_registered(server, self.names)
         return await self._thread.run(lambda: found.request(method, params))
 
     def states(self) -> list[McpServerState]:
-        """For the monitor: as they are at about this moment."""
+        """The approximate current states, for the monitor."""
         return [server.state() for server in self._servers.values()]
 
     async def close(self) -> None:

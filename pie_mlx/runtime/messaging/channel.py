@@ -1,4 +1,4 @@
-"""The topics as one process sees them."""
+"""Topics, as one process uses them."""
 
 import itertools
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from pie_mlx.runtime.messaging.subscription import Subscription
 
 @dataclass(slots=True)
 class Channel:
-    """A `MessagingPort`: knows which subscriptions and places in line are this process's."""
+    """The `MessagingPort` of one process: keeps its subscriptions and its tickets in queues."""
 
     hub: Hub
     username: str
@@ -60,7 +60,7 @@ class Channel:
     async def wait_for_message(self, topic: str, ticket: int) -> None:
         """Raises InvalidArgumentError for a ticket in use."""
         if (topic, ticket) in self._tickets:
-            raise InvalidArgumentError(f"ticket {ticket}: it is in use", hint="number tickets one after the other")
+            raise InvalidArgumentError(f"ticket {ticket}: already in use", hint="number tickets consecutively")
         self._tickets[topic, ticket] = None
         try:
             await self.hub.wait((self.username, topic), (self.process, ticket))

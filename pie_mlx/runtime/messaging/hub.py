@@ -1,4 +1,4 @@
-"""All topics of an engine."""
+"""Keeps the topics of all users."""
 
 from dataclasses import dataclass, field
 
@@ -8,12 +8,12 @@ from pie_mlx.runtime.messaging.queue import Queue, Ticket
 from pie_mlx.runtime.messaging.subscription import Subscription
 
 Topic = tuple[str, str]
-"""A user, and the topic's name: programs of one user meet, users never do."""
+"""A user and a topic's name: users never share topics."""
 
 
 @dataclass(slots=True)
 class Hub:
-    """Belongs to the engine's loop: everything is called there."""
+    """All topics of an engine. Belongs to the engine's loop."""
 
     limits: MessagingLimits = field(default_factory=MessagingLimits)
     _usages: dict[str, MessageUsage] = field(default_factory=dict[str, MessageUsage])
@@ -21,13 +21,13 @@ class Hub:
     _subscriptions: dict[Topic, dict[Subscription, None]] = field(default_factory=dict[Topic, dict[Subscription, None]])
 
     def broadcast(self, topic: Topic, text: str) -> None:
-        """Give `text` to every open subscription of the topic."""
+        """Put `text` into every open subscription of the topic."""
         size_bytes = size_of(text)
         for subscription in self._subscriptions.get(topic, ()):
             subscription.put(text, size_bytes)
 
     def subscribe(self, topic: Topic) -> Subscription:
-        """A new subscription, open from now on. Raises InvalidArgumentError for one more than a user may have."""
+        """Open a subscription. Raises InvalidArgumentError at the user's limit."""
         usage = self._usage(topic[0])
         if usage.subscriptions >= self.limits.user_subscriptions:
             raise InvalidArgumentError(
@@ -50,7 +50,7 @@ class Hub:
         self._tidy_usage(topic[0])
 
     async def push(self, topic: Topic, text: str) -> None:
-        """Append to the topic's queue; waits for room. Raises MessageOverflowError beyond what a user may have."""
+        """Append to the topic's queue; waits for room. Raises MessageOverflowError at the user's limits."""
         self._check_user(topic, size_of(text))
         try:
             await self._made(topic).push(text)
@@ -58,7 +58,7 @@ class Hub:
             self._tidy(topic)
 
     def pop(self, topic: Topic, ticket: Ticket) -> str | None:
-        """The oldest message, where `ticket` may have it."""
+        """Remove and return the oldest message, if `ticket` is entitled to it."""
         queue = self._found(topic)
         if queue is None:
             return None
@@ -81,20 +81,20 @@ class Hub:
             self._tidy(topic)
 
     def check_integrity(self) -> None:
-        """Raises RuntimeError when the books do not balance."""
+        """Raises RuntimeError if the counts are inconsistent."""
         for username, queues in self._queues.items():
             for queue in queues.values():
                 queue.check_integrity()
             if not queues or any(queue.is_empty for queue in queues.values()):
-                raise RuntimeError("hub: it keeps an empty queue")
+                raise RuntimeError("hub: a queue is empty")
             if username not in self._usages:
-                raise RuntimeError(f"hub: no account of {username}")
+                raise RuntimeError(f"hub: no usage of {username}")
         for username, usage in self._usages.items():
             self._check_usage(username, usage)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is kept for anybody."""
+        """Whether no user has messages or subscriptions."""
         return not (self._queues or self._subscriptions or self._usages)
 
     def _found(self, topic: Topic) -> Queue | None:
@@ -125,19 +125,19 @@ class Hub:
         username, name = topic
         mine = self._queues.get(username, {})
         if name not in mine and len(mine) >= self.limits.user_queues:
-            raise _overflow(f"user '{username}' has messages in {len(mine)} topics that nobody pulls")
+            raise _overflow(f"user '{username}' has unread messages in {len(mine)} topics")
         usage = self._usages.get(username)
         if usage is not None and not usage.has_room(size_bytes):
             held = f"{usage.messages} messages with {usage.size_bytes} bytes"
             raise _overflow(f"{held} of user '{username}' wait to be read")
 
     def _check_usage(self, username: str, usage: MessageUsage) -> None:
-        """Raises RuntimeError when it does not say what is held."""
+        """Raises RuntimeError if the usage differs from what is held."""
         mine = [one for topic, many in self._subscriptions.items() if topic[0] == username for one in many]
         held = [one.held for one in (*mine, *self._queues.get(username, {}).values())]
         found = (sum(size for size, _ in held), sum(number for _, number in held), len(mine))
         if found != (usage.size_bytes, usage.messages, usage.subscriptions):
-            raise RuntimeError(f"hub: account of {username}: {usage}, found {found}")
+            raise RuntimeError(f"hub: usage of {username}: {usage}, found {found}")
 
 
 def _overflow(why: str) -> MessageOverflowError:

@@ -12,9 +12,9 @@ Ticket = tuple[str, int]
 
 @dataclass(slots=True)
 class Queue:
-    """Whoever waits in line is *called* when a message is kept for it, and takes the oldest message then.
+    """A waiting ticket is *called* when a message is reserved for it, and then pops the oldest message.
 
-    So a wait that is given up has no message to lose. While somebody waits, every message is kept for somebody.
+    So a cancelled wait loses no message. While tickets wait, every message is reserved for one.
     """
 
     limits: MessagingLimits
@@ -28,7 +28,7 @@ class Queue:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it holds no message and nobody waits."""
+        """Whether it holds no message and has no waiting ticket or push."""
         return not (self._messages or self._called or self._waiting or self._pushing)
 
     @property
@@ -40,7 +40,7 @@ class Queue:
         return len(self._messages)
 
     async def push(self, text: str) -> None:
-        """Append a message once there is room. Cancelled while it waits, it has appended nothing."""
+        """Append a message once there is room. If cancelled while waiting, it appends nothing."""
         if not self._pushing and self._has_room(text):
             self._append(text)
             return
@@ -56,7 +56,7 @@ class Queue:
             raise
 
     def pop(self, ticket: Ticket) -> str | None:
-        """The oldest message, for a ticket that was called or where nobody is in line."""
+        """Remove and return the oldest message, if `ticket` was called or a message is unreserved."""
         if ticket in self._called:
             del self._called[ticket]
         elif len(self._messages) <= len(self._called):
@@ -68,7 +68,7 @@ class Queue:
         return text
 
     async def wait(self, ticket: Ticket) -> None:
-        """Stand in line until a message is kept for `ticket`. Cancelled, it has left the line."""
+        """Wait in line until a message is reserved for `ticket`. If cancelled, it leaves the line."""
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting[ticket] = turn
         self._call()
@@ -87,7 +87,7 @@ class Queue:
         self._call()
 
     def check_integrity(self) -> None:
-        """Raises RuntimeError when the books do not balance."""
+        """Raises RuntimeError if the counts are inconsistent."""
         spare = len(self._messages) - len(self._called)
         if spare < 0 or (spare and self._waiting):
             raise RuntimeError(f"queue: {spare} spare messages while {len(self._waiting)} wait")
@@ -111,7 +111,7 @@ class Queue:
         self._call()
 
     def _admit(self) -> None:
-        """Let the pushes in that there is room for."""
+        """Append the messages of waiting pushes while there is room."""
         while self._pushing:
             turn, text = next(iter(self._pushing.items()))
             if not turn.cancelled() and not self._has_room(text):
@@ -128,7 +128,7 @@ class Queue:
             self.usage.release(size_of(text))
 
     def _call(self) -> None:
-        """Keep messages for those first in line."""
+        """Reserve messages for the first tickets in line."""
         while self._waiting and len(self._messages) > len(self._called):
             ticket = next(iter(self._waiting))
             turn = self._waiting.pop(ticket)

@@ -1,4 +1,4 @@
-"""The messages a process is subscribed to and has not read."""
+"""One subscription of a process: its unread messages."""
 
 import asyncio
 from collections import deque
@@ -10,7 +10,7 @@ from pie_mlx.runtime.messaging.limits import MessageUsage, MessagingLimits, size
 
 @dataclass(slots=True, eq=False)
 class Subscription:
-    """Keeps messages in order until they are read; what comes while it is full is dropped and counted."""
+    """Keeps messages in order until they are read; messages that arrive while it is full are dropped and counted."""
 
     topic: str
     limits: MessagingLimits
@@ -23,7 +23,7 @@ class Subscription:
     _readable: asyncio.Event = field(default_factory=asyncio.Event)
 
     def put(self, text: str, size_bytes: int) -> None:
-        """A message was broadcast."""
+        """Add a broadcast message, or drop it."""
         is_full = len(self._messages) >= self.limits.subscription_messages or not self.usage.has_room(size_bytes)
         if is_full or self._size_bytes + size_bytes > self.limits.subscription_bytes:
             self.dropped += 1
@@ -35,9 +35,9 @@ class Subscription:
         self._readable.set()
 
     def pop(self) -> str | None:
-        """The oldest message. Raises MessageOverflowError for what was dropped since the last read; the rest is there.
+        """Remove and return the oldest message; None if there is none.
 
-        The error is raised once and takes no message away.
+        Raises MessageOverflowError once for messages dropped since the last call; it removes no message.
         """
         missed, self._unreported = self._unreported, 0
         text = self._messages.popleft() if self._messages and not missed else None
@@ -48,8 +48,8 @@ class Subscription:
             self._readable.clear()
         if missed:
             raise MessageOverflowError(
-                f"subscription of '{self.topic}': {missed} messages came while it was full and were dropped",
-                hint="read more often; those that were kept can still be read",
+                f"subscription of '{self.topic}': {missed} messages were dropped because it was full",
+                hint="read more often; the kept messages can still be read",
                 dropped=missed,
             )
         return text
@@ -60,12 +60,12 @@ class Subscription:
         return self._size_bytes, len(self._messages)
 
     async def wait(self) -> bool:
-        """Wait until there is something to read. False when it is closed."""
+        """Wait until there is something to read. False once it is closed."""
         await self._readable.wait()
         return self.is_open
 
     def close(self) -> None:
-        """Drop what was not read, and let go of whoever waits."""
+        """Drop unread messages and release waiting readers."""
         self.is_open = False
         self.usage.release(self._size_bytes, len(self._messages))
         self._messages.clear()

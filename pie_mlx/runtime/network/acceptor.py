@@ -1,17 +1,17 @@
-"""Takes the connections that wait at a listening socket."""
+"""Accepts connections at a listening socket."""
 
 import asyncio
 import socket
 from collections.abc import Callable
 
 RETRY_SECONDS = 0.1
-"""After how long it accepts again when there was no file descriptor left."""
+"""Pause after running out of file descriptors."""
 AT_ONCE = 64
-"""How many connections one turn of the loop takes."""
+"""Connections accepted in one turn of the loop."""
 
 
 class Acceptor:
-    """Gives each connection to `accepted`. Owns the socket. Belongs to one loop, where it is started and closed."""
+    """Passes each connection to `accepted`. Owns the socket. Belongs to one loop."""
 
     def __init__(self, listener: socket.socket, accepted: Callable[[socket.socket], None]) -> None:
         self._listener = listener
@@ -20,7 +20,7 @@ class Acceptor:
         listener.setblocking(False)
 
     def start(self) -> None:
-        """Accept from now on. Idempotent; no effect once closed."""
+        """Start accepting. Idempotent; no effect once closed."""
         if not self._wanted:
             self._wanted = True
             self._watch()
@@ -32,7 +32,7 @@ class Acceptor:
         self._wanted = False
 
     def close(self) -> None:
-        """Accept nothing more. Idempotent."""
+        """Stop accepting and close the socket. Idempotent."""
         self.pause()
         self._listener.close()
 

@@ -1,4 +1,4 @@
-"""From the name a program gives to a connection, or to the reason why there is none."""
+"""Connects to the destinations of programs, if they are allowed."""
 
 import asyncio
 import ipaddress
@@ -11,14 +11,14 @@ from pie_mlx.runtime.network.rejection import Rejection, forbidden
 from pie_mlx.runtime.network.settings import Resolve
 
 CONNECT_SECONDS = 30.0
-"""How long finding the addresses of a name, and connecting to each of them, may take."""
-_OWN_PORT = "this port is the engine's own, and is never reachable"
+"""Timeout for resolving a name, and for connecting to each of its addresses."""
+_OWN_PORT = "the port belongs to the engine and is never reachable"
 
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class EgressConnector:
-    """Checks every destination. `closed_ports` are ports of this machine that stay closed whatever is allowed."""
+    """Checks every destination. `closed_ports` of this machine stay closed whatever `hosts` allows."""
 
     def __init__(self, hosts: AllowedHosts, closed_ports: Collection[int], resolve: Resolve) -> None:
         self._hosts = hosts
@@ -26,16 +26,15 @@ class EgressConnector:
         self._resolve = resolve
 
     async def connect(self, host: str, port: int) -> Connection | Rejection:
-        """A connection to `host`, which is a name or an address.
+        """Connect to `host`, a name or an address.
 
-        A name is resolved once, and the addresses that were checked are the ones connected to: a second answer of its
-        server could be another one.
+        A name is resolved once, and only the checked addresses are used: a second lookup could answer differently.
         """
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 addresses = await self._addresses(host, port)
         except (OSError, UnicodeError, TimeoutError) as error:
-            return Rejection(502, f"{host}: its address cannot be found: {_said(error)}")
+            return Rejection(502, f"{host}: cannot resolve it: {_said(error)}")
         reasons = {address: self._refusal(host, address, port) for address in addresses}
         allowed = [address for address, why in reasons.items() if not why]
         if not allowed:
@@ -56,7 +55,7 @@ class EgressConnector:
 
 
 def is_here(address: Address) -> bool:
-    """Whether this machine itself has the address, or answers under it."""
+    """Whether an address is one of this machine's own."""
     meant = effective(address)
     if meant.is_loopback or meant.is_unspecified:
         return True
@@ -70,8 +69,10 @@ def is_here(address: Address) -> bool:
 
 
 def _is_nearby(host: str) -> bool:
-    """Whether what is written is itself of this machine or its network, where `*` allows nothing. A name that only
-    stands for such an address is not: its owner may want just that."""
+    """Whether `host` is itself `localhost` or an address that is not public, which `*` does not allow.
+
+    A name that resolves to such an address does not count: its owner may be attacking.
+    """
     try:
         return not is_public(effective(ipaddress.ip_address(host)))
     except ValueError:
@@ -79,7 +80,7 @@ def _is_nearby(host: str) -> bool:
 
 
 async def _first(addresses: Sequence[Address], host: str, port: int) -> Connection | Rejection:
-    """The first that can be connected to."""
+    """Connect to the first address that answers."""
     failure = ""
     for address in addresses:
         try:

@@ -1,4 +1,4 @@
-"""The proxies of all workers, one for each."""
+"""The proxies of all workers, one per worker."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,7 @@ from pie_mlx.runtime.network.settings import NetworkSettings
 
 
 class Proxy:
-    """Serves a listening socket, which it owns. Belongs to one loop, where it is started and closed."""
+    """The proxy of one worker: serves a listening socket, which it owns. Belongs to one loop."""
 
     def __init__(
         self, listener: socket.socket, egress: EgressConnector, *, connections: int, authorization: str = ""
@@ -35,7 +35,7 @@ class Proxy:
         self._acceptor.start()
 
     def close(self) -> None:
-        """Accept nothing more, and end what is open. Idempotent."""
+        """Stop accepting, and end open connections. Idempotent."""
         self._acceptor.close()
         for task in list(self._serving):
             task.cancel()
@@ -58,7 +58,7 @@ class Proxy:
         exchange = ProxyConnection(reader, writer, self._egress, self._authorization)
         try:
             if full:
-                text = f"{self._connections} connections are open, and that is the limit: close some"
+                text = f"{self._connections} connections are open, which is the limit: close some"
                 await exchange.refuse(Rejection(503, text))
             else:
                 await exchange.run()
@@ -74,9 +74,9 @@ class Proxy:
 
 
 class Gateway:
-    """Usable from any thread; the proxies live on one of their own, which begins with the first of them.
+    """All proxies. Usable from any thread; they run on one thread, started with the first proxy.
 
-    Raises ConfigError for allowed hosts that mean nothing.
+    Raises ConfigError for invalid allowed hosts.
     """
 
     def __init__(self, settings: NetworkSettings) -> None:
@@ -87,13 +87,13 @@ class Gateway:
         self._proxies: set[Proxy] = set()
 
     def close_port(self, port: int) -> None:
-        """Keep programs from a port of this machine, whatever they are allowed."""
+        """Close a port of this machine to programs, whatever they are allowed."""
         self._closed_ports.add(port)
 
     def open(self, listener: socket.socket, authorization: str = "") -> Proxy:
-        """A proxy that serves `listener`, and closes it in the end.
+        """Start a proxy on `listener`, which it will close.
 
-        Raises EngineStoppedError, and LaunchError where no more files can be opened.
+        Raises EngineStoppedError, and LaunchError if no more files can be opened.
         """
         proxy = Proxy(listener, self._egress, connections=self._settings.connections, authorization=authorization)
         self._proxies.add(proxy)
@@ -111,7 +111,7 @@ class Gateway:
     def shut(self, proxy: Proxy) -> None:
         """End a proxy and all its connections."""
         self._proxies.discard(proxy)
-        with contextlib.suppress(EngineStoppedError):  # then it is closed already
+        with contextlib.suppress(EngineStoppedError):  # already closed
             self._thread.post(proxy.close)
 
     async def close(self) -> None:

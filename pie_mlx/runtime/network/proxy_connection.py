@@ -1,4 +1,4 @@
-"""One connection of a program to its proxy, from the first byte to the last."""
+"""One connection of a program to its proxy."""
 
 import asyncio
 import contextlib
@@ -14,17 +14,17 @@ HEAD_BYTES = 64 << 10
 """The longest head, of a request or of an answer."""
 HEAD_SECONDS = 60.0
 LINGER_SECONDS = 2.0
-"""How long what a program still sends is read after its request was refused."""
+"""How long a refused program's remaining bytes are read."""
 _PIECE_BYTES = 64 << 10
 _AT_ONCE = struct.pack("ii", 1, 0)
-"""Closing means a reset."""
+"""SO_LINGER value: close with a reset."""
 _ESTABLISHED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 
 
 class ProxyConnection:
-    """Carries bytes between a program and the host it asks for, no faster than the slower of both takes them.
+    """Carries bytes between a program and a host, no faster than the slower of the two reads.
 
-    With `authorization`, whoever presents another one is refused.
+    With `authorization`, requests that present another value are refused.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class ProxyConnection:
         self._authorization = authorization
 
     async def run(self) -> None:
-        """To the end of the exchange. Raises OSError when a connection breaks."""
+        """Serve the connection to its end. Raises OSError when a connection breaks."""
         request = await self._request()
         if isinstance(request, RequestHead):
             request = await self._carry(request)
@@ -44,13 +44,13 @@ class ProxyConnection:
             await self._reject(request)
 
     async def refuse(self, rejection: Rejection) -> None:
-        """Whatever is asked for. Raises OSError when the connection breaks."""
+        """Refuse any request. Raises OSError when the connection breaks."""
         request = await self._request()
         if request is not None:
             await self._reject(rejection)
 
     async def _reject(self, rejection: Rejection) -> None:
-        """A connection that is closed with something unread is reset, and the answer may be lost with it."""
+        """Answer and read on: closing with unread bytes resets the connection, and the answer could be lost."""
         self._writer.write(rejection.encoded())
         self._writer.write_eof()
         with contextlib.suppress(TimeoutError):
@@ -108,7 +108,7 @@ class ProxyConnection:
             raise ConnectionAbortedError("one end of the tunnel is gone")
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Rejection | None:
-        """It is over when the answer is: what the program still sends then, nobody waits for."""
+        """Forward a request and its answer. The end of the answer ends the connection."""
         sending = asyncio.create_task(_pump(self._reader, writer))
         try:
             head = await _answer_head(reader, self._writer)
@@ -123,24 +123,24 @@ class ProxyConnection:
 
 
 def mark_broken(writer: asyncio.StreamWriter) -> None:
-    """Have the other end see that the connection broke: a mere end could be taken for that of an answer."""
+    """Close with a reset later: a normal end could be mistaken for the end of an answer."""
     if not writer.is_closing():
         connection = writer.get_extra_info("socket")
-        with contextlib.suppress(OSError):  # macOS refuses for one that is shut in both directions
+        with contextlib.suppress(OSError):  # macOS refuses it on a socket shut in both directions
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
 
 
 async def _answer_head(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes | Rejection:
-    """The head of the answer as the program gets it; what comes before, such as `100 Continue`, is passed on."""
+    """The head of the final answer; interim ones, such as `100 Continue`, are forwarded."""
     while True:
         try:
             data = await reader.readuntil(b"\r\n\r\n")
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
-            return Rejection(502, "the host's answer is no HTTP")
+            return Rejection(502, "the host's answer is not HTTP")
         first, *lines = data.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
         fields = parse_fields(lines)
         if fields is None or not first.startswith("HTTP/1."):
-            return Rejection(502, "the host's answer is no HTTP")
+            return Rejection(502, "the host's answer is not HTTP")
         if not first.partition(" ")[2].startswith("1"):
             return encode_head(first, end_to_end(fields))
         writer.write(data)
@@ -148,7 +148,7 @@ async def _answer_head(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Everything that comes, and then its end."""
+    """Copy all bytes, and then the end of the stream."""
     while data := await reader.read(_PIECE_BYTES):
         writer.write(data)
         await writer.drain()

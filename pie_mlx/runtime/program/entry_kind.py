@@ -1,4 +1,4 @@
-"""How a program is written, which decides what `import inferlet` gives it (3.1). Nothing of it is executed."""
+"""The kind of a program's entry, which decides what `import inferlet` means (3.1). Nothing is executed."""
 
 import ast
 from collections.abc import Iterator
@@ -11,18 +11,18 @@ from pie_mlx.runtime.program.manifest import HANDLER
 SDK_ALIAS = "inferlet"
 
 EntryKind = Literal["async", "blocking", "script"]
-"""`async def main(input)`, with the asynchronous SDK; `def main(input)`, or a script without main, with the blocking
-one. What else may be bound to the name is taken for asynchronous."""
+"""`async def main(input)` uses the asynchronous SDK; `def main(input)` and a script without main use the blocking one.
+Anything else bound to the entry's name counts as asynchronous."""
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 def entry_kind_of(tree: ast.Module, entry: str, bound: set[str]) -> EntryKind | None:
-    """The style of a module that binds these names; None when there is nothing to run.
+    """The kind of a module that binds the names `bound`; None when there is nothing to run.
 
-    A module without the entry is a script when it uses the SDK and calls something; otherwise the entry was forgotten,
-    or its name misspelled.
+    A module without the entry is a script if it uses the SDK and calls something; otherwise its entry is missing or
+    misspelled.
     """
     if entry in bound:
         functions = entry_functions(tree, entry)
@@ -33,17 +33,17 @@ def entry_kind_of(tree: ast.Module, entry: str, bound: set[str]) -> EntryKind | 
 
 
 def entry_functions(tree: ast.Module, entry: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """The definitions of the entry: several, where it depends on something which one counts."""
+    """The definitions of the entry; several if they are conditional."""
     return [node for node in _outside_definitions(tree) if isinstance(node, _Function) and node.name == entry]
 
 
 def has_main_guard(tree: ast.Module) -> bool:
-    """Whether something stands under `if __name__ == "__main__"`, which never holds: programs are imported."""
+    """Whether code is guarded by `if __name__ == "__main__"`, which is never true: programs are imported."""
     return any(_is_main_guard(node) for node in tree.body)
 
 
 def _outside_definitions(tree: ast.Module) -> Iterator[ast.AST]:
-    """Every node that belongs to the module's own level, definitions included but not what is inside of them."""
+    """Every node on module level, including definitions but not their bodies."""
     waiting: list[ast.AST] = list(tree.body)
     while waiting:
         node = waiting.pop()
@@ -80,7 +80,7 @@ def _uses_sdk(tree: ast.Module) -> bool:
 class SourceFacts(msgspec.Struct, frozen=True):
     """`entry_kind` is None when there is nothing to run, or when the file only answers requests.
 
-    `handles` says whether it answers requests, `guarded` whether something stands under `if __name__ == "__main__"`.
+    `handles`: it defines the request handler. `guarded`: some code is under `if __name__ == "__main__"`.
     """
 
     entry_kind: EntryKind | None
@@ -96,7 +96,7 @@ def facts_of(tree: ast.Module, entry: str) -> SourceFacts:
 
 
 def _bound_names(tree: ast.Module) -> set[str]:
-    """Names that module-level statements bind, wherever they are nested outside of functions and classes."""
+    """Names bound by statements outside functions and classes, however deeply nested."""
     names: set[str] = set()
     waiting: list[ast.AST] = list(tree.body)
     while waiting:

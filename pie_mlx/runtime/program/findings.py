@@ -1,4 +1,4 @@
-"""What is wrong with something, all of it at once."""
+"""Wording shared by error messages: suggestions for misspelled names, and values as text."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -7,18 +7,18 @@ from pathlib import Path
 
 SHOWN_CHARACTERS = 40
 _LONGEST_WORD, _MOST_WORDS = 64, 1024
-"""What is compared for likeness, which takes time by the square."""
+"""Bounds on what is compared: similarity takes quadratic time."""
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """ ", did you mean 'x'?" for a likely slip, else ""."""
+    """ ", did you mean 'x'?" for a likely misspelling, else ""."""
     words = [one for one in islice(known, _MOST_WORDS) if len(one) <= _LONGEST_WORD]
     close = get_close_matches(word, words, n=1) if len(word) <= _LONGEST_WORD else []
     return f", did you mean {close[0]!r}?" if close else ""
 
 
 def nearest_path(path: Path) -> Path | None:
-    """What is there for a path with likely slips in it, None for no such or when there are no slips."""
+    """The existing path that a misspelled one probably means; None if there is none, or nothing is misspelled."""
     found = Path(path.anchor)
     for part in path.parts[bool(path.anchor) :]:
         if not (found / part).exists():
@@ -38,12 +38,12 @@ def _names(directory: Path) -> list[str]:
 
 
 def show_value(value: object) -> str:
-    """A value as people know it: its JSON type and, where it is short, itself."""
+    """A value for people: its JSON type and, if it is short, the value."""
     return f"{type_name(value)} {brief(value)}".strip()
 
 
 def type_name(value: object) -> str:
-    """The name a JSON value's type goes by in a manifest."""
+    """The name that manifests use for a JSON value's type."""
     match value:
         case None:
             return "null"
@@ -64,7 +64,7 @@ def type_name(value: object) -> str:
 
 
 def brief(value: object) -> str:
-    """A scalar as JSON-like text, cut at SHOWN_CHARACTERS; nothing for a collection."""
+    """A scalar as JSON-like text, cut at SHOWN_CHARACTERS; "" for a collection."""
     match value:
         case bool():
             return "true" if value else "false"

@@ -17,17 +17,17 @@ T = TypeVar("T")
 
 INPUT_LIMIT_BYTES = 8 << 20
 INPUT_LIMIT_VALUES = 1 << 18
-"""Parsing is one step of the interpreter, during which nothing else of the engine runs: some 25 ms at most."""
+"""Parsing holds the interpreter, so nothing else of the engine runs: this bounds it to about 25 ms."""
 LONG_CHARACTERS = 64 << 10
 """Longer inputs are parsed on another thread."""
 BEGINNING_CHARACTERS = 4096
 _PARTS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[{,]', re.DOTALL)
-"""Of JSON: a text, or what comes before a value."""
+"""In JSON: a string, or the character before a value."""
 _HINT = 'pass an object such as {"prompt": "hello"}'
 
 
 def parse_input(text: str) -> Input:
-    """JSON text to an input. Raises LaunchError for anything but a strict JSON object or empty list."""
+    """Parse an input. Raises LaunchError for anything but a strict JSON object or an empty list."""
     try:
         if len(text) <= INPUT_LIMIT_BYTES and _has_too_many_values(text):
             raise LaunchError(f"input: more than {INPUT_LIMIT_VALUES} values", hint="send large data as a file")
@@ -43,12 +43,12 @@ def parse_input(text: str) -> Input:
 
 
 async def beside_the_loop(parse: Callable[[], T], characters: int) -> T:
-    """What `parse` makes of so many characters."""
+    """The result of `parse`, which reads so many characters: on another thread if they are many."""
     return parse() if characters <= LONG_CHARACTERS else await asyncio.to_thread(parse)
 
 
 def plain_input(value: object) -> Input:
-    """A Python value as the JSON a program receives. Raises LaunchError for what JSON cannot hold."""
+    """A Python value as a program receives it, through JSON. Raises LaunchError if JSON cannot hold it."""
     try:
         return parse_input(json.dumps({} if value is None else value, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
@@ -61,7 +61,7 @@ def beginning(value: Input) -> str:
 
 
 def fitting_input(parameters: Parameters, value: Input, identity: str) -> Input:
-    """The input with defaults. Raises LaunchError that names everything that does not fit."""
+    """The input with defaults filled in. Raises LaunchError that lists every mismatch."""
     if problems := parameters.problems(value):
         raise LaunchError(f"program '{identity}': {'; '.join(problems)}", hint="see 'pie check' for its parameters")
     return parameters.complete(value)
@@ -70,5 +70,5 @@ def fitting_input(parameters: Parameters, value: Input, identity: str) -> Input:
 def _has_too_many_values(text: str) -> bool:
     if sum(map(text.count, "[{,")) <= INPUT_LIMIT_VALUES:
         return False
-    found = (part for part in _PARTS.finditer(text) if part[0][0] != '"')  # there may be commas in texts
+    found = (part for part in _PARTS.finditer(text) if part[0][0] != '"')  # strings may contain commas
     return next(islice(found, INPUT_LIMIT_VALUES, None), None) is not None

@@ -17,7 +17,7 @@ MANIFEST_LIMIT_BYTES = 64 << 10
 NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9_-]*")
 NAME_LIMIT = 64
 FINDINGS_LIMIT = 20
-"""More say nothing that these do not."""
+"""Further findings add nothing."""
 
 HANDLER = "handle"
 """The function that answers HTTP requests, in programs that can be served as daemons."""
@@ -39,7 +39,7 @@ class RuntimeSettings:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The identity of a program and its contract with whoever launches it."""
+    """The identity of a program, and what it requires of its launcher."""
 
     name: str
     version: Version
@@ -59,12 +59,12 @@ class Manifest:
 
     @property
     def answers_requests(self) -> bool:
-        """Whether it is served on a port, and cannot be launched with an input."""
+        """Whether it can only be served on a port, not launched with an input."""
         return self.runtime.entry == HANDLER and self.runtime.call != "http"
 
 
 def parse_manifest(text: str) -> Manifest:
-    """Raises LaunchError that lists everything wrong with it."""
+    """Raises LaunchError that lists every mistake."""
     manifest, findings = examine_manifest(text)
     if manifest is None:
         raise LaunchError(f"Invalid manifest: {'; '.join(findings)}", hint="correct Pie.toml; see 'pie check'")
@@ -72,7 +72,7 @@ def parse_manifest(text: str) -> Manifest:
 
 
 def examine_manifest(text: str) -> tuple[Manifest | None, list[str]]:
-    """The manifest, or None and everything that is wrong with it."""
+    """The manifest, or None, and every mistake in it."""
     if len(text.encode()) > MANIFEST_LIMIT_BYTES:
         return None, [f"longer than {MANIFEST_LIMIT_BYTES >> 10} KiB"]
     try:
@@ -124,12 +124,12 @@ def _name(package: Section) -> str:
     if "name" not in package:
         package.report("name", "missing")
     elif isinstance(package.value("name"), str) and not is_name(name):
-        package.report("name", f"{name!r} is no name: letters, digits, '-' and '_', at most {NAME_LIMIT}")
+        package.report("name", f"{name!r} is not a valid name: use letters, digits, '-' and '_', at most {NAME_LIMIT}")
     return name
 
 
 def is_name(text: str) -> bool:
-    """Whether a program can be called that."""
+    """Whether a program may have this name."""
     return len(text) <= NAME_LIMIT and NAME.fullmatch(text) is not None
 
 
@@ -231,7 +231,7 @@ def _check_parameter(parameter: Parameter, section: Section) -> None:
 
 
 def _json_problem(value: object) -> str:
-    """Why a value of TOML cannot be an input: dates and infinite numbers, also inside of lists and tables."""
+    """Why a TOML value cannot be an input: JSON has no dates or infinite numbers, nested ones included."""
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError):

@@ -1,8 +1,7 @@
 """Imports as a program sees them: its own modules, those of programs it depends on, and `inferlet` for the SDK.
 
-Several programs run in one interpreter, each with modules of its own: a program's modules live under a package name
-nobody else has, and the imports written in them are translated. That is done through the `__import__` of these modules'
-builtins, so that nothing outside of them sees anything of it.
+Several programs share one interpreter, each with its own modules. A program's modules live under a unique package name,
+and the `__import__` in their builtins translates the imports written in them; code outside them is not affected.
 """
 
 import builtins
@@ -45,22 +44,22 @@ class ModuleSpace:
         sys.meta_path.insert(0, self)
 
     def load_main(self) -> ModuleType:
-        """Execute the program's main file. Raises whatever its top level raises."""
+        """Execute the program's main file. Raises what its top level raises."""
         return importlib.import_module(f"{self._package}.main")
 
     def close(self) -> None:
-        """Take the program's modules out of the interpreter."""
+        """Remove the program's modules from the interpreter."""
         for space in self._dependencies.values():
             space.close()
         sys.meta_path.remove(self)
-        # A copy first: programs on other threads import meanwhile.
+        # A copy: programs on other threads may import at the same time.
         for name in [name for name in list(sys.modules) if name.partition(".")[0] == self._package]:
             del sys.modules[name]
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The import system's question; answered for modules of this program."""
+        """The import system's hook; finds only modules of this program."""
         del target
         if fullname.partition(".")[0] != self._package:
             return None
@@ -93,7 +92,7 @@ class ModuleSpace:
         return module if fromlist else sys.modules[home]
 
     def _home(self, top: str, rest: str) -> str | None:
-        """The real name of a top-level module that a program's import means, None where it is what it says."""
+        """The real name of a top-level module a program imports; None if the name needs no translation."""
         if top == SDK_ALIAS:
             return sdk_package(self.entry_kind, rest)
         directory = self._program.directory
@@ -103,19 +102,19 @@ class ModuleSpace:
 
     @property
     def package(self) -> str:
-        """The name under which the interpreter knows the program's modules."""
+        """The package name of the program's modules in this interpreter."""
         return self._package
 
 
 class _ProgramLoader(SourceFileLoader):
-    """Executes source with a program's builtins, and leaves no byte code behind in the program's directory."""
+    """Executes source with a program's builtins, and writes no byte code to the program's directory."""
 
     def __init__(self, name: str, path: str, builtins: Mapping[str, object]) -> None:
         super().__init__(name, path)
         self._builtins = builtins
 
     def exec_module(self, module: ModuleType) -> None:
-        # exec keeps builtins that are there already, and functions keep those of the globals they were defined in.
+        # exec keeps builtins that are already set, and functions keep the builtins of their globals.
         module.__dict__["__builtins__"] = dict(self._builtins)
         exec(self.get_code(module.__name__), module.__dict__)
 
@@ -125,12 +124,12 @@ class _ProgramLoader(SourceFileLoader):
 
 
 def sdk_package(entry_kind: EntryKind, rest: str) -> str:
-    """The package that `inferlet` means to a program, where it imports `inferlet` or, with `rest`, a module of it."""
+    """The package that `import inferlet` means for an entry kind, or `import inferlet.rest`."""
     return SDK_PACKAGE if entry_kind == "async" or _is_shared(rest) else BLOCKING_SDK_PACKAGE
 
 
 def _is_shared(rest: str) -> bool:
-    """Whether the blocking SDK has no such module of its own."""
+    """Whether both SDKs use the same module, because the blocking one has none of its own."""
     first = rest.partition(".")[0]
     return bool(first) and importlib.util.find_spec(f"{BLOCKING_SDK_PACKAGE}.{first}") is None
 

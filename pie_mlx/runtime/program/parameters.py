@@ -14,7 +14,7 @@ TYPES = ("string", "int", "float", "bool", "list", "object", "any")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One declared input. `has_default` tells a default of null from none at all; `low` and `high` are inclusive."""
+    """One declared input. `has_default` tells a default of null from none; `low` and `high` are inclusive."""
 
     name: str
     type: str = "any"
@@ -54,7 +54,7 @@ class Parameter:
 
 
 def fits(type: str, value: object) -> bool:
-    """Whether a JSON value is of a declared type. A bool is no int, 3.0 is no int, an int is a float."""
+    """Whether a JSON value has a declared type. A bool or 3.0 is not an int; an int is also a float."""
     match type:
         case "string":
             return isinstance(value, str)
@@ -74,14 +74,14 @@ def fits(type: str, value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """All parameters of a program. Where nothing is enforced, they are documentation and hints for the command line."""
+    """All parameters of a program. Unless `enforced`, they only document it and help the command line."""
 
     declared: Mapping[str, Parameter] = field(default_factory=dict[str, Parameter])
     enforced: bool = False
     extra_allowed: bool = True
 
     def problems(self, values: Mapping[str, object]) -> list[str]:
-        """Everything that does not fit, in the order of the declaration, then the unknown names."""
+        """Every mismatch, in declaration order, then the unknown names."""
         if not self.enforced:
             return []
         found = [self._problem(parameter, values) for parameter in self.declared.values()]
@@ -121,7 +121,7 @@ def _described(parameter: Parameter) -> str:
 
 
 def as_object(value: object) -> Input | None:
-    """The input as an object: an empty list counts as an empty one, nothing else but an object does."""
+    """The input as an object; an empty list counts as an empty object, any other value gives None."""
     if isinstance(value, dict):
         return cast("Input", value)
     return {} if value == [] else None

@@ -27,10 +27,10 @@ _SHOWN_PROGRAMS = 6
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What is launched. `main_file` holds the entry, `directory` its other modules; None for a lone file.
+    """What is launched. `main_file` holds the entry, `directory` its other modules; None for a single file.
 
-    `dependencies` are the programs its manifest asks for, by name. `owner` is the user who installed it, "" where
-    nobody has.
+    `dependencies` are the programs its manifest requires, by name. `owner` is the installing user, "" if it is not
+    installed.
     """
 
     manifest: Manifest
@@ -44,20 +44,20 @@ class Program:
         return self.manifest.identity
 
     def name_for(self, username: str) -> str:
-        """What keeps apart, for a user, programs of several owners that have one name."""
+        """The name that tells programs of several owners apart: `owner:name`, or `name` for the user's own."""
         name = self.manifest.name
         return name if self.owner in ("", username) else f"{self.owner}:{name}"
 
 
 def looks_like_path(word: str) -> bool:
-    """Whether a word of the command line means a path; otherwise it is the name of an installed program."""
+    """Whether a command-line word is a path, not the name of an installed program."""
     return "/" in word or word.endswith((".py", ".pie")) or _is_program_directory(Path(word))
 
 
 def find_program(path: Path, manifest_file: Path | None = None) -> Program:
-    """The program at `path`, by its own manifest or by the one in `manifest_file`.
+    """The program at `path`, with its own manifest or the one in `manifest_file`.
 
-    Nothing of it is executed. Raises LaunchError when it is not there, not readable, or its manifest does not hold.
+    Nothing is executed. Raises LaunchError if it is missing, unreadable, or its manifest is invalid.
     """
     main_file, directory = _locate(path)
     source = read_source(main_file)
@@ -68,7 +68,7 @@ def find_program(path: Path, manifest_file: Path | None = None) -> Program:
 
 
 def examine_program(path: Path) -> tuple[Manifest | None, list[str]]:
-    """The manifest, and everything wrong with the program; None when the manifest does not hold or is not there."""
+    """The manifest and every mistake in the program; the manifest is None if it is invalid or missing."""
     try:
         main_file, directory = _locate(path)
         source = read_source(main_file)
@@ -84,7 +84,7 @@ def examine_program(path: Path) -> tuple[Manifest | None, list[str]]:
 
 
 def check_source(source: str, file: Path, entry: str) -> None:
-    """Raises LaunchError for a syntax error or when there is nothing to run: no entry, and no script either."""
+    """Raises LaunchError for a syntax error, or if there is nothing to run: neither an entry nor a script."""
     facts = source_facts(source, file, entry)
     is_script = facts.entry_kind == "script"
     if not facts.handles and (facts.entry_kind is None or (is_script and entry != RuntimeSettings().entry)):
@@ -96,7 +96,7 @@ def check_source(source: str, file: Path, entry: str) -> None:
 
 
 def _check_main_file(source: str, file: Path, entry: str) -> None:
-    """The same, where a file of another kind may happen to be Python: a word alone is."""
+    """Like `check_source`, for a file that may parse as Python by accident, as a single word does."""
     try:
         check_source(source, file, entry)
     except LaunchError:
@@ -106,24 +106,24 @@ def _check_main_file(source: str, file: Path, entry: str) -> None:
 
 
 def program_entry_kind(program: Program) -> EntryKind:
-    """How a program is written. Raises LaunchError when its main file cannot be read."""
+    """The entry kind of a program. Raises LaunchError if its main file cannot be read."""
     tree = parse_source(read_text(program.main_file), program.main_file)
     return tree_entry_kind(tree, program.manifest.runtime.entry)
 
 
 def tree_entry_kind(tree: ast.Module, entry: str) -> EntryKind:
-    """How a program with this main file is written."""
+    """The entry kind of a program with this main file."""
     return facts_of(tree, entry).entry_kind or "async"
 
 
 def handles_requests(program: Program) -> bool:
-    """Whether it defines the function that answers HTTP. Raises LaunchError when its main file cannot be read."""
+    """Whether it defines the HTTP request handler. Raises LaunchError if its main file cannot be read."""
     file = program.main_file
     return source_facts(read_text(file), file, program.manifest.runtime.entry).handles
 
 
 def read_source(file: Path) -> str:
-    """The text of a program's file. Raises LaunchError for what is not there or no program, whatever it is."""
+    """The text of a program's file. Raises LaunchError if the file is missing or not a program."""
     try:
         source = read_text(file)
         if file.suffix != ".py":
@@ -137,7 +137,7 @@ def read_source(file: Path) -> str:
 
 def _no_program(file: Path) -> LaunchError:
     hint = f"a program is a .py file, a directory with {MAIN_FILE} or a .pie package"
-    return LaunchError(f"{file}: it is no program", hint=hint)
+    return LaunchError(f"{file}: not a program", hint=hint)
 
 
 def _locate(path: Path) -> tuple[Path, Path | None]:
@@ -149,7 +149,7 @@ def _locate(path: Path) -> tuple[Path, Path | None]:
 
 
 def main_file_of(directory: Path) -> Path:
-    """Raises LaunchError where there is none, with what can be run in the directory instead."""
+    """Raises LaunchError if there is none; the hint lists what can be run in the directory instead."""
     file = directory / MAIN_FILE
     if not file.is_file():
         raise LaunchError(f"{directory}: no {MAIN_FILE}", hint=_instead_of(directory))
@@ -157,7 +157,7 @@ def main_file_of(directory: Path) -> Path:
 
 
 def _instead_of(directory: Path) -> str:
-    """What to do about a directory that is no program."""
+    """A hint for a directory that is not a program."""
     try:
         inside = sorted(path for path in directory.iterdir() if _can_be_run(path))
     except OSError:
@@ -165,14 +165,14 @@ def _instead_of(directory: Path) -> str:
     if not inside:
         return f"put the program's entry into {directory / MAIN_FILE}"
     more = f" and {len(inside) - _SHOWN_PROGRAMS} more" if len(inside) > _SHOWN_PROGRAMS else ""
-    return f"in it can be run: {', '.join(map(str, inside[:_SHOWN_PROGRAMS]))}{more}"
+    return f"it contains programs: {', '.join(map(str, inside[:_SHOWN_PROGRAMS]))}{more}"
 
 
 def _can_be_run(path: Path) -> bool:
     if path.suffix != ".py":
         return path.suffix == ".pie" or (path / MAIN_FILE).is_file()
     try:
-        # What would take another process to read is no small thing beside others.
+        # Too large to read in this process, and a hint is not worth starting another.
         if path.stat().st_size > AT_ONCE_BYTES:
             return False
         check_source(read_text(path), path, RuntimeSettings().entry)
@@ -192,7 +192,7 @@ def _default_manifest(path: Path) -> Manifest:
 
 
 def default_name(path: Path) -> str:
-    """What a program is called that has no manifest."""
+    """The name of a program without a manifest."""
     stem = path.resolve().stem if path.suffix == ".py" else path.resolve().name
     return re.sub(r"[^a-zA-Z0-9_-]+", "-", stem).strip("-_")[:NAME_LIMIT] or "program"
 

@@ -1,4 +1,4 @@
-"""One table of a TOML document, read strictly: every key is asked for or reported."""
+"""One table of a TOML document, read strictly: keys that are not read are reported."""
 
 from collections.abc import Mapping
 from typing import TypeVar, cast
@@ -10,7 +10,7 @@ Default = TypeVar("Default")
 
 
 class Section:
-    """Takes keys out of a table and writes what is wrong to `findings`."""
+    """Reads keys of a table and appends mistakes to `findings`."""
 
     def __init__(self, title: str, table: Table, findings: list[str]) -> None:
         self.title = title
@@ -54,7 +54,7 @@ class Section:
         return tuple(found) if found is not None else self._wrong(key, "list", value, ())
 
     def entries(self) -> Table:
-        """Everything in it, for tables whose keys are names chosen by the author."""
+        """All entries, for tables whose keys the author chooses."""
         self._asked.update(self._table)
         return self._table
 
@@ -62,7 +62,7 @@ class Section:
         return Section(f"{self.title}.{name}", table, self._findings)
 
     def finish(self, *informative: str) -> None:
-        """Report the keys nobody asked for; `informative` ones are known and carry no meaning here."""
+        """Report the keys that were not read, except the `informative` ones, which are known but unused here."""
         known = self._asked | set(informative)
         for key in self._table:
             if key not in known:

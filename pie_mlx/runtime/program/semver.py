@@ -11,7 +11,7 @@ _IDENTIFIER = rf"(?:{_NUMBER}|\d*[a-zA-Z-][0-9a-zA-Z-]*)"
 _VERSION = re.compile(rf"({_NUMBER})\.({_NUMBER})\.({_NUMBER})(?:-({_IDENTIFIER}(?:\.{_IDENTIFIER})*))?")
 _COMPARATOR = re.compile(r"(\^|~|>=|<=|>|<|=)?\s*(\S+)")
 _VERSION_LIMIT, _REQUIREMENT_LIMIT = 128, 1024
-"""Characters. A version is the name of a folder, and its numbers are turned into text again."""
+"""Characters. A version becomes a folder's name, and its numbers are formatted again."""
 
 Triple = tuple[int, int, int]
 
@@ -31,8 +31,8 @@ class Version:
             raise InvalidArgumentError(f"a version of more than {_VERSION_LIMIT} characters", hint="write 0.1.0")
         match = _VERSION.fullmatch(text)
         if match is None:
-            why = "build metadata is no part of a version" if "+" in text else "expected major.minor.patch"
-            raise InvalidArgumentError(f"{text!r} is no version: {why}", hint="write 0.1.0 or 1.0.0-beta.1")
+            why = "build metadata is not supported" if "+" in text else "expected major.minor.patch"
+            raise InvalidArgumentError(f"{text!r} is not a version: {why}", hint="write 0.1.0 or 1.0.0-beta.1")
         major, minor, patch, prerelease = match.groups()
         return Version((int(major), int(minor), int(patch)), tuple(prerelease.split(".")) if prerelease else ())
 
@@ -71,7 +71,7 @@ class Comparator:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """Bounds that all have to hold. A pre-release matches only where a bound names one of the same triple."""
+    """Bounds that must all hold. A pre-release matches only if a bound names a pre-release of the same triple."""
 
     text: str
     comparators: tuple[Comparator, ...]
@@ -101,7 +101,7 @@ def _bounds(part: str, whole: str) -> list[Comparator]:
     match = _COMPARATOR.fullmatch(part.strip())
     if match is None:
         raise InvalidArgumentError(
-            f"requirement {whole!r}: {part.strip()!r} is no bound",
+            f"requirement {whole!r}: {part.strip()!r} is not a bound",
             hint="write something like ^1.2.3 or >=1.0.0, <2.0.0",
         )
     operator, version = match[1] or "=", Version.parse(match[2])

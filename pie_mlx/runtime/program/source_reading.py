@@ -1,6 +1,6 @@
-"""Sources of programs read by a process of limited memory and time.
+"""Reads sources of programs in a process of limited memory and time.
 
-Python parses whatever it is given: a text of 1 MiB can take minutes and gigabytes, and nothing can stop it meanwhile.
+Python's parser has no limits: a text of 1 MiB can take minutes and gigabytes, and the parser cannot be interrupted.
 """
 
 import subprocess
@@ -19,12 +19,12 @@ from pie_mlx.runtime.program.source_text import parse_source
 from pie_mlx.runtime.sandbox.interpreter import isolated_python
 
 AT_ONCE_BYTES = 16 << 10
-"""What this process reads itself, rather than start another: Python takes 60 ms and 26 MB for the worst of these."""
+"""Shorter sources are parsed in this process: the worst of them take Python 60 ms and 26 MB."""
 
 MEMORY_LIMIT_BYTES = 640 << 20
 CPU_LIMIT_SECONDS = 15
 PATIENCE_SECONDS = 60.0
-"""Of a machine that is busy otherwise."""
+"""Wall-clock limit, for a machine under load."""
 
 _LOOK_SECONDS = 0.1
 _READERS = threading.BoundedSemaphore(2)
@@ -32,7 +32,7 @@ _BOOT = "from pie_mlx.runtime.check.source_reader import main; main()"
 
 
 class FactsJob(msgspec.Struct, frozen=True, tag="facts"):
-    """What `facts_of` tells of a source."""
+    """Asks for `facts_of` a source."""
 
     source: str
     file: str
@@ -40,7 +40,7 @@ class FactsJob(msgspec.Struct, frozen=True, tag="facts"):
 
 
 class FindingsJob(msgspec.Struct, frozen=True, tag="findings"):
-    """What `code_findings` tells of a program: of `files`, its sources by path, or None for those on disk."""
+    """Asks for `code_findings` of a program. `files` are its sources by path; None reads them from disk."""
 
     main_file: str
     directory: str | None
@@ -71,7 +71,7 @@ Expected = TypeVar("Expected", Facts, Findings)
 
 
 def source_facts(source: str, file: Path, entry: str) -> SourceFacts:
-    """What is told from a program's main file. Raises LaunchError for a syntax error, and for what takes too much."""
+    """Facts about a program's main file. Raises LaunchError for a syntax error, or if a limit is exceeded."""
     if len(source) <= AT_ONCE_BYTES:
         return facts_of(parse_source(source, file), entry)
     return _answer(FactsJob(source, str(file), entry), file, Facts).facts
@@ -80,7 +80,7 @@ def source_facts(source: str, file: Path, entry: str) -> SourceFacts:
 def findings_of(
     manifest: Manifest, main_file: Path, directory: Path | None, files: dict[str, str] | None = None
 ) -> list[str]:
-    """What is wrong with the sources of a program: with `files`, or with those on disk. Raises LaunchError."""
+    """Mistakes in a program's sources: in `files`, or in those on disk. Raises LaunchError."""
     job = FindingsJob(
         str(main_file),
         None if directory is None else str(directory),
@@ -108,7 +108,7 @@ def _run(given: bytes, file: Path) -> bytes:
             isolated_python(_BOOT), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
     except OSError as error:
-        raise LaunchError(f"{file}: nothing can be started to read it: {error.strerror}", hint="try again") from None
+        raise LaunchError(f"{file}: cannot start a process to read it: {error.strerror}", hint="try again") from None
     over = threading.Event()
     watch = threading.Thread(target=_watch, args=(process, over), name="pie-source-watch", daemon=True)
     watch.start()
@@ -128,7 +128,7 @@ def _run(given: bytes, file: Path) -> bytes:
 
 
 def _watch(process: "subprocess.Popen[bytes]", over: threading.Event) -> None:
-    """Ends it when it takes too much: its own limits do not bound memory on a Mac, nor waiting anywhere."""
+    """Kill it when it exceeds a limit: its own limits do not bound memory on a Mac, nor wall-clock time anywhere."""
     until = time.monotonic() + PATIENCE_SECONDS
     while not over.wait(_LOOK_SECONDS):
         if time.monotonic() > until or residency(process.pid).resident_bytes > MEMORY_LIMIT_BYTES:

@@ -9,11 +9,11 @@ from pie_mlx.runtime.program.findings import nearest_path
 from pie_mlx.syntax import parsing
 
 SOURCE_LIMIT_BYTES = 1 << 20
-"""Longer files are data, which a program reads when it runs."""
+"""Longer files are treated as data."""
 
 
 def read_text(file: Path) -> str:
-    """Raises LaunchError where there is no readable UTF-8 text, and for more than SOURCE_LIMIT_BYTES."""
+    """Raises LaunchError if it is not readable UTF-8 text, or longer than SOURCE_LIMIT_BYTES."""
     try:
         data = read_limited(file, SOURCE_LIMIT_BYTES)
         return data.decode().replace("\r\n", "\n").replace("\r", "\n")
@@ -30,7 +30,7 @@ def read_text(file: Path) -> str:
 
 
 def parse_source(source: str, file: Path) -> ast.Module:
-    """Raises LaunchError for a syntax error. Of a text that others wrote it may take long: see `source_reading`."""
+    """Raises LaunchError for a syntax error. Untrusted text may take long to parse: see `source_reading`."""
     try:
         with parsing():
             return ast.parse(source, str(file))
@@ -41,7 +41,7 @@ def parse_source(source: str, file: Path) -> ast.Module:
 
 
 def unreadable(file: Path, error: Exception) -> LaunchError:
-    """The error for a source that is too deep, too large or no text for Python."""
+    """The error for a source that Python cannot parse: too deep, too large, or not text."""
     return LaunchError(
         f"{file}: Python cannot read it: {str(error) or 'it is too deep or too large'}",
         hint="flatten deep expressions, and keep data in files of its own",

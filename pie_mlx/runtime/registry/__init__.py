@@ -1,4 +1,4 @@
-"""Processes of an engine that several clients share: who launched them, who listens, what is kept for whom."""
+"""Processes of an engine shared by clients: their owners, attached clients, queue and kept events."""
 
 from pie_mlx.runtime.registry.kept_events import KeptEvents, KeptLimits
 from pie_mlx.runtime.registry.launch import Launch, User, checked_id, checked_inputs

@@ -1,4 +1,4 @@
-"""Where launches wait before they begin."""
+"""Queues launches until the pages they claim, and a place, are free."""
 
 import asyncio
 import itertools
@@ -11,12 +11,12 @@ from pie_mlx.errors import ProcessCancelledError
 from pie_mlx.runtime.registry.record import ProcessRecord
 
 Endowment = Callable[[int | None], float]
-"""The credits of a launch with a token budget, or with none."""
+"""The credits of a launch with a token budget, or without one."""
 
 
 @dataclass(slots=True)
 class PageAdmission:
-    """Launch roots are named by the id of their process. A claim lasts until `end`."""
+    """Admits launch roots by the pages they claim (Q11). Roots are process ids. A claim lasts until `end`."""
 
     terms: AdmissionTerms
     endowment: Endowment
@@ -26,18 +26,18 @@ class PageAdmission:
     _root_of: dict[int, str] = field(default_factory=dict[int, str])
 
     def check(self, token_budget: int | None) -> None:
-        """Raises AdmissionError for a launch that can never start."""
+        """Raises AdmissionError if such a launch can never start."""
         check_claim(self.terms, self.endowment(token_budget))
 
     def request(self, root: str, token_budget: int | None) -> list[str]:
-        """Take a launch in; the roots that may start now, in their order. Raises what `check` raises."""
+        """Queue a launch; returns the roots that may start now, in order. Raises what `check` raises."""
         number = next(self._numbers)
         self._state, started = request_launch(self._state, self.terms, number, self.endowment(token_budget))
         self._number_of[root], self._root_of[number] = number, root
         return self._roots(started)
 
     def end(self, root: str) -> list[str]:
-        """A root and all it launched have ended, or it is given up before it started; the roots that may start now."""
+        """Release a root's claim, once it and its descendants have ended; returns the roots that may start."""
         number = self._number_of.pop(root, None)
         if number is None:
             return []
@@ -46,33 +46,33 @@ class PageAdmission:
         return self._roots(started)
 
     def reason(self) -> str:
-        """Why the launches that wait have to wait."""
+        """Why launches are waiting."""
         limit = self._state.resume_below
-        until = "" if limit is None else f"; launches go on when those have fallen to {limit:,.0f}"
+        until = "" if limit is None else f"; launches resume once the claims have fallen to {limit:,.0f}"
         return (
             f"queued: running launches claim {self._state.claimed:,.0f} of the {self.terms.cap:,.0f} pages that may be "
-            f"promised{until}"
+            f"claimed{until}"
         )
 
     def check_integrity(self, live: Collection[str]) -> None:
-        """Raises RuntimeError when a claim belongs to none of the `live` roots."""
+        """Raises RuntimeError if a claim belongs to none of the `live` roots."""
         known = {*self._state.claims, *(launch.account for launch in self._state.queue)}
         if known != set(self._root_of) or any(root not in live for root in self._number_of):
-            raise RuntimeError("admission: there are claims of launches that are over")
+            raise RuntimeError("admission: a claim belongs to a launch that has ended")
 
     def _roots(self, numbers: Iterable[int]) -> list[str]:
         return [self._root_of[number] for number in numbers]
 
 
-PLACES_TAKEN = "queued: as many processes run as may run at once"
+PLACES_TAKEN = "queued: the limit of concurrent processes is reached"
 
 
 @dataclass(slots=True)
 class AdmissionQueue:
-    """Launch roots wait for what they claim of the pool, in order (Q11), then for a place among those that run.
+    """Launch roots wait for the pages they claim, in order (Q11), then for a place among the running processes.
 
-    `open_admission` is called at the first launch. `concurrent` processes run at once, None: any number. `start` begins
-    a record that had to wait, or had not.
+    `open_admission` is called at the first launch. At most `concurrent` processes run at once; None: no limit. `start`
+    starts a record.
     """
 
     open_admission: Callable[[], PageAdmission]
@@ -87,15 +87,15 @@ class AdmissionQueue:
     _family_sizes: Counter[str] = field(default_factory=Counter[str])
 
     def check(self, token_budget: int | None) -> None:
-        """Raises AdmissionError for a launch root that can never be admitted."""
+        """Raises AdmissionError if such a launch root can never be admitted."""
         self._admitting().check(token_budget)
 
     def register(self, record: ProcessRecord) -> None:
-        """A process is on record."""
+        """Count a process in its family."""
         self._family_sizes[record.root] += 1
 
     def unregister(self, record: ProcessRecord) -> None:
-        """A process is over, or never came to be: its claim ends with the last of its family."""
+        """Remove a process that has ended or did not start. A claim ends with the last process of its family."""
         if record in self._queue:
             self._queue.remove(record)
         self._records.pop(record.id, None)
@@ -107,7 +107,7 @@ class AdmissionQueue:
         self.start_waiting()
 
     def enqueue(self, record: ProcessRecord) -> None:
-        """Begin a launch root as soon as it may; meanwhile it is `queued` for a `reason`."""
+        """Start a launch root as soon as possible; until then its state is `queued`, with a `reason`."""
         self._records[record.id] = record
         admission = self._admitting()
         started = admission.request(record.id, record.token_budget)
@@ -116,9 +116,9 @@ class AdmissionQueue:
         self._admit(started)
 
     async def wait_for_turn(self, record: ProcessRecord, waits: Callable[[ProcessRecord], None]) -> None:
-        """Wait until a launch root is admitted, which then needs no place; `waits` is told when it has to.
+        """Wait until a launch root is admitted; it then needs no place. `waits` is called if it has to wait.
 
-        Raises ProcessCancelledError when it was given up.
+        Raises ProcessCancelledError if it was terminated.
         """
         turn = self._turns[record.id] = asyncio.get_running_loop().create_future()
         try:
@@ -129,33 +129,33 @@ class AdmissionQueue:
         finally:
             del self._turns[record.id]
         if record.terminal is not None:
-            raise ProcessCancelledError("launch: it was ended before it began", hint="launch it again")
+            raise ProcessCancelledError("launch: terminated before it started", hint="launch it again")
 
     def release_waiter(self, record: ProcessRecord) -> None:
-        """Whoever waits for the turn of a record that is over need not wait longer."""
+        """End `wait_for_turn` for a record that has ended."""
         turn = self._turns.get(record.id)
         if turn is not None and not turn.done():
             turn.set_result(None)
 
     def start_waiting(self) -> None:
-        """Begin as many as may run."""
+        """Start queued processes while there are places."""
         while self._queue and not self.closed and (self.concurrent is None or self.running < self.concurrent):
             record = self._queue.popleft()
             self.occupy_place(record)
             self.start(record)
 
     def occupy_place(self, record: ProcessRecord) -> None:
-        """A process takes a place."""
+        """Mark a process as running."""
         record.state, record.reason = "running", ""
         self.running += 1
 
     def check_integrity(self, live: Iterable[ProcessRecord]) -> None:
-        """Raises RuntimeError when the books contradict each other."""
+        """Raises RuntimeError if the counts are inconsistent."""
         if any(record.state != "queued" for record in self._queue):
-            raise RuntimeError("entrance: a process that is not queued is in the queue")
+            raise RuntimeError("admission queue: a process in it is not queued")
         found = Counter(record.root for record in live)
         if found != +self._family_sizes:
-            raise RuntimeError(f"entrance: counted families {self._family_sizes}, found {found}")
+            raise RuntimeError(f"admission queue: counted families {self._family_sizes}, found {found}")
         if self._admission is not None:
             self._admission.check_integrity(found)
 

@@ -1,4 +1,4 @@
-"""Events kept for a client that is away."""
+"""Events kept for a detached client."""
 
 from collections import Counter, deque
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ TERMINAL = (ProcessReturned, ProcessFailed)
 
 @dataclass(frozen=True, slots=True)
 class KeptLimits:
-    """How much is kept of one process."""
+    """Limits on the kept events of one process."""
 
     events: int = 4096
     text_bytes: int = 16 << 20
@@ -28,10 +28,10 @@ class KeptLimits:
 
 @dataclass(slots=True)
 class KeptTotal:
-    """What is kept of all processes together. Beyond `limit_bytes` the events of processes that are over go.
+    """The kept events of all processes. Beyond `limit_bytes`, ended processes lose theirs, the first ended first.
 
-    Those that were over first lose theirs first. What runs has limits of its own, and loses nothing to other users:
-    beyond `user_bytes` of one user, a process that has more to keep loses its own oldest.
+    A running process loses nothing to other users: beyond `user_bytes` of its own user, it loses its oldest events when
+    it adds one.
     """
 
     limit_bytes: int = 256 << 20
@@ -41,18 +41,18 @@ class KeptTotal:
     _ended: "dict[KeptEvents, None]" = field(default_factory=dict["KeptEvents", None])
 
     def count(self, username: str, size_bytes: int) -> None:
-        """Count more, or less, as kept."""
+        """Add to the count; negative sizes subtract."""
         self.kept_bytes += size_bytes
         self._users[username] += size_bytes
         if not self._users[username]:
             del self._users[username]
 
     def is_over(self, username: str) -> bool:
-        """Whether too much is kept for a user."""
+        """Whether a user is above `user_bytes`."""
         return self._users[username] > self.user_bytes
 
     def end(self, kept: "KeptEvents") -> None:
-        """A process is over."""
+        """A process has ended: its events may be dropped."""
         self._ended[kept] = None
         self.make_room()
 
@@ -66,7 +66,7 @@ class KeptTotal:
                 del self._ended[first]
 
     def check_integrity(self, present: "Iterable[KeptEvents]") -> None:
-        """Raises RuntimeError when the count is not that of what is kept of those that are `present`."""
+        """Raises RuntimeError if the count differs from the events of the `present` processes."""
         found = sum(kept.size_bytes for kept in present)
         if found != self.kept_bytes or found != self._users.total():
             raise RuntimeError(f"kept events: counted {self.kept_bytes} of all processes, found {found}")
@@ -74,7 +74,7 @@ class KeptTotal:
 
 @dataclass(slots=True, eq=False)
 class KeptEvents:
-    """First in, first out. The oldest go when a limit is passed; the terminal event never does."""
+    """First in, first out. Beyond a limit the oldest are dropped, except the terminal event."""
 
     limits: KeptLimits = field(default_factory=KeptLimits)
     total: KeptTotal = field(default_factory=KeptTotal)
@@ -102,7 +102,7 @@ class KeptEvents:
         self.total.make_room()
 
     def drop_oldest(self) -> bool:
-        """Whether there was one that may go."""
+        """Drop the oldest event; False if none may be dropped."""
         if not self._items or isinstance(self._items[0][0], TERMINAL):
             return False
         self._count(*self._items.popleft(), -1)
@@ -110,18 +110,18 @@ class KeptEvents:
         return True
 
     def end(self) -> None:
-        """The process is over. Called again when something was kept after that."""
+        """The process has ended. Called again if events are kept after that."""
         if not self._forgotten:
             self.total.end(self)
 
     def forget(self) -> None:
-        """Nobody comes back: from now on nothing is kept."""
+        """Drop everything, and keep nothing more."""
         self._forgotten = True
         self.total.forget(self)
         self._clear()
 
     def drain(self, process: str) -> list[tuple[ProcessEvent, bytes]]:
-        """Everything, after a notice when something was dropped; nothing is kept then."""
+        """Remove and return all events, after a notice if some were dropped."""
         taken = list(self._items)
         if self.dropped:
             notice = f"[pie] {self.dropped} earlier events were dropped\n"
@@ -130,7 +130,7 @@ class KeptEvents:
         return taken
 
     def check_integrity(self) -> None:
-        """Raises RuntimeError when the counts are not those of what is kept."""
+        """Raises RuntimeError if the counts differ from the events."""
         text, files = sum(_text_bytes(event) for event, _ in self._items), sum(len(data) for _, data in self._items)
         if (text, files) != (self._text_bytes, self._file_bytes):
             raise RuntimeError(f"kept events: counted {self._text_bytes}, {self._file_bytes}, found {text}, {files}")

@@ -1,4 +1,4 @@
-"""What a listing says of a process."""
+"""A process, and its result, as listings show them."""
 
 import time
 
@@ -12,7 +12,7 @@ INPUT_CHARACTERS = 1024
 
 
 class ProcessRow(msgspec.Struct, frozen=True):
-    """One process. `started_at` is Unix time, `pages` those it has in the pool, `bid` its highest, in credits."""
+    """One process. `started_at` is Unix time, `pages` its pages in the pool, `bid` its highest, in credits."""
 
     id: str
     username: str
@@ -32,7 +32,7 @@ class ProcessRow(msgspec.Struct, frozen=True):
 
 
 class ProcessResult(msgspec.Struct, frozen=True):
-    """How a process ended, or that it has not: `value` and `format` of what it returned, or `error`."""
+    """The outcome of a process, if it has ended: `value` and `format` of its return value, or `error`."""
 
     state: str
     value: str = ""
@@ -42,7 +42,7 @@ class ProcessResult(msgspec.Struct, frozen=True):
 
 
 def row_of(record: ProcessRecord, status: ProcessStatus | None) -> ProcessRow:
-    """`status` is None for a process the engine does not know: a queued or a finished one."""
+    """`status` is None for a process unknown to the engine: a queued or finished one."""
     end_seconds = record.finished_seconds or time.monotonic()
     return ProcessRow(
         id=record.id,

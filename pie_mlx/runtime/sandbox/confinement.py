@@ -1,4 +1,4 @@
-"""Confines this process by what its system offers."""
+"""Confines this process with the means of its system."""
 
 import importlib
 import sys
@@ -8,7 +8,7 @@ from pie_mlx.runtime.sandbox.policy import WALLS, Confinement, Policy
 
 
 def prepare() -> None:
-    """Load ahead what `confine` needs, in a process whose children will confine themselves."""
+    """Preload what `confine` needs, in a process whose children will confine themselves."""
     interpreter_paths()
     if sys.platform == "linux":
         importlib.import_module("pie_mlx.runtime.sandbox.linux")
@@ -19,7 +19,7 @@ def prepare() -> None:
 
 
 def confine(policy: Policy) -> Confinement:
-    """Confine this process for good, as far as this system can. To be called while it has one thread."""
+    """Permanently confine this process, as far as its system can. Call it while the process has one thread."""
     if sys.platform == "linux":
         from pie_mlx.runtime.sandbox.linux import confine_linux
 
@@ -28,4 +28,4 @@ def confine(policy: Policy) -> Confinement:
         from pie_mlx.runtime.sandbox.seatbelt import confine_macos
 
         return Confinement(confine_macos(policy))
-    return Confinement(dict.fromkeys(WALLS, f"{sys.platform} has no sandbox that is known here"))
+    return Confinement(dict.fromkeys(WALLS, f"{sys.platform} has no supported sandbox"))

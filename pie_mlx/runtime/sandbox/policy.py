@@ -1,17 +1,17 @@
-"""What a process may do, and which walls could not be built."""
+"""What a process may do, and which restrictions could not be enforced."""
 
 from dataclasses import dataclass
 
 WALLS = ("files", "network", "processes")
-"""What a complete sandbox keeps a program from: other files, the network, starting and disturbing processes."""
+"""The restrictions of a complete sandbox: on files, on the network, and on starting and disturbing processes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Absolute paths: `readable` and `writable` ones are open with all below them, everything else is closed.
+    """Absolute paths: `readable` and `writable` trees are open, everything else is closed.
 
-    Of the network only TCP port `proxy_port` of this machine is open, if there is one. An `isolated` process has left
-    the machine's network for one of its own already, and the port is one of that.
+    Of the network only TCP port `proxy_port` of this machine is open, if set. An `isolated` process has already moved
+    to its own network namespace, and the port is in that.
     """
 
     readable: tuple[str, ...]
@@ -22,7 +22,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """Why a wall could not be built, by the wall; nothing when all stand."""
+    """Why a restriction is missing, by its name; empty if all are enforced."""
 
     missing: dict[str, str]
 

@@ -1,4 +1,4 @@
-"""Installed programs: packages, their rules, and where they are kept."""
+"""Installed programs: packages and their rules, versions, owners, dependencies. Executes no program."""
 
 from pie_mlx.runtime.store.owners import TrustedOwners
 from pie_mlx.runtime.store.payload import digest, manifest_digest

@@ -1,4 +1,4 @@
-"""What is wrong with a package, all of it at once."""
+"""Finds every mistake in a package."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from pie_mlx.runtime.store.payload import kind_of
 
 
 def examine_package(path: Path) -> tuple[Manifest | None, list[str]]:
-    """The manifest of a `.pie` file, None where it does not hold or is not there, and every finding."""
+    """The manifest of a `.pie` file, None if it is invalid or missing, and every finding."""
     try:
         payload = read_limited(path, UNPACKED_LIMIT_BYTES)
         if kind_of(payload) != "package":
@@ -46,7 +46,7 @@ def _examine_files(files: dict[str, bytes]) -> tuple[Manifest | None, list[str]]
 
 
 def _sources(files: dict[str, bytes]) -> dict[str, str]:
-    """Of a module that is too long, none of the text."""
+    """The modules by path; "" for one that is too long."""
     return {
         path: data.decode(errors="replace") if len(data) <= SOURCE_LIMIT_BYTES else ""
         for path, data in files.items()

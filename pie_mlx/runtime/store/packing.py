@@ -1,4 +1,4 @@
-"""From a program's directory to a package: the same tree gives the same bytes on any machine."""
+"""Makes packages of program directories; the same tree gives the same bytes on any machine."""
 
 import io
 import os
@@ -21,10 +21,10 @@ _LEFT_OUT_AT_TOP = ("dist", "tests")
 
 
 def pack_directory(directory: Path, manifest_text: str, exclude: Iterable[str] = ()) -> bytes:
-    """A package of everything in `directory` but hidden files, byte code, `dist`, `tests` and what `exclude` names.
+    """Pack a directory, without hidden files, byte code, `dist`, `tests` and what `exclude` matches.
 
-    `manifest_text` becomes its Pie.toml where the directory has none. Raises LaunchError, which names the file, for
-    what a package cannot hold or what cannot be read.
+    `manifest_text` becomes its Pie.toml if the directory has none. Raises LaunchError that names a file which is
+    unreadable or not allowed in a package.
     """
     entries = {entry.path: entry for entry in _directory_entries(directory, tuple(exclude))}
     entries.setdefault(MANIFEST_FILE, Entry(MANIFEST_FILE, manifest_text.encode()))
@@ -32,12 +32,12 @@ def pack_directory(directory: Path, manifest_text: str, exclude: Iterable[str] =
 
 
 def pack_module(source: bytes, manifest_text: str) -> bytes:
-    """A package of one module."""
+    """Pack one module."""
     return pack([Entry(MAIN_FILE, source), Entry(MANIFEST_FILE, manifest_text.encode())])
 
 
 def pack(entries: Iterable[Entry]) -> bytes:
-    """A package of these files, in the order of their paths. Raises LaunchError for what a package cannot hold."""
+    """Pack files, ordered by path. Raises LaunchError for what a package cannot contain."""
     ordered = sorted(entries, key=lambda entry: entry.path)
     _check(ordered)
     buffer = io.BytesIO()

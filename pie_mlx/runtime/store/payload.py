@@ -1,4 +1,4 @@
-"""An uploaded program: what it is, by its first bytes, and the digest it is known by."""
+"""The kind of an uploaded program, by its first bytes, and its digest."""
 
 from typing import Literal
 

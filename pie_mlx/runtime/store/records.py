@@ -1,4 +1,4 @@
-"""What is written down about installed programs."""
+"""The records of installed programs on disk."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ RECORD_FILE = "meta.json"
 
 
 class ProgramRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One version of one program.
+    """The record of one version of a program.
 
-    The hashes are blake3 in hex: of the file as it was installed, and of the manifest's text. `installed_at` is in
-    seconds since 1970. `dependencies` are the versions that were found when it was installed.
+    The hashes are blake3 in hex: of the file as it was installed, and of the manifest's text. `installed_at` is
+    Unix time. `dependencies` are the versions resolved at installation.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Records:
     root: Path
 
     def folder(self, name: str, version: str) -> Path | None:
-        """Found in the listings, because file systems that ignore case would answer for another name too."""
+        """Looked up in listings, because file systems that ignore case would find other names too."""
         return self.root / name / version if version in self.version_names(name) else None
 
     def versions(self, name: str) -> list[Version]:
@@ -75,7 +75,7 @@ class Records:
         return [text for text in names_in(self.root / name) if is_version(text)]
 
     def read(self, name: str, version: str) -> ProgramRecord | LaunchError:
-        """A record, or what is wrong with it."""
+        """A record, or the error in it."""
         try:
             return read_record(self.root / name / version)
         except LaunchError as error:
@@ -96,6 +96,6 @@ class Records:
         return isinstance(found, ProgramRecord) and hashes == (found.program_hash, found.manifest_hash)
 
     def locked(self, name: str, version: str) -> Mapping[str, str]:
-        """The dependencies written down with an installed program."""
+        """The recorded dependencies of an installed program."""
         folder = self.folder(name, version)
         return read_record(folder).dependencies if folder is not None else {}

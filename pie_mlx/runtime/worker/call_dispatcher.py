@@ -21,12 +21,12 @@ from pie_mlx.runtime.worker.frames.messages import (
 )
 
 USER_LIMIT_BYTES = 512 << 20
-"""Of all programs of a user; one call may take more."""
+"""Limit for all programs of a user; a single call may exceed it."""
 
 
 @dataclass(slots=True, eq=False)
 class UserCallMemory:
-    """Of one user."""
+    """The memory that calls of one user take while in progress."""
 
     username: str
     _all: "Counter[str]"
@@ -40,7 +40,7 @@ class UserCallMemory:
         return not held_bytes or held_bytes + size_bytes <= USER_LIMIT_BYTES
 
     def count_bytes(self, size_bytes: int) -> None:
-        """Count more, or less."""
+        """Add to the count; negative sizes subtract."""
         self._all[self.username] += size_bytes
         if not self._all[self.username]:
             del self._all[self.username]
@@ -48,7 +48,7 @@ class UserCallMemory:
 
 @dataclass(frozen=True, slots=True)
 class CallMemory:
-    """Of all users of an engine."""
+    """The memory that calls in progress take, by user."""
 
     _held: "Counter[str]" = field(default_factory=Counter[str])
 
@@ -57,15 +57,15 @@ class CallMemory:
 
 
 CALLS_LIMIT = 16_384
-"""Calls of one worker under way: more are refused. They may wait for one another, so they must all be taken."""
+"""Calls in progress per worker; more are refused. They may wait for each other, so they cannot be queued."""
 CALLS_LIMIT_BYTES = 256 << 20
-"""The memory that these calls take; a single one may take more."""
+"""Memory of the calls in progress per worker; a single call may exceed it."""
 POSTED_LIMIT, POSTED_LIMIT_BYTES = 1024, 16 << 20
-"""Posted calls of one worker under way before no more frames are taken: they end by themselves."""
+"""Posted calls in progress per worker; beyond these its frames are not read. They end without its help."""
 
 
 class CallDispatcher:
-    """Each call becomes a task of the engine's loop, in the order of arrival (P3). Belongs to that loop.
+    """Runs each call as a task of the engine's loop, in order of arrival (P3). Belongs to that loop.
 
     `send` gets the answers; `done` is called when a posted call ends. `call_memory` is that of the program's user.
     """
@@ -87,13 +87,13 @@ class CallDispatcher:
 
     @property
     def is_full(self) -> bool:
-        """Whether posted calls should wait."""
+        """Whether further posted calls should wait."""
         return len(self._posted) >= POSTED_LIMIT or self._posted_bytes >= POSTED_LIMIT_BYTES
 
     def begin(self, number: int, message: Call[Any], held_bytes: int) -> None:
-        """Raises ProtocolError for the number of a call that is under way."""
+        """Start a call. Raises ProtocolError for the number of a call in progress."""
         if number in self._tasks or number < NO_ANSWER:
-            raise ProtocolError(f"call {number}: this number is in use")
+            raise ProtocolError(f"call {number}: number in use")
         loop = asyncio.get_running_loop()
         if number == NO_ANSWER:
             task = loop.create_task(self._host.answer(message))
@@ -108,18 +108,18 @@ class CallDispatcher:
             self._send(_error_answer(number, self._overflow()))
 
     def refuse(self, number: int, error: PieError) -> None:
-        """Answer a call with an error, unless nobody waits."""
+        """Answer a call with an error, unless it was posted."""
         if number > NO_ANSWER:
             self._send(_error_answer(number, error))
 
     def cancel_call(self, number: int) -> None:
-        """Cancel a call nobody waits for (E5)."""
+        """Cancel a call that is no longer awaited (E5)."""
         task = self._forget(number)
         if task is not None:
             task.cancel()
 
     def close(self) -> None:
-        """Cancel whatever is under way."""
+        """Cancel all calls in progress."""
         for number in list(self._tasks):
             self.cancel_call(number)
         for task in self._posted:
@@ -130,7 +130,7 @@ class CallDispatcher:
         return (fits or not self._tasks) and self._call_memory.has_room(held_bytes)
 
     def _overflow(self) -> ProcessError:
-        held = f"{len(self._tasks)} calls with {self._held_bytes >> 20} MiB are under way"
+        held = f"{len(self._tasks)} calls with {self._held_bytes >> 20} MiB are in progress"
         limits = f"{CALLS_LIMIT} with {CALLS_LIMIT_BYTES >> 20} MiB, or {USER_LIMIT_BYTES >> 20} MiB of all programs"
         return ProcessError(f"{held}, the limit is {limits}", hint="await some before making more")
 
@@ -142,7 +142,7 @@ class CallDispatcher:
         return task
 
     async def _serve(self, number: int, message: Call[Any]) -> None:
-        """Not a callback of the task: that would cost another turn of the loop in every decode step."""
+        """Answers here, not in a done callback, which would cost another loop iteration per decode step."""
         try:
             reply = await self._host.answer(message)
             if is_long_reply(reply):
@@ -153,12 +153,12 @@ class CallDispatcher:
             data = _error_answer(number, ended())
         except Exception as error:
             data = _error_answer(number, error)
-        if self._forget(number) is not None:  # else it was taken back
+        if self._forget(number) is not None:  # else it was cancelled
             self._send(data)
 
     def _end_posted(self, task: asyncio.Task[Any]) -> None:
         if not task.cancelled():
-            task.exception()  # of no interest to anyone
+            task.exception()  # marks it as retrieved
         self._posted_bytes -= self._posted.pop(task, 0)
         self._done()
 

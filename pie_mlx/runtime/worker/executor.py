@@ -1,4 +1,4 @@
-"""A program in a process of its own, as the engine holds it."""
+"""The engine's side of a program in its own process."""
 
 import asyncio
 import signal
@@ -45,39 +45,39 @@ from pie_mlx.runtime.worker.proxy_route import new_password, open_listener
 T = TypeVar("T")
 
 FRAME_SECONDS = 5e-5
-"""What a frame costs besides its decoding: its task, its handler, its answer."""
+"""Cost of a frame besides its decoding: task, handler, answer."""
 WALK_SECONDS = 3e-9
-"""What a handler takes for each byte of memory of its call, at most."""
+"""Upper bound on a handler's time per byte of its call's memory."""
 LAST_LINES = 50
-"""Lines of standard error that are told with a crash."""
+"""Lines of standard error reported with a crash."""
 _LAST_CHARACTERS = 16 << 10
 WINDOW_BYTES = 1 << 20
-"""What a worker may send before its launcher has seen it."""
+"""Bytes a worker may send before its launcher has observed them."""
 FAREWELL_SECONDS = 2.0
-"""How long a worker whose program has ended may take to exit."""
+"""How long a worker may take to exit after its program has ended."""
 
 
 class Pool(Protocol):
     """Where workers come from. Methods belong to the engine's loop."""
 
     def assign_worker(self, executor: "WorkerExecutor") -> WorkerLink:
-        """A worker that waits for its order. Raises PieError."""
+        """A worker that waits for its launch spec. Raises PieError."""
         ...
 
     def kill(self, number: int) -> None: ...
 
     def retire(self, executor: "WorkerExecutor") -> None:
-        """The worker has exited, or there never was one."""
+        """The worker has exited, or never existed."""
         ...
 
     def open_proxy(self, listener: socket.socket, password: str = "") -> Callable[[], None]:
-        """Let programs out through `listener`; what is answered ends that. Raises PieError."""
+        """Serve a proxy on `listener`; returns a function that closes it. Raises PieError."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutorCallbacks:
-    """What an executor needs of its launcher.
+    """Callbacks of an executor to its launcher.
 
     All may be called on any thread. `write` gets what the program prints, `report` its outcome. `after_delivery` calls
     its argument once the launcher has observed everything delivered so far.
@@ -89,7 +89,7 @@ class ExecutorCallbacks:
 
 
 class WorkerExecutor:
-    """Runs the order that `make_spec` answers, in one worker.
+    """Runs the program that `make_spec` specifies, in one worker.
 
     `start`, `cancel` and `kill` may be called from any thread, the rest belongs to `loop`.
     """
@@ -104,7 +104,7 @@ class WorkerExecutor:
         call_memory: UserCallMemory,
     ) -> None:
         self.heard_seconds = loop.time()
-        """When the worker last showed that it runs its program's loop, or calls."""
+        """When the worker last called, or answered a ping."""
         self.process_id: int | None = None
         self._loop = loop
         self._pool = pool
@@ -126,12 +126,12 @@ class WorkerExecutor:
 
     @property
     def link(self) -> WorkerLink | None:
-        """The worker, once there is one."""
+        """The link to the worker, once there is one."""
         return self._link
 
     @property
     def engine_seconds(self) -> float:
-        """Processor time that the engine used for it, besides its passes."""
+        """Processor time the engine spent on it, besides its passes."""
         return self._host.time.seconds
 
     def start(self) -> None:
@@ -145,25 +145,25 @@ class WorkerExecutor:
         self._on_loop(lambda: self.condemn(ProcessCancelledError(self._cancelled or "cancelled")))
 
     def condemn(self, verdict: PieError) -> None:
-        """Kill the worker for a reason. The first one counts."""
+        """Kill the worker for a reason; the first reason is reported."""
         self._verdict = self._verdict or verdict
         if self._link is not None and not self._exited:
             self._pool.kill(self._link.number)
 
     def ping(self) -> None:
-        """Ask whether it still runs its loop."""
+        """Ask the worker for a sign of life."""
         if self._link is not None:
             self._link.send(pack(Ping()))
 
     def exited(self, exit: Exit) -> None:
-        """The worker is dead."""
+        """The worker has exited."""
         self._exited = True
         if self._link is not None:
             self._link.drain(partial(self._gone, exit))
         else:
             self._gone(exit)
 
-    # What the link hands on.
+    # Called by the link.
 
     def aside(self, work: Callable[[], T]) -> Awaitable[T]:
         return self._host.time.aside(work)
@@ -203,7 +203,7 @@ class WorkerExecutor:
         self.condemn(ProtocolError(f"worker: {error.message}"))
 
     def consumed(self, size_bytes: int) -> None:
-        """Stop reading until the launcher has seen what was read before: its loop is where output piles up."""
+        """Pause reading at the window until the launcher has observed the output, which queues on its loop."""
         self._unseen_bytes += size_bytes
         if self._unseen_bytes > WINDOW_BYTES and self._link is not None:
             self._unseen_bytes = 0
@@ -219,7 +219,7 @@ class WorkerExecutor:
             self.spec = self._routed(self.spec)
             data = pack(self.spec)
             link = self._pool.assign_worker(self)
-        except Exception as error:  # whatever it is: whoever launched waits for an outcome
+        except Exception as error:  # the launcher waits for an outcome
             self._shut_proxy()
             self._pool.retire(self)
             self._finish(Failed(_launch_error(error)))
@@ -236,7 +236,7 @@ class WorkerExecutor:
         link.attach(self)
 
     def _routed(self, spec: LaunchSpec) -> LaunchSpec:
-        """With a proxy, where that is on a port of this machine. Raises PieError."""
+        """The spec with a proxy, if that is on a port of this machine. Raises PieError."""
         if spec.route != "port":
             return spec
         password = new_password()
@@ -249,10 +249,10 @@ class WorkerExecutor:
         return msgspec.structs.replace(spec, proxy_port=port, proxy_password=password)
 
     def _serve_proxy(self) -> None:
-        """On the socket that came with the frame."""
+        """Serve a proxy on the socket that came with the frame."""
         listener = self._link.take_socket() if self._link is not None else None
         if listener is None:
-            self.broken(ProtocolError("no socket came along"))
+            self.broken(ProtocolError("the frame carries no socket"))
             return
         try:
             self._close_proxy = self._pool.open_proxy(listener)
@@ -324,7 +324,7 @@ class WorkerExecutor:
         if limit_seconds is not None and exit.status < 0 and exit.cpu_seconds >= limit_seconds:
             return cpu_exceeded(limit_seconds)
         if not exit.forked:
-            return LaunchError("worker: the system starts no more processes", hint="end some programs")
+            return LaunchError("worker: the system cannot start another process", hint="end some programs")
         how = f"killed by {_signal_name(-exit.status)}" if exit.status < 0 else f"exited with status {exit.status}"
         lines = self._last_text.splitlines()[-LAST_LINES:]
         return ProcessError(f"worker {how} before its program ended", stderr="\n".join(lines))
@@ -332,7 +332,7 @@ class WorkerExecutor:
     def _on_loop(self, act: Callable[[], None]) -> None:
         try:
             self._loop.call_soon_threadsafe(act)
-        except RuntimeError:  # the engine has stopped, and with it every worker
+        except RuntimeError:  # the engine has stopped, and every worker with it
             self._finish(Failed(EngineStoppedError("engine: it has stopped", hint="start another engine")))
 
 

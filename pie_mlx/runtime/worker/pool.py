@@ -1,4 +1,4 @@
-"""All workers of an engine: those that run, and those that wait for a launch."""
+"""All workers of an engine: running ones, and idle ones forked ahead."""
 
 import asyncio
 import contextlib
@@ -39,13 +39,13 @@ from pie_mlx.runtime.worker.watch.watchdog import Watchdog
 from pie_mlx.runtime.worker.workspaces import TemporaryRoot, scratch_directory, sweep
 
 REFILL_SECONDS = 0.02
-"""How long after a launch its replacement is forked: not while the launch wants the processor."""
+"""Delay before forking a replacement: a launch needs the processor first."""
 
 _USUAL_VARIABLES = ("PATH", "LANG", "TZ")
 
 
 async def check_sandbox(settings: WorkerSettings) -> None:
-    """Raises LaunchError where a sandbox is required and does not hold."""
+    """Raises LaunchError if a sandbox is required and not enforced."""
     if settings.sandbox != "required":
         return
     report = await asyncio.to_thread(probe_sandbox)
@@ -62,8 +62,10 @@ async def check_sandbox(settings: WorkerSettings) -> None:
 
 
 async def find_route(settings: WorkerSettings) -> Route:
-    """How programs will reach their proxies. Raises LaunchError where a sandbox is required and does not hold, and
-    ConfigError for hosts that mean nothing."""
+    """How programs reach their proxies.
+
+    Raises LaunchError if a sandbox is required and not enforced, ConfigError for invalid hosts.
+    """
     if settings.network is None:
         return "closed"
     AllowedHosts(settings.network.allowed_hosts)
@@ -79,10 +81,10 @@ async def find_route(settings: WorkerSettings) -> Route:
 
 
 class WorkerPool:
-    """Forks workers ahead and gives them out.
+    """Forks workers ahead and assigns them to launches.
 
-    Making one, `executor`, `close_port` and `stop` may be done on any thread; the rest belongs to `loop`. Programs
-    reach their proxies by `route`, as `find_route` found it.
+    Construction, `executor`, `close_port` and `stop` may run on any thread; the rest belongs to `loop`. Programs reach
+    their proxies by `route`, from `find_route`.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, settings: WorkerSettings, route: Route = "closed") -> None:
@@ -106,20 +108,20 @@ class WorkerPool:
 
     @property
     def server_process_id(self) -> int:
-        """Of the fork server."""
+        """The process id of the fork server."""
         return self._server.process_id
 
     @property
     def is_lost(self) -> bool:
-        """Whether there is no fork server."""
+        """Whether the fork server has died."""
         return self._server.is_lost
 
     def running(self) -> list[WorkerExecutor]:
-        """What has a worker now."""
+        """The executors that have a worker."""
         return list(self._running.values())
 
     def idle_process_ids(self) -> list[int]:
-        """Of the workers that wait for a launch."""
+        """The process ids of idle workers."""
         return [self._process_ids[number] for number in list(self._idle) if number in self._process_ids]
 
     def executor(
@@ -132,16 +134,16 @@ class WorkerPool:
         write: Write | None,
         report: Report,
     ) -> WorkerExecutor:
-        """Something that will run `program`.
+        """An executor for `program`.
 
-        With `write` None, what it prints goes to the streams of this interpreter.
+        With `write` None, its output goes to the streams of this interpreter.
         """
         spec = partial(self._launch_spec, program, input, username)
         callbacks = ExecutorCallbacks(write or _to_own_stream, report, event_queue.after_delivery)
         return WorkerExecutor(self._loop, self, spec, host, callbacks, self._call_memory.of(username))
 
     async def stop(self) -> None:
-        """Kill every worker and wait until all are gone. Idempotent."""
+        """Kill every worker and wait until all have exited. Idempotent."""
         if self._stopped:
             return
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._close(), self._loop))
@@ -150,7 +152,7 @@ class WorkerPool:
         await asyncio.to_thread(self._root.remove)
 
     def abandon(self) -> None:
-        """Kill every worker after a start that failed: `loop` is closed already."""
+        """Kill every worker after a failed start, when `loop` is closed already."""
         self._server.hang_up()
         self._server.wait()
         for link in self._idle.values():
@@ -158,11 +160,11 @@ class WorkerPool:
         self._root.remove()
 
     def assign_worker(self, executor: WorkerExecutor) -> WorkerLink:
-        """A worker that waits for its order. Raises EngineStoppedError and LaunchError."""
+        """A worker that waits for its launch spec. Raises EngineStoppedError and LaunchError."""
         if self._stopped:
             raise EngineStoppedError("engine: it has stopped", hint="start another engine")
         if self.is_lost:
-            raise LaunchError("fork server: it does not start", hint="see what it wrote to standard error")
+            raise LaunchError("fork server: it does not start", hint="see its messages on standard error")
         link = self._idle.pop(next(iter(self._idle))) if self._idle else self._fork()
         self._running[link.number] = executor
         executor.process_id = self._process_ids.get(link.number)
@@ -170,11 +172,11 @@ class WorkerPool:
         return link
 
     def close_port(self, port: int) -> None:
-        """Keep programs from a port of this machine."""
+        """Close a port of this machine to programs."""
         self._gateway.close_port(port)
 
     def open_proxy(self, listener: socket.socket, password: str = "") -> Callable[[], None]:
-        """Let a program out through `listener`; what is answered ends that. Raises EngineStoppedError."""
+        """Serve a proxy on `listener`; returns a function that closes it. Raises EngineStoppedError."""
         proxy = self._gateway.open(listener, authorization(password) if password else "")
         return partial(self._gateway.shut, proxy)
 
@@ -182,7 +184,7 @@ class WorkerPool:
         self._server.kill(number)
 
     def retire(self, executor: WorkerExecutor) -> None:
-        """The worker has exited or there never was one: nothing uses the directory of its order any more."""
+        """The worker has exited, or never existed: remove its temporary directory."""
         spec = executor.spec
         if spec is not None and not spec.lasting and not self._stopped:
             self._loop.run_in_executor(None, remove_tree, spec.workspace)
@@ -205,7 +207,7 @@ class WorkerPool:
 
     def _refill(self) -> None:
         self._refill_timer = None
-        with contextlib.suppress(LaunchError):  # launches go on trying, and say what is wrong
+        with contextlib.suppress(LaunchError):  # launches retry, and report the error
             while len(self._idle) < self._settings.warm_workers and not self._stopped:
                 link = self._fork()
                 self._idle[link.number] = link
@@ -231,9 +233,9 @@ class WorkerPool:
             executor.exited(exit)
 
     def _lost(self) -> None:
-        """The fork server is gone and all workers with it: go on with another."""
+        """The fork server has died, and all workers with it: start another."""
         for process_id in self._process_ids.values():
-            # Linux has killed them already; nothing else does.
+            # Only Linux has killed them already.
             with contextlib.suppress(OSError):
                 os.killpg(process_id, signal.SIGKILL)
         for number in [*self._running, *self._idle]:
@@ -297,7 +299,7 @@ def _source(program: Program) -> Source:
 
 
 def worker_environment(own: Mapping[str, str], allowed: tuple[str, ...]) -> dict[str, str]:
-    """What workers see of the engine's variables: nothing that is not named."""
+    """The environment of workers: only usual and allowed variables of the engine's."""
     return {name: own[name] for name in (*_USUAL_VARIABLES, *allowed) if name in own}
 
 

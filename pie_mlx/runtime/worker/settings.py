@@ -1,4 +1,4 @@
-"""How programs are kept apart."""
+"""Settings of workers."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,11 +11,11 @@ SandboxMode = Literal["required", "best-effort", "off"]
 
 @dataclass(frozen=True, slots=True)
 class WorkerSettings:
-    """Bounds of every worker. A limit of None is none.
+    """Limits of every worker; None means no limit.
 
-    `scratch_directory` is where the files of programs are kept, one directory per user and program; None: programs have
-    no lasting files. `environment` names the variables programs may see besides the usual ones. `warm_workers` wait for
-    a launch at any time. `network` is what programs reach over HTTP; None: nothing.
+    `scratch_directory` contains the lasting files of programs, one directory per user and program; None: no lasting
+    files. `environment` names further variables that programs see. `warm_workers` are forked ahead. `network` is what
+    programs may reach over HTTP; None: nothing.
     """
 
     sandbox: SandboxMode = "best-effort"

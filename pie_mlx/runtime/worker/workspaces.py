@@ -1,4 +1,4 @@
-"""The directories of programs: lasting ones per user and program, and temporary ones that end with their engine."""
+"""The directories of programs: lasting ones per user and program, temporary ones per engine."""
 
 import contextlib
 import errno
@@ -13,19 +13,19 @@ from pie_mlx.runtime.file_tree import Quota, remove_tree
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789._-")
 _BYTES_PER_ENTRY = 16 << 10
-"""What file systems usually reserve an inode for."""
+"""Bytes per inode that file systems usually reserve."""
 _LEAST_ENTRIES = 4096
 
 
 def scratch_quota(limit_bytes: int) -> Quota:
-    """What a program's files may take: so many bytes, and in proportion so many files and directories."""
+    """A program's quota: bytes, and a proportional number of files and directories."""
     return Quota(limit_bytes, max(_LEAST_ENTRIES, limit_bytes // _BYTES_PER_ENTRY))
 
 
 def scratch_directory(root: Path, username: str, program: str) -> Path:
-    """The lasting directory of a program (`Program.name_for`) for a user, all versions alike; made if it is not there.
+    """The lasting directory of a program (`Program.name_for`) for a user, shared by its versions; made if missing.
 
-    Raises OSError, also where others made it or can write in it.
+    Raises OSError, also if another user owns it or can write to it.
     """
     directory = root / encoded(username) / encoded(program)
     make_own(directory.parent)
@@ -34,7 +34,7 @@ def scratch_directory(root: Path, username: str, program: str) -> Path:
 
 
 def encoded(name: str) -> str:
-    """A file name that no other name shares, also where the file system ignores case."""
+    """A unique file name, also on file systems that ignore case."""
     text = "".join(c if c in _PLAIN else "".join(f"%{byte:02x}" for byte in c.encode()) for c in name)
     return f"%2e{text[1:]}" if text.startswith(".") else text
 
@@ -43,20 +43,20 @@ _PREFIX = "pie-programs-"
 
 
 class TemporaryRoot:
-    """Locked as long as its engine lives, so that others can tell what a killed one has left."""
+    """The temporary directory of an engine, locked while it lives, so that others detect what a killed one left."""
 
     def __init__(self) -> None:
         self.path, self._lock = _new_root()
 
     def new_directory(self) -> Path:
-        """For one worker. Raises OSError."""
-        if not self.path.is_dir():  # macOS clears away what lay unused among temporary files for days
+        """A new directory for one worker. Raises OSError."""
+        if not self.path.is_dir():  # macOS removes temporary files that were unused for days
             self._unlock()
             self.path, self._lock = _new_root()
         return Path(tempfile.mkdtemp(dir=self.path)).resolve()
 
     def remove(self) -> None:
-        """With all that is in it."""
+        """Remove it with its contents."""
         remove_tree(self.path)
         self._unlock()
 
@@ -66,7 +66,7 @@ class TemporaryRoot:
 
 
 def sweep(directory: Path) -> None:
-    """Remove what dead engines of this user have left in `directory`, a place for temporary files."""
+    """Remove what this user's dead engines left in `directory`, a temporary directory."""
     for path in directory.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):
             lock = _locked(path)
@@ -79,15 +79,14 @@ def _new_root() -> tuple[Path, int | None]:
         path = Path(tempfile.mkdtemp(prefix=_PREFIX))
         try:
             return path, _locked(path)
-        except (BlockingIOError, FileNotFoundError):  # an engine that starts at this moment takes it for a leftover
+        except (BlockingIOError, FileNotFoundError):  # a concurrently starting engine mistook it for a leftover
             continue
-        except OSError:  # a file system without locks, on which nothing is ever swept
+        except OSError:  # a file system without locks, where nothing is swept
             return path, None
 
 
 def _locked(path: Path) -> int:
-    """A descriptor that keeps others from a directory. Raises OSError where somebody else has it, where it is not a
-    private directory of this user's, or where it is gone."""
+    """A descriptor that locks a directory. Raises OSError if it is locked, gone, or not a private one of this user."""
     lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

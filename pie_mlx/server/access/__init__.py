@@ -1,1 +1,1 @@
-"""Who a connection acts for, and which web pages and names may make requests."""
+"""The user behind a connection, and which web pages and Host names may make requests. Knows no processes."""

@@ -1,4 +1,4 @@
-"""Who a connection acts for."""
+"""Authenticates connections."""
 
 import base64
 import binascii
@@ -17,13 +17,13 @@ from pie_mlx.runtime.registry import User
 from pie_mlx.server.access.engine_key import EngineKey
 
 DISABLED = "Authenticated (Engine disabled authentication)"
-"""Clients compare this text: with any other they want a key."""
+"""Clients compare this text; with any other they authenticate with a key."""
 AUTHENTICATED = "Authenticated"
 TOKEN_BYTES = 48
 
 
 class Keys(Protocol):
-    """The public keys of the users of this engine."""
+    """The public keys of this engine's users."""
 
     def verifies(self, user: str, message: bytes, signature: bytes) -> bool:
         """Whether one of the user's keys made the signature."""
@@ -31,13 +31,13 @@ class Keys(Protocol):
 
 
 def new_token() -> str:
-    """A fresh internal token: 64 characters that open everything."""
+    """A new internal token of 64 characters, which grants all rights."""
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
 class Authenticator:
-    """What all connections are checked against. `keys` None: authentication is off. Times are monotonic seconds."""
+    """The credentials that connections are checked against. `keys` None: authentication is off. Monotonic seconds."""
 
     token: str
     keys: Keys | None = None
@@ -57,7 +57,7 @@ class _Challenge:
 
 
 class Identity:
-    """The state of one connection. `trusted` connections (the Unix socket) need no key and have admin rights."""
+    """The authentication state of a connection. `trusted` ones (Unix socket) need no key and have admin rights."""
 
     def __init__(self, authenticator: Authenticator, *, trusted: str | None = None) -> None:
         self._authenticator = authenticator
@@ -66,7 +66,7 @@ class Identity:
         self._by_token = False
         self.failures = 0
         self.claimed = ""
-        """Whom it last asked to be."""
+        """The user name of the last attempt."""
         self.user: User | None = None
         if trusted is not None:
             self.user = User(trusted, admin=True)
@@ -74,7 +74,7 @@ class Identity:
             self.user = User("local")
 
     def identify(self, username: str) -> str:
-        """The literal when no key is wanted, else a challenge in base64, also for users there are not.
+        """`DISABLED` if no key is needed, else a challenge in base64, also for unknown users.
 
         Raises AuthError.
         """
@@ -96,7 +96,7 @@ class Identity:
         """The engine's public key and its signature of a nonce, as JSON. Raises AuthError."""
         engine_key = self._authenticator.engine_key
         if engine_key is None:
-            raise AuthError("the engine asks for no keys and has none", hint="send auth_identify")
+            raise AuthError("authentication is off, so the engine has no key", hint="send auth_identify")
         try:
             raw = base64.b64decode(nonce, validate=True)
         except ValueError:
@@ -107,9 +107,9 @@ class Identity:
         return json.dumps({name: base64.b64encode(value).decode() for name, value in shown.items()})
 
     def prove(self, signature: str) -> str:
-        """A signature of the challenge bound to this engine, or as the published client signs it, of its bare bytes.
+        """Check a signature of the challenge, bound to this engine or bare, as the published client signs it.
 
-        Raises AuthError; the challenge is gone in any case.
+        Raises AuthError. A challenge can be used once.
         """
         challenge, self._challenge = self._challenge, None
         keys = self._authenticator.keys
@@ -125,11 +125,11 @@ class Identity:
         return AUTHENTICATED
 
     def authenticate_by_token(self, token: str, username: str | None) -> str:
-        """Raises AuthError for a wrong token; whoever asks delays the answer."""
+        """Raises AuthError for a wrong token; the caller delays that answer."""
         if self._by_token:
             return "Already authenticated"
         if not self._authenticator.is_token(token):
-            raise self._failure("Invalid token", "the token is new at each start of the engine")
+            raise self._failure("Invalid token", "each start of the engine makes a new token")
         if username is not None and (problem := user_name_problem(username)):
             raise self._failure(problem, "choose another name")
         self._by_token = True

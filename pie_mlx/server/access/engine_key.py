@@ -1,4 +1,4 @@
-"""The key by which clients recognise an engine."""
+"""The key that identifies an engine to clients."""
 
 import base64
 import os
@@ -25,7 +25,7 @@ class EngineKey:
 
     @classmethod
     def of_home(cls, home: Path) -> Self:
-        """The key in `home`, made where there is none. Raises ConfigError for one that others can read or change."""
+        """The key in `home`, created if missing. Raises ConfigError if others can read or change it."""
         file = home / FILE_NAME
         try:
             if not file.exists():
@@ -34,7 +34,7 @@ class EngineKey:
                 raise ConfigError(f"auth: {problem[0]}", hint=problem[1])
             return cls(Ed25519PrivateKey.from_private_bytes(base64.b64decode(file.read_bytes())))
         except (OSError, ValueError) as error:
-            hint = "remove it, and a new one is made: clients then have to trust the engine anew"
+            hint = "remove it to create a new one, which clients must trust again"
             raise ConfigError(f"auth: {file}: {error}", hint=hint) from None
 
     @property
@@ -46,7 +46,7 @@ class EngineKey:
 
 
 def _write_new(file: Path) -> None:
-    """Linked into place, so that of two engines that start at once both read the same key."""
+    """Link the file into place, so that two engines starting at once read the same key."""
     temporary = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
     with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
         out.write(base64.b64encode(secrets.token_bytes(_KEY_BYTES)) + b"\n")

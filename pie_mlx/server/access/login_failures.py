@@ -1,5 +1,7 @@
-"""Failed logins, and what they cost those who go on failing. Nobody is locked out: somebody else's failures are not
-theirs, and a key cannot be guessed."""
+"""Counts failed logins and delays clients that keep failing.
+
+Never locks out a user: failures at other addresses do not count, and keys cannot be guessed.
+"""
 
 import ipaddress
 import time
@@ -11,14 +13,14 @@ WINDOW_SECONDS = 60.0
 USER_LIMIT, NETWORK_LIMIT = 20, 100
 DELAY_SECONDS = 1.0
 COUNTED = 4096
-"""Users at an address, and addresses, that are counted at once; beyond these the longest quiet are forgotten."""
+"""Counted users and addresses; beyond these the least recent are forgotten."""
 _IPV6_PREFIX = 64
-"""Whoever has an address of IPv6 has all of these."""
+"""An IPv6 client owns a whole prefix of addresses."""
 
 
 @dataclass(slots=True)
 class _Counts:
-    """Events by key within the last minute, up to a limit for each."""
+    """Failures by key within the last minute, up to a limit per key."""
 
     limit: int
     clock: Callable[[], float]
@@ -37,7 +39,7 @@ class _Counts:
 
 
 class LoginFailures:
-    """By user and address, and by address alone. `clock` gives monotonic seconds."""
+    """Counts by user and address, and by address alone. `clock` returns monotonic seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._users = _Counts(USER_LIMIT, clock)
@@ -49,11 +51,11 @@ class LoginFailures:
         self._networks.count_failure(network)
 
     def exceed_limit(self, user: str, address: str) -> bool:
-        """Whether a connection that fails as this user once more is closed at once."""
+        """Whether a connection is closed at its next failure as this user."""
         return self._users.is_full((user, _network(address)))
 
     def delay_seconds(self, address: str) -> float:
-        """How long any login from there waits for its challenge."""
+        """How long a login from this address waits for its challenge."""
         return DELAY_SECONDS if self._networks.is_full(_network(address)) else 0.0
 
 

@@ -1,4 +1,4 @@
-"""What is refused before anybody looks at it: foreign web pages, rebound names."""
+"""Checks before a request is handled: foreign web pages, rebound host names, tokens."""
 
 from collections.abc import Callable, Collection
 
@@ -12,10 +12,10 @@ def is_loopback(host: str) -> bool:
 
 
 def check_page(method: str, field: Callable[[str], str | None], allowed: Collection[str]) -> Refusal | None:
-    """Refuses what a foreign web page asks for. `field` answers a header; only browsers send those looked at here.
+    """Refuse requests of foreign web pages. `field` returns a header; only browsers send the ones checked here.
 
-    Another port of this machine is another page: for browsers it is of the same site. To follow a link is no request
-    of a page: it changes nothing, and the page does not see the answer.
+    Pages at other ports of this machine are foreign, though browsers count them as the same site. Following a link is
+    allowed: it changes nothing, and the page does not see the answer.
     """
     origin = field("origin")
     if origin is not None:
@@ -29,7 +29,7 @@ def check_page(method: str, field: Callable[[str], str | None], allowed: Collect
 
 
 def check_token(authorization: str | None, is_token: Callable[[str], bool], name: str) -> Refusal | None:
-    """Whether a request of HTTP presents a token; `name` says which is wanted."""
+    """Refuse HTTP requests without a valid token; `name` describes the token."""
     kind, _, token = (authorization or "").partition(" ")
     if kind.lower() == "bearer" and is_token(token):
         return None
@@ -37,7 +37,7 @@ def check_token(authorization: str | None, is_token: Callable[[str], bool], name
 
 
 def check_host(host_header: str | None, bound_host: str) -> Refusal | None:
-    """A name that was rebound to the loopback address is not one of ours (8.2). Any port will do, tunnels change it."""
+    """Refuse a foreign name rebound to the loopback address (8.2). Ignores the port, which tunnels change."""
     if not is_loopback(bound_host):
         return None
     name = host_name(host_header or "")
@@ -47,7 +47,7 @@ def check_host(host_header: str | None, bound_host: str) -> Refusal | None:
 
 
 def host_name(header: str) -> str:
-    """`[::1]:80` and `localhost:80` without port and brackets."""
+    """The host of `[::1]:80` or `localhost:80`, without port and brackets."""
     if header.startswith("["):
         name, _, rest = header[1:].lower().partition("]")
         return name if not rest or rest.startswith(":") else ""

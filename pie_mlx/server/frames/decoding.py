@@ -1,4 +1,4 @@
-"""From bytes to a frame of a client, within bounds: what cannot be decoded is refused or answered."""
+"""Decodes frames of clients within bounds; an invalid one is refused, or answered if possible."""
 
 import re
 import struct
@@ -16,7 +16,7 @@ COUNTED_BYTES = 4 << 10
 COUNTS_LIMIT = Counts(values=65_536, containers=4_096)
 LEVELS = 16
 LONGEST_BYTES = 64 << 10
-"""Looking through what is not read must not hold up the others."""
+"""Bounds the time for checking unread fields."""
 
 _NUMBERS = {0xCC: 1, 0xCD: 2, 0xCE: 4, 0xCF: 8, 0xD0: 1, 0xD1: 2, 0xD2: 4, 0xD3: 8, 0xCA: 4, 0xCB: 8}
 _SIZES = {**_NUMBERS, 0xD4: 2, 0xD5: 3, 0xD6: 5, 0xD7: 9, 0xD8: 17}
@@ -26,7 +26,7 @@ _COUNTS = {0xDC: (">H", 1), 0xDD: (">I", 1), 0xDE: (">H", 2), 0xDF: (">I", 2)}
 
 
 class Unfit(msgspec.Struct, frozen=True):
-    """A frame that means nothing but can be answered: its `corr_id` could be read."""
+    """An invalid frame that can be answered, because its `corr_id` is readable."""
 
     corr_id: int
     reason: str
@@ -45,7 +45,7 @@ _PLACE = re.compile(r"^(?P<reason>.*?)(?: - at `\$\.?(?P<field>[^`]*)`)?$", re.D
 
 
 def decode(frame: bytes) -> AnyFrame | Unfit:
-    """Raises ProtocolError for what cannot even be answered."""
+    """Raises ProtocolError for a frame that cannot even be answered."""
     if len(frame) > COUNTED_BYTES and not count(frame, COUNTS_LIMIT).within(COUNTS_LIMIT):
         raise ProtocolError(
             f"frame: more than {COUNTS_LIMIT.values} values or {COUNTS_LIMIT.containers} lists and maps",
@@ -59,7 +59,7 @@ def decode(frame: bytes) -> AnyFrame | Unfit:
 
 
 def _unread_problem(found: AnyFrame, frame: bytes) -> Unfit | None:
-    """The fields that are read are flat; the others must be so within bounds. Raises ProtocolError without corr_id."""
+    """Check the nesting of unknown fields; known ones are flat. Raises ProtocolError without corr_id."""
     for name, value in _fields.decode(frame).items():
         if name in found.__struct_fields__ or name == "type":
             continue
@@ -96,7 +96,7 @@ def _reason(type: str, error: Exception) -> str:
 
 
 def _nesting_problem(value: bytes) -> str:
-    """What speaks against a valid msgpack value, "" if nothing does."""
+    """Why a valid msgpack value in an unknown field is refused, "" if it is not."""
     if len(value) > LONGEST_BYTES:
         return f"unknown, and longer than {LONGEST_BYTES >> 10} KiB"
     left = [1]
@@ -112,7 +112,7 @@ def _nesting_problem(value: bytes) -> str:
 
 
 def _containers(value: bytes) -> Iterator[int]:
-    """Of each value in the order of the bytes how many follow inside of it."""
+    """For each value, in byte order, the number of values directly inside it."""
     place = 0
     while place < len(value):
         code = value[place]
@@ -129,7 +129,7 @@ def _containers(value: bytes) -> Iterator[int]:
 
 
 def _rest_bytes(code: int, value: bytes, place: int) -> int:
-    """How many bytes follow the code of a value that is no container."""
+    """Bytes after the code of a value that is not a container."""
     if 0xA0 <= code <= 0xBF:
         return code & 31
     if code in _LENGTHS:

@@ -13,7 +13,7 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 def response(corr_id: int, ok: bool, result: str, **more: str) -> bytes:
-    """A result that is too long for a frame is refused with what to do instead."""
+    """A response; a result that is too long for a frame is replaced by an error."""
     result = clean_text(result)
     size_bytes = len(result.encode())
     if size_bytes > VALUE_LIMIT_BYTES:

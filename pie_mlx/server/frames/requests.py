@@ -69,7 +69,7 @@ class CheckProgram(Request, frozen=True):
 
 
 class AddProgram(Request, frozen=True):
-    """One that is not to be kept is not installed: this connection alone can launch it, by name and version."""
+    """If not `keep`, it is not installed: only this connection can launch it, by name and version."""
 
     program_hash: str
     manifest: str
@@ -171,7 +171,7 @@ class SignalProcess(Frame, frozen=True):
 
 
 class CloseSession(Frame, frozen=True):
-    """The client will send the process nothing more."""
+    """The client sends the process nothing more."""
 
     process_id: str
 

@@ -1,4 +1,4 @@
-"""Who the connection acts for."""
+"""Authentication of the connection."""
 
 import asyncio
 import contextlib
@@ -11,7 +11,7 @@ from pie_mlx.server.handlers.base import handles
 from pie_mlx.server.session.connection import Connection
 
 FAILURE_SECONDS = 0.1
-"""When a failed proof is answered, so that the time does not say which keys a user has, or whether there are any."""
+"""Delay of the answer to a failed proof, so that timing does not reveal which keys a user has."""
 
 
 @handles(AuthEngine)
@@ -57,7 +57,7 @@ async def ping(connection: Connection, request: Ping) -> str:
 
 @contextlib.contextmanager
 def _counted(connection: Connection) -> Generator[None]:
-    """One who fails too often as one user gets one attempt per connection."""
+    """Count failures; too many as one user leave one attempt per connection."""
     identity, failures = connection.identity, connection.service.failures
     try:
         yield
@@ -69,6 +69,6 @@ def _counted(connection: Connection) -> Generator[None]:
 
 
 async def _refuse_late(error: AuthError) -> str:
-    """Guessing is slow, and the time tells nothing."""
+    """Make guessing slow, without revealing anything by timing."""
     await asyncio.sleep(random.uniform(1, 3))
     raise error

@@ -1,4 +1,4 @@
-"""The table of handlers."""
+"""The table of handlers by kind of frame."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""Several processes with one request."""
+"""Several processes in one request."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ async def run_processes(connection: Connection, request: RunProcesses) -> None:
 
 
 async def _results(connection: Connection, records: list[ProcessRecord]) -> str:
-    """Return values in order; the first failure, and a connection that closes, end the others."""
+    """Return values in order; the first failure, or closing the connection, ends the other processes."""
     values = [asyncio.create_task(_value(record)) for record in records]
     try:
         return json.dumps(await asyncio.gather(*values), ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Programs that answer HTTP."""
+"""Daemons: programs that answer HTTP."""
 
 import asyncio
 
@@ -13,12 +13,12 @@ from pie_mlx.server.session.connection import Connection
 
 HIGHEST_PORT = 65_535
 DAEMONS = 16
-"""Of one user: each has connections of its own."""
+"""Daemons per user: each has its own connections."""
 
 
 @handles(LaunchDaemon)
 async def launch_daemon(connection: Connection, request: LaunchDaemon) -> str:
-    """Bound before it is answered, so that a port in use is an error of the launch."""
+    """Bind before answering, so that a port in use is an error of this request."""
     if not 1 <= request.port <= HIGHEST_PORT:
         raise InvalidArgumentError(f"port {request.port}: must be 1 to {HIGHEST_PORT}")
     program = await find_program(connection, request.inferlet)

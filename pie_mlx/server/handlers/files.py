@@ -1,4 +1,4 @@
-"""Files for programs. Nothing is answered: a refusal is a notice on the process's standard error."""
+"""Files for programs. Not answered: a refusal is a notice on the process's standard error."""
 
 from pie_mlx.errors import PieError, ProcessError, ProtocolError
 from pie_mlx.server.frames import TransferFile

@@ -1,4 +1,4 @@
-"""MCP servers at the client."""
+"""MCP servers of the client."""
 
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.server.frames import McpResponse, RegisterMcpServer
@@ -11,7 +11,7 @@ from pie_mlx.server.session.connection import Connection
 async def register(connection: Connection, request: RegisterMcpServer) -> str:
     if request.transport not in ("stdio", "http"):
         raise InvalidArgumentError(
-            f"MCP server '{request.name}': transport '{request.transport[:64]}' is none of stdio, http"
+            f"MCP server '{request.name}': transport '{request.transport[:64]}' is neither stdio nor http"
         )
     announced = Announced(request.name, request.transport, request.command, tuple(request.args or ()), request.url)
     connection.mcp.announce(announced)

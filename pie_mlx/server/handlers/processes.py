@@ -1,4 +1,4 @@
-"""One process at a time: launch, attach, steer, end."""
+"""Single processes: launch, attach, steer, end."""
 
 import asyncio
 import contextlib
@@ -34,7 +34,7 @@ async def launch_process(connection: Connection, request: LaunchProcess) -> None
     registry = connection.service.registry
     inputs = await checked_inputs([launch])
     (record,) = registry.admit(connection.user, [launch], inputs)
-    # The answer first: a last event that came before it would be lost.
+    # The answer first: events before it would be lost.
     connection.reply(request, record.id)
     if request.capture_outputs:
         connection.adopt(record, registry.attach(record, connection), launched=True)
@@ -97,7 +97,7 @@ async def suspend_process(connection: Connection, request: SuspendProcess) -> st
 
 @handles(CloseSession)
 async def close_session(connection: Connection, request: CloseSession) -> None:
-    """Nothing is answered: a process that is over or not the user's has no session to be closed."""
+    """Not answered: ignored for an ended process or another user's."""
     registry = connection.service.registry
     with contextlib.suppress(PieError):
         registry.close_session(registry.find(request.process_id, connection.user))
@@ -105,7 +105,7 @@ async def close_session(connection: Connection, request: CloseSession) -> None:
 
 @handles(SignalProcess)
 async def signal_process(connection: Connection, signal: SignalProcess) -> None:
-    """Nothing is answered; what cannot be delivered is counted."""
+    """Not answered; undeliverable signals are counted."""
     registry = connection.service.registry
     try:
         record = registry.find(signal.process_id, connection.user)
@@ -119,7 +119,7 @@ async def signal_process(connection: Connection, signal: SignalProcess) -> None:
 
 
 async def find_program(connection: Connection, inferlet: str) -> Program:
-    """One that this connection has uploaded goes before an installed one that its user trusts. Raises LaunchError."""
+    """A program uploaded by this connection, or else an installed one that its user trusts. Raises LaunchError."""
     if (uploaded := connection.uploaded.get(inferlet)) is not None:
         return uploaded
     installed = await asyncio.to_thread(connection.service.programs.find, inferlet, connection.user.name)
@@ -127,7 +127,7 @@ async def find_program(connection: Connection, inferlet: str) -> Program:
 
 
 async def rows(connection: Connection, *, all: bool = False) -> list[ProcessRow]:
-    """What the user may see, oldest first."""
+    """The processes visible to the user, oldest first."""
     service = connection.service
     statuses = await service.engine.consult(inspection.process_statuses)
     return [row_of(record, statuses.get(record.id)) for record in service.registry.records(connection.user, all=all)]

@@ -61,8 +61,7 @@ async def _store_program(connection: Connection, request: AddProgram, payload: b
 
 
 def _owner(connection: Connection) -> str:
-    """Who owns what the connection installs: the local user where nobody has proved a name, and for administrators who
-    act for no user."""
+    """The owner of what the connection installs: its user; the local user without authentication or for operators."""
     user = connection.user
     is_operator = user.admin and user.name in (RESERVED_USER, login_name())
     return LOCAL_USER if is_operator or not connection.service.settings.authentication else user.name

@@ -1,4 +1,4 @@
-"""HTTP on the port of the websocket."""
+"""The HTTP app on the port of the websocket."""
 
 import asyncio
 from collections.abc import Iterable
@@ -24,11 +24,11 @@ from pie_mlx.server.transport.refusals import Refusal, refused
 
 OPENAI_PATH = "/v1/"
 ANSWER_SECONDS = 5.0
-"""An engine that does not answer for so long is taken for broken."""
+"""An engine that does not answer for this long counts as failed."""
 
 
 def http_app(service: Service) -> ASGIApp:
-    """Everything but the websocket, behind the checks of origin, host and token."""
+    """All HTTP routes, behind the checks of origin, host and token."""
 
     async def health(request: Request) -> Response:
         del request
@@ -59,7 +59,7 @@ def http_app(service: Service) -> ASGIApp:
 
     async def nothing(request: Request, error: Exception) -> Response:
         del request, error
-        help = "nothing is here: OpenAI's interface is at /v1 (an OpenAI client's base_url ends in /v1)\n"
+        help = "not found: OpenAI's interface is at /v1 (an OpenAI client's base_url ends in /v1)\n"
         return PlainTextResponse(help, 404)
 
     routes = [
@@ -72,9 +72,9 @@ def http_app(service: Service) -> ASGIApp:
 
 
 class Guard:
-    """Refuses foreign pages, rebound names and, with authentication on, whoever has no token.
+    """Refuses foreign pages, rebound names and, with authentication on, requests without a token.
 
-    What is below OPENAI_PATH goes to `openai`, past the layers of `app`, which would pass on every piece of a stream.
+    Requests below OPENAI_PATH go directly to `openai`, to save the layers of `app` for every piece of a stream.
     """
 
     def __init__(self, app: ASGIApp, openai: ASGIApp, service: Service) -> None:
@@ -108,14 +108,14 @@ class Guard:
 
 
 def _answer(refusal: Refusal, *, is_openai: bool) -> Response:
-    """In the form the client knows."""
+    """The refusal in the form the client expects."""
     if is_openai:
         return refused(refusal.status, refusal.text.strip())
     return PlainTextResponse(refusal.text, refusal.status)
 
 
 def _allowing(send: Send, origin: str | None) -> Send:
-    """Adds the header that lets an allowed page read the answer; others get none."""
+    """Add the header that lets an allowed page read the answer."""
     if origin is None:
         return send
 
@@ -129,7 +129,7 @@ def _allowing(send: Send, origin: str | None) -> Send:
 
 
 async def _failure(service: Service) -> str:
-    """Why the engine computes nothing, "" when it does."""
+    """Why the engine has failed, "" if it works."""
     try:
         async with asyncio.timeout(ANSWER_SECONDS):
             return await service.engine.consult(tick_failure)
@@ -144,5 +144,5 @@ async def _listing(service: Service) -> list[Any]:
 
 
 def _newest_first(versions: Iterable[Version]) -> list[Version]:
-    """Releases before all pre-releases: the first one is what a bare name means."""
+    """Releases before pre-releases, newest first: the first is what a bare name means."""
     return sorted(versions, key=lambda version: (not version.prerelease, version), reverse=True)

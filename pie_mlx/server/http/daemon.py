@@ -1,4 +1,4 @@
-"""A program that answers HTTP on a port of its own, each request in a process of its own."""
+"""Daemons: programs that answer HTTP on their own ports, with a process per request."""
 
 import asyncio
 import json
@@ -28,11 +28,11 @@ from pie_mlx.server.transport.listener import Listener, bind_tcp, listen
 HOST = "127.0.0.1"
 STOP_SECONDS = 2
 PLACES = 128
-"""Of connections, so that all daemons together leave enough file descriptors."""
+"""Connections per daemon, so that all daemons together leave enough file descriptors."""
 
 
 def served(program: Program) -> Program:
-    """The program, entered at its handler of requests. Raises LaunchError for one that has none."""
+    """The program with its request handler as entry. Raises LaunchError if it has none."""
     if not handles_requests(program):
         raise LaunchError(
             f"program '{program.identity}': no 'async def {HANDLER}(request)'",
@@ -44,9 +44,9 @@ def served(program: Program) -> Program:
 
 @dataclass(slots=True, eq=False)
 class Daemon:
-    """`program` is entered at its handler; `input` is what it answers each request with, besides the request itself.
+    """`program` has its request handler as entry, which gets `input` with each request.
 
-    MCP servers of clients are out of reach: nobody is attached to the processes it launches.
+    Its processes have no attached client, so they cannot reach MCP servers of clients.
     """
 
     registry: Registry
@@ -57,7 +57,7 @@ class Daemon:
     input: Input
     _bound: socket.socket
     token: str = field(default_factory=new_token)
-    """Opens this daemon alone, for those its owner gives it to; wanted where authentication is on."""
+    """Token for this daemon only, which its owner may pass on; required with authentication on."""
     _answering: "dict[asyncio.Task[Outcome], Process]" = field(default_factory=dict["asyncio.Task[Outcome]", Process])
     _server: Listener | None = None
     _serving: "asyncio.Task[None] | None" = None
@@ -95,9 +95,9 @@ class Daemon:
         self._serving = asyncio.create_task(self._server.serve(sockets=[self._bound]))
 
     def end(self) -> None:
-        """Listen no more, and end what is being answered."""
+        """Stop listening, and end processes that are answering."""
         if self._server is not None and self._server.has_started.is_set():
-            # Not the socket alone: the loop watches its number, which is given out again.
+            # Not only the socket: the loop watches its descriptor, which is reused.
             self._server.refuse_more()
             self._server.should_exit = True
         else:
@@ -121,9 +121,9 @@ class Daemon:
 
 @dataclass(frozen=True, slots=True)
 class _Guard:
-    """Refuses foreign pages, rebound names and, with authentication on, whoever has no token.
+    """Refuses foreign pages, rebound names and, with authentication on, requests without a token.
 
-    The program never sees a token: the engine's own would give it the rights of an administrator.
+    Tokens are not passed to the program: the engine's would give it admin rights.
     """
 
     app: ProcessApp

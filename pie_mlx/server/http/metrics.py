@@ -1,4 +1,4 @@
-"""Figures for Prometheus."""
+"""Metrics for Prometheus."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _EVERYTHING = User("metrics", admin=True)
 
 
 def metrics_text(service: Service) -> bytes:
-    """All figures, in the text format."""
+    """All metrics in the text format."""
     registry = CollectorRegistry()
     registry.register(_ServiceCollector(service))
     return generate_latest(registry)
@@ -35,8 +35,8 @@ class _ServiceCollector(Collector):
         yield _counter("pie_processes_launched", "Processes launched", totals.launched)
         yield _counter("pie_processes_returned", "Processes that returned", totals.returned)
         yield _counter("pie_processes_failed", "Processes that failed or were ended", totals.failed)
-        yield _counter("pie_frames_refused", "Frames that were none of the protocol", service.refused_frames)
-        yield _counter("pie_signals_ignored", "Messages and files for nobody who takes them", service.ignored_signals)
+        yield _counter("pie_frames_refused", "Frames that are not valid in the protocol", service.refused_frames)
+        yield _counter("pie_signals_ignored", "Messages and files that no process received", service.ignored_signals)
         yield _gauge("pie_connections", "Open connections", len(service.connections))
         yield _gauge("pie_contexts_waiting", "Contexts left out of the latest batch", totals.waiting)
         yield _gauge("pie_clearing_price", "Credits per page and tick", totals.price)

@@ -1,4 +1,4 @@
-"""The HTTP interface of OpenAI, answered by a program that comes with the engine."""
+"""OpenAI's HTTP interface, answered by a built-in program."""
 
 import json
 
@@ -9,16 +9,16 @@ from pie_mlx.runtime.registry import Launch, User
 from pie_mlx.server.http.process_app import ProcessApp
 from pie_mlx.server.service import Service
 
-ANYBODY = User("local")
+UNAUTHENTICATED = User("local")
 
 
 def openai_app(service: Service) -> ProcessApp:
-    """Each request is a process like any other, of whoever may send one."""
+    """Each request is a process like any other, owned by a fixed user."""
     loop = SharedLoop("pie-openai")
     service.closers.append(loop.close)
     program = builtin_program("openai")
     resident = ResidentProgram(program, loop)
-    user = User(RESERVED_USER) if service.settings.authentication else ANYBODY
+    user = User(RESERVED_USER) if service.settings.authentication else UNAUTHENTICATED
 
     async def launch(exchange: HttpExchange) -> Process:
         asked = json.dumps({"path": exchange.request.path})  # what a listing shows as its input

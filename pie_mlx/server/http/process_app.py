@@ -1,4 +1,4 @@
-"""HTTP requests, each answered by a process of its own."""
+"""Answers each HTTP request by its own process."""
 
 import asyncio
 import contextlib
@@ -21,30 +21,30 @@ from pie_mlx.server.transport.refusals import refused
 
 BODY_LIMIT_BYTES = 16 << 20
 BODIES_LIMIT_BYTES = 256 << 20
-"""All bodies of the requests that are under way."""
+"""Bodies of all requests in progress."""
 BODY_BYTES_PER_SECOND, BODY_BURST_SECONDS = 48 << 20, 0.5
-"""Of all bodies together: reading more takes the interpreter from the programs."""
+"""For all bodies: reading faster takes the interpreter from the programs."""
 DRAINED_BYTES = 256 << 20
 DRAIN_SECONDS, DRAIN_PAUSE_SECONDS = 10.0, 2.0
-"""What still comes of a refused body is taken in, and forgotten, for so long in all, and while it comes."""
+"""How long a refused body is read and discarded: in all, and without new bytes."""
 AT_ONCE = 1024
 BEGUN_PER_TURN = 8
-"""Each takes about a millisecond of the loop."""
+"""Each start takes about a millisecond of the loop."""
 SLOWEST_BODY = 8 << 10
-"""Bytes in a second that a body has to come with on the whole: fewer would hold a place for hours."""
+"""Minimum average bytes per second of a body: a slower one would hold a place for hours."""
 PIECE_BYTES = 64 << 10
-"""What a client has to take within its time, so that one that reads slowly is not taken for one that does not."""
+"""Bytes that a client must read within its timeout: small, so that slow readers do not count as stalled."""
 _log = logging.getLogger(__name__)
 
 Launch = Callable[[HttpExchange], Awaitable[Process]]
 
 
 class _UnreadError(Exception):
-    """The client does not read. Not TimeoutError: a program may end with one."""
+    """The client does not read. Not TimeoutError, which a program may raise."""
 
 
 class _RefusedError(Exception):
-    """A request is refused before it has been read."""
+    """A request is refused before it is read completely."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -53,7 +53,7 @@ class _RefusedError(Exception):
 
 @dataclass(slots=True, eq=False)
 class _PendingRequest:
-    """A request from its arrival until it is answered; `ending` goes on where its process does."""
+    """A request from its arrival until it is answered; `ending` runs as long as its process."""
 
     body: bytearray = field(default_factory=bytearray)
     size_bytes: int = 0
@@ -63,12 +63,11 @@ class _PendingRequest:
 class ProcessApp:
     """An ASGI app. `launch` starts the process that answers an exchange.
 
-    There are `at_once` requests with `bodies_limit_bytes` in their bodies, from their first byte until their process is
-    over; more are refused unread.
+    At most `at_once` requests, with `bodies_limit_bytes` of bodies, are in progress, from their first byte until their
+    process ends; more are refused unread.
 
-    A client that goes away ends its process, and so does one that reads or sends nothing for `patience_seconds`. A
-    process that fails after it has begun to answer breaks the connection, so that half an answer is not taken for a
-    whole one.
+    The process ends if its client disconnects, or does not read or send for `patience_seconds`. If the process fails
+    after starting its answer, the connection is broken, so that a partial answer does not look complete.
     """
 
     def __init__(
@@ -94,7 +93,7 @@ class ProcessApp:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        if len(self._pending) >= self._at_once:  # before anything is read of it
+        if len(self._pending) >= self._at_once:  # before reading anything
             await refused(503, "too many requests at once: try again later")(scope, receive, send)
             return
         pending = _PendingRequest()
@@ -122,7 +121,7 @@ class ProcessApp:
         await self._serve(pending, _request(scope, body), scope, receive, send)
 
     async def _read_body(self, pending: _PendingRequest, scope: Scope, receive: Receive) -> None:
-        """Raises _RefusedError for a body that is too long, as soon as that is known, and one that does not come."""
+        """Raises _RefusedError for a body that is too long, as soon as that is known, or arrives too slowly."""
         self._check_size(pending, _declared_bytes(scope))
         loop, more = asyncio.get_running_loop(), True
         begun_seconds = loop.time()
@@ -132,7 +131,7 @@ class ProcessApp:
                 async with asyncio.timeout_at(min(loop.time(), needed_seconds) + self._patience_seconds):
                     message = await receive()
             except TimeoutError:
-                raise _RefusedError(408, "the body comes too slowly: send it again, faster") from None
+                raise _RefusedError(408, "the body arrives too slowly: send it again, faster") from None
             piece = message.get("body", b"")
             self._check_size(pending, len(pending.body) + len(piece))
             pending.body += piece
@@ -142,8 +141,7 @@ class ProcessApp:
             more = message.get("more_body", False)
 
     async def _refuse_and_drain(self, answer: JSONResponse, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer at once, and take in what still comes: a client that is busy sending would find the connection reset,
-        and no answer."""
+        """Answer at once, then read and discard the body: otherwise a sending client would get a reset instead."""
 
         async def unfinished(message: Message) -> None:
             await send({**message, "more_body": True} if message["type"] == "http.response.body" else message)
@@ -162,7 +160,7 @@ class ProcessApp:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _rest(self, piece: bytes) -> float:
-        """Leave the loop to others after a piece of a body; for how many seconds."""
+        """Sleep to limit the rate after a piece of a body; returns the seconds slept."""
         seconds = self._rate.wait_seconds(len(piece), asyncio.get_running_loop().time())
         if seconds:
             await asyncio.sleep(seconds)
@@ -172,7 +170,7 @@ class ProcessApp:
         if size_bytes > self._body_limit_bytes:
             raise _RefusedError(413, f"the body is longer than {self._body_limit_bytes >> 20} MiB")
         if self._bodies_bytes - pending.size_bytes + size_bytes > self._bodies_limit_bytes:
-            raise _RefusedError(503, "the requests under way are too long together: try again later")
+            raise _RefusedError(503, "the requests in progress are too large: try again later")
 
     async def _serve(
         self, pending: _PendingRequest, request: HttpRequest, scope: Scope, receive: Receive, send: Send
@@ -183,7 +181,7 @@ class ProcessApp:
         leaving = asyncio.create_task(_leave(receive, exchange, launching))
         try:
             await asyncio.wait((launching,))
-            if launching.cancelled():  # the client did not wait for its turn
+            if launching.cancelled():  # the client disconnected before the launch
                 return
             pending.ending = asyncio.create_task(_end(exchange, launching.result()))
             await self._answer(exchange, scope, receive, send)
@@ -195,7 +193,7 @@ class ProcessApp:
             leaving.cancel()
 
     async def _answer(self, exchange: HttpExchange, scope: Scope, receive: Receive, send: Send) -> None:
-        """Raises _UnreadError for a client that does not read."""
+        """Raises _UnreadError if the client does not read."""
         try:
             status, headers = await exchange.head()
         except Exception as error:
@@ -211,7 +209,7 @@ class ProcessApp:
         except _UnreadError:
             raise
         except Exception as error:
-            # Half an answer: the connection is closed because it is not completed.
+            # A partial answer: the connection is closed because it is not completed.
             if not exchange.is_gone:
                 _log.warning("%s %s: the answer breaks off: %s", scope["method"], scope["path"], _told(error))
             return
@@ -230,7 +228,7 @@ class ProcessApp:
 
 
 def _declared_bytes(scope: Scope) -> int:
-    """How long the body is to be, 0 where the client does not say."""
+    """The declared length of the body, 0 if not declared."""
     found = dict(scope["headers"]).get(b"content-length", b"")
     return int(found) if found.isdigit() and len(found) < 20 else 0
 
@@ -242,10 +240,10 @@ def _request(scope: Scope, body: bytes) -> HttpRequest:
 
 
 def _unanswered(error: Exception) -> JSONResponse:
-    """For the client of a process that ended without an answer.
+    """The answer for a process that ended without one.
 
-    One that was ended from outside is no fault of its program, and clients of OpenAI's are told not to try again what
-    somebody has ended on purpose.
+    If the process was terminated, it is not an error of its program; after a deliberate termination, OpenAI clients are
+    asked not to retry.
     """
     told = _told(error)
     if not isinstance(error, ProcessCancelledError) or str(error) not in (SIGNAL, STOPPED):
@@ -267,7 +265,7 @@ async def _end(exchange: HttpExchange, process: Process) -> None:
 
 
 async def _leave(receive: Receive, exchange: HttpExchange, launching: "asyncio.Future[Process]") -> None:
-    """Waits until the client is gone, and ends its process then, or gives up its launch."""
+    """Wait until the client disconnects, then end its process or cancel its launch."""
     while (await receive())["type"] != "http.disconnect":
         pass
     _give_up(exchange, launching, "the client has gone")

@@ -1,4 +1,4 @@
-"""How much of one kind of work a turn of the loop takes on, so that a crowd does not hold up everything else."""
+"""Limits on work per turn of the loop and per second, so that many requests do not delay everything else."""
 
 import asyncio
 import math
@@ -6,7 +6,7 @@ from collections import deque
 
 
 class TurnLimiter:
-    """Lets so many go on `per_turn`, in the order in which they came."""
+    """Admits `per_turn` waiters per turn of the loop, in order."""
 
     def __init__(self, per_turn: int) -> None:
         self._per_turn = per_turn
@@ -15,7 +15,7 @@ class TurnLimiter:
         self._turning = False
 
     async def turn(self) -> None:
-        """Wait for one's turn."""
+        """Wait to be admitted."""
         loop = asyncio.get_running_loop()
         if not self._turning:
             self._turning = True
@@ -40,7 +40,7 @@ class TurnLimiter:
 
 
 class ByteRateLimiter:
-    """Lets bytes through at a rate, and as many as come in `burst_seconds` at once after a rest."""
+    """Limits a byte rate; after a pause, the bytes of `burst_seconds` pass at once."""
 
     def __init__(self, bytes_per_second: float, burst_seconds: float) -> None:
         self._bytes_per_second = bytes_per_second
@@ -48,6 +48,6 @@ class ByteRateLimiter:
         self._paid_until = -math.inf
 
     def wait_seconds(self, size_bytes: int, now: float) -> float:
-        """How long to wait after that many more."""
+        """How long to wait after this many more bytes."""
         self._paid_until = max(self._paid_until, now - self._burst_seconds) + size_bytes / self._bytes_per_second
         return max(0.0, self._paid_until - now)

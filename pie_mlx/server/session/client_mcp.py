@@ -1,4 +1,4 @@
-"""MCP servers that run at a client: what it has announced, and requests on their way there and back."""
+"""MCP servers of a client: the announced servers, and pending requests to them."""
 
 import asyncio
 import itertools
@@ -24,7 +24,7 @@ class _Failure(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """`command` and `url` are information: the engine never executes or opens them."""
+    """An announced server. `command` and `url` only inform: the engine never uses them."""
 
     name: str
     transport: str
@@ -35,7 +35,7 @@ class Announced:
 
 @dataclass(slots=True)
 class ClientServers:
-    """Of one connection, whose frames `send` takes."""
+    """The MCP servers of one connection; `send` sends its frames."""
 
     send: Callable[[bytes], None]
     timeout_seconds: float
@@ -45,17 +45,18 @@ class ClientServers:
     _closed: bool = False
 
     def announce(self, server: Announced) -> None:
-        """A name given twice replaces the first. Raises InvalidArgumentError."""
+        """Register a server; replaces one of the same name. Raises InvalidArgumentError."""
         if not 1 <= len(server.name) <= NAME_LIMIT:
             raise InvalidArgumentError(f"MCP server name: 1 to {NAME_LIMIT} characters", hint="choose another name")
         if server.name not in self.announced and len(self.announced) >= SERVERS_LIMIT:
             raise InvalidArgumentError(
-                f"MCP server '{server.name}': {SERVERS_LIMIT} are registered already", hint="use another connection"
+                f"MCP server '{server.name}': {SERVERS_LIMIT} are registered, which is the limit",
+                hint="use another connection",
             )
         self.announced[server.name] = server
 
     async def request(self, process_id: str, server: str, method: str, params_json: str) -> str:
-        """The JSON text of the result. Raises McpError with `rpc_code` and, where the server said more, `data`."""
+        """The result as JSON text. Raises McpError with `rpc_code` and, if given, the server's `data`."""
         if server not in self.announced:
             raise not_registered(server, list(self.announced))
         _check_json(params_json)
@@ -73,7 +74,7 @@ class ClientServers:
             self._pending.pop(number, None)
 
     def answered(self, number: int, ok: bool, result: str) -> None:
-        """An answer of the client; one nobody waits for is ignored."""
+        """Handle an answer of the client; ignored if no request waits for it."""
         answer = self._pending.get(number)
         if answer is None or answer.done():
             return
@@ -83,7 +84,7 @@ class ClientServers:
             answer.set_exception(_failure(result))
 
     def close(self) -> None:
-        """The connection is gone: whoever waits is told."""
+        """The connection is closed: fail pending requests."""
         self._closed = True
         for answer in self._pending.values():
             if not answer.done():
@@ -100,6 +101,6 @@ def _failure(result: str) -> McpError:
 
 def _check_json(text: str) -> None:
     try:
-        json_struct(text, msgspec.Raw)  # a look at it all that makes nothing of it
+        json_struct(text, msgspec.Raw)  # validates without decoding
     except InvalidArgumentError as error:
         raise mcp_error(INVALID_PARAMS, f"arguments are not JSON: {error}") from None

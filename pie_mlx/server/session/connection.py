@@ -1,4 +1,4 @@
-"""One client: its frames taken in order, and what it is attached to."""
+"""One client: handles its frames in order, and keeps its attached processes."""
 
 import asyncio
 import contextlib
@@ -24,18 +24,18 @@ _log = logging.getLogger(__name__)
 
 UNANSWERED_LIMIT = 1024
 INBOX_FRAMES, INBOX_BYTES = 64, 1 << 20
-"""What may wait for its turn before no more is read."""
+"""Unhandled frames beyond which the connection is not read."""
 NOT_A_FRAME, FAULT, TRY_LATER, NOT_AUTHENTICATED, TOO_SLOW = 1007, 1011, 1013, 4401, 4408
 
 Handler = Callable[["Connection", Any], Awaitable[str | None]]
-"""Answers a request with the text of its response; None when it has answered itself, or nothing is to be answered.
+"""Returns the text of the response, or None if it has responded itself or there is no response.
 
 A PieError becomes a response that is not ok.
 """
 
 
 class Connection:
-    """A `wire.Receiver`, and the sink of the processes it is attached to."""
+    """A `websocket.Receiver`, and the `Sink` of its attached processes."""
 
     def __init__(
         self, service: Service, wire: Websocket, identity: Identity, address: str, handlers: dict[type, Handler]
@@ -76,7 +76,7 @@ class Connection:
     def is_authenticated(self) -> bool:
         return self.identity.user is not None
 
-    # What the wire asks for.
+    # Called by the websocket.
 
     def received(self, frame: bytes) -> None:
         self._inbox.put_nowait(frame)
@@ -103,7 +103,7 @@ class Connection:
             self.service.registry.detach(record, self, mine)
         self.attached.clear()
 
-    # What handlers use.
+    # Called by handlers.
 
     def send(self, frame: bytes) -> None:
         """Queue a frame."""
@@ -118,7 +118,7 @@ class Connection:
         self.send(frames.response(corr_id, False, error.message, code=error.code, **hint))
 
     def deliver(self, event: ProcessEvent, data: bytes) -> None:
-        """An event of a process this connection is attached to."""
+        """Send an event of an attached process."""
         self._outbox.put_event(event, data)
         self.flush()
 
@@ -131,11 +131,10 @@ class Connection:
         return await self.mcp.request(process_id, server, method, params_json)
 
     def adopt(self, record: ProcessRecord, replay: list[tuple[ProcessEvent, bytes]], *, launched: bool = False) -> None:
-        """Attached: the response is on its way, now comes what was missed.
+        """Start sending events of a newly attached process, after its response.
 
-        Clients make room for files of a process only when they have read that response, which a ping finds out. What
-        is attached may have been known to the client before, under a queue that this response replaces: then nothing
-        may come sooner.
+        Clients accept files of a process only after reading that response, which a ping confirms. A client may already
+        know an attached process, under a queue that the response replaces: then all events wait for the ping.
         """
         self.attached[record.id] = record
         self._outbox.hold(record.id, everything=not launched)
@@ -158,23 +157,23 @@ class Connection:
             self.flush()
 
     def spawn(self, work: Coroutine[Any, Any, str | None], request: frames.Request) -> None:
-        """Answer a request later, without holding up the frames behind it."""
+        """Answer a request later, without delaying the frames after it."""
         task = asyncio.create_task(self._answer(work, request.corr_id))
         self._background.add(task)
         task.add_done_callback(self._finished)
 
     def give_up_stalled_uploads(self) -> None:
-        """Called now and then."""
+        """Abandon stalled uploads. Called periodically."""
         pause = f"{self.service.settings.upload_pause_seconds:g} s"
         for number in self.programs.stalled():
-            self.refuse(number, ProtocolError(f"upload given up: nothing came for {pause}"))
+            self.refuse(number, ProtocolError(f"upload abandoned: no data for {pause}"))
         for process_id, file_hash in self.files.stalled():
             with contextlib.suppress(PieError):
                 record = self.service.registry.find(process_id, self.user)
-                self.service.registry.notice(record, f"file {file_hash[:16]} given up: nothing came for {pause}")
+                self.service.registry.notice(record, f"file {file_hash[:16]} abandoned: no data for {pause}")
 
     def flush(self) -> None:
-        """Write soon; many calls are one write."""
+        """Write soon; several calls cause one write."""
         if not self._flushing:
             self._flushing = True
             self._loop.call_soon(self._flush)
@@ -187,7 +186,7 @@ class Connection:
         self._wire.close(code, reason)
         self._wire.abort()
 
-    # The rest.
+    # Internal.
 
     def _flush(self) -> None:
         self._flushing = False
@@ -207,7 +206,7 @@ class Connection:
                 record.resume()
 
     def writable(self) -> None:
-        """Whoever was held because the client did not read may go on: nobody else may come and say so."""
+        """The client reads again: resume the processes that were held."""
         self._watch_slowness()
 
     def _give_up(self) -> None:
@@ -216,7 +215,7 @@ class Connection:
             self._watch_slowness()
         else:
             self._slow = None
-            self.cut_off(TOO_SLOW, "reading too slowly: attach again, what you missed is kept")
+            self.cut_off(TOO_SLOW, "reading too slowly: attach again to get the missed events")
 
     def _spare(self) -> bytes | None:
         return self.watcher.next_frame() if self.watcher else None
@@ -240,7 +239,7 @@ class Connection:
                 self._limit.clear()
                 await self._limit.wait()
             await self._handle(frame)
-            await asyncio.sleep(0)  # one client's frames must not hold up the others
+            await asyncio.sleep(0)  # do not delay other clients
             self._inbox_bytes -= len(frame)
             if self._inbox.empty():
                 self._wire.resume_reading()
@@ -283,12 +282,12 @@ class Connection:
         self._adapt()
 
     def _fail(self) -> None:
-        """A fault of ours: the client must not wait for an answer that never comes."""
+        """An internal error: close, so that the client does not wait for an answer."""
         _log.exception("connection of %s", self.address)
         self.close(FAULT, "internal error: see the engine's log")
 
     def _adapt(self) -> None:
-        """What depends on whether the client has authenticated, and how often it failed."""
+        """Adjust to whether the client has authenticated, and how often that failed."""
         settings = self.service.settings
         if self.is_authenticated:
             self._wire.allow_frames_of(settings.frame_bytes)
@@ -296,11 +295,11 @@ class Connection:
                 self._deadline.cancel()
                 self._check_share()
         elif self.identity.failures >= settings.failures:
-            self._wire.flush()  # the last refusal says why
+            self._wire.flush()  # sends the last refusal
             self.close(NOT_AUTHENTICATED, "too many failed authentications")
 
     def _check_share(self) -> None:
-        """With authentication on no user but an administrator gets more than half of all connections."""
+        """With authentication on, a user who is not an administrator gets at most half of all connections."""
         settings, user = self.service.settings, self.user
         if not settings.authentication or user.admin:
             return

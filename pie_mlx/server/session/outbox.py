@@ -1,4 +1,4 @@
-"""What waits to be written to one connection, and events of processes as frames."""
+"""Queues what is to be written to one connection, and encodes process events as frames."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ CHUNK_BYTES = 256 << 10
 
 
 def event_frames(event: ProcessEvent, data: bytes) -> Iterator[bytes]:
-    """In order; each well below what a client takes. `data` are the contents of a file."""
+    """The frames of an event, in order, each below the clients' limit. `data` is the contents of a file."""
     match event:
         case ProcessOutput(process=process, stream=stream, text=text):
             for piece in text_pieces(text):
@@ -40,7 +40,7 @@ def event_frames(event: ProcessEvent, data: bytes) -> Iterator[bytes]:
 
 
 def frame_count(event: ProcessEvent, data: bytes) -> int:
-    """About how many frames it takes."""
+    """The approximate number of frames of an event."""
     return 1 + len(data) // CHUNK_BYTES if isinstance(event, ProcessFile) else 1
 
 
@@ -50,7 +50,7 @@ def text_pieces(text: str) -> Iterator[str]:
     start = 0
     while len(encoded) - start > CHUNK_BYTES:
         end = start + CHUNK_BYTES
-        while encoded[end] & 0xC0 == 0x80:  # not in the middle of a character
+        while encoded[end] & 0xC0 == 0x80:  # not within a character
             end -= 1
         yield encoded[start:end].decode()
         start = end
@@ -80,10 +80,10 @@ def _ignore(event: ProcessEvent) -> None: ...
 
 @dataclass(slots=True)
 class Outbox:
-    """First in, first out, so files never interleave and nothing overtakes a file of its process.
+    """First in, first out, so files do not interleave and no event overtakes a file of its process.
 
-    Files of a process that is held, and what follows them, wait until it is released; or everything of it. `spare` is
-    asked for a frame when nothing else is there; `sent` is told of events that are out to their end.
+    If a process is held, its files and what follows them, or all its events, wait until it is released. `spare`
+    provides a frame when the queue is empty; `sent` is called with each completely sent event.
     """
 
     spare: Callable[[], bytes | None] = _nothing
@@ -114,7 +114,7 @@ class Outbox:
         self._count(frame_count(event, data), _size_bytes(event, data))
 
     def hold(self, process: str, *, everything: bool = False) -> None:
-        """Let no file of the process pass until `release`, or nothing at all."""
+        """Hold files of a process, or everything, until `release`."""
         self._held.setdefault(process, [])
         if everything:
             self._silenced.add(process)
@@ -124,7 +124,7 @@ class Outbox:
         self._items.extend(self._held.pop(process, []))
 
     def next_frame(self) -> bytes | None:
-        """The next frame to write, None when there is none."""
+        """The next frame to write, None if there is none."""
         while self._ahead is None:
             if not self._items:
                 return self.spare()
@@ -146,7 +146,7 @@ class Outbox:
             self.sent(event)
 
     def unsent(self) -> list[Item]:
-        """Events that have not been written to their end, in order."""
+        """Events not completely written, in order."""
         begun = [] if self._begun is None else [self._begun]
         queued = [item for item in self._items if not isinstance(item, bytes)]
         return [*begun, *queued, *(item for held in self._held.values() for item in held)]
@@ -157,5 +157,5 @@ class Outbox:
 
 
 def _size_bytes(event: ProcessEvent, data: bytes) -> int:
-    """At least the characters of its text; exactness does not matter for a limit of 64 MiB."""
+    """Approximate size: at least the characters of its text."""
     return len(data) + len(str(getattr(event, "text", "") or getattr(event, "value", "")))

@@ -1,4 +1,4 @@
-"""The uploads of one connection, which arrive in chunks: programs by their request, files by process and hash."""
+"""Uploads of one connection, in chunks: programs by request, files by process and hash."""
 
 import asyncio
 import time
@@ -14,7 +14,7 @@ from pie_mlx.server.frames import AddProgram, TransferFile
 
 @dataclass(slots=True)
 class Upload:
-    """Chunks of one payload, in order. `limit_bytes` is what it may come to, `heard_seconds` when the latest came."""
+    """Chunks of one payload, in order, up to `limit_bytes`. `heard_seconds` is the time of the latest chunk."""
 
     total: int
     limit_bytes: int
@@ -31,7 +31,7 @@ class Upload:
         return len(self.chunks) == self.total
 
     def add_chunk(self, index: int, total: int, data: bytes) -> None:
-        """Raises ProtocolError for a chunk that does not follow, or is one too many."""
+        """Raises ProtocolError for a chunk out of order, or beyond the limit."""
         if not self.chunks and index != 0:
             raise ProtocolError("First chunk index must be 0")
         if total != self.total:
@@ -55,7 +55,7 @@ FileKey = tuple[str, str]
 
 @dataclass(slots=True)
 class ProgramUploads:
-    """After a refusal the rest of that upload is swallowed: clients send all of it before they read an answer."""
+    """Uploads of programs. The rest of a refused one is discarded: clients send all of it before reading an answer."""
 
     limit_bytes: int
     pause_seconds: float = PAUSE_SECONDS
@@ -64,9 +64,9 @@ class ProgramUploads:
     _refused: dict[int, int] = field(default_factory=dict[int, int])
 
     async def add_chunk(self, frame: AddProgram) -> bytes | None:
-        """The payload once it is whole, None before; also for the rest of a refused one.
+        """The payload once it is complete; None before, and for the rest of a refused upload.
 
-        Raises ProtocolError for chunks that do not fit, LaunchError for a manifest that does not hold.
+        Raises ProtocolError for invalid chunks, LaunchError for an invalid manifest.
         """
         number = frame.corr_id
         if number in self._refused:
@@ -87,7 +87,7 @@ class ProgramUploads:
             raise
 
     def stalled(self) -> list[int]:
-        """Gives up uploads in which nothing has come for too long."""
+        """Abandon uploads without chunks for too long; returns their requests."""
         late = [number for number, upload in self._uploads.items() if self._is_late(upload)]
         for number in late:
             self._refused[number] = self._uploads.pop(number).total
@@ -112,7 +112,7 @@ class ProgramUploads:
 
 @dataclass(slots=True)
 class FileUploads:
-    """Equal files may overlap: a chunk goes to the oldest upload that expects its index."""
+    """Uploads of files. Equal files may overlap: a chunk goes to the oldest upload that expects its index."""
 
     limit_bytes: int
     pause_seconds: float = PAUSE_SECONDS
@@ -121,7 +121,7 @@ class FileUploads:
     _refused: dict[FileKey, int] = field(default_factory=dict[FileKey, int])
 
     def add_chunk(self, frame: TransferFile) -> bytes | None:
-        """The file once it is whole, None before and for the rest of a refused one. Raises ProtocolError."""
+        """The file once it is complete; None before, and for the rest of a refused one. Raises ProtocolError."""
         key = (frame.process_id, frame.file_hash)
         if key in self._refused and frame.chunk_index:
             if frame.chunk_index + 1 >= self._refused[key]:
@@ -135,14 +135,14 @@ class FileUploads:
             raise
 
     def refuse(self, frame: TransferFile) -> None:
-        """Swallow the rest of this file."""
+        """Discard the rest of this file."""
         key = (frame.process_id, frame.file_hash)
         self._uploads.pop(key, None)
         if frame.chunk_index + 1 < frame.total_chunks:
             self._refused[key] = frame.total_chunks
 
     def stalled(self) -> list[FileKey]:
-        """Gives up files of which nothing has come for too long."""
+        """Abandon files without chunks for too long; returns their keys."""
         late = [key for key, uploads in self._uploads.items() if any(map(self._is_late, uploads))]
         for key in late:
             self._refused[key] = self._uploads.pop(key)[0].total

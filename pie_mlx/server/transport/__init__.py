@@ -1,4 +1,4 @@
-"""Bytes: the port, HTTP and websocket protocols, and how many connections there may be.
+"""Bytes: the port, the HTTP and websocket protocols, and limits on connections.
 
-Knows nothing of what is said over a connection.
+Knows nothing about the contents of requests and frames.
 """

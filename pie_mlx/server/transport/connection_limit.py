@@ -1,4 +1,4 @@
-"""The connections at one listening socket: how many there may be, and which have to go."""
+"""Limits the connections at one listening socket, and closes overdue ones."""
 
 import asyncio
 import ipaddress
@@ -13,28 +13,28 @@ from pie_mlx.runtime.network.acceptor import Acceptor
 from pie_mlx.runtime.network.public_addresses import effective
 
 PLACES = 1024
-"""Connections that are served. Half as many more are told to come again."""
+"""Served connections. Half as many more get a refusal."""
 
 
 class LimitedConnection(Protocol):
-    """A connection, from its arrival until it is lost or becomes a websocket."""
+    """A connection, until it is lost or becomes a websocket."""
 
     def is_overdue(self, now: float) -> bool:
-        """Whether the other end has used up its time."""
+        """Whether the other end has exceeded a timeout."""
         ...
 
     def is_silent(self, now: float) -> bool:
-        """Whether it may have to make room for others: no request is under way, and none is coming."""
+        """Whether it may be closed to make room: no request is in progress or arriving."""
         ...
 
     def hang_up(self) -> None: ...
 
 
 class ConnectionLimit:
-    """Accepts at `listener`, which it owns, as long as there is room; `make` makes the protocol of each connection.
+    """Accepts at `listener`, which it owns, while there is room; `make` makes the protocol of each connection.
 
-    A connection has a place, or only one of the spare ones, where it is told that there are too many. When few places
-    are left, connections that are silent go. When no spare one is left, new ones wait in the backlog.
+    A connection has a place, or a spare one, where it gets a refusal. When few places are left, silent connections are
+    closed. When no spare place is left, new connections wait in the backlog.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class ConnectionLimit:
         self._make = make
         self._places = min(places, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4)
         self._arriving: set[asyncio.Task[None]] = set()
-        self._guests: dict[LimitedConnection, str] = {}
+        self._connections: dict[LimitedConnection, str] = {}
         self._placed: dict[LimitedConnection, None] = {}
         self._placed_of: Counter[str] = Counter()
 
@@ -52,49 +52,49 @@ class ConnectionLimit:
         self._acceptor.start()
 
     def close(self) -> None:
-        """Accept nothing more; who is here stays. Idempotent."""
+        """Stop accepting; open connections stay. Idempotent."""
         self._acceptor.close()
         for task in self._arriving:
             task.cancel()
 
-    def enter(self, guest: LimitedConnection, address: str) -> bool:
-        """Whether `guest`, who comes from `address`, gets a place at once."""
-        self._guests[guest] = neighbourhood(address)
+    def enter(self, connection: LimitedConnection, address: str) -> bool:
+        """Register a connection; returns whether it gets a place at once."""
+        self._connections[connection] = neighbourhood(address)
         self._adjust()
-        return self.place(guest)
+        return self.place(connection)
 
-    def place(self, guest: LimitedConnection) -> bool:
-        """Whether there is a place for `guest` by now. One machine gets half of them, this one any number."""
-        if guest in self._placed:
+    def place(self, connection: LimitedConnection) -> bool:
+        """Give a connection a place if possible; returns whether it has one. A remote machine gets at most half."""
+        if connection in self._placed:
             return True
-        source = self._guests[guest]
+        source = self._connections[connection]
         crowded = bool(source) and self._placed_of[source] >= self._places // 2
         if crowded or len(self._placed) >= self._places:
             return False
-        self._placed[guest] = None
+        self._placed[connection] = None
         self._placed_of[source] += 1
         return True
 
-    def leave(self, guest: LimitedConnection) -> None:
+    def leave(self, connection: LimitedConnection) -> None:
         """Idempotent."""
-        source = self._guests.pop(guest, None)
+        source = self._connections.pop(connection, None)
         if source is None:
             return
-        if guest in self._placed:
-            del self._placed[guest]
+        if connection in self._placed:
+            del self._placed[connection]
             self._placed_of[source] -= 1
-            self._placed_of += Counter()  # forgets those that have none
+            self._placed_of += Counter()  # drops zero counts
         self._adjust()
 
     def sweep(self) -> None:
-        """Called every now and then, when all that has come is read."""
+        """Close overdue and excess silent connections. Called periodically, after reading."""
         now = time.monotonic()
-        for guest in [guest for guest in self._guests if guest.is_overdue(now)]:
-            guest.hang_up()
-        excess = len(self._guests) - self._places * 7 // 8
+        for connection in [connection for connection in self._connections if connection.is_overdue(now)]:
+            connection.hang_up()
+        excess = len(self._connections) - self._places * 7 // 8
         if excess > 0:
-            for guest in [guest for guest in self._guests if guest.is_silent(now)][:excess]:
-                guest.hang_up()
+            for connection in [connection for connection in self._connections if connection.is_silent(now)][:excess]:
+                connection.hang_up()
 
     def _accepted(self, connection: socket.socket) -> None:
         task = asyncio.get_running_loop().create_task(self._receive(connection))
@@ -112,14 +112,14 @@ class ConnectionLimit:
         self._adjust()
 
     def _adjust(self) -> None:
-        if len(self._guests) + len(self._arriving) >= self._places * 3 // 2:
+        if len(self._connections) + len(self._arriving) >= self._places * 3 // 2:
             self._acceptor.pause()
         else:
             self._acceptor.start()
 
 
 def neighbourhood(address: str) -> str:
-    """What counts as one machine; "" for this one, where tunnels end. With IPv6 one has a network of addresses."""
+    """A key that is equal for addresses of one machine; "" for this one, where tunnels end. IPv6 uses a prefix."""
     if not address:
         return ""
     meant = effective(ipaddress.ip_address(address))

@@ -1,4 +1,4 @@
-"""HTTP/1.1 on a connection, for no longer than the other end keeps up its part."""
+"""HTTP/1.1 on a connection, with timeouts for a slow or silent client."""
 
 import asyncio
 import contextlib
@@ -15,17 +15,17 @@ from pie_mlx.server.transport.peers import is_own_peer, is_unix
 from pie_mlx.server.transport.refusals import refused
 
 HEALTH_PATH = "/health"
-"""Answered also where there is no place for others."""
+"""Answered even when no place is left."""
 HEAD_SECONDS = 10.0
-"""How long after the connection, or after the last answer, the head of a request may take in all."""
+"""Timeout for the complete head of a request, after the connection or the last answer."""
 SILENT_SECONDS, SLOW_HEAD_SECONDS = 1.0, 3.0
-"""How long nothing, and nothing whole, has to come before a connection makes room for others."""
+"""Without bytes, or without a complete head, for this long, a connection may be closed to make room."""
 UNREAD_SECONDS = 30.0
-"""How long the other end may read nothing of an answer."""
+"""How long the client may not read an answer."""
 CLOSING_SECONDS = 5.0
-"""How long what is written may take to get out once the connection is to end."""
+"""How long the remaining bytes may take once the connection is closing."""
 FIRST_PIECE_BYTES, SHORTEST_PIECE_BYTES, LONGEST_PIECE_BYTES = 4 << 10, 1 << 10, 64 << 10
-"""What is read of a connection in one turn of the loop: less where it is much to do, as with chunks of a byte."""
+"""Bytes read per turn of the loop: fewer if they are expensive, such as one-byte chunks."""
 MUCH_SECONDS = 0.001
 _FAULTS_OF_CLIENTS = {
     "ASGI callable returned without completing response.",
@@ -43,13 +43,13 @@ _log.addFilter(_is_news)
 
 
 class HttpProtocol(H11Protocol, asyncio.BufferedProtocol):
-    """A `LimitedConnection`. Whoever connects by a Unix socket must be this user.
+    """A `LimitedConnection`. Clients of the Unix socket must run as this user, or as root.
 
-    An answer that is not completed closes the connection; whoever broke it off has told why.
+    An incomplete answer closes the connection; its error has been logged.
     """
 
     _buffer = memoryview(bytearray(LONGEST_PIECE_BYTES))
-    """Of all connections: what is read is copied before the next one reads."""
+    """Shared by all connections: bytes are copied before the next one reads."""
 
     def __init__(self, room: ConnectionLimit, **options: Any) -> None:
         super().__init__(**options)
@@ -71,7 +71,7 @@ class HttpProtocol(H11Protocol, asyncio.BufferedProtocol):
                 transport.abort()
         else:
             address = str(transport.get_extra_info("peername")[0])
-            # asyncio does it where an accepted socket tells its protocol, which it does not on macOS.
+            # asyncio does this itself, except on macOS, where an accepted socket does not report its protocol.
             with contextlib.suppress(OSError):
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if not self._limit.enter(self, address):
@@ -97,7 +97,7 @@ class HttpProtocol(H11Protocol, asyncio.BufferedProtocol):
     def handle_events(self) -> None:
         before = cast("object", self.cycle)
         super().handle_events()
-        if self not in self.connections:  # it is a websocket from now on
+        if self not in self.connections:  # it has become a websocket
             self._limit.leave(self)
         elif cast("object", self.cycle) is not before:
             self._waiting_since = None

@@ -1,4 +1,4 @@
-"""The TCP port, and uvicorn's server as a part of one that has its own command line and way to accept connections."""
+"""The TCP port, and uvicorn's server without its signal handling and accepting."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ _ANSWER_SECONDS = 0.5
 
 
 def bind_tcp(host: str, port: int) -> socket.socket:
-    """A bound socket that does not listen yet, so that a clash is found before a model is loaded.
+    """A bound socket that does not listen yet, so that a conflict is found before loading a model.
 
     Raises ConfigError.
     """
@@ -40,7 +40,7 @@ def bind_tcp(host: str, port: int) -> socket.socket:
 
 
 def _answers(host: str, port: int) -> bool:
-    """macOS binds one address beside a program that listens on all of them, and takes its connections away."""
+    """Whether a program listens there: macOS lets a specific address take over from a wildcard one."""
     try:
         socket.create_connection((_EVERYWHERE.get(host, host), port), timeout=_ANSWER_SECONDS).close()
     except OSError:
@@ -49,7 +49,7 @@ def _answers(host: str, port: int) -> bool:
 
 
 def listen(bound: socket.socket, host: str, port: int, backlog: int = 4096) -> None:
-    """Raises ConfigError when somebody else began to listen there meanwhile. macOS cuts `backlog` to 128."""
+    """Raises ConfigError if another program now listens there. macOS limits `backlog` to 128."""
     try:
         bound.listen(backlog)
     except OSError as error:
@@ -57,11 +57,11 @@ def listen(bound: socket.socket, host: str, port: int, backlog: int = 4096) -> N
 
 
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""Addresses that mean all of this machine's, each with one that can be connected to."""
+"""Wildcard addresses, each with one to connect to."""
 
 
 def websocket_url(bound: socket.socket) -> str:
-    """Where this machine reaches it."""
+    """The URL for clients on this machine."""
     host, port = bound.getsockname()[:2]
     host = _EVERYWHERE.get(str(host), str(host))
     return f"ws://[{host}]:{port}" if ":" in host else f"ws://{host}:{port}"
@@ -71,15 +71,15 @@ def _refused(host: str, port: int, error: OSError) -> ConfigError:
     if error.errno == errno.EADDRINUSE:
         return ConfigError(
             f"port {port} on {host} is in use: another program or engine listens there",
-            hint="stop it, or choose another one with --port (0: any free one)",
+            hint="stop it, or choose another port with --port (0: any free port)",
         )
     if error.errno in (errno.EACCES, errno.EPERM):
-        return ConfigError(f"port {port} on {host}: not permitted", hint="choose one above 1023 with --port")
+        return ConfigError(f"port {port} on {host}: not permitted", hint="choose a port above 1023 with --port")
     return ConfigError(f"cannot listen on {host}:{port}: {error.strerror}", hint="set [server] host and port")
 
 
 class Listener(uvicorn.Server):
-    """Signals belong to the command line. Each socket has so many `places`."""
+    """uvicorn's server, with `places` connections per socket. The command line handles signals."""
 
     def __init__(self, config: uvicorn.Config, places: int = PLACES) -> None:
         super().__init__(config)
@@ -105,7 +105,7 @@ class Listener(uvicorn.Server):
         yield
 
     def refuse_more(self) -> None:
-        """Listen no more; connections stay."""
+        """Stop listening; open connections stay."""
         for room in self._limits:
             room.close()
 

@@ -1,4 +1,4 @@
-"""Who is at the other end of a Unix socket."""
+"""Identifies the other end of a Unix socket."""
 
 import os
 import pwd
@@ -7,7 +7,7 @@ import struct
 import sys
 
 _LOCAL_LEVEL, _LOCAL_PEERCRED = 0, 1
-"""Of macOS: SOL_LOCAL and LOCAL_PEERCRED, which answers a `struct xucred`."""
+"""macOS: SOL_LOCAL and LOCAL_PEERCRED, which returns a `struct xucred`."""
 _XUCRED_BYTES = 76
 
 
@@ -16,7 +16,7 @@ def is_unix(connection: socket.socket) -> bool:
 
 
 def peer_user_id(connection: socket.socket) -> int:
-    """The user id of the process that connected. Raises OSError."""
+    """The user id of the connecting process. Raises OSError."""
     if sys.platform == "darwin":
         answer = connection.getsockopt(_LOCAL_LEVEL, _LOCAL_PEERCRED, _XUCRED_BYTES)
         return int(struct.unpack_from("=II", answer)[1])
@@ -33,7 +33,7 @@ def is_own_peer(connection: socket.socket) -> bool:
 
 
 def login_name() -> str:
-    """Name of the user this process runs as."""
+    """The name of this process's user."""
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from starlette.responses import JSONResponse
 
 RETRY_SECONDS = 1
-"""After how long to ask again what was refused because there was too much to do."""
+"""When to retry after a refusal under load."""
 _KINDS = {401: "authentication_error", 403: "permission_error"}
 _CODES = {401: "invalid_api_key"}
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An HTTP answer. After `retry_seconds` it may be another one, unless they are 0."""
+    """An HTTP answer that refuses. Retry after `retry_seconds`, unless 0."""
 
     status: int
     text: str
@@ -20,7 +20,7 @@ class Refusal:
 
 
 def refused(status: int, text: str) -> JSONResponse:
-    """An error in the form of OpenAI's interface."""
+    """A refusal in the form of OpenAI's interface."""
     kind, code = _KINDS.get(status, "server_error" if status >= 500 else "invalid_request_error"), _CODES.get(status)
     headers = {"retry-after": str(RETRY_SECONDS)} if status == 503 else None
     return JSONResponse({"error": {"message": text, "type": kind, "param": None, "code": code}}, status, headers)

@@ -1,4 +1,4 @@
-"""One websocket connection: bytes in, frames out. It knows the protocol of RFC 6455 and nothing of what frames say."""
+"""One websocket connection (RFC 6455): bytes in, frames out. Knows nothing about their contents."""
 
 import asyncio
 import os
@@ -17,24 +17,24 @@ from pie_mlx.server.transport.refusals import Refusal
 UNAUTHENTICATED_FRAME_BYTES = 64 << 10
 PING_SECONDS, PONG_LIMIT_SECONDS = 20.0, 60.0
 CLOSE_SECONDS = 5.0
-"""How long the other end may take to answer a close frame."""
+"""Timeout for the answer to a close frame."""
 TURN_SECONDS = 0.005
-"""How long the loop reads from one connection before others have their turn."""
+"""Parsing time per connection before others get their turn."""
 PIECE_BYTES = 4 << 10
-"""What is parsed between two looks at the clock."""
+"""Bytes parsed between two checks of the clock."""
 FRAGMENTS = 65_536
-"""In how many pieces a message may come."""
+"""Maximum fragments of a message."""
 CONTROL_FRAMES, CONTROL_SECONDS = 256, 10.0
-"""How many pings, and pongs that answer none of ours, may come within that time."""
+"""Maximum pings and unsolicited pongs within that time."""
 PINGS = 1024
-"""How many of our pings may be unanswered before the oldest are forgotten."""
+"""Unanswered pings that are remembered."""
 _ENGINE_STOPS, _NOT_BINARY, _TOO_MANY = 1001, 1003, 1008
 
 
 class Receiver(Protocol):
-    """What is connected. Called on the loop; must not block.
+    """The owner of a connection. Called on the loop; must not block.
 
-    `received` may ask the wire to stop reading. `closed` is called once, whichever side ended it.
+    `received` may pause reading. `closed` is called once, whichever side closed.
     """
 
     def received(self, frame: bytes) -> None: ...
@@ -42,13 +42,13 @@ class Receiver(Protocol):
     def next_frame(self) -> bytes | None: ...
 
     def writable(self) -> None:
-        """The other end reads again, and has got what there was."""
+        """The client reads again, and the buffer is flushed."""
 
     def closed(self) -> None: ...
 
 
 class WebsocketEndpoint(Protocol):
-    """Lets connections in or refuses them, before and at the handshake."""
+    """Admits connections at the handshake, or refuses them."""
 
     def refuses(self, path: str, headers: Headers, connection: socket.socket) -> Refusal | None: ...
 
@@ -56,7 +56,7 @@ class WebsocketEndpoint(Protocol):
 
 
 class Websocket(asyncio.Protocol):
-    """Made by uvicorn when a request asks for a websocket; `endpoint` decides what becomes of it."""
+    """Made by uvicorn when a request asks for a websocket; `endpoint` accepts or refuses it."""
 
     def __init__(self, endpoint: WebsocketEndpoint, server_state: Any) -> None:
         self._endpoint = endpoint
@@ -99,7 +99,7 @@ class Websocket(asyncio.Protocol):
         self._protocol.receive_eof()
 
     def pause_writing(self) -> None:
-        """Read no more either: what comes is answered, and the answers would pile up."""
+        """Stop reading too: requests cause answers, which would pile up."""
         self._unwritable_since = self._loop.time()
         self._adjust_reading()
 
@@ -119,7 +119,7 @@ class Websocket(asyncio.Protocol):
         return self._receiver is not None and self._protocol.state is State.OPEN
 
     def allow_frames_of(self, size_bytes: int) -> None:
-        """The longest message taken from now on."""
+        """Set the longest accepted message."""
         self._protocol.max_message_size = size_bytes
 
     def pause_reading(self) -> None:
@@ -131,7 +131,7 @@ class Websocket(asyncio.Protocol):
         self._adjust_reading()
 
     def flush(self) -> None:
-        """Write what the receiver has, as long as the other end reads."""
+        """Write the receiver's frames while the other end reads."""
         while self._is_writable and self._receiver is not None and self._protocol.state is State.OPEN:
             frame = self._receiver.next_frame()
             if frame is None:
@@ -140,7 +140,7 @@ class Websocket(asyncio.Protocol):
             self._write_control()
 
     def ping(self, answered: Callable[[], None]) -> None:
-        """Ask the other end for a sign of life; `answered` is called when it comes."""
+        """Send a ping; `answered` is called on its pong."""
         if self._protocol.state is State.OPEN:
             token = os.urandom(8)
             self._pongs[token] = answered
@@ -160,7 +160,7 @@ class Websocket(asyncio.Protocol):
             self._transport.close()
 
     def abort(self) -> None:
-        """End the connection without waiting for the other end."""
+        """Close the connection without a handshake."""
         self._transport.abort()
 
     @property
@@ -169,7 +169,7 @@ class Websocket(asyncio.Protocol):
 
     @property
     def _may_read(self) -> bool:
-        """While the connection closes, the close frame of the other end is waited for whoever else waits."""
+        """Whether to read. While closing, always, to get the close frame of the other end."""
         return self._is_writable and not (self._receiver_waits and self._protocol.state is State.OPEN)
 
     def _parse(self) -> None:
@@ -190,7 +190,7 @@ class Websocket(asyncio.Protocol):
         self._adjust_reading()
 
     def _adjust_reading(self) -> None:
-        """Read from the other end when all that came is parsed and nobody has to wait."""
+        """Read from the socket once everything received is parsed and nothing is paused."""
         if self._transport.is_closing():
             return
         if self._unparsed and self._may_read and self._parsing is None:
@@ -226,7 +226,7 @@ class Websocket(asyncio.Protocol):
             case Opcode.PING | Opcode.PONG:
                 self._count_control()
             case Opcode.TEXT:
-                self.close(_NOT_BINARY, "text frames are not understood: send msgpack in binary frames")
+                self.close(_NOT_BINARY, "text frames are not supported: send msgpack in binary frames")
             case Opcode.BINARY | Opcode.CONT:
                 self._gather(bytes(frame.data), frame.fin)
             case _:
@@ -253,13 +253,13 @@ class Websocket(asyncio.Protocol):
             self._cut_off(f"too many pings: at most {CONTROL_FRAMES} in {CONTROL_SECONDS:g} s")
 
     def _cut_off(self, reason: str) -> None:
-        """Close without a look at what else comes."""
+        """Fail the connection, ignoring further data."""
         if self._protocol.state is State.OPEN:
             self._protocol.fail(_TOO_MANY, reason)
             self._write_control()
 
     def _write_control(self) -> None:
-        """Write what the protocol has produced; an empty piece asks for the end of the stream."""
+        """Write the protocol's output; an empty piece means the end of the stream."""
         for data in self._protocol.data_to_send():
             if data:
                 self._transport.write(data)
@@ -280,7 +280,7 @@ class Websocket(asyncio.Protocol):
 
 
 def _short(reason: str) -> str:
-    """A close frame holds 123 bytes of reason."""
+    """Shorten a reason to the 123 bytes of a close frame."""
     return reason.encode()[:123].decode(errors="ignore")
 
 

@@ -1,1 +1,1 @@
-"""The engine's events for monitors: the numbered feed, and the totals and history that a late watcher needs."""
+"""Events for monitors: the numbered feed, and totals and history for late ones. Knows no connections."""

@@ -1,4 +1,4 @@
-"""Running totals of an engine: a fold of its events."""
+"""Running totals of an engine, folded from its events."""
 
 from dataclasses import dataclass, field
 
@@ -18,12 +18,12 @@ from pie_mlx.events import (
 )
 
 BATCH_CLASSES = 8
-"""Of batch sizes: 1, 2-3, 4-7, 8-15, 16-31, 32-63, 64-127, 128 and more."""
+"""Classes of batch sizes: 1, 2-3, 4-7, 8-15, 16-31, 32-63, 64-127, 128 and more."""
 
 
 @dataclass(slots=True)
 class EngineTotals:
-    """Counts since the start. Latencies are those of batches; guesses are counted by their place in a draft."""
+    """Counts since the start. Latencies are those of batches; draft tokens are counted by position in a draft."""
 
     policy: str = ""
     ticks: int = 0
@@ -92,7 +92,7 @@ class EngineTotals:
         self.batch_seconds += tick.duration_seconds
 
     def snapshot(self) -> dict[str, object]:
-        """What a watcher cannot count that was not there from the start."""
+        """Totals that a monitor cannot count unless attached from the start."""
         return {
             "policy": self.policy,
             "ticks": self.ticks,
@@ -104,7 +104,7 @@ class EngineTotals:
         }
 
     def model_status(self, model: str) -> dict[str, object]:
-        """The keys clients know, each after the model's name."""
+        """The keys of clients, prefixed with the model's name."""
         average = self.batch_seconds / self.batches if self.batches else 0.0
         values: dict[str, object] = {
             "total_batches": self.batches,
@@ -124,7 +124,7 @@ class EngineTotals:
 
 
 def _count(by_place: list[int], tokens: int) -> None:
-    """One more at each of the first `tokens` places."""
+    """Increment each of the first `tokens` positions."""
     by_place += [0] * (tokens - len(by_place))
     for place in range(tokens):
         by_place[place] += 1

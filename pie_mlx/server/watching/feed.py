@@ -1,4 +1,4 @@
-"""The engine's events for those who watch: numbered, kept for a while, and filtered by what each may see."""
+"""The event feed for monitors: numbers events, keeps recent ones, and filters them by user."""
 
 import time
 from collections import deque
@@ -33,7 +33,7 @@ KEPT_BYTES = 32 << 20
 GAP = "gap"
 
 _BARE_BYTES = 512
-"""About what an event takes without a long field."""
+"""Approximate memory of an event without its long field."""
 _MOVEMENT_BYTES = 256
 _TOOL_BYTES = 512
 _LONG_FIELDS: dict[type[Event], str] = {
@@ -43,12 +43,12 @@ _LONG_FIELDS: dict[type[Event], str] = {
     ProcessFailed: "message",
     McpCalled: "error",
 }
-"""Text whose length is up to programs and servers."""
+"""Fields whose length programs and servers control."""
 
 
 @dataclass(slots=True)
 class EventOwners:
-    """Who owns the processes, contexts and accounts that events name."""
+    """Owners of the processes, contexts and accounts in events."""
 
     _processes: dict[str, str] = field(default_factory=dict[str, str])
     _contexts: dict[int, str] = field(default_factory=dict[int, str])
@@ -78,7 +78,7 @@ class EventOwners:
                 pass
 
     def of(self, event: Event) -> str | None:
-        """The user an event is about; None for totals, "" for somebody unknown."""
+        """The user that an event concerns; None for totals, "" if unknown."""
         process: str | None = getattr(event, "process", None)
         context: int | None = getattr(event, "context", None)
         if process is not None:
@@ -95,7 +95,7 @@ class EventOwners:
 
 @dataclass(frozen=True, slots=True)
 class FeedEvent:
-    """An event of the feed. `owner` is None for totals; `accounts` owners of the accounts a settlement names."""
+    """A numbered event. `owner` is None for totals."""
 
     sequence: int
     time: float
@@ -104,7 +104,7 @@ class FeedEvent:
     size_bytes: int
 
     def seen_by(self, user: User, owners: EventOwners) -> Event | None:
-        """What `user` may know of it."""
+        """The part of the event visible to `user`, None if nothing."""
         if user.admin or self.owner == user.name:
             return self.event
         if self.owner is not None:
@@ -117,9 +117,9 @@ class FeedEvent:
 
 
 class Feed:
-    """Numbers every event and keeps the latest; nobody who reads it is waited for. For one loop.
+    """Numbers every event and keeps recent ones; never waits for readers. For one loop.
 
-    At most `kept` events and `kept_bytes` of them are kept, but always the last one.
+    Keeps at most `kept` events and `kept_bytes`, but always the last event.
     """
 
     def __init__(self, clock: Callable[[], float] = time.time, kept: int = KEPT, kept_bytes: int = KEPT_BYTES) -> None:
@@ -140,14 +140,14 @@ class Feed:
             wake()
 
     def subscribe(self, reader: object, wake: Callable[[], None]) -> None:
-        """Have `wake` called whenever there is something new."""
+        """Call `wake` at every new event."""
         self._wake[reader] = wake
 
     def unsubscribe(self, reader: object) -> None:
         self._wake.pop(reader, None)
 
     def after(self, sequence: int) -> tuple[int, FeedEvent | None]:
-        """How many events with a higher number are gone, and the first one that is still there."""
+        """The number of dropped events after `sequence`, and the first kept one."""
         if not self._kept or sequence >= self.sequence:
             return 0, None
         first = self._kept[0].sequence
@@ -162,7 +162,7 @@ class Feed:
 
 
 def _size_bytes(event: Event) -> int:
-    """About what it takes in memory. Every event is measured, so no text is looked through for it."""
+    """Approximate memory of an event, without scanning its text: called for every event."""
     if (name := _LONG_FIELDS.get(type(event))) is not None:
         return _BARE_BYTES + getsizeof(getattr(event, name))
     if isinstance(event, MarketSettled):
@@ -174,7 +174,7 @@ def _size_bytes(event: Event) -> int:
 
 @dataclass(slots=True)
 class Watcher:
-    """One reader's place in the feed. `kinds` None wants all."""
+    """One reader's position in the feed. `kinds` None means all."""
 
     feed: Feed
     user: User
@@ -182,7 +182,7 @@ class Watcher:
     kinds: Collection[str] | None = None
 
     def next_frame(self) -> bytes | None:
-        """The next event this reader may see, or a gap; None when it has seen everything."""
+        """The next event visible to the reader, or a gap; None at the end."""
         while True:
             missed, found = self.feed.after(self.sequence)
             if found is None:

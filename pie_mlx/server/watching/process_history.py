@@ -1,4 +1,4 @@
-"""Who runs and who ended lately, with what was computed for each: a fold of events, for watchers that come late."""
+"""Running and recently ended processes with their token counts, folded from events, for late monitors."""
 
 import time
 from collections import deque
@@ -12,11 +12,11 @@ from pie_mlx.runtime.registry import User
 ENDED = 200
 TEXT_CHARACTERS = 500
 ENDED_BYTES = 256 << 10
-"""What the ended ones of one snapshot may take as JSON; an answer must fit a frame, and those that run come with it."""
+"""JSON bytes of ended processes in a snapshot, which must fit a frame together with the running ones."""
 
 
 class ProcessTally(msgspec.Struct):
-    """A process. `result` begins what it returned, or the message of its error; `error_type` is that error's class."""
+    """A process. `result` is the start of its return value or error message, `error_type` the error's class."""
 
     id: str
     username: str
@@ -33,7 +33,7 @@ class ProcessTally(msgspec.Struct):
 
 
 class HistoryRow(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One process in a snapshot. Times are seconds until now, so that clocks of two machines may differ."""
+    """One process in a snapshot. Times are relative, so that clocks of two machines may differ."""
 
     id: str
     username: str
@@ -50,7 +50,7 @@ class HistoryRow(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ProcessHistory:
-    """Every process that runs, and the latest that ended. For one loop."""
+    """All running processes, and the last ended ones. For one loop."""
 
     def __init__(self, clock: Callable[[], float] = time.time, kept: int = ENDED) -> None:
         self._clock = clock
@@ -81,7 +81,7 @@ class ProcessHistory:
                 pass
 
     def rows(self, user: User, ended_bytes: int = ENDED_BYTES) -> list[HistoryRow]:
-        """What `user` may see: as many of those that ended as fit, the latest first to get a place, then who runs."""
+        """Processes visible to `user`: the latest ended ones that fit, then the running ones."""
         now = self._clock()
         ended: list[HistoryRow] = []
         for tally in reversed(self._ended):

@@ -110,7 +110,7 @@ def test_imports_in_functions_count():
 
 def test_a_module_beside_a_lone_file_is_not_seen():
     assert findings("import helper\nasync def main(input): ...\n", {"helper.py": ""}, directory=None) == [
-        "main.py:1: 'helper.py' is no part of a lone file: put both into a directory, this one as main.py"
+        "main.py:1: 'helper.py' is not part of a single-file program: put both into one directory, this as main.py"
     ]
 
 

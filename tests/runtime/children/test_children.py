@@ -271,7 +271,7 @@ async def test_another_programs_child_is_nobodys_business(engine: Engine, child:
 
         current_host().call(ForgetChild(input["pid"]))
         for call in (AwaitChild(input["pid"]), CancelChild(input["pid"])):
-            with pytest.raises(ProcessError, match="no child of this program"):
+            with pytest.raises(ProcessError, match="not a child of this program"):
                 current_host().call(call)
 
     stranger = await engine.launch(child, {"do": "wait"})

@@ -29,7 +29,7 @@ def test_the_newest_are_dropped_and_counted_and_the_next_read_says_so_once() -> 
     sub = subscription(subscription_messages=2)
     for text in "abcd":
         put(sub, text)
-    with pytest.raises(MessageOverflowError, match="2 messages came while it was full") as raised:
+    with pytest.raises(MessageOverflowError, match="2 messages were dropped because it was full") as raised:
         sub.pop()
     assert (raised.value.dropped, sub.dropped) == (2, 2)
     assert [sub.pop(), sub.pop(), sub.pop()] == ["a", "b", None]

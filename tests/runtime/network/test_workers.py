@@ -118,8 +118,8 @@ async def test_an_ipv6_address_is_reached(fetch):
 async def test_the_engines_own_port_is_refused(engine, fetch):
     async with serving() as (site, port):
         engine.close_port(port)
-        assert "the engine's own" in await fetch(f"http://127.0.0.1:{port}/")
-        assert "the engine's own" in await fetch(f"http://site.test:{port}/")
+        assert "belongs to the engine" in await fetch(f"http://127.0.0.1:{port}/")
+        assert "belongs to the engine" in await fetch(f"http://site.test:{port}/")
         assert site.visits == 0
 
 
@@ -256,7 +256,7 @@ async def test_a_second_socket_ends_the_worker(engine, program):  # noqa: F811
             time.sleep(60)
         """)
     error = await (await launch(engine, path)).failure()
-    assert "no socket came along" in str(error)
+    assert "the frame carries no socket" in str(error)
 
 
 async def test_without_allow_network_nothing_changes(program):  # noqa: F811
@@ -309,7 +309,7 @@ async def test_without_namespaces_one_port_is_open_and_told(program, monkeypatch
     assert (text, closed) == ("hi", "closed")
     assert launched.text("stderr") == (
         f"[pie] sandbox: network is open (TCP port {proxy_port} of every address, past the proxy: "
-        "this system gives a process no network of its own)\n"
+        "this system offers no network namespaces)\n"
     )
 
 
@@ -317,7 +317,7 @@ async def test_a_worker_without_its_network_does_not_run():
     spec = LaunchSpec(
         "a@0.0.0", Source("/a.py"), "main", "input", {}, {}, "/w", False, 1, None, None, None, "off", "namespace"
     )
-    with pytest.raises(LaunchError, match="has none of its own: not permitted"):
+    with pytest.raises(LaunchError, match="has no network namespace: not permitted"):
         set_up_route(spec, OSError("not permitted"), lambda listener: None)
 
 
@@ -327,6 +327,6 @@ async def test_a_server_keeps_programs_from_its_own_port(tmp_path, program):  # 
     await asyncio.to_thread(server.start)
     try:
         fetching = server.server.service.engine.run(program(FETCH), {"url": f"{server.http}/"})
-        assert "the engine's own" in await asyncio.to_thread(server.call, fetching)
+        assert "belongs to the engine" in await asyncio.to_thread(server.call, fetching)
     finally:
         await asyncio.to_thread(server.stop)

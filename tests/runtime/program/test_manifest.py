@@ -44,14 +44,14 @@ def test_all_findings_are_reported_together():
     assert findings(text) == [
         "[packge]: unknown section, did you mean 'package'?",
         "[runtime] entry: 'not a name' is not the name of a function",
-        "[runtime] inferlet: 'soon' is no version: expected major.minor.patch",
+        "[runtime] inferlet: 'soon' is not a version: expected major.minor.patch",
         "[parameters.prompt] type: 'str' is none of string, int, float, bool, list, object, any,"
         " did you mean 'string'?",
         '[parameters.count] default: expected int, got string "many"',
         "[parameters.count] min: 5 is above max 1",
         '[parameters] text: expected a table such as { type = "string" }, got string "string"',
-        "[package] name: 'no spaces' is no name: letters, digits, '-' and '_', at most 64",
-        "[package] version: '1.0' is no version: expected major.minor.patch",
+        "[package] name: 'no spaces' is not a valid name: use letters, digits, '-' and '_', at most 64",
+        "[package] version: '1.0' is not a version: expected major.minor.patch",
         "[package] licence: unknown key, did you mean 'license'?",
     ]
 
@@ -100,7 +100,7 @@ def test_dependencies_are_requirements():
     assert manifest.dependencies["other"].text == "^1.0.0"
     assert findings(f'{PACKAGE}[dependencies]\n"a b" = "1"\n') == [
         "[dependencies] a b: not the name of a program",
-        "[dependencies] a b: '1' is no version: expected major.minor.patch",
+        "[dependencies] a b: '1' is not a version: expected major.minor.patch",
     ]
 
 

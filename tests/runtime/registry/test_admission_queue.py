@@ -65,7 +65,9 @@ def states(records):
 async def test_launches_beyond_what_may_be_claimed_are_queued_and_say_why(crowd):  # Q11
     records = [crowd.launch(WAIT) for _ in range(3)]
     assert states(records) == ["running", "running", "queued"]
-    reason = "queued: running launches claim 16 of the 17 pages that may be promised; launches go on when those have"
+    reason = (
+        "queued: running launches claim 16 of the 17 pages that may be claimed; launches resume once the claims have"
+    )
     assert row_of(records[2], None).reason.startswith(reason)
     (event,) = crowd.events
     assert event == ProcessQueued(records[2].id, "ada", records[2].program.identity, records[2].reason)
@@ -147,7 +149,7 @@ async def test_a_waiting_launch_can_be_terminated(crowd):
 async def test_an_admitted_launch_waits_for_a_place_too(make_crowd):
     crowd = await make_crowd(concurrent=1)
     records = [crowd.launch(WAIT) for _ in range(3)]
-    assert records[1].reason == "queued: as many processes run as may run at once"
+    assert records[1].reason == "queued: the limit of concurrent processes is reached"
     assert "claim" in records[2].reason
     await end(crowd, records[0])
     assert states(records[1:]) == ["running", "queued"]

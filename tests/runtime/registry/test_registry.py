@@ -201,7 +201,7 @@ async def test_files_nobody_receives_are_refused_beyond_a_limit(make_player):
     player = make_player(files=1)
     record = player.launch(do("wait"))
     player.registry.send_file(record, b"1")
-    with pytest.raises(ProcessError, match="1 files of 1 bytes wait"):
+    with pytest.raises(ProcessError, match="1 files with 1 bytes wait"):
         player.registry.send_file(record, b"2")
 
 

@@ -177,8 +177,8 @@ async def test_without_allow_fs_there_is_no_scratch(program):
 @pytest.mark.parametrize(
     ("names", "told"),
     [
-        ("'out.txt'", "'out.txt': gone with the program; "),
-        ("'a', 'b', 'c'", "'a' and 2 more: gone with the program; "),
+        ("'out.txt'", "'out.txt': removed with the program; "),
+        ("'a', 'b', 'c'", "'a' and 2 more: removed with the program; "),
         ("'.cache', 'tmp1'", ""),
     ],
 )

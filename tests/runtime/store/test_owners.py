@@ -81,7 +81,7 @@ def test_nobody_takes_a_name_that_comes_with_the_engine_or_one_alike(store, open
 
 @pytest.mark.parametrize("name", ["ｏpenai", "chat\u200b", "сhat", "opena\u0131"])
 def test_names_that_look_alike_by_other_letters_are_no_names(store, name):
-    with pytest.raises(LaunchError, match="is no name"):
+    with pytest.raises(LaunchError, match="is not a valid name"):
         install(store, "bob", name)
 
 

@@ -1,4 +1,4 @@
-"""Launches and requests that wait for pages that may be promised: the pool has 256, two launches claim 64 each."""
+"""Launches and requests that wait for pages that may be claimed: the pool has 256, two launches claim 64 each."""
 
 import asyncio
 import json

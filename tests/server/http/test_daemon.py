@@ -117,7 +117,7 @@ async def test_an_empty_answer(port):
     [
         ("/fail", "ValueError: no"),
         ("/nothing", "answered NoneType"),
-        ("/odd", "99 is no status of an answer"),
+        ("/odd", "99 is not a valid status"),
     ],
 )
 async def test_a_failure_is_a_500_that_says_why(port, path, text):

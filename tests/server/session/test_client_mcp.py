@@ -104,7 +104,7 @@ def test_at_most_32_servers(servers):
     for number in range(31):
         servers.announce(announced(str(number)))
     servers.announce(announced("tools"))
-    with pytest.raises(InvalidArgumentError, match="32 are registered already"):
+    with pytest.raises(InvalidArgumentError, match="32 are registered, which is the limit"):
         servers.announce(announced("one more"))
     with pytest.raises(InvalidArgumentError, match="1 to 128 characters"):
         servers.announce(announced(""))
@@ -125,4 +125,4 @@ async def test_over_the_wire(server):
         last = (await speaker.events(process))[-1]
         assert (last["event"], last["value"], last["error_type"]) == ("error", "broken", "McpError")
         ok, result = await speaker.ask("register_mcp_server", name="t", transport="carrier-pigeon")
-        assert (ok, result) == (False, "MCP server 't': transport 'carrier-pigeon' is none of stdio, http")
+        assert (ok, result) == (False, "MCP server 't': transport 'carrier-pigeon' is neither stdio nor http")

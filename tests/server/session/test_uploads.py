@@ -94,7 +94,7 @@ async def test_an_upload_that_stalls_is_given_up(server, speaker):
     await speaker.send(type="add_program", corr_id=700, chunk_index=0, total_chunks=2, **frame)
     await speaker.ask("ping")
     give_up(server)
-    assert await speaker.answer(700) == (False, "upload given up: nothing came for 60 s")
+    assert await speaker.answer(700) == (False, "upload abandoned: no data for 60 s")
 
 
 async def test_a_client_that_vanishes_in_the_middle_leaves_nothing(server, speaker):
@@ -160,7 +160,7 @@ async def test_files_nobody_takes_are_refused_beyond_a_number(speaker):
     await speaker.event(process)
     for number in range(17):
         await send_file(speaker, process, bytes([number]))
-    assert (await speaker.event(process))["value"].startswith("[pie] file refused: 16 files of 16 bytes wait")
+    assert (await speaker.event(process))["value"].startswith("[pie] file refused: 16 files with 16 bytes wait")
 
 
 async def test_a_file_that_stalls_is_given_up(server, speaker):
@@ -169,7 +169,7 @@ async def test_a_file_that_stalls_is_given_up(server, speaker):
     await send_file(speaker, process, b"0123456789", indices=[0])
     await speaker.ask("ping")
     give_up(server)
-    assert "given up: nothing came for 60 s" in (await speaker.event(process))["value"]
+    assert "abandoned: no data for 60 s" in (await speaker.event(process))["value"]
 
 
 def give_up(server):

@@ -1,4 +1,4 @@
-"""Models on this machine: which there are, which can be loaded, fetching and removing them."""
+"""Models on this disk: lists, checks, downloads and removes them. Loads none."""
 
 from pie_mlx.runtime.doctor.models.cache import (
     CachedModel,

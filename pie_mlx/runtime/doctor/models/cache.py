@@ -1,4 +1,4 @@
-"""The Hugging Face cache, and the models inside of the package."""
+"""The Hugging Face cache, and the models embedded in the package."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from pie_mlx.runtime.doctor.models.loadable import Suitability, suitability
 
 @dataclass(frozen=True, slots=True)
 class CachedModel:
-    """A model on this disk. `modified_at` is in seconds since 1970; only one of the cache has a revision."""
+    """A model on this disk. `modified_at` is Unix time; only models of the cache have a revision."""
 
     name: str
     directory: Path
@@ -26,19 +26,19 @@ class CachedModel:
 
 
 def embedded_models() -> list[CachedModel]:
-    """The models inside of the package."""
+    """The models embedded in the package."""
     return [_in_directory(file.parent, file.parent.name) for file in sorted(EMBEDDED.glob("*/config.json"))]
 
 
 def cached_models() -> list[CachedModel]:
-    """The models of the cache by name, of each the revision that is loaded: `main`, or else the newest."""
+    """The models of the cache, by name, each in the revision that is loaded: `main`, or else the newest."""
     repos = [repo for repo in _repos() if repo.repo_type == "model" and repo.revisions]
     return [_cached(repo) for repo in sorted(repos, key=lambda repo: repo.repo_id.casefold())]
 
 
 def find_on_disk(name: str) -> CachedModel:
     """A model of the cache or the package, or the one in the directory `name`. Raises ModelNotFoundError."""
-    directory = Path(name).expanduser()  # of an empty name it would be the current one
+    directory = Path(name).expanduser()  # an empty name would mean the current directory
     return _in_directory(directory, name) if name and directory.is_dir() else find_cached(name)
 
 
@@ -53,7 +53,7 @@ def find_cached(name: str) -> CachedModel:
 
 
 def remove_cached(name: str) -> int:
-    """Remove a model with all its revisions from the cache; answer the bytes this frees. Raises ModelNotFoundError."""
+    """Remove a model with all its revisions from the cache; returns the bytes freed. Raises ModelNotFoundError."""
     if find_cached(name).embedded:
         raise ModelNotFoundError(f"model: {name} is part of pie-mlx", hint="only downloaded models can be removed")
     info = _scan()

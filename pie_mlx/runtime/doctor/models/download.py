@@ -1,4 +1,4 @@
-"""Fetching a model into the Hugging Face cache, because a user asked for it."""
+"""Downloads a model into the Hugging Face cache, at a user's request."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,9 +9,9 @@ from pie_mlx.errors import ModelNotFoundError
 
 
 def download_model(repo: str, *, everything: bool = False, offline: bool = False, bars: bool = False) -> Path:
-    """The directory of a model, whole and up to date; `offline` takes what is there and never connects.
+    """The directory of a model, complete and up to date; `offline` uses the cache and never connects.
 
-    Configuration, tokenizer and safetensors are fetched, or `everything`. `bars` shows the progress on standard error.
+    Downloads configuration, tokenizer and safetensors, or `everything`. `bars` shows progress on standard error.
     Raises ModelNotFoundError.
     """
     if (EMBEDDED / repo / "config.json").is_file():

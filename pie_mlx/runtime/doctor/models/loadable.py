@@ -1,4 +1,4 @@
-"""Whether this engine can load a model's files, found out without loading them."""
+"""Whether this engine can load a model's files, determined without loading them."""
 
 import importlib.util
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "tiktoken.mode
 
 @dataclass(frozen=True, slots=True)
 class Suitability:
-    """What is known about a model's files. `problem` is why they cannot be loaded, "" when they can.
+    """What is known about a model's files. `problem` is why they cannot be loaded, "" if they can.
 
-    `tier` is how the architecture is put on the page pool, "" when that is found out at the first load.
+    `tier` is how the architecture uses the page pool, "" if that is determined at the first load.
     """
 
     problem: str = ""
@@ -31,7 +31,7 @@ class Suitability:
 
 
 def suitability(directory: Path) -> Suitability:
-    """Look at configuration, weights' headers and tokenizer; nothing is loaded."""
+    """Check configuration, weight headers and tokenizer; nothing is loaded."""
     try:
         config = read_config(directory)
     except ModelError as error:
@@ -62,7 +62,7 @@ def _problem(directory: Path, config: Mapping[str, Any], architecture: str) -> s
 
 def _require_module(architecture: str) -> None:
     if not architecture.isidentifier() or importlib.util.find_spec(f"mlx_lm.models.{architecture}") is None:
-        raise ModelLoadError(f"model: the architecture {architecture} is none of mlx-lm's")
+        raise ModelLoadError(f"model: mlx-lm does not support the architecture {architecture}")
 
 
 def _require_tokenizer(directory: Path) -> None:

@@ -1,1 +1,1 @@
-"""What runs in the fork server and in the workers it forks. Never imports MLX or the engine: forks stay small."""
+"""Code of the fork server and of the workers it forks. Never imports MLX or the engine, so that forks stay small."""

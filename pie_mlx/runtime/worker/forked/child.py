@@ -1,4 +1,4 @@
-"""What a forked worker does, from its first instruction to its last."""
+"""The life of a forked worker."""
 
 import contextlib
 import faulthandler
@@ -36,23 +36,23 @@ BROKEN_STATUS = 71
 
 
 def run(link_fd: int, stdout_fd: int, stderr_fd: int, *, isolated: bool, parent: int, lifeline: int) -> None:
-    """Become a worker: wait for an order, carry it out, exit. Never returns.
+    """Become a worker: wait for a launch spec, run it, exit. Never returns.
 
-    An `isolated` one leaves the machine's network, which takes milliseconds, before it waits. It dies with `parent`, or
-    when `lifeline` ends.
+    If `isolated`, it leaves the machine's network, which takes milliseconds, before it waits. It dies with `parent`, or
+    when `lifeline` closes.
     """
     try:
         _settle_in(stdout_fd, stderr_fd)
         listener = leave_network() if isolated else None
         drop_capabilities()
-        die_with_parent(parent, lifeline)  # last: a change of capabilities can undo it
-        os.set_inheritable(link_fd, False)  # what arrived from another process is inheritable
+        die_with_parent(parent, lifeline)  # last: changing capabilities can undo it
+        os.set_inheritable(link_fd, False)  # received descriptors are inheritable
         host = WorkerHost(socket.socket(fileno=link_fd))
         os.register_at_fork(after_in_child=host.disown)
         spec = host.spec()
         use_streams(host.write)
         _run_spec(spec, host, listener)
-    except BaseException as error:  # nothing may get back into the fork server's code
+    except BaseException as error:  # must not return into the fork server's code
         with contextlib.suppress(BaseException):
             os.write(2, f"[pie] worker: {type(error).__name__}: {error}\n".encode())
         os._exit(BROKEN_STATUS)
@@ -60,7 +60,7 @@ def run(link_fd: int, stdout_fd: int, stderr_fd: int, *, isolated: bool, parent:
 
 
 def _settle_in(stdout_fd: int, stderr_fd: int) -> None:
-    """A session of its own, so that one signal reaches all it starts; output into the pipes; nothing to read."""
+    """Start a session, so that one signal reaches all descendants; redirect output to the pipes, close input."""
     os.setsid()
     adopt_orphans()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -69,7 +69,7 @@ def _settle_in(stdout_fd: int, stderr_fd: int) -> None:
         os.dup2(source, target)
         os.close(source)
     if sys.version_info >= (3, 14):
-        # The stack of the interpreter's own functions is longer than what is kept of what a program prints.
+        # The C stack is longer than the kept output of a program.
         faulthandler.enable(file=2, c_stack=False)
     else:
         faulthandler.enable(file=2)
@@ -91,7 +91,7 @@ def _run_program(spec: LaunchSpec) -> object:
 
 
 def _confine(spec: LaunchSpec, host: WorkerHost, listener: ProxyListener) -> None:
-    sys.argv[:] = [spec.source.main_file]  # until here those of the fork server
+    sys.argv[:] = [spec.source.main_file]  # replaces those of the fork server
     os.environ.clear()
     os.environ.update(spec.environment)
     os.chdir(spec.workspace)
@@ -103,7 +103,7 @@ def _confine(spec: LaunchSpec, host: WorkerHost, listener: ProxyListener) -> Non
 
 
 def _build_walls(spec: LaunchSpec, host: WorkerHost, proxy_port: int | None = None) -> bool:
-    """Whether the process is confined. Raises LaunchError where that is required and cannot be."""
+    """Confine the process; returns whether that worked. Raises LaunchError if it is required and fails."""
     if spec.sandbox == "off":
         return False
     confinement = confine(_policy(spec, proxy_port))
@@ -138,7 +138,7 @@ def _report(host: WorkerHost, spec: LaunchSpec, outcome: Outcome) -> None:
 
 
 def _tell_of_lost_files(host: WorkerHost, spec: LaunchSpec) -> None:
-    """Files written to a directory that goes with the program, but for those of libraries, hidden or temporary."""
+    """Warn about files in a directory that is removed with the program, except hidden and temporary ones."""
     if spec.lasting:
         return
     try:
@@ -151,8 +151,8 @@ def _tell_of_lost_files(host: WorkerHost, spec: LaunchSpec) -> None:
         more = f" and {len(names) - 1} more" if names[1:] else ""
         host.write(
             "stderr",
-            f"[pie] {names[0]!r}{more}: gone with the program; session.send_file gives files out, and --allow-fs "
-            "keeps those in /scratch\n",
+            f"[pie] {names[0]!r}{more}: removed with the program; send files with session.send_file, or keep "
+            "them in /scratch with --allow-fs\n",
         )
 
 

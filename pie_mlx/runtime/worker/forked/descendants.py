@@ -1,10 +1,10 @@
-"""Processes that workers start, where the operating system lets one keep track of them.
+"""Ends the processes that workers start, and workers with their engine.
 
-Linux: a subreaper inherits whatever its descendants leave behind, so nothing escapes by forking twice. Elsewhere the
-process group is all there is.
+Linux: a subreaper inherits orphaned descendants, so forking twice does not escape. Elsewhere only the process group is
+known.
 
-Every worker dies with the engine. On Linux the kernel sees to it, elsewhere a thread that waits for the end of a pipe
-which only the engine holds open.
+Every worker dies with the engine: on Linux by the kernel, elsewhere by a thread that waits for the end of a pipe which
+only the engine holds open.
 """
 
 import _thread
@@ -26,25 +26,25 @@ def adopt_orphans() -> None:
 
 
 def die_with_parent(parent: int, lifeline: int) -> None:
-    """Be killed when `parent`, which forked this process, ends, or where the kernel does not do that, when the other
-    end of `lifeline` is closed."""
+    """Be killed when `parent`, which forked this process, ends; where the kernel lacks this, when the other end of
+    `lifeline` closes."""
     if sys.platform == "linux":
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it ended before the kernel knew
+        if os.getppid() != parent:  # it ended before the call
             _die()
     else:
         _thread.start_new_thread(die_at_end_of, (lifeline,))
 
 
 def die_at_end_of(pipe: int) -> None:
-    """Wait until nothing can be written to `pipe` any more, or it is closed here, then die."""
+    """Wait until `pipe` has no writers left, or is closed here, then die."""
     with contextlib.suppress(OSError):
         os.read(pipe, 1)
     _die()
 
 
 def kill_orphans(known: set[int]) -> None:
-    """Kill every child of this process but those `known`, again and again until none is left that forks on."""
+    """Kill every child of this process except the `known`, repeatedly, until none is left that forks."""
     while orphans := _children() - known:
         for pid in orphans:
             _kill_and_reap(pid)

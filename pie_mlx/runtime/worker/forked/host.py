@@ -1,4 +1,4 @@
-"""The worker's end of the link: the engine as a program in a process of its own sees it."""
+"""The worker's end of the link: the host that answers its program's calls."""
 
 import asyncio
 import contextlib
@@ -40,12 +40,12 @@ from pie_mlx.runtime.worker.frames.reader import EngineFrames
 T = TypeVar("T")
 
 LOST_ENGINE_STATUS = 69
-"""Exit status of a worker whose engine is gone."""
+"""Exit status of a worker whose engine has ended."""
 
 
 @dataclass(slots=True, eq=False)
 class _Waiter:
-    """Whoever made a call: a thread that blocks, or a future of some loop."""
+    """The waiting caller: a blocked thread, or a future of a loop."""
 
     call: type[Call[Any]]
     future: "asyncio.Future[Any] | None" = None
@@ -65,7 +65,7 @@ class _Waiter:
 
 
 class _Reading:
-    """The right to read from the socket: one thread has it at a time, and may enter again from a finalizer."""
+    """The right to read from the socket: one thread has it at a time, and may reenter from a finalizer."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -73,7 +73,7 @@ class _Reading:
         self._depth = 0
 
     def enter(self, waiter: _Waiter) -> bool:
-        """Wait for the right; False when somebody else has read what `waiter` wants meanwhile."""
+        """Wait for the right; False if another thread has read the reply of `waiter` in the meantime."""
         with self._changed:
             while not waiter.done and not self._acquire():
                 self._changed.wait()
@@ -101,9 +101,9 @@ class _Reading:
 class WorkerHost:
     """A `calls.Host` over a socket, usable from any thread and any loop.
 
-    Whoever waits reads: a blocked thread reads until its reply is there and hands on what is for others; a loop reads
-    when the socket is readable. So a reply costs no change of threads. Whoever has to wait until the engine takes what
-    is sent reads as well: an engine whose answers nobody reads takes nothing more.
+    Waiting callers read: a blocked thread reads until it has its reply and passes on other frames; a loop reads when
+    the socket is readable. So a reply costs no thread switch. A blocked sender also reads, to avoid
+    deadlock: the engine stops reading from a worker that does not read its answers.
     """
 
     def __init__(self, socket: socket.socket) -> None:
@@ -115,12 +115,12 @@ class WorkerHost:
         self._waiting: dict[int, _Waiter] = {}
         self._loops: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
         self._reading = _Reading()
-        self._writing = threading.RLock()  # reentrant: finalizers make calls, and may strike anywhere
+        self._writing = threading.RLock()  # reentrant: finalizers make calls, and may run anywhere
         self._unsent: deque[bytes] = deque()
         self._sender: int | None = None
 
     def spec(self) -> LaunchSpec:
-        """Wait for the first frame, blocking."""
+        """Block until the launch spec arrives."""
         while True:
             frame = self._frames.next_frame()
             if isinstance(frame, LaunchSpec):
@@ -131,22 +131,22 @@ class WorkerHost:
                 self._await_bytes()
 
     def hand_over(self, listener: socket.socket) -> None:
-        """Give the engine a socket to serve. Raises OSError."""
+        """Pass a listening socket to the engine. Raises OSError."""
         socket.send_fds(self._socket, [pack(Listening())], [listener.fileno()])
 
     def listen(self, on_stop: Callable[[str], None]) -> None:
-        """From now on, and for what came with the order already, call `on_stop` when the program is cancelled."""
+        """Call `on_stop` when the program is cancelled, also if that has already been received."""
         self._on_stop = on_stop
         self._dispatch_all()
 
     def attend(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Let a loop read what the engine sends whenever it is idle."""
+        """Make a loop read what the engine sends."""
         if loop not in self._loops:
             self._loops.add(loop)
             loop.add_reader(self._socket, self._readable)
 
     def call(self, message: Call[T]) -> T:
-        """Answer a call, blocking the calling thread. Raises the PieError the engine answers with."""
+        """Make a call, blocking the calling thread. Raises the PieError the engine answers with."""
         if self._sender == threading.get_ident():
             raise ProtocolError("call: from a finalizer, while a frame is half sent", hint="release it in the program")
         waiter = _Waiter(type(message))
@@ -162,7 +162,7 @@ class WorkerHost:
         return waiter.reply
 
     async def submit(self, message: Call[T]) -> T:
-        """Answer a call. Cancelling takes it back unless its batch is already running (E5)."""
+        """Make a call. Cancelling withdraws it unless its batch is already running (E5)."""
         loop = asyncio.get_running_loop()
         self.attend(loop)
         future: asyncio.Future[T] = loop.create_future()
@@ -175,21 +175,21 @@ class WorkerHost:
             raise
 
     def post(self, message: Call[Any]) -> None:
-        """Have a call answered that nobody waits for, before all that is sent later."""
+        """Make a call without an answer, ordered before everything sent later."""
         self._send(Request(NO_ANSWER, message))
 
     def write(self, stream: StreamName, text: str) -> None:
-        """Send text the program wrote, in order with its calls; blocks while the engine takes no more."""
+        """Send program output, in order with its calls; blocks while the engine does not read."""
         piece = OUTPUT_LIMIT_BYTES // 4  # a character has at most four bytes
         for start in range(0, len(text), piece):
             self._send(Output(stream, text[start : start + piece]))
 
     def end(self, ended: Ended) -> None:
-        """Say how the program ended."""
+        """Report how the program ended."""
         self._send(ended)
 
     def disown(self) -> None:
-        """Let go of the link, in a process that was forked from this one."""
+        """Close the link in a process forked from this one."""
         self._socket.close()
 
     def _ask(self, message: Call[Any], waiter: _Waiter) -> int:
@@ -203,7 +203,7 @@ class WorkerHost:
         return number
 
     def _send(self, frame: Frames, *, waits: bool = True) -> None:
-        """Without waiting, a thread that sends already sends this as well."""
+        """Queue and send a frame; without `waits`, a thread that is already sending sends it."""
         self._unsent.append(pack(frame))
         if self._writing.acquire(blocking=waits):
             try:
@@ -212,7 +212,7 @@ class WorkerHost:
                 self._writing.release()
 
     def _send_all(self) -> None:
-        """What a finalizer adds that strikes while a frame is half sent goes after that."""
+        """Frames that a finalizer adds while one is half sent follow after it."""
         while self._unsent and self._sender is None:
             self._sender = threading.get_ident()
             try:
@@ -231,7 +231,7 @@ class WorkerHost:
                 os._exit(LOST_ENGINE_STATUS)
 
     def _wait_for(self, events: int) -> int:
-        """Block until the socket is ready; for what."""
+        """Block until the socket is ready; returns for which events."""
         poll = select.poll()
         poll.register(self._socket, events)
         ((_, ready),) = poll.poll()
@@ -239,7 +239,7 @@ class WorkerHost:
 
     def _await_bytes(self) -> None:
         self._wait_for(select.POLLIN)
-        with contextlib.suppress(BlockingIOError):  # a finalizer that struck in between has read them
+        with contextlib.suppress(BlockingIOError):  # a finalizer has read them in between
             self._receive()
 
     def _receive(self) -> None:
@@ -248,7 +248,7 @@ class WorkerHost:
 
     def _readable(self) -> None:
         if not self._reading.try_enter():
-            return  # a thread that waits for its reply reads already
+            return  # a waiting thread reads already
         try:
             self._receive()
             self._dispatch_all()
@@ -270,7 +270,7 @@ class WorkerHost:
                 if (waiter := self._waiting.pop(number, None)) is not None:
                     waiter.complete(None, error.exception())
             case Ping():
-                self._send(Pong(), waits=False)  # who sends may wait for who reads
+                self._send(Pong(), waits=False)  # a sender may be waiting for a reader
             case Stop(reason=reason):
                 self._on_stop(reason)
             case LaunchSpec():

@@ -11,8 +11,8 @@ from pie_mlx.wire_text import clean_text
 class LinkStream(io.TextIOBase):
     """A standard stream that sends text over the link, in order with the program's calls.
 
-    Its `buffer` and its file descriptor go through a pipe instead, which the engine reads as well, but in no order with
-    the rest. So does everything printed by processes forked from this one.
+    Its `buffer`, its file descriptor and the output of forked processes go through a pipe instead, which the engine
+    also reads, but unordered with the rest.
     """
 
     def __init__(self, name: StreamName, write: Write) -> None:
@@ -20,7 +20,7 @@ class LinkStream(io.TextIOBase):
         self._fd = 1 if name == "stdout" else 2
         self._send = write
         self._owner = os.getpid()
-        self.buffer = open(self._fd, "wb", buffering=0, closefd=False)  # noqa: SIM115 - it lives as long as the process
+        self.buffer = open(self._fd, "wb", buffering=0, closefd=False)  # noqa: SIM115 - lives as long as the process
 
     @property
     def encoding(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -48,6 +48,6 @@ class LinkStream(io.TextIOBase):
 
 
 def use_streams(write: Write) -> None:
-    """Make `write` the end of everything the program prints."""
+    """Send everything the program prints to `write`."""
     sys.stdout = LinkStream("stdout", write)
     sys.stderr = LinkStream("stderr", write)

@@ -1,9 +1,9 @@
-"""The fork server: an interpreter that has imported what programs need, and forks workers from itself.
+"""The fork server: an interpreter that has imported what programs need, and forks workers.
 
     python -I -c '...' ROOT DIRECTORY CONTROL_FD LIFELINE_FD       (see fork_server.py)
 
-It has one thread and never imports MLX or the engine. Commands and reports have a fixed size; a fork command brings
-the worker's link and its two output pipes along.
+It has one thread and never imports MLX or the engine. Commands and reports have a fixed size; a fork command
+carries the worker's link and its two output pipes.
 """
 
 import contextlib
@@ -25,22 +25,22 @@ from pie_mlx.runtime.worker.forked.descendants import adopt_orphans, kill_orphan
 COMMAND = struct.Struct("<cI")
 """An operation and the number of a worker."""
 REPORT = struct.Struct("<cIid")
-"""What happened, the number of a worker, its process id (forked) or wait status (exited), and, when it is over, the
-seconds of processor time it used. One that could not be forked has neither."""
+"""An event, the number of a worker, its process id (forked) or wait status (exited), and, once exited, the processor
+seconds it used. A worker that could not be forked has neither."""
 FORK, FORK_ISOLATED, KILL = b"F", b"I", b"K"
 FORKED, NOT_FORKED, EXITED = b"f", b"n", b"x"
 FDS_PER_FORK = 3
 LIKELY_IMPORTS = ("pie_mlx.sdk.sync", "datetime", "decimal", "hashlib", "random", "statistics", "textwrap")
-"""What programs find loaded already."""
+"""Modules preloaded for programs."""
 
 
 class ForkServer:
-    """Forks, kills and reaps for the engine at the other end of `control`, until that is closed."""
+    """Forks, kills and reaps workers for the engine at the other end of `control`, until that closes."""
 
     def __init__(self, control: socket.socket, lifeline: int) -> None:
         self._control = control
         self._lifeline = lifeline
-        """Ends with the engine."""
+        """Closes when the engine ends."""
         self._workers: dict[int, int] = {}
         """Process ids by number."""
         self._wakeup, wake = os.pipe()
@@ -51,7 +51,7 @@ class ForkServer:
         self._wake = wake
 
     def serve(self) -> None:
-        """Work until the engine hangs up."""
+        """Serve until the engine hangs up."""
         while True:
             ready, _, _ = select.select([self._control, self._wakeup], [], [])
             if self._wakeup in ready:
@@ -67,7 +67,7 @@ class ForkServer:
                 os.wait()
 
     def _obey(self) -> bool:
-        """One command; False when the engine has hung up."""
+        """Execute one command; False if the engine has hung up."""
         try:
             data, fds, _, _ = socket.recv_fds(self._control, COMMAND.size, FDS_PER_FORK)
             while data and len(data) < COMMAND.size:
@@ -131,7 +131,7 @@ class ForkServer:
         try:
             self._control.sendall(REPORT.pack(what, number, value, cpu_seconds))
         except OSError:
-            return  # the engine has hung up; `serve` finds out by itself
+            return  # the engine has hung up; `serve` will notice
 
     def _drain_wakeups(self) -> None:
         try:
@@ -142,7 +142,7 @@ class ForkServer:
 
 
 def _kill_tree(pid: int) -> None:
-    """Kill the process group a worker leads, which outlives it as long as anyone is in it, and the worker."""
+    """Kill a worker and its process group, which may outlive it."""
     for kill in (os.killpg, os.kill):
         try:
             kill(pid, signal.SIGKILL)
@@ -151,10 +151,10 @@ def _kill_tree(pid: int) -> None:
 
 
 def main() -> None:
-    """Serve a control socket. The last arguments are the directory of all workers, and the numbers of that socket and
-    of a pipe that ends with the engine.
+    """Serve a control socket. The last arguments are the directory of all workers, and the descriptors of that socket
+    and of a pipe that closes when the engine ends.
 
-    The directory is removed in the end, whether the engine could do so or not.
+    Finally removes the directory, in case the engine could not.
     """
     directory, descriptor, lifeline = sys.argv[-3:]
     for name in LIKELY_IMPORTS:
@@ -163,7 +163,7 @@ def main() -> None:
     control = socket.socket(fileno=int(descriptor))
     os.set_inheritable(int(lifeline), False)
     adopt_orphans()
-    # What is here now is shared with every worker: a collection there must not touch, hence copy, its pages.
+    # Workers share this memory: freeze it, so that their collections do not touch, and so copy, its pages.
     gc.collect()
     gc.freeze()
     ForkServer(control, int(lifeline)).serve()

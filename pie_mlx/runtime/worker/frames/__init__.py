@@ -1,4 +1,4 @@
-"""Frames between the engine and a worker: what they say, and how much one may hold before it is decoded.
+"""Frames between the engine and a worker: their messages, and their limits before decoding.
 
-Both ends import this room, so it knows neither of them.
+Both ends import this room, so it imports neither.
 """

@@ -1,4 +1,4 @@
-"""What travels between the engine and a worker: length-prefixed msgpack, strictly typed."""
+"""Messages between the engine and a worker: length-prefixed msgpack, strictly typed."""
 
 import builtins
 import functools
@@ -33,7 +33,7 @@ else:
     AnyCall = functools.reduce(operator.or_, _CALLS)
 
 FRAME_LIMIT_BYTES = 65 << 20
-"""The longest frame: a file of 64 MiB and what is around it."""
+"""The longest frame: a file of 64 MiB with its envelope."""
 OUTPUT_LIMIT_BYTES = 256 << 10
 """The longest piece of output in one frame."""
 
@@ -41,10 +41,10 @@ MESSAGE_LIMIT = 1 << 18
 """The longest text of an error, in characters."""
 
 LONG_RESULTS = 8_192
-"""Numbers in an answer beyond which it is made into a frame on another thread."""
+"""Answers with more numbers are encoded on another thread."""
 
 NO_ANSWER = 0
-"""Instead of a call's number: it is not answered."""
+"""The number of calls that are not answered."""
 
 LENGTH = struct.Struct("<I")
 
@@ -54,11 +54,11 @@ UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 class Frames(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Arrays on the wire: a decode step should not pay for field names."""
+    """Encoded as arrays, to save field names in every decode step."""
 
 
 class WireError(Frames, frozen=True):
-    """An error; `kind` is the name of its class, `code` is "" for what is no PieError."""
+    """An error; `kind` is its class's name, `code` is "" unless it is a PieError."""
 
     code: str
     kind: str
@@ -69,14 +69,14 @@ class WireError(Frames, frozen=True):
     @classmethod
     def of(cls, error: BaseException) -> "WireError":
         message = clean_text(str(error))
-        if len(message) > MESSAGE_LIMIT:  # it may tell of a name as long as a frame
+        if len(message) > MESSAGE_LIMIT:  # it may quote a name as long as a frame
             message = f"{message[:MESSAGE_LIMIT]} [...]"
         if not isinstance(error, PieError):
             return cls("", type(error).__name__, message)
         return cls(error.code, type(error).__name__, message, clean_text(error.hint), dict(error.details))
 
     def exception(self) -> Exception:
-        """The error itself, or for a class only the program knows a ProcessError that says the same."""
+        """The error; a ProcessError with the same message if only the program knows its class."""
         if self.code:
             details: dict[str, Detail] = dict(self.details)
             return from_code(self.code, self.message, self.hint, details)
@@ -89,7 +89,7 @@ def _builtin_error(name: str, message: str) -> Exception | None:
         return None
     try:
         error = kind(message)
-    except TypeError:  # one that takes more than a message
+    except TypeError:  # a class that needs more than a message
         return None
     return error if str(error) == message else None
 
@@ -98,23 +98,23 @@ def _builtin_error(name: str, message: str) -> Exception | None:
 
 
 class Source(Frames, frozen=True):
-    """Where a program's modules lie: `directory` is None for a lone file. `dependencies` are by name."""
+    """The location of a program's modules: `directory` is None for a single file. `dependencies` are by name."""
 
     main_file: str
     directory: str | None = None
     dependencies: "dict[str, Source]" = {}
 
     def paths(self) -> list[str]:
-        """Every directory and lone file of it."""
+        """All its directories and single files."""
         return [self.directory or self.main_file, *(p for one in self.dependencies.values() for p in one.paths())]
 
 
 class LaunchSpec(Frames, frozen=True, tag="launch_spec"):
-    """The first frame a worker gets: what to run, and under which bounds.
+    """The first frame a worker gets: what to run, and with which limits.
 
-    `call` is how main takes its `input`, which is JSON text. `environment` replaces the worker's own.
-    `workspace` is its working directory, which the program calls /scratch if it is `lasting`. Limits of None are none.
-    `route` is how it reaches its proxy, which with `port` is at `proxy_port` and asks for a password.
+    `call` is how main takes its `input`, which is JSON text. `environment` replaces the worker's. `workspace` is the
+    working directory, which is also /scratch if it is `lasting`. A limit of None means none. `route` is how it reaches
+    its proxy; with `port` that is at `proxy_port` and requires a password.
     """
 
     identity: str
@@ -143,7 +143,7 @@ class Answer(Frames, frozen=True, tag="answer"):
 
 
 class ErrorAnswer(Frames, frozen=True, tag="error_answer"):
-    """The error a call was answered with."""
+    """The error reply to a call."""
 
     number: int
     error: WireError
@@ -156,32 +156,32 @@ class Stop(Frames, frozen=True, tag="stop"):
 
 
 class Ping(Frames, frozen=True, tag="ping"):
-    """Are you still there?"""
+    """Asks for a sign of life."""
 
 
 # From a worker.
 
 
 class Listening(Frames, frozen=True, tag="listening"):
-    """Always the first frame, and only by the route `namespace`: the socket that comes along is for the proxy."""
+    """The first frame with route `namespace`: carries the listening socket for the proxy."""
 
 
 class Request(Frames, frozen=True, tag="request"):
-    """A call; `number` tells its answer from others, or that `NO_ANSWER`."""
+    """A call; `number` identifies its answer, or is `NO_ANSWER`."""
 
     number: int
     message: AnyCall
 
 
 class InvalidRequest(NamedTuple):
-    """A request that can be answered, but not carried out: too large, or with a value the call does not take."""
+    """A request that is only answered with an error: too large, or with an invalid value."""
 
     number: int
     error: PieError
 
 
 class CancelCall(Frames, frozen=True, tag="cancel_call"):
-    """Nobody waits for the answer to this call any more."""
+    """Cancels a call."""
 
     number: int
 
@@ -194,7 +194,7 @@ class Output(Frames, frozen=True, tag="output"):
 
 
 class Ended(Frames, frozen=True, tag="ended"):
-    """How the program ended: `value` in `format`, or an error. Nothing of it follows."""
+    """How the program ended: `value` in `format`, or an error. The program's last frame."""
 
     value: str = ""
     format: Literal["text", "json", "none"] = "none"
@@ -212,8 +212,10 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 def pack(frame: Frames) -> bytes:
-    """A frame with its length. Raises ProtocolError for one that is too long, InvalidTypeError and InvalidArgumentError
-    for values no frame can hold."""
+    """A frame with its length.
+
+    Raises ProtocolError if it is too long, InvalidTypeError and InvalidArgumentError for values it cannot hold.
+    """
     try:
         payload = _encoder.encode(frame)
     except TypeError as error:
@@ -228,26 +230,26 @@ def _name(frame: Frames) -> str:
 
 
 def pack_answer(number: int, reply: object) -> bytes:
-    """An `Answer`, its reply encoded in the same go."""
+    """An `Answer`, encoded together with its reply."""
     return _with_length(_encoder.encode(("answer", number, reply)))
 
 
 def is_long_reply(reply: object) -> bool:
-    """Whether a frame takes longer to make of it than a turn of the engine's loop."""
+    """Whether encoding it would block the engine's loop for too long."""
     if type(reply) is not calls.ForwardReply:
         return False
     return len(reply.results) + sum(_width(result) for result in reply.results) > LONG_RESULTS
 
 
 def _width(result: calls.AnyResult) -> int:
-    """How many numbers it holds."""
+    """Numbers in a result."""
     match result:
         case calls.SampledTokens(logprobs=values):
             return 1 + len(values)
         case calls.EntropyValue():
             return 1
         case calls.RawLogits(data=data):
-            return len(data) >> 8  # copied as they are
+            return len(data) >> 8  # copied unchanged
         case calls.Probabilities(token_ids=values) | calls.LogprobValues(values=values):
             return len(values)
         case calls.HiddenStateValues(values=values):
@@ -255,7 +257,7 @@ def _width(result: calls.AnyResult) -> int:
 
 
 def pack_long_answer(number: int, reply: calls.ForwardReply) -> bytes:
-    """As `pack_answer`, result by result: each is one step of the interpreter."""
+    """Like `pack_answer`, encoding each result separately, so that other threads run between them."""
     results = [msgspec.Raw(_encoder.encode(result)) for result in reply.results]
     return pack_answer(number, msgspec.structs.replace(reply, results=results))
 
@@ -263,7 +265,7 @@ def pack_long_answer(number: int, reply: calls.ForwardReply) -> bytes:
 def _with_length(payload: bytes) -> bytes:
     if len(payload) > FRAME_LIMIT_BYTES:
         raise ProtocolError(
-            f"{len(payload)} bytes do not fit one frame of {FRAME_LIMIT_BYTES}", hint="send it in smaller pieces"
+            f"{len(payload)} bytes exceed a frame of {FRAME_LIMIT_BYTES}", hint="send it in smaller pieces"
         )
     return LENGTH.pack(len(payload)) + payload
 
@@ -278,7 +280,7 @@ class _LooseRequest(Frames, frozen=True, tag="request"):
 
 
 def rescued(payload: bytes | memoryview, reason: Exception) -> InvalidRequest | None:
-    """What the decoder refused, as a request that can be answered; None where it is none, or of an unknown call."""
+    """A refused frame as a request that can be answered; None if it is not one, or of an unknown call."""
     try:
         request = _loose_requests.decode(payload)
     except UNREADABLE:
@@ -290,7 +292,7 @@ def rescued(payload: bytes | memoryview, reason: Exception) -> InvalidRequest | 
 
 
 def reply_decoder(call: type[Call[Any]]) -> "msgspec.msgpack.Decoder[Any]":
-    """Decodes the replies to one kind of call."""
+    """The decoder for replies to one kind of call."""
     return _reply_decoders[call]
 
 

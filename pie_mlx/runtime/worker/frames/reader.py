@@ -1,4 +1,4 @@
-"""Frames of one direction, decoded."""
+"""Cuts received bytes into frames and decodes them."""
 
 import re
 import socket
@@ -20,24 +20,24 @@ from pie_mlx.runtime.worker.frames.messages import (
 from pie_mlx.runtime.worker.frames.size_budgets import BUDGETS, USUAL, Budget
 
 READ_BYTES = 64 << 10
-"""How much is asked of a socket at once."""
+"""Bytes read from a socket at once."""
 
 Payload = bytes | memoryview
 
 
 class FrameCutter:
-    """Leaves a consistent state behind before it answers, so that it may be entered again from a finalizer."""
+    """Cuts bytes into frames. Consistent whenever a method returns, so a finalizer may reenter it."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._start = 0
-        """Of the next frame; beyond the buffer while the rest of a skipped one is on its way."""
+        """Start of the next frame; beyond the buffer until the rest of a skipped frame has arrived."""
         self._received = bytearray(READ_BYTES)
 
     def receive(self, link: socket.socket) -> int:
-        """Take in what has come; how many bytes, 0 at the end. Raises OSError.
+        """Read what has arrived; returns the number of bytes, 0 at the end. Raises OSError.
 
-        Into the same memory each time: new memory of this size costs more than all else a decode step does here.
+        Reuses its memory: allocating this size costs more than everything else in a decode step here.
         """
         count = link.recv_into(self._received, READ_BYTES)
         self.feed(self._received if count == READ_BYTES else self._received[:count])
@@ -51,7 +51,7 @@ class FrameCutter:
         self._buffer += data
 
     def length(self) -> int | None:
-        """Of the next frame, None until that has come. Raises ProtocolError for what is too long."""
+        """Length of the next frame, None until it has arrived. Raises ProtocolError if it is too long."""
         if len(self._buffer) < self._start + LENGTH.size:
             return None
         (length,) = LENGTH.unpack_from(self._buffer, self._start)
@@ -60,12 +60,12 @@ class FrameCutter:
         return length
 
     def beginning(self, size_bytes: int) -> bytes:
-        """So much of the next frame, or what has come of that."""
+        """The first bytes of the next frame, as far as they have arrived."""
         begin = self._start + LENGTH.size
         return bytes(self._buffer[begin : begin + size_bytes])
 
     def cut(self, length: int) -> Payload | None:
-        """The next frame, of that length, once all of it is there."""
+        """Remove and return the next frame, of that length, once it is complete."""
         begin = self._start + LENGTH.size
         end = begin + length
         if len(self._buffer) < end:
@@ -73,25 +73,25 @@ class FrameCutter:
         if length < READ_BYTES:
             self._start = end
             return bytes(self._buffer[begin:end])
-        # Not copied: that would be another block of memory as long as a file.
+        # Not copied: that would need another block as long as a file.
         whole, self._buffer, self._start = self._buffer, self._buffer[end:], 0
         return memoryview(whole)[begin:end]
 
     def skip(self, length: int) -> None:
-        """Leave out the next frame, of that length, whether it has come or not."""
+        """Skip the next frame, of that length, even if it is incomplete."""
         self._start += LENGTH.size + length
 
 
 SHORT_BYTES = 2 << 10
-"""A decode step is shorter: its values are not counted."""
+"""Frames of decode steps are shorter: their values are not counted."""
 SWIFT_BYTES = 16 << 10
 SWIFT_COUNTS = Counts(values=1_024, containers=256)
-"""What is decoded at once; longer frames and more values are decoded on another thread."""
+"""Limits for decoding on the loop; larger frames are decoded on another thread."""
 
 _BYTE_WEIGHT, _VALUE_WEIGHT, _CONTAINER_WEIGHT = 64, 40, 200
-"""Bytes of memory that are reckoned for a byte of a frame that was not counted, and for what was."""
+"""Estimated bytes of memory per byte of an uncounted frame, per value and per container."""
 _FIRST_VALUES = 64
-"""Where a block of bytes begins: calls have fewer fields."""
+"""A block of bytes starts within so many values: calls have fewer fields."""
 
 _HEAD = re.compile(
     rb"[\x91-\x9F](?:\xA7request(?P<number>[\x00-\x7F]|\xCC.|\xCD..|\xCE.{4}|\xCF.{8})"
@@ -101,7 +101,7 @@ _HEAD = re.compile(
 
 
 class _Head(NamedTuple):
-    """What a frame is about, and the `number` of a call, None where it is none."""
+    """The kind of a frame, and the `number` if it is a call."""
 
     kind: str
     number: int | None = None
@@ -111,30 +111,30 @@ class _Head(NamedTuple):
         return BUDGETS.get(self.kind, USUAL)
 
     def refused(self, error: InvalidArgumentError) -> InvalidRequest:
-        """Raises ProtocolError where there is no call to answer."""
+        """Raises ProtocolError unless there is a call to answer."""
         if self.number is None:
             raise ProtocolError(error.message) from None
         return InvalidRequest(self.number, error)
 
 
 class LongFrame:
-    """A frame of a worker that is all there: decoding it takes a while."""
+    """A complete frame of a worker that takes long to decode."""
 
     def __init__(self, payload: Payload, head: _Head) -> None:
         self._payload, self._head = payload, head
         self.held_bytes = 0
-        """The memory it takes, once it is decoded."""
+        """Its memory, once it is decoded."""
 
     @property
     def is_swift(self) -> bool:
-        """Whether decoding it takes no longer than other work of the engine's loop."""
+        """Whether it can be decoded on the engine's loop."""
         length = len(self._payload)
         return length <= SWIFT_BYTES or (
             length <= USUAL.size_bytes and count(self._payload, SWIFT_COUNTS).within(SWIFT_COUNTS)
         )
 
     def decode(self) -> FromWorker:
-        """On any thread. Raises ProtocolError for what is no frame."""
+        """Decode, on any thread. Raises ProtocolError if it is malformed."""
         budget = self._head.budget
         found = count(self._payload, budget.most)
         self.held_bytes = _held_bytes(len(self._payload), found)
@@ -146,22 +146,22 @@ class LongFrame:
 
 
 class WorkerFrames(FrameCutter):
-    """What a worker sends."""
+    """Decodes what a worker sends."""
 
     def __init__(self) -> None:
         super().__init__()
         self._head: _Head | None = None
-        """Of the next frame, once its size is known to be within bounds."""
+        """Head of the next frame, once its size is known to be allowed."""
         self.held_bytes = 0
-        """The memory that the frame takes that was taken last."""
+        """Memory of the frame returned last."""
 
     @property
     def awaited_bytes(self) -> int:
-        """The length of a long frame that is on its way, 0 for none."""
+        """Length of a long frame that is arriving, 0 for none."""
         return (self.length() or 0) if self._head is not None else 0
 
     def next_frame(self) -> FromWorker | LongFrame | None:
-        """The next frame, None until the rest of it is there. Raises ProtocolError for what is no frame."""
+        """The next frame, None until it is complete. Raises ProtocolError if it is malformed."""
         length = self.length()
         if length is None:
             return None
@@ -199,10 +199,10 @@ class WorkerFrames(FrameCutter):
 
 
 class EngineFrames(FrameCutter):
-    """What the engine sends."""
+    """Decodes what the engine sends."""
 
     def next_frame(self) -> FromEngine | None:
-        """The next frame, None until the rest of it is there. Raises ProtocolError for what is no frame."""
+        """The next frame, None until it is complete. Raises ProtocolError if it is malformed."""
         length = self.length()
         payload = None if length is None else self.cut(length)
         if payload is None:

@@ -1,4 +1,4 @@
-"""Room for long frames that are on their way: all workers of an engine share it."""
+"""Limits the memory of long frames being received, over all workers of an engine."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 ROOM_BYTES = 256 << 20
 STALL_SECONDS = 20.0
-"""How long a frame may take while another one waits for its room."""
+"""How long a frame may take while another waits for its room."""
 
 
 class _Entry(NamedTuple):
@@ -24,7 +24,7 @@ class _Wait(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class ReceiveBudget:
-    """Senders are numbers, each with one frame at a time. Belongs to `loop`."""
+    """Senders are numbers, each with one frame at a time; waiting ones are served in order. Belongs to `loop`."""
 
     loop: asyncio.AbstractEventLoop
     limit_bytes: int = ROOM_BYTES
@@ -34,8 +34,10 @@ class ReceiveBudget:
     _timer: asyncio.TimerHandle | None = None
 
     def reserve(self, sender: int, size_bytes: int, *, go_on: Callable[[], None], give_up: Callable[[], None]) -> bool:
-        """Whether there is room now; `go_on` is called when there is. `give_up` ends a frame that keeps others waiting
-        for too long."""
+        """Whether there is room now; otherwise `go_on` is called once there is.
+
+        `give_up` is called if the frame makes others wait for too long.
+        """
         if self._waiting or not self._fits(size_bytes):
             self._waiting[sender] = _Wait(size_bytes, give_up, go_on)
             self._watch()
@@ -44,7 +46,7 @@ class ReceiveBudget:
         return True
 
     def release(self, sender: int) -> None:
-        """The frame is whole, or none any more. Ignored where there was none."""
+        """Release a frame's room, or stop waiting for it. Ignored without either."""
         self._waiting.pop(sender, None)
         if (entry := self._reserved.pop(sender, None)) is not None:
             self._used_bytes -= entry.size_bytes

@@ -1,7 +1,7 @@
-"""How much one frame of a worker may hold, by what it says.
+"""Limits on the contents of one frame of a worker, by kind of call.
 
-Decoding one is a single step of the interpreter, during which nothing else of the engine runs: some 25 ms at most. What
-a frame may hold is also what an answer may have to walk through.
+Decoding holds the interpreter, so nothing else of the engine runs: the limits bound it to about 25 ms. They also bound
+the work of the call's handler.
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from pie_mlx.msgpack_count import Counts
 
 
 class Budget(NamedTuple):
-    """`size_bytes` is without one block of bytes: files and weights travel in such, and are not walked through."""
+    """`size_bytes` excludes one block of bytes, which holds a file or weights and is not decoded further."""
 
     size_bytes: int
     most: Counts = Counts(values=4_096, containers=256)
@@ -33,7 +33,7 @@ class Budget(NamedTuple):
 
 
 USUAL = Budget(5 << 18)
-"""A text of a million bytes, and what is around it."""
+"""A text of a million bytes with its envelope."""
 
 _TOKENS = Counts(values=1 << 19, containers=256)
 _CHATS = Counts(values=1 << 18, containers=1 << 15)
@@ -51,4 +51,4 @@ BUDGETS = {
     "update_evolution": Budget(4 << 20, Counts(values=1 << 18, containers=256)),
     "ended": Budget(6 << 20),
 }
-"""Of calls, and of the end of a program; USUAL for others."""
+"""Budgets by call, and for the end of a program; USUAL for others."""

@@ -1,4 +1,4 @@
-"""Deleted files that a process still holds: they take space, and no directory shows them."""
+"""Measures deleted files that a process still holds: they take space in no directory."""
 
 import contextlib
 import ctypes
@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pie_mlx.runtime.file_tree import BLOCK_BYTES, Usage
 
 _VNODE_INFO = struct.Struct("=IHHQ72xqq48x")
-"""macOS's vnode_info as far as it is used: device, mode, links, inode, size, blocks."""
+"""The used part of macOS's vnode_info: device, mode, links, inode, size, blocks."""
 
 
 def deleted_vnode(info: bytes, device: int) -> dict[int, int]:
-    """Inode and bytes on disk of what a vnode_info describes; nothing unless it is a deleted file of that device."""
+    """Inode and bytes on disk from a vnode_info; empty unless it is a deleted file of that device."""
     found_device, mode, links, inode, _, blocks = _VNODE_INFO.unpack(info)
     if (found_device, links) != (device, 0) or not stat.S_ISREG(mode):
         return {}
@@ -23,7 +23,7 @@ def deleted_vnode(info: bytes, device: int) -> dict[int, int]:
 
 
 def _device(directory: str) -> int:
-    """Asked of the directory above: a program may remove its own."""
+    """Device of a directory, from its parent: a program may remove its own."""
     return os.stat(os.path.dirname(directory)).st_dev
 
 
@@ -33,10 +33,10 @@ if sys.platform == "darwin":
     _FD = struct.Struct("=iI")
     _FDS_LIMIT = 10_240
     _FD_BYTES, _REGION_BYTES, _PATH_BYTES = 24, 96, 1024
-    """What precedes and follows the vnode in the answers about a descriptor and about a mapped region."""
+    """Bytes around the vnode in the data about a descriptor and a mapped region."""
 
     def deleted_files(pid: int, directory: str) -> Usage:
-        """Those on the file system of a directory; nothing for a process that is gone."""
+        """Usage on the file system of a directory; zero for an ended process."""
         found: dict[int, int] = {}
         device = _device(directory)
         for info in (*_open_vnodes(pid), *_mapped_vnodes(pid)):
@@ -61,10 +61,10 @@ if sys.platform == "darwin":
 else:
 
     def deleted_files(pid: int, directory: str) -> Usage:
-        """Those on the file system of a directory; nothing for a process that is gone.
+        """Usage on the file system of a directory; zero for an ended process.
 
-        Hidden is what cannot be measured: a file that is only mapped, one on its way through a socket, and all files of
-        a process that has closed itself to its owner.
+        Hidden: files that are only mapped, files in flight through a socket, and all files of a process that denies its
+        owner access.
         """
         found: dict[int, int] = {}
         device, hidden = _device(directory), False
@@ -81,7 +81,7 @@ else:
         return Usage(sum(found.values()), len(found), hidden)
 
     def _carries_files(pid: int, socket: str) -> bool:
-        """Whether descriptors wait in a socket to be received. Raises OSError."""
+        """Whether a socket holds descriptors not yet received. Raises OSError."""
         with open(f"/proc/{pid}/fdinfo/{socket}", "rb") as file:
             return any(line.startswith(b"scm_fds:") and line.split()[1] != b"0" for line in file)
 

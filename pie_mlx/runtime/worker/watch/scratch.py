@@ -1,4 +1,4 @@
-"""Which programs keep more files than they may."""
+"""Finds programs whose files exceed their quota."""
 
 import contextlib
 import os
@@ -14,15 +14,15 @@ from pie_mlx.runtime.worker.watch.deleted_files import deleted_files
 from pie_mlx.runtime.worker.workspaces import scratch_quota
 
 LOOK_SECONDS = 2.0
-"""Between two looks at the files of all programs, unless the disk fills."""
+"""Time between checks, unless the disk fills quickly."""
 TOLERANCE = 1.25
-"""Files that are open already may grow past the limit; by more than this they end the program."""
+"""Open files may grow past the limit; a program ends beyond this multiple of it."""
 _FALL, _LEAST_FALL_BYTES = 0.25, 64 << 20
-"""Part of the limit, and bytes, by which free space falls before the next look is taken at once."""
+"""A drop in free space, as part of the limit and in bytes, that triggers a check at once."""
 
 
 class ScratchWatch:
-    """Looks at the directories of running programs. Blocks: one thread at a time calls `look`, never the loop's."""
+    """Checks the directories of running programs. Blocks: call `look` on one thread at a time, not on the loop's."""
 
     def __init__(self, limit_bytes: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._limit_bytes = limit_bytes
@@ -32,7 +32,7 @@ class ScratchWatch:
         self._free_bytes = 0
 
     def look(self, executors: Sequence[WorkerExecutor]) -> dict[WorkerExecutor, ProcessError]:
-        """The programs that exceed their limit, and how. Nothing while it is too early to look again."""
+        """The programs over their limit, with their errors. Empty while no check is due."""
         sharing: defaultdict[str, list[WorkerExecutor]] = defaultdict(list)
         for executor in executors:
             if executor.spec is not None:
@@ -58,7 +58,7 @@ class ScratchWatch:
 
     def _verdict(self, workspace: str, users: Sequence[WorkerExecutor]) -> ProcessError | None:
         usage = Usage()
-        with contextlib.suppress(OSError):  # of this process, which has no descriptors left: look again next time
+        with contextlib.suppress(OSError):  # this process has no descriptors left: try again next time
             usage = measure(workspace, self._quota)
             for user in users:
                 for pid in family(user.process_id) if user.process_id is not None else ():
@@ -70,8 +70,8 @@ def _exceeded(usage: Usage, quota: Quota, limit_bytes: int) -> ProcessError:
     if usage.hidden:
         return ProcessError(
             "Scratch limit: there are files that cannot be measured",
-            hint="make no directories that their owner cannot read, and close deleted files; "
-            "'pie remove --scratch' removes what is there",
+            hint="keep directories readable by their owner, and close deleted files; "
+            "'pie remove --scratch' removes existing files",
         )
     if usage.size_bytes > quota.size_bytes:
         return ProcessError(

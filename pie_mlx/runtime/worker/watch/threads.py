@@ -1,7 +1,7 @@
-"""Ends workers that start threads without end.
+"""Ends workers that start too many threads.
 
-No limit of the system does it everywhere (see `limits.py`). Threads are started quickly, and a machine runs out of
-process ids: so this looks more often than `Watchdog`, at one figure.
+No system limit does this everywhere (see `limits.py`). Threads start quickly and can exhaust the process ids of a
+machine, so this checks more often than `Watchdog`.
 """
 
 import asyncio
@@ -15,13 +15,13 @@ from pie_mlx.runtime.worker.executor import WorkerExecutor
 from pie_mlx.runtime.worker.limits import THREADS_LIMIT
 
 if sys.platform == "darwin":
-    LOOK_SECONDS = 0.25  # the kernel has a limit of its own, of some thousands
+    LOOK_SECONDS = 0.25  # the kernel has a limit of some thousands itself
     _libproc = ctypes.CDLL("/usr/lib/libproc.dylib")
     _TASK_INFO, _TASK_INFO_BYTES = 4, 96
     _COUNT_PLACE = 84  # after six sizes and times, and nine counters
 
     def thread_count(process_id: int) -> int:
-        """Nothing for a process that is gone."""
+        """Threads of a process; 0 if it has ended."""
         info = ctypes.create_string_buffer(_TASK_INFO_BYTES)
         _libproc.proc_pidinfo(process_id, _TASK_INFO, ctypes.c_uint64(0), info, _TASK_INFO_BYTES)
         return int.from_bytes(info.raw[_COUNT_PLACE : _COUNT_PLACE + 4], sys.byteorder)
@@ -30,7 +30,7 @@ else:
     LOOK_SECONDS = 0.05
 
     def thread_count(process_id: int) -> int:
-        """Nothing for a process that is gone."""
+        """Threads of a process; 0 if it has ended."""
         try:
             return os.stat(f"/proc/{process_id}/task").st_nlink - 2
         except OSError:
@@ -38,7 +38,7 @@ else:
 
 
 class ThreadWatch:
-    """Looks at every running worker. Belongs to `loop`."""
+    """Checks every running worker. Belongs to `loop`."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Ends workers that do not react or use too much."""
+"""Ends workers that do not respond or exceed their limits."""
 
 import asyncio
 import contextlib
@@ -14,13 +14,13 @@ from pie_mlx.runtime.worker.watch.scratch import ScratchWatch
 
 SAMPLE_SECONDS = 0.25
 PROCESSES_LIMIT = 64
-"""Processes one worker may consist of, where the sandbox does not forbid it to start any."""
+"""Processes per worker, if the sandbox does not forbid starting any."""
 
 
 class Watchdog:
-    """Looks at every running worker a few times a second. Belongs to `loop`.
+    """Checks every running worker a few times a second. Belongs to `loop`.
 
-    A worker shows that it is alive by calling, or by answering a ping, which its program's loop does.
+    A worker responds by calling, or by answering a ping from its program's loop.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Watchdog:
 
     def _tick(self) -> None:
         now = self._loop.time()
-        # An engine that was itself held up has heard nobody, and that is nobody's fault.
+        # If the engine itself was delayed, the silence is not the worker's fault.
         late = now - self._last_seconds > 2 * self._interval + 0.1
         self._last_seconds = now
         for executor in list(self._running.values()):
@@ -64,7 +64,7 @@ class Watchdog:
         self._timer = self._loop.call_later(self._interval, self._tick)
 
     def _measure_scratch(self, executors: list[WorkerExecutor]) -> None:
-        """On a thread: directories may be large."""
+        """Runs on another thread: directories may be large."""
         for executor, verdict in self._scratch.look(executors).items():
             with contextlib.suppress(RuntimeError):  # the engine has stopped
                 self._loop.call_soon_threadsafe(executor.condemn, verdict)

@@ -39,7 +39,7 @@ def test_an_architecture_goes_by_the_name_of_what_implements_it(directory):
 def test_an_architecture_that_was_never_compared_has_no_tier(directory):
     change(directory, model_type="gpt99")
     found = suitability(directory)
-    assert (found.tier, found.problem) == ("", "the architecture gpt99 is none of mlx-lm's")
+    assert (found.tier, found.problem) == ("", "mlx-lm does not support the architecture gpt99")
 
 
 def test_an_empty_directory_is_no_model(tmp_path):

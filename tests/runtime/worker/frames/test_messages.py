@@ -64,9 +64,9 @@ def test_frames_survive_being_cut_anywhere(data):
     assert frames == SAID
 
 
-@pytest.mark.parametrize("frame", [CancelCall(1 << 64), Stop("\ud800")])
-def test_what_the_wire_does_not_carry_is_refused(frame):
-    with pytest.raises(InvalidArgumentError, match=f"{type(frame).__name__.lower()}: "):
+@pytest.mark.parametrize(("frame", "name"), [(CancelCall(1 << 64), "cancel call"), (Stop("\ud800"), "stop")])
+def test_what_the_wire_does_not_carry_is_refused(frame, name):
+    with pytest.raises(InvalidArgumentError, match=f"{name}: "):
         pack(frame)
 
 
@@ -138,7 +138,7 @@ def test_a_frame_that_is_too_long_is_refused_before_it_arrives():
 
 
 def test_a_frame_that_is_too_long_is_not_sent():
-    with pytest.raises(ProtocolError, match="do not fit"):
+    with pytest.raises(ProtocolError, match="exceed a frame"):
         pack(Output("stdout", "x" * (FRAME_LIMIT_BYTES + 1)))
 
 
