@@ -184,7 +184,7 @@ def test_the_backend_is_the_one_pie_metal_chooses(backend, status):
         (
             RecordFacts("/k", "0.1", ("kv_write",), True, "mlx 0.1"),
             METAL,
-            [("warning", "made with mlx 0.1: not valid")],
+            [("warning", "mlx 0.1: not valid")],
         ),
         (RecordFacts("/k", "", ()), METAL, [("warning", "cannot be read")]),
     ],
