@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median
 
 from pie_mlx import Engine
-from pie_mlx.runtime.worker.settings import Isolation, SandboxWish, WorkerSettings
+from pie_mlx.runtime.worker.settings import Isolation, SandboxMode, WorkerSettings
 
 SMOKE = ("--launches", "1", "--at-once", "2", "--messages", "20", "--programs", "2", "--steps", "2", "--rounds", "1")
 TARGETS = {"warm": 30.0, "step": 0.1, "idle": 25.0}
@@ -130,7 +130,7 @@ class Programs:
         return path
 
 
-def engine(isolation: Isolation, sandbox: SandboxWish, warm_workers: int = 2) -> Engine:
+def engine(isolation: Isolation, sandbox: SandboxMode, warm_workers: int = 2) -> Engine:
     workers = WorkerSettings(sandbox=sandbox, warm_workers=warm_workers)
     return Engine(dummy=True, total_pages=4096, seed=1, max_batch_contexts=256, isolation=isolation, workers=workers)
 
@@ -142,7 +142,7 @@ async def first_call_seconds(running: Engine, program: Path) -> float:
 
 
 async def launches(
-    programs: Programs, isolation: Isolation, sandbox: SandboxWish, count: int, at_once: int
+    programs: Programs, isolation: Isolation, sandbox: SandboxMode, count: int, at_once: int
 ) -> list[str]:
     async with engine(isolation, sandbox) as running:
         cold = await first_call_seconds(running, programs.first_call)
@@ -159,7 +159,7 @@ async def launches(
     ]
 
 
-async def round_trips(programs: Programs, sandbox: SandboxWish, count: int, rounds: int) -> list[str]:
+async def round_trips(programs: Programs, sandbox: SandboxMode, count: int, rounds: int) -> list[str]:
     """Alternately inline and in a worker, so that both see the same machine; medians of medians."""
     found: dict[Isolation, list[list[float]]] = {"inline": [], "process": []}
     async with engine("inline", sandbox) as inline, engine("process", sandbox) as process:
@@ -181,7 +181,7 @@ BROADCASTS = 1000
 """No more than a subscription keeps: a listener that is slower loses none."""
 
 
-async def messages(programs: Programs, isolation: Isolation, sandbox: SandboxWish, count: int) -> list[str]:
+async def messages(programs: Programs, isolation: Isolation, sandbox: SandboxMode, count: int) -> list[str]:
     """Messages a second: through a queue from one program to another, to ten subscribers, and to the client."""
     async with engine(isolation, sandbox, warm_workers=4) as running:
         pulled, _ = await asyncio.gather(
@@ -217,7 +217,7 @@ async def broadcast_rates(running: Engine, programs: Programs) -> list[float]:
     return await asyncio.gather(*listeners)
 
 
-async def crowd(programs: Programs, isolation: Isolation, sandbox: SandboxWish, size: int, steps: int) -> list[str]:
+async def crowd(programs: Programs, isolation: Isolation, sandbox: SandboxMode, size: int, steps: int) -> list[str]:
     async with engine(isolation, sandbox) as running:
         await running.run(programs.decode, {"steps": 1})
         started = time.perf_counter()
@@ -229,7 +229,7 @@ async def crowd(programs: Programs, isolation: Isolation, sandbox: SandboxWish, 
     return [row(f"{size} programs x {steps} steps", isolation, sandbox, text)]
 
 
-async def idle_memory(programs: Programs, sandbox: SandboxWish) -> list[str]:
+async def idle_memory(programs: Programs, sandbox: SandboxMode) -> list[str]:
     """Bytes nobody else shares, of workers that wait for their order. Linux only."""
     if sys.platform != "linux":
         return []

@@ -37,7 +37,7 @@ from pie_mlx.engine.services import Services
 from pie_mlx.errors import PieError
 from pie_mlx.events import Event
 from pie_mlx.runtime.children import ResolveName
-from pie_mlx.runtime.outcome import Failed, Outcome
+from pie_mlx.runtime.execution.outcome import Failed, Outcome
 from pie_mlx.runtime.registry import RegistryLimits, User
 from pie_mlx.runtime.worker.settings import WorkerSettings
 from pie_mlx.server import Server, ServerSettings

@@ -8,7 +8,7 @@ Importing this package loads nothing heavy; an engine brings in MLX when it star
 
 from typing import TYPE_CHECKING
 
-from pie_mlx.knobs import prepare_for_mlx
+from pie_mlx.mlx_env import prepare_for_mlx
 
 __version__ = "0.1.0"
 
@@ -16,15 +16,15 @@ prepare_for_mlx()
 
 if TYPE_CHECKING:
     from pie_mlx.errors import PieError
-    from pie_mlx.runtime.embedding import Engine, Process, run
+    from pie_mlx.runtime.engine import Engine, Process, run
 
 __all__ = ["Engine", "PieError", "Process", "__version__", "run"]
 
 _HOMES = {
-    "Engine": "pie_mlx.runtime.embedding",
-    "Process": "pie_mlx.runtime.embedding",
+    "Engine": "pie_mlx.runtime.engine",
+    "Process": "pie_mlx.runtime.engine",
     "PieError": "pie_mlx.errors",
-    "run": "pie_mlx.runtime.embedding",
+    "run": "pie_mlx.runtime.engine",
 }
 
 

@@ -54,7 +54,7 @@ def test_help_loads_no_verb():
             "cli.terminal.signals",
             "errors",
             "files",
-            "knobs",
+            "mlx_env",
             "system",
         )
     }
@@ -69,5 +69,5 @@ def test_run_loads_no_server(tmp_path, monkeypatch):
     monkeypatch.setenv("PIE_HOME", str(tmp_path))
     (tmp_path / "main.py").write_text("async def main(input): ...")
     loaded = loaded_by(f"from pie_mlx.cli.main import execute; execute(['run', '--dummy', '{tmp_path}'])")
-    assert "pie_mlx.runtime.embedding" in loaded
+    assert "pie_mlx.runtime.engine" in loaded
     assert {name for name in loaded if name.startswith("pie_mlx.server") or name in ("starlette", "uvicorn")} == set()

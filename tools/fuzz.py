@@ -25,7 +25,7 @@ SEARCH = """
 import os
 import sys
 import atheris
-with atheris.instrument_imports(include=["pie_mlx.server.frames", "pie_mlx.server.nesting", "pie_mlx.runtime"]):
+with atheris.instrument_imports(include=["pie_mlx.server.frames", "pie_mlx.runtime"]):
     from tests.fuzz.targets import TARGETS
 folder, *options = sys.argv[1:]
 for name, target in TARGETS.items():

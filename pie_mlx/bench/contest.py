@@ -15,7 +15,7 @@ from pie_mlx.bench.peer import MlxLm
 from pie_mlx.bench.prompts import prompt, ragged
 from pie_mlx.engine.services import Services
 from pie_mlx.events import Event, TickCompleted
-from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.engine import Engine
 
 Answer = TypeVar("Answer")
 

@@ -21,7 +21,7 @@ from pie_mlx.engine.text.grammar.service import GrammarService
 from pie_mlx.engine.text.grammar.views import tokenizer_json
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.errors import GrammarError, InvalidArgumentError
-from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.engine import Engine
 
 
 def _object(required: Sequence[str] = (), **properties: object) -> dict[str, object]:

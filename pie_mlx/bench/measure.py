@@ -16,7 +16,7 @@ from pie_mlx.bench.random_llama import DESCRIPTION, write_random_llama
 from pie_mlx.bench.report import Report
 from pie_mlx.engine.model.sources import find_model
 from pie_mlx.engine.settings import EngineSettings
-from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.engine import Engine
 
 CASES = ("decode", "batch-8", "batch-32", "continuations", "equal-prompt", "best-of-n", "agent", "grammar")
 PROFILED_STREAMS = (1, 8, 32)

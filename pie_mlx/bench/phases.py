@@ -18,7 +18,7 @@ from pie_mlx.engine.model.step import StepInput
 from pie_mlx.engine.tick_loop import TickLoop
 from pie_mlx.metal import UnsettledError
 from pie_mlx.metal.arrays import evaluate
-from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.engine import Engine
 
 PLAN, BATCH, GRAPH = "plan", "batch build", "graph"
 EVALUATION, SAMPLING, COMMIT = "evaluation", "sampling", "commit"

@@ -38,7 +38,7 @@ def command(
     pie chat --model mlx-community/Qwen3-0.6B-4bit --template enable_thinking=false
     """
     from pie_mlx.cli.run.dispatch import run_request
-    from pie_mlx.runtime.daemon.program import BUILTIN
+    from pie_mlx.runtime.daemon.builtin_programs import BUILTIN
 
     asked = _question(" ".join(question))
     takes_turns = not asked and sys.stdout.isatty() and not (common.json or common.quiet)

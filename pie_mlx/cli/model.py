@@ -13,7 +13,7 @@ from pie_mlx.cli.terminal.confirm import confirm
 from pie_mlx.cli.terminal.text import size, table
 
 if TYPE_CHECKING:
-    from pie_mlx.runtime.models import CachedModel
+    from pie_mlx.runtime.doctor.models import CachedModel
 
 
 @click.group
@@ -27,7 +27,7 @@ def command() -> None:
 @click.pass_obj
 def list_models(common: Common) -> None:
     """List the models on this disk, with the reason for each that cannot be loaded."""
-    from pie_mlx.runtime.models import cached_models, embedded_models
+    from pie_mlx.runtime.doctor.models import cached_models, embedded_models
 
     models = [*embedded_models(), *cached_models()]
     if common.json:
@@ -44,7 +44,7 @@ def list_models(common: Common) -> None:
 @click.pass_obj
 def show(common: Common, name: str) -> None:
     """Show the facts about a model on this disk."""
-    from pie_mlx.runtime.models import find_on_disk
+    from pie_mlx.runtime.doctor.models import find_on_disk
 
     model = find_on_disk(name)
     row = _row(model)
@@ -67,7 +67,7 @@ def show(common: Common, name: str) -> None:
 @click.pass_obj
 def download(common: Common, repo: str, everything: bool, offline: bool) -> None:
     """Download a model to the Hugging Face cache, and print its path."""
-    from pie_mlx.runtime.models import download_model, suitability
+    from pie_mlx.runtime.doctor.models import download_model, suitability
 
     bars = sys.stderr.isatty() and not (common.quiet or common.json)
     directory = download_model(repo, everything=everything, offline=offline, bars=bars)
@@ -84,7 +84,7 @@ def download(common: Common, repo: str, everything: bool, offline: bool) -> None
 @click.pass_obj
 def remove(common: Common, repo: str, yes: bool) -> None:
     """Remove a model from the Hugging Face cache."""
-    from pie_mlx.runtime.models import find_cached, remove_cached
+    from pie_mlx.runtime.doctor.models import find_cached, remove_cached
 
     model = find_cached(repo)
     if not model.embedded:

@@ -32,7 +32,7 @@ def command(common: Common, name: str, output: Path | None, template: str, ts: b
     """Write a program to start from: Pie.toml, main.py, and a test that runs offline on pie-tiny."""
     if ts:
         raise click.UsageError("programs are written in Python: leave out --ts")
-    from pie_mlx.runtime.manifest import NAME_LIMIT, is_name
+    from pie_mlx.runtime.program.manifest import NAME_LIMIT, is_name
 
     if not is_name(name):
         raise click.UsageError(f"'{name}' is not a name: use letters, digits, '-' and '_', at most {NAME_LIMIT}")

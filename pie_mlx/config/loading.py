@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import msgspec
 
-from pie_mlx.config.retired import ignored, replaced
+from pie_mlx.config.deprecated_keys import ignored, replaced
 from pie_mlx.config.rules import broken_rules
 from pie_mlx.config.schema import KEYS, TABLE_LISTS, Config, Key, key_of
 from pie_mlx.config.values import Setting, problem, read_text

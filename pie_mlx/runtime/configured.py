@@ -1,4 +1,4 @@
-"""From the configuration to an engine's settings."""
+"""An engine's settings, made from the configuration."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from pie_mlx.config import ModelConfig
 from pie_mlx.config.schema import McpConfig, RuntimeConfig
 from pie_mlx.engine.settings import EngineSettings
-from pie_mlx.runtime.children.limits import LaunchLimits
+from pie_mlx.runtime.children.launch_tree import LaunchLimits
 from pie_mlx.runtime.mcp.server import McpServer
 from pie_mlx.runtime.network.settings import NetworkSettings
 from pie_mlx.runtime.worker.settings import WorkerSettings
@@ -48,7 +48,7 @@ def engine_settings(model: ModelConfig, home: Path) -> EngineSettings:
 
 
 def worker_settings(runtime: RuntimeConfig, home: Path) -> WorkerSettings:
-    """Bounds of the programs of an engine that keeps its files in `home`."""
+    """Limits for the programs of an engine that keeps its files in `home`."""
     return WorkerSettings(
         sandbox=runtime.sandbox,
         scratch_directory=(runtime.fs_scratch_dir or str(home / "scratch")) if runtime.allow_fs else None,

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pie_mlx.events import Event, ProcessLaunched
 
 GATHER_SECONDS = 0.05
-"""How long an event may wait for others. A tick tells of every pass: woken for each, the observer's thread would take
-the interpreter from the engine's as often, and a core from its batches."""
+"""How long an event may wait for others. Ticks emit an event per pass: waking the observer's thread for each would take
+the interpreter from the engine's thread just as often, and a core from its batches."""
 
 
 class EventRelay:
@@ -22,7 +22,7 @@ class EventRelay:
         self._awake = False
 
     def post(self, event: Event) -> None:
-        """Have an event observed a little later. From any thread; nothing happens once the loop has closed."""
+        """Observe an event a little later. Any thread may call it; once the loop has closed it does nothing."""
         self._waiting.append(event)
         if not self._awake:
             self._awake = True
@@ -32,7 +32,7 @@ class EventRelay:
     def deliver(self, event: Event) -> None:
         """Observe an event now, after all that were posted before. On the loop only.
 
-        A launch comes before the others: what the engine has said of that process meanwhile is among them.
+        A launch is observed first: the events posted before it may already concern its process.
         """
         if not isinstance(event, ProcessLaunched):
             self.flush()
@@ -40,6 +40,6 @@ class EventRelay:
 
     def flush(self) -> None:
         """Observe what was posted. On the loop only."""
-        self._awake = False  # before the queue is emptied: what comes too late for it wakes again
+        self._awake = False  # before the queue is emptied: a later post must wake the loop again
         while self._waiting:
             self._observe(self._waiting.popleft())

@@ -1,8 +1,8 @@
-"""Directory trees that programs made, walked, measured and removed.
+"""Measures and removes directory trees that programs made.
 
-Paths may be longer than the system accepts, directories may be closed to their owner, and a running program may move
-them meanwhile. So each directory is opened from the one above it, links are never followed, and depth costs neither
-recursion nor descriptors.
+Paths may be longer than the system accepts, directories may deny their owner access, and a running program may move
+them during a walk. So each directory is opened relative to its parent, links are never followed, and depth costs
+neither recursion nor descriptors.
 """
 
 import contextlib
@@ -15,16 +15,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 KEPT_OPEN = 16
-"""Levels whose descriptors stay open. Deeper directories are reached again through '..' of the ones below them."""
+"""Levels whose descriptors stay open. Others are reopened through '..' of a child."""
 ATTEMPTS = 3
-"""Walks before a tree that changes all the time is given up."""
+"""Walks of a tree that keeps changing before giving up."""
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 BLOCK_BYTES = 512
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Bytes on disk, and the number of files and directories. `hidden` means that there is more, of unknown size."""
+    """Bytes on disk, and the number of files and directories. `hidden`: there is more, of unknown size."""
 
     size_bytes: int = 0
     entries: int = 0
@@ -47,10 +47,10 @@ class Quota:
 
 
 def measure(directory: str, quota: Quota) -> Usage:
-    """What is below a directory, counted no further than the quota. What vanishes meanwhile counts nothing.
+    """Usage below a directory; counting stops at the quota. Files removed during the walk do not count.
 
-    A directory that its owner cannot read is hidden, and so is a tree that changes too fast to be walked. Raises
-    OSError where this process has no descriptors left.
+    A directory its owner cannot read counts as hidden, and so does a tree that changes too fast to be walked. Raises
+    OSError when this process has no descriptors left.
     """
     for _ in range(ATTEMPTS):
         with contextlib.suppress(_ChangedError):
@@ -59,10 +59,10 @@ def measure(directory: str, quota: Quota) -> Usage:
 
 
 def remove_tree(directory: str | os.PathLike[str]) -> None:
-    """Remove a directory and everything in it, as far as that can be done. Never raises."""
+    """Remove a directory and everything in it, as far as possible. Never raises."""
     for _ in range(ATTEMPTS):
         try:
-            os.rmdir(directory)  # needs no descriptor where there is nothing in it
+            os.rmdir(directory)  # an empty directory needs no descriptor
             return
         except FileNotFoundError:
             return
@@ -87,7 +87,7 @@ class _Level:
 
 
 class _Walk:
-    """A place in a tree. With `unlock` its owner gets back the rights to what is entered."""
+    """A position in a tree. With `unlock`, entering a directory restores its owner's rights."""
 
     def __init__(self, directory: str | os.PathLike[str], *, unlock: bool) -> None:
         self._unlock = unlock
@@ -110,7 +110,7 @@ class _Walk:
             above.descriptor = -1
 
     def leave(self) -> str:
-        """Go up; answers the name of the directory left. Raises _ChangedError."""
+        """Go up; returns the name of the directory left. Raises _ChangedError."""
         left = self._levels.pop()
         try:
             if self.here.descriptor < 0:
@@ -157,7 +157,7 @@ def _identity(descriptor: int) -> tuple[int, int]:
 
 
 def _unlock(name: str | os.PathLike[str], above: int | None) -> None:
-    """Give a directory's owner all rights to it, and never what a link leads to. Raises OSError."""
+    """Give a directory's owner all rights to it; links are not followed. Raises OSError."""
     if sys.platform != "linux":
         os.chmod(name, stat.S_IRWXU, dir_fd=above, follow_symlinks=False)
         return
@@ -169,13 +169,13 @@ def _unlock(name: str | os.PathLike[str], above: int | None) -> None:
 
 
 class _Count:
-    """Adds up entries, each file once however many names it has."""
+    """Adds up entries; a file with several links counts once."""
 
     def __init__(self) -> None:
         self.usage = Usage()
         self._linked = set[tuple[int, int]]()
 
-    def add(self, found: os.stat_result) -> None:
+    def count_entry(self, found: os.stat_result) -> None:
         if found.st_nlink > 1 and not stat.S_ISDIR(found.st_mode):
             identity = found.st_dev, found.st_ino
             if identity in self._linked:
@@ -204,7 +204,7 @@ def _measured(directory: str, quota: Quota) -> Usage:
 
 
 def _entered(walk: _Walk) -> bool:
-    """Whether it is still there. Raises OSError."""
+    """Enter the next waiting directory; False if it no longer exists. Raises OSError."""
     try:
         walk.enter(walk.here.waiting.pop())
     except OSError as error:
@@ -215,11 +215,11 @@ def _entered(walk: _Walk) -> bool:
 
 
 def _counted(walk: _Walk, count: _Count, quota: Quota) -> bool:
-    """Add the entries of one directory; whether the quota holds them. Raises OSError."""
+    """Count the entries of one directory; False once the quota is exceeded. Raises OSError."""
     with os.scandir(walk.here.descriptor) as entries:
         for entry in entries:
             with contextlib.suppress(FileNotFoundError):
-                count.add(entry.stat(follow_symlinks=False))
+                count.count_entry(entry.stat(follow_symlinks=False))
                 if entry.is_dir(follow_symlinks=False):
                     walk.here.waiting.append(entry.name)
                 if not quota.holds(count.usage):
@@ -242,8 +242,10 @@ def _empty(walk: _Walk) -> None:
 
 
 def _clear(level: _Level) -> None:
-    """Remove files and empty directories, and note the others. Looks again: what is removed while a directory is read
-    can make the system skip what comes after it."""
+    """Remove files and empty directories, and queue the others.
+
+    Scans repeatedly: removing entries during a scan can make the system skip later ones.
+    """
     for _ in range(ATTEMPTS):
         level.waiting.clear()
         with os.scandir(level.descriptor) as entries:

@@ -1,4 +1,4 @@
-"""The engine's clients: one port for the websocket and HTTP, and a Unix socket."""
+"""Serves one engine to clients: websocket and HTTP on one port, and a Unix socket."""
 
 from pie_mlx.server.server import Server
 from pie_mlx.server.settings import ServerSettings

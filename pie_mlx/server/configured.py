@@ -1,4 +1,4 @@
-"""From the configuration to a server."""
+"""A server's settings, made from the configuration."""
 
 import dataclasses
 from collections.abc import Callable
@@ -11,14 +11,14 @@ from pie_mlx.errors import ConfigError
 from pie_mlx.events import Event
 from pie_mlx.runtime.children import ResolveName
 from pie_mlx.runtime.configured import launch_limits, mcp_servers, worker_settings
-from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.engine import Engine
 from pie_mlx.runtime.registry import KeptLimits, RegistryLimits
 from pie_mlx.server.server import EngineMaker
 from pie_mlx.server.settings import ServerSettings
 
 
 def server_settings(config: Config) -> ServerSettings:
-    """Where to listen, and how much to take on."""
+    """Address and limits of a server."""
     server = config.server
     return ServerSettings(
         host=server.host,
@@ -37,7 +37,7 @@ def server_settings(config: Config) -> ServerSettings:
 
 
 def registry_limits(config: Config) -> RegistryLimits:
-    """How many processes run, and how much is kept of them."""
+    """Limits on processes and on their kept events."""
     server = config.server
     return RegistryLimits(
         concurrent=server.max_concurrent_processes,
@@ -48,13 +48,13 @@ def registry_limits(config: Config) -> RegistryLimits:
 
 
 def user_keys(config: Config, home: Path) -> AuthorizedUsers | None:
-    """None when authentication is off. Raises ConfigError when it is on and nobody could connect."""
+    """The users' keys; None if authentication is off. Raises ConfigError if it is on and there is no key."""
     if not config.auth.enabled:
         return None
     users = AuthorizedUsers(authorized_users_file(config, home))
     if not any(users.users().values()):
         raise ConfigError(
-            f"auth: {users.file}: there is no key, so nobody could connect", hint="add one with 'pie auth add'"
+            f"auth: {users.file}: there is no key, so no client could connect", hint="add one with 'pie auth add'"
         )
     return users
 
@@ -62,11 +62,11 @@ def user_keys(config: Config, home: Path) -> AuthorizedUsers | None:
 def engine_maker(
     config: Config, settings: EngineSettings, home: Path, *, progress: Callable[[str], None]
 ) -> EngineMaker:
-    """Makes the engine a server serves. Raises ConfigError for programs inside of the server's own process."""
+    """A function that makes the engine. Raises ConfigError if programs would run in the server's process."""
     runtime = config.runtime
     if runtime.isolation == "inline":
         raise ConfigError(
-            "runtime.isolation = 'inline': a server keeps programs out of its own process",
+            "runtime.isolation = 'inline': not allowed for a server",
             hint="set it to 'process'; 'inline' is for tests and notebooks",
         )
 

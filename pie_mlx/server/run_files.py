@@ -1,4 +1,4 @@
-"""How an engine is found: `$PIE_HOME/run/engine.json` and the Unix socket beside it."""
+"""The files by which clients find an engine: `$PIE_HOME/run/engine.json` and the Unix socket beside it."""
 
 import contextlib
 import fcntl
@@ -15,11 +15,11 @@ from pie_mlx.errors import ConfigError, InvalidArgumentError
 from pie_mlx.files import disk_hint, make_own, write_file
 
 SOCKET_PATH_LIMIT_BYTES = 103
-"""What macOS takes; Linux takes a little more."""
+"""The limit on macOS; Linux allows a little more."""
 
 
 class EngineFile(msgspec.Struct, frozen=True):
-    """`started_at` is Unix time. `model` is what the model is called, `source` its directory or repo id."""
+    """`started_at` is Unix time. `model` is the model's name, `source` its directory or repo id."""
 
     pid: int
     url: str
@@ -31,7 +31,7 @@ class EngineFile(msgspec.Struct, frozen=True):
 
 
 def run_directory(home: Path) -> Path:
-    """Made with mode 0700, as is `home`. Directories that are there stay as they are. Raises ConfigError."""
+    """The run directory; creates it and `home` with mode 0700 if missing. Raises ConfigError."""
     directory = home / "run"
     try:
         make_own(home)
@@ -52,15 +52,15 @@ def write_engine_file(home: Path, content: EngineFile) -> None:
 
 
 def remove_engine_file(home: Path) -> None:
-    """Only our own: another engine may have started since."""
+    """Remove the file if it is our own: another engine may have started since."""
     path = engine_file(home)
     with contextlib.suppress(OSError, InvalidArgumentError):
         if json_struct(path.read_bytes(), EngineFile).pid == os.getpid():
             path.unlink()
 
 
-def claim(home: Path) -> TextIO:
-    """The file that one engine at a time has open, from before it loads its model. Raises ConfigError for another."""
+def lock_home(home: Path) -> TextIO:
+    """Lock `home` for one engine, before it loads its model. Raises ConfigError if another has the lock."""
     file = (run_directory(home) / "lock").open("w")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -69,14 +69,14 @@ def claim(home: Path) -> TextIO:
         running = _running(home)
         where, stop = (f", at {running.url}", " with 'pie stop'") if running else ("", "")
         raise ConfigError(
-            f"{home}: an engine is running on it already{where}",
-            hint=f"use it, stop it{stop}, or set another PIE_HOME for this one",
+            f"{home}: an engine already runs with it{where}",
+            hint=f"use that engine, stop it{stop}, or set another PIE_HOME",
         ) from None
     return file
 
 
 def _running(home: Path) -> EngineFile | None:
-    """None while it has not said yet where it is."""
+    """The running engine's file; None if it is not written yet."""
     try:
         return json_struct(engine_file(home).read_bytes(), EngineFile)
     except (OSError, InvalidArgumentError):
@@ -84,8 +84,7 @@ def _running(home: Path) -> EngineFile | None:
 
 
 def bind_unix(home: Path) -> socket.socket:
-    """A bound socket of mode 0600 in a directory of mode 0700, for who has claimed `home`. One of a dead engine is
-    replaced."""
+    """A bound socket of mode 0600 in a directory of mode 0700. Replaces one of a dead engine: callers lock `home`."""
     path = _socket_path(home)
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     path.unlink(missing_ok=True)
@@ -95,7 +94,7 @@ def bind_unix(home: Path) -> socket.socket:
 
 
 def remove_unix(home: Path, path: Path) -> None:
-    """Remove the socket, and the directory that was made for it alone."""
+    """Remove the socket, and its directory if that was made for it."""
     path.unlink(missing_ok=True)
     if path.parent != home / "run":
         with contextlib.suppress(OSError):

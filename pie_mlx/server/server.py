@@ -20,48 +20,47 @@ import pie_mlx
 from pie_mlx.events import Event
 from pie_mlx.runtime.children import ResolveName
 from pie_mlx.runtime.daemon import install_builtins
-from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.engine import Engine
 from pie_mlx.runtime.registry import OutputLogs, Registry, RegistryLimits
-from pie_mlx.runtime.store import Owners, ProgramStore
-from pie_mlx.server.authentication import Doorkeeper, Identity, Keys, new_token
-from pie_mlx.server.connection import NOT_AUTHENTICATED, Connection
-from pie_mlx.server.engine_key import EngineKey
-from pie_mlx.server.exchanges import RETRY_SECONDS
-from pie_mlx.server.gate import Refusal, check_host, check_page
+from pie_mlx.runtime.store import ProgramStore, TrustedOwners
+from pie_mlx.server.access.authentication import Authenticator, Identity, Keys, new_token
+from pie_mlx.server.access.engine_key import EngineKey
+from pie_mlx.server.access.request_checks import check_host, check_page
 from pie_mlx.server.handlers import handlers
-from pie_mlx.server.http import http_app
-from pie_mlx.server.listener import Listener
-from pie_mlx.server.listening import bind_tcp, listen, websocket_url
-from pie_mlx.server.peers import is_unix
-from pie_mlx.server.room import neighbourhood
+from pie_mlx.server.http.app import http_app
 from pie_mlx.server.run_files import (
     EngineFile,
     bind_unix,
-    claim,
+    lock_home,
     remove_engine_file,
     remove_unix,
     run_directory,
     write_engine_file,
 )
 from pie_mlx.server.service import Service
+from pie_mlx.server.session.connection import NOT_AUTHENTICATED, Connection
 from pie_mlx.server.settings import ServerSettings
-from pie_mlx.server.wire import Wire
+from pie_mlx.server.transport.connection_limit import neighbourhood
+from pie_mlx.server.transport.listener import Listener, bind_tcp, listen, websocket_url
+from pie_mlx.server.transport.peers import is_unix
+from pie_mlx.server.transport.refusals import RETRY_SECONDS, Refusal
+from pie_mlx.server.transport.websocket import Websocket
 from pie_mlx.system import login_name
 
 SWEEP_SECONDS = 5.0
 AUTHENTICATION_SECONDS = 3.0
-"""How long a client may take to authenticate while others wait for its place."""
+"""How long a client may take to authenticate while others wait for a place."""
 EngineMaker = Callable[[Callable[[Event], None], ResolveName], Engine]
 """Makes an engine that reports its events and finds programs by name; the server enters and stops it."""
 
 
 class Server:
-    """Serves for as long as it is entered.
+    """Serves while it is entered.
 
-    The port is bound at once and answers when the model is loaded. `source` is the directory or the repo id of what is
-    called `model`. `keys` None means that authentication is off. With
-    `announces` other commands find it through `home`. `observers` are called with every event. Entering raises
-    ConfigError for a port in use and for a `home` that an engine runs on, and what the engine raises.
+    Binds the port at once and listens when the model is loaded. `source` is the directory or repo id of the model named
+    `model`. `keys` None disables authentication. With `announces`, other commands find it through `home`. `observers`
+    are called with every event. Entering raises ConfigError if the port is in use or another engine runs with `home`,
+    and what the engine raises.
     """
 
     def __init__(
@@ -85,9 +84,9 @@ class Server:
         self._limits = limits
         self._announces = announces
         self._observers = observers
-        self._doorkeeper = Doorkeeper(new_token(), keys, settings.challenge_seconds)
+        self._authenticator = Authenticator(new_token(), keys, settings.challenge_seconds)
         self._sockets: list[socket.socket] = []
-        self._claim: TextIO | None = None
+        self._home_lock: TextIO | None = None
         self._sweeper: asyncio.Task[None] | None = None
         self._serving: asyncio.Task[None] | None = None
         self._http: Listener | None = None
@@ -98,22 +97,22 @@ class Server:
 
     @property
     def token(self) -> str:
-        """Opens everything, until the server stops."""
-        return self._doorkeeper.token
+        """The internal token, which grants all rights until the server stops."""
+        return self._authenticator.token
 
     @property
     def engine_key(self) -> bytes | None:
-        """The public key by which clients recognise it; None without authentication."""
-        key = self._doorkeeper.engine_key
+        """The public key that identifies the engine to clients; None without authentication."""
+        key = self._authenticator.engine_key
         return None if key is None else key.public
 
     async def __aenter__(self) -> Self:
         run_directory(self._home)
-        if self._doorkeeper.keys is not None:
-            self._doorkeeper = replace(self._doorkeeper, engine_key=EngineKey.of_home(self._home))
+        if self._authenticator.keys is not None:
+            self._authenticator = replace(self._authenticator, engine_key=EngineKey.of_home(self._home))
         try:
             if self._announces:
-                self._claim = claim(self._home)
+                self._home_lock = lock_home(self._home)
             self._sockets.append(bind_tcp(self._settings.host, self._settings.port))
             self.url = websocket_url(self._sockets[0])
             if self._announces:
@@ -137,7 +136,7 @@ class Server:
 
     async def _start(self) -> None:
         trusted, authenticated = self._settings.trusted_owners, self._settings.authentication
-        programs = ProgramStore(self._home, owners=Owners.of_engine(trusted, authenticated=authenticated))
+        programs = ProgramStore(self._home, owners=TrustedOwners.of_engine(trusted, authenticated=authenticated))
         await asyncio.to_thread(install_builtins, programs)
         engine = self._make_engine(self._publish, lambda name, users: programs.find(name, *users).program)
         self.service = Service(
@@ -151,7 +150,7 @@ class Server:
                 emit=self._publish,
             ),
             programs=programs,
-            doorkeeper=self._doorkeeper,
+            authenticator=self._authenticator,
             model=self._model,
         )
         await engine.__aenter__()
@@ -168,10 +167,10 @@ class Server:
         self._sweeper = asyncio.create_task(self._sweep())
 
     async def _serve(self) -> None:
-        hall = _Hall(self.service)
+        endpoint = _Endpoint(self.service)
         config = uvicorn.Config(
             http_app(self.service),
-            ws=cast("Any", partial(_wire, hall)),
+            ws=cast("Any", partial(_wire, endpoint)),
             lifespan="off",
             log_config=None,
             access_log=False,
@@ -214,12 +213,12 @@ class Server:
             bound.close()
         if self.socket_path:
             remove_unix(self._home, Path(self.socket_path))
-        if self._claim is not None:
-            self._claim.close()
+        if self._home_lock is not None:
+            self._home_lock.close()
 
     def _publish(self, event: Event) -> None:
-        self.service.board.note(event)
-        self.service.roster.note(event)
+        self.service.totals.observe(event)
+        self.service.history.observe(event)
         self.service.feed.publish(event)
         for observer in self._observers:
             observer(event)
@@ -232,8 +231,8 @@ class Server:
                 cast("Connection", connection).give_up_stalled_uploads()
 
 
-class _Hall:
-    """Lets websockets in."""
+class _Endpoint:
+    """Admits websocket connections."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -247,14 +246,14 @@ class _Hall:
             return refusal
         return check_host(_field(headers, "Host"), settings.host) or self._check_room(_address(connection))
 
-    def enter(self, wire: Wire, connection: socket.socket) -> Connection:
+    def enter(self, wire: Websocket, connection: socket.socket) -> Connection:
         trusted = login_name() if is_unix(connection) else None
-        identity = Identity(self._service.doorkeeper, trusted=trusted)
+        identity = Identity(self._service.authenticator, trusted=trusted)
         address = "local" if is_unix(connection) else _address(connection)
         return Connection(self._service, wire, identity, address, handlers)
 
     def _check_room(self, address: str) -> Refusal | None:
-        """Clients that do not authenticate make room for others, and one machine gets half of their places."""
+        """Limit unauthenticated clients: the oldest makes room for others, and one machine gets half of the places."""
         connections, settings = self._service.connections, self._service.settings
         unknown = [connection for connection in connections if not connection.is_authenticated]
         source = neighbourhood(address)
@@ -262,7 +261,7 @@ class _Hall:
         if len(unknown) >= settings.unauthenticated:
             oldest = min(unknown, key=lambda connection: connection.since)
             if time.time() - oldest.since >= AUTHENTICATION_SECONDS:
-                oldest.cut_off(NOT_AUTHENTICATED, "others wait to authenticate: connect again and send auth_identify")
+                oldest.cut_off(NOT_AUTHENTICATED, "closed for other clients: connect again and send auth_identify")
                 unknown.remove(oldest)
         full = len(connections) >= settings.connections or len(unknown) >= settings.unauthenticated
         if full or neighbours > settings.unauthenticated // 2:
@@ -271,13 +270,13 @@ class _Hall:
 
 
 def _field(headers: Headers, name: str) -> str | None:
-    """One that is there twice is none that is allowed."""
+    """A header's value; repeated ones are joined, so they match nothing allowed."""
     values = headers.get_all(name)
     return ", ".join(values) if values else None
 
 
-def _wire(hall: _Hall, *, server_state: Any, **unused: Any) -> Wire:
-    return Wire(hall, server_state)
+def _wire(endpoint: _Endpoint, *, server_state: Any, **unused: Any) -> Websocket:
+    return Websocket(endpoint, server_state)
 
 
 def _address(connection: socket.socket) -> str:

@@ -1,4 +1,4 @@
-"""What every connection works with."""
+"""The state shared by all connections."""
 
 import asyncio
 import time
@@ -6,38 +6,38 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.engine import Engine
 from pie_mlx.runtime.registry import Registry
 from pie_mlx.runtime.store import ProgramStore
-from pie_mlx.server.authentication import Doorkeeper
-from pie_mlx.server.board import Board
-from pie_mlx.server.failures import Failures
-from pie_mlx.server.feed import Feed
-from pie_mlx.server.roster import Roster
+from pie_mlx.server.access.authentication import Authenticator
+from pie_mlx.server.access.login_failures import LoginFailures
 from pie_mlx.server.settings import ServerSettings
+from pie_mlx.server.watching.engine_totals import EngineTotals
+from pie_mlx.server.watching.feed import Feed
+from pie_mlx.server.watching.process_history import ProcessHistory
 
 INSTALLS_AT_ONCE = 2
 
 
 @dataclass(slots=True)
 class Service:
-    """One engine and all that is known of its clients. `model` is the name programs call the model."""
+    """One engine and the state of its clients. `model` is the programs' name for the model."""
 
     settings: ServerSettings
     engine: Engine
     registry: Registry
     programs: ProgramStore
-    doorkeeper: Doorkeeper
+    authenticator: Authenticator
     model: str
     feed: Feed = field(default_factory=Feed)
-    board: Board = field(default_factory=Board)
-    roster: Roster = field(default_factory=Roster)
-    failures: Failures = field(default_factory=Failures)
+    totals: EngineTotals = field(default_factory=EngineTotals)
+    history: ProcessHistory = field(default_factory=ProcessHistory)
+    failures: LoginFailures = field(default_factory=LoginFailures)
     started_at: float = field(default_factory=time.time)
     installing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(INSTALLS_AT_ONCE))
-    """Held while what came with an upload is read and unpacked: others need threads too."""
+    """Held while an upload is unpacked and installed, to leave threads for others."""
     connections: set[Any] = field(default_factory=set[Any])
     refused_frames: int = 0
     ignored_signals: int = 0
     closers: list[Callable[[], Awaitable[None]]] = field(default_factory=list[Callable[[], Awaitable[None]]])
-    """Called when the engine has stopped."""
+    """Called after the engine has stopped."""

@@ -1,11 +1,11 @@
-"""What a server is started with."""
+"""Settings of a server."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """`port` 0 takes any free one. `origins` are web pages that may connect, `scheme://host[:port]`."""
+    """`port` 0 means any free port. `origins` of web pages that may connect: `scheme://host[:port]`."""
 
     host: str = "127.0.0.1"
     port: int = 8080

@@ -3,7 +3,7 @@ import importlib
 import pytest
 
 from pie_mlx.runtime.daemon import builtin_program
-from pie_mlx.runtime.modules import ModuleSpace
+from pie_mlx.runtime.program.modules import ModuleSpace
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ import pytest
 from pie_mlx.errors import OutOfPagesError
 from pie_mlx.events import ContextCreated
 from pie_mlx.runtime.daemon import builtin_program
-from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.engine import Engine
 
 FORGOTTEN = "(The conversation got longer than the model can read: its older half is forgotten.)\n"
 TOO_LONG = "(That is longer than the model can read: leave something out.)\n"

@@ -5,7 +5,7 @@ import shutil
 import openai
 import pytest
 
-from pie_mlx.runtime.daemon.program import BUILTIN
+from pie_mlx.runtime.daemon.builtin_programs import BUILTIN
 from tests.ports import free_port
 from tests.server.running import RunningServer
 from tests.server.speaking import speak

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from pie_mlx.runtime.daemon.program import BUILTIN
+from pie_mlx.runtime.daemon.builtin_programs import BUILTIN
 from pie_mlx.sdk import __all__ as public
 
 MODULES = sorted(BUILTIN.rglob("*.py"))

@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from pie_mlx.runtime.daemon import install_builtins
-from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.engine import Engine
 from pie_mlx.runtime.store import ProgramStore
-from pie_mlx.runtime.store.record import encode_record
+from pie_mlx.runtime.store.records import encode_record
 
 MANIFEST = '[package]\nname = "text-completion"\nversion = "1.0.0"\n'
 

@@ -69,7 +69,7 @@ def test_a_model_of_the_cache_is_listed(pie, cache, whole):
     [
         ({"config.json": None}, "holds no config.json"),
         ({"config.json": b"{"}, "config.json: not JSON"),
-        ({"config.json": b'{"model_type": "gpt99"}'}, "the architecture gpt99 is none of mlx-lm's"),
+        ({"config.json": b'{"model_type": "gpt99"}'}, "mlx-lm does not support the architecture gpt99"),
         ({"config.json": b'{"model_type": "../x"}'}, "model_type is '../x'"),
         ({"config.json": b'{"model_type": "llama4"}'}, "the architecture llama4 is not supported"),
         ({"model.safetensors": None}, "holds no model*.safetensors"),

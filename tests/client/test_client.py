@@ -19,8 +19,8 @@ from pie_mlx.errors import (
 )
 from pie_mlx.events import ProcessFailed, ProcessFile, ProcessMessage, ProcessOutput, ProcessReturned
 from tests.ports import free_port
+from tests.server.http.test_daemon import ask
 from tests.server.running import MANIFEST, RunningServer
-from tests.server.test_daemons import ask
 from tests.server.test_published_client import MCP_SERVER, do
 
 pytestmark = pytest.mark.timeout(30)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pie_mlx.runtime.program import check_source
+from pie_mlx.runtime.program.program import check_source
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()

@@ -143,7 +143,7 @@ def test_one_engine_per_home(serving):
     second = serving("--port", "0")
     out, err = second.child.communicate()
     assert (second.child.returncode, out) == (1, "")
-    assert "an engine is running on it already" in json.loads(err)["error"]["message"]
+    assert "an engine already runs with it" in json.loads(err)["error"]["message"]
 
 
 def test_a_misspelt_key_is_told_with_the_nearest(serving, tmp_path):

@@ -6,11 +6,11 @@ import importlib
 
 from pie_mlx.errors import LaunchError, ProtocolError
 from pie_mlx.runtime.daemon import builtin_program
-from pie_mlx.runtime.manifest import examine_manifest
-from pie_mlx.runtime.modules import ModuleSpace
 from pie_mlx.runtime.network.request_head import parse_request
+from pie_mlx.runtime.program.manifest import examine_manifest
+from pie_mlx.runtime.program.modules import ModuleSpace
 from pie_mlx.runtime.store.archive import archive_entries
-from pie_mlx.runtime.worker.frame_reader import LongFrame, WorkerFrames
+from pie_mlx.runtime.worker.frames.reader import LongFrame, WorkerFrames
 from pie_mlx.server import frames
 
 
@@ -25,7 +25,7 @@ def worker_stream(data):
     reader.feed(data)
     found = []
     with contextlib.suppress(ProtocolError):
-        while (frame := reader.take()) is not None:
+        while (frame := reader.next_frame()) is not None:
             found.append(frame.decode() if isinstance(frame, LongFrame) else frame)
     return found
 

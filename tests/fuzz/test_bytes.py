@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pie_mlx import calls
-from pie_mlx.runtime.worker.frames import Output, Request, pack
+from pie_mlx.runtime.worker.frames.messages import Output, Request, pack
 from tests.fuzz.targets import TARGETS, package
 from tests.fuzz.values import nested
 from tests.runtime.store.programs import MAIN, archive, manifest

@@ -12,7 +12,7 @@ import msgspec
 import psutil
 import pytest
 
-from tests.server.test_wire import BINARY, CONTINUATION, PING, frame
+from tests.server.transport.test_websocket import BINARY, CONTINUATION, PING, frame
 
 CHAT = b'{"model":"pie-tiny","messages":[{"role":"user","content":"hi"}],"max_tokens":2}'
 POST = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"

@@ -60,7 +60,7 @@ from pie_mlx.errors import PieError
 from pie_mlx.metal.record import system_build
 from pie_mlx.runtime.network.settings import NetworkSettings
 from pie_mlx.runtime.worker.settings import WorkerSettings
-from pie_mlx.server.peers import peer_user_id
+from pie_mlx.server.transport.peers import peer_user_id
 from pie_mlx.system import memory_bytes
 LINUX = ("pie_mlx.runtime.sandbox.linux", "pie_mlx.runtime.sandbox.seccomp", "pie_mlx.runtime.sandbox.landlock")
 def imported():
@@ -123,7 +123,7 @@ def told():
 
 
 def test_every_module_is_imported_without_what_only_linux_has(told):
-    assert {"pie_mlx.knobs", "pie_mlx.runtime.worker.residency", "pie_mlx.server.server"} <= set(told["imported"])
+    assert {"pie_mlx.mlx_env", "pie_mlx.runtime.process_memory", "pie_mlx.server.server"} <= set(told["imported"])
 
 
 def test_programs_run_within_their_bounds_and_leave_nothing(told):

@@ -5,7 +5,7 @@ import threading
 from functools import partial
 from pathlib import Path
 
-from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.engine import Engine
 from pie_mlx.server import Server, ServerSettings
 
 MANIFEST = '[package]\nname = "{name}"\nversion = "{version}"\n'

@@ -10,7 +10,7 @@ from blake3 import blake3
 from websockets.asyncio.client import connect, unix_connect
 from websockets.exceptions import ConnectionClosed
 
-from pie_mlx.server.event_frames import CHUNK_BYTES
+from pie_mlx.server.session.outbox import CHUNK_BYTES
 
 
 async def hang_up(writer):

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from pie_mlx.errors import ConfigError, ProtocolError
 from pie_mlx.server import Server, ServerSettings, frames
 from pie_mlx.server.handlers import handlers
-from pie_mlx.server.listening import bind_tcp, listen
 from pie_mlx.server.run_files import (
     EngineFile,
     bind_unix,
-    claim,
     engine_file,
+    lock_home,
     remove_engine_file,
     remove_unix,
     write_engine_file,
 )
+from pie_mlx.server.transport.listener import bind_tcp, listen
 from tests.server.running import RunningServer, dummy_engine
 from tests.server.speaking import hang_up, speak
 
@@ -103,12 +103,12 @@ def test_an_engine_that_runs_on_the_home_already_is_named_by_its_address_and_wha
     port = int(server.url.rpartition(":")[2])
     with pytest.raises(ConfigError) as refused:
         RunningServer(server.home, ServerSettings(port=port)).start()
-    assert str(refused.value) == f"{server.home}: an engine is running on it already, at {server.url}"
+    assert str(refused.value) == f"{server.home}: an engine already runs with it, at {server.url}"
     assert "stop it with 'pie stop'" in refused.value.hint
 
 
 def test_a_home_is_taken_before_its_engine_has_loaded_a_model(tmp_path):
-    with claim(tmp_path), pytest.raises(ConfigError, match="an engine is running on it already"):
+    with lock_home(tmp_path), pytest.raises(ConfigError, match="an engine already runs with it"):
         RunningServer(tmp_path).start()
     RunningServer(tmp_path).start().stop()
 

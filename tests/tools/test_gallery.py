@@ -5,7 +5,7 @@ import pytest
 from pie_mlx.cli.check.findings import check
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.run.program_input import input_from_words
-from pie_mlx.runtime.program import find_program
+from pie_mlx.runtime.program.program import find_program
 from tools.gallery import GROUPS, PAGE, ROOT, Example, first_lines, page, recorded
 
 NAMES = [name for names in GROUPS.values() for name in names]

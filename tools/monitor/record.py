@@ -14,7 +14,7 @@ import msgspec
 from pie_mlx.errors import PieError
 from pie_mlx.event_log import EventWriter
 from pie_mlx.events import Event, ProcessOutput
-from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.engine import Engine
 
 HERE = Path(__file__).parent / "programs"
 ROOT = Path(__file__).parents[2]

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pie_mlx.runtime.embedding import run
+from pie_mlx.runtime.engine import run
 from pie_mlx.sdk import Context, Model, Sampler, runtime
 from pie_mlx.sdk.tools import native_grammar
 from tools.tiny.chat import TURN_END, prompt, render

@@ -12,10 +12,10 @@ from pie_mlx.cli.terminal.errors import FAILED
 from pie_mlx.config import LoadedConfig, load_config
 from pie_mlx.config.schema import is_secret
 from pie_mlx.errors import LaunchError, PieError
-from pie_mlx.runtime.entry import missing_offers
-from pie_mlx.runtime.manifest import Manifest
-from pie_mlx.runtime.program import MANIFEST_FILE, Program, examine_program, find_program
-from pie_mlx.runtime.source_reading import findings_of
+from pie_mlx.runtime.execution.entry import missing_offers
+from pie_mlx.runtime.program.manifest import Manifest
+from pie_mlx.runtime.program.program import MANIFEST_FILE, Program, examine_program, find_program
+from pie_mlx.runtime.program.source_reading import findings_of
 from pie_mlx.runtime.store import ProgramStore, pack_program
 from pie_mlx.runtime.store.examining import examine_package
 

@@ -14,7 +14,7 @@ from pie_mlx.cli.run.remote import chosen_version, packed, run_on
 from pie_mlx.cli.run.request import RunRequest
 from pie_mlx.cli.terminal.text import table
 from pie_mlx.client import Client
-from pie_mlx.runtime.manifest import parse_manifest
+from pie_mlx.runtime.program.manifest import parse_manifest
 from pie_mlx.runtime.store import checked_source
 
 INPUT_CHARACTERS = 48

@@ -10,7 +10,7 @@ import click
 
 from pie_mlx.cli.options import Common, common_options
 from pie_mlx.cli.terminal.errors import FAILED
-from pie_mlx.runtime.diagnosis import Diagnosis, diagnose
+from pie_mlx.runtime.doctor.diagnosis import Diagnosis, diagnose
 
 
 @click.command
@@ -35,7 +35,7 @@ def command(common: Common, kernels: bool, only: tuple[str, ...], report: bool, 
         return report_kernels(common, only, output)
     if only or (output and not report):
         raise click.UsageError("--kernel and --output go with --kernels")
-    from pie_mlx.runtime.machine import machine_facts
+    from pie_mlx.runtime.doctor.machine import machine_facts
 
     lines = diagnose(machine_facts(common.config, os.environ))
     if report:

@@ -7,15 +7,15 @@ from pathlib import Path
 from pie_mlx.config import pie_home
 from pie_mlx.config.schema import AuthConfig
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.daemon.program import NAMES, builtin_program
-from pie_mlx.runtime.program import Program
-from pie_mlx.runtime.store import Owners, ProgramStore
+from pie_mlx.runtime.daemon.builtin_programs import NAMES, builtin_program
+from pie_mlx.runtime.program.program import Program
+from pie_mlx.runtime.store import ProgramStore, TrustedOwners
 from pie_mlx.runtime.store.resolution import parse_identifier
 
 
 def local_store(auth: AuthConfig) -> ProgramStore:
     """The programs of this account, with its engine's rule for names that several users own."""
-    owners = Owners.of_engine(auth.trusted_owners, authenticated=auth.enabled)
+    owners = TrustedOwners.of_engine(auth.trusted_owners, authenticated=auth.enabled)
     return ProgramStore(pie_home(os.environ), owners=owners)
 
 

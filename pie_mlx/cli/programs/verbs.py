@@ -15,12 +15,12 @@ from pie_mlx.cli.terminal.text import size, table
 from pie_mlx.errors import LaunchError
 from pie_mlx.files import SHARED, disk_hint, write_file
 from pie_mlx.runtime.file_tree import remove_tree
-from pie_mlx.runtime.parameters import Parameters
-from pie_mlx.runtime.program import find_program
-from pie_mlx.runtime.store import Installed, ProgramStore, Record, digest, pack_program
+from pie_mlx.runtime.program.parameters import Parameters
+from pie_mlx.runtime.program.program import find_program
+from pie_mlx.runtime.store import Installed, ProgramRecord, ProgramStore, digest, pack_program
 from pie_mlx.runtime.store.packing import pack_module
 from pie_mlx.runtime.store.resolution import parse_identifier
-from pie_mlx.runtime.worker.workspace import encoded
+from pie_mlx.runtime.worker.workspaces import encoded
 
 
 def build(common: Common, path: Path, output: Path | None) -> None:
@@ -122,12 +122,12 @@ def _write(target: Path, payload: bytes) -> None:
         raise LaunchError(f"{target}: {error.strerror}", hint=hint) from None
 
 
-def _row(record: Record) -> dict[str, Any]:
+def _row(record: ProgramRecord) -> dict[str, Any]:
     fields = msgspec.to_builtins(record)
     return {"program": record.identity, **fields, "installed_at": _time(record, "%Y-%m-%dT%H:%M:%SZ")}
 
 
-def _answers_requests(store: ProgramStore, record: Record) -> bool:
+def _answers_requests(store: ProgramStore, record: ProgramRecord) -> bool:
     """False for a manifest that cannot be read."""
     try:
         return store.manifest(record).answers_requests
@@ -135,12 +135,12 @@ def _answers_requests(store: ProgramStore, record: Record) -> bool:
         return False
 
 
-def _cells(record: Record, *, answers_requests: bool) -> list[str]:
+def _cells(record: ProgramRecord, *, answers_requests: bool) -> list[str]:
     kind = f"{record.kind}, answers requests" if answers_requests else record.kind
     return [record.identity, kind, size(record.size_bytes), record.owner, _time(record, "%Y-%m-%d %H:%M")]
 
 
-def _time(record: Record, format: str) -> str:
+def _time(record: ProgramRecord, format: str) -> str:
     return time.strftime(format, time.gmtime(record.installed_at))
 
 

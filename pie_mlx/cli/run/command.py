@@ -105,7 +105,7 @@ def _request(given: dict[str, Any], words: list[str] | None) -> RunRequest:
 
 def _is_path(word: str) -> bool:
     """Whether the word is a path, not the name of an installed program. A name that is both means the program."""
-    from pie_mlx.runtime.program import looks_like_path
+    from pie_mlx.runtime.program.program import looks_like_path
 
     if looks_like_path(word) or not Path(word).exists():
         return looks_like_path(word)

@@ -22,10 +22,10 @@ from pie_mlx.config.schema import Config
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.events import Event
 from pie_mlx.runtime.configured import launch_limits, mcp_servers, worker_settings
-from pie_mlx.runtime.outcome import Failed, Outcome
-from pie_mlx.runtime.parameters import Input
-from pie_mlx.runtime.process import Process
-from pie_mlx.runtime.program import Program, find_program
+from pie_mlx.runtime.execution.outcome import Failed, Outcome
+from pie_mlx.runtime.execution.process import Process
+from pie_mlx.runtime.program.parameters import Input
+from pie_mlx.runtime.program.program import Program, find_program
 from pie_mlx.runtime.store import ProgramStore, pack_program
 from pie_mlx.system import login_name
 
@@ -70,7 +70,7 @@ class LocalRun:
     async def run(self, protect: Protect) -> int:
         with progress_line(self.common) as (progress, loaded):
             # Loads MLX and the model libraries, so the command line is checked first.
-            from pie_mlx.runtime.embedding import Engine
+            from pie_mlx.runtime.engine import Engine
 
             runtime = self.config.runtime
             async with Engine(

@@ -7,7 +7,7 @@ from typing import TypeVar
 import msgspec
 
 from pie_mlx.events import ProcessEvent, ProcessFailed, ProcessOutput
-from pie_mlx.runtime.program import MAIN_FILE
+from pie_mlx.runtime.program.program import MAIN_FILE
 
 SomeEvent = TypeVar("SomeEvent", bound=ProcessEvent)
 

@@ -11,9 +11,9 @@ import click
 from pie_mlx.cli.run.request import RunRequest
 from pie_mlx.documents import json_value
 from pie_mlx.errors import InvalidArgumentError, LaunchError
-from pie_mlx.runtime.findings import brief
-from pie_mlx.runtime.inputs import parse_input
-from pie_mlx.runtime.parameters import Input, Parameter, Parameters, fits
+from pie_mlx.runtime.program.findings import brief
+from pie_mlx.runtime.program.inputs import parse_input
+from pie_mlx.runtime.program.parameters import Input, Parameter, Parameters, fits
 
 POSITIONAL = "_positional"
 

@@ -20,7 +20,7 @@ from pie_mlx.cli.terminal.interrupts import Protect, run_interruptible
 from pie_mlx.client import Address, Client, RemoteProcess
 from pie_mlx.errors import ProcessError
 from pie_mlx.events import ProcessFailed, ProcessFile, ProcessReturned
-from pie_mlx.runtime.manifest import Manifest, parse_manifest
+from pie_mlx.runtime.program.manifest import Manifest, parse_manifest
 from pie_mlx.runtime.store import Source, checked_source, digest
 from pie_mlx.runtime.store.owners import untrusted
 from pie_mlx.runtime.store.resolution import parse_identifier

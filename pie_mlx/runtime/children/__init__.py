@@ -1,9 +1,7 @@
-"""Programs launched by programs: who launched whom, how many there may be, and what ends with what."""
+"""Programs launched by programs: the tree of processes, its limits, and what ends with a process."""
 
-from pie_mlx.runtime.children.family import Member, StartChild
-from pie_mlx.runtime.children.finding import ResolveName
-from pie_mlx.runtime.children.household import Household
-from pie_mlx.runtime.children.limits import LaunchLimits
-from pie_mlx.runtime.children.request import ChildRequest
+from pie_mlx.runtime.children.launch_tree import LaunchLimits
+from pie_mlx.runtime.children.process_tree import ChildRequest, LaunchedProcess, ProcessTree, StartChild
+from pie_mlx.runtime.children.program_lookup import ResolveName
 
-__all__ = ["ChildRequest", "Household", "LaunchLimits", "Member", "ResolveName", "StartChild"]
+__all__ = ["ChildRequest", "LaunchLimits", "LaunchedProcess", "ProcessTree", "ResolveName", "StartChild"]

@@ -1,9 +1,15 @@
-"""Programs that answer HTTP: each request runs in a process of its own."""
+"""Programs that answer HTTP: a process per request, and the exchange that joins it to the server."""
 
-from pie_mlx.runtime.daemon.exchange import Exchange, Head
-from pie_mlx.runtime.daemon.postbox import Postbox
-from pie_mlx.runtime.daemon.program import builtin_program, install_builtins
-from pie_mlx.runtime.daemon.resident import Resident
-from pie_mlx.runtime.daemon.shared_loop import SharedLoop
+from pie_mlx.runtime.daemon.builtin_programs import builtin_program, install_builtins
+from pie_mlx.runtime.daemon.exchange import Head, HttpExchange, WakeupBatcher
+from pie_mlx.runtime.daemon.resident import ResidentProgram, SharedLoop
 
-__all__ = ["Exchange", "Head", "Postbox", "Resident", "SharedLoop", "builtin_program", "install_builtins"]
+__all__ = [
+    "Head",
+    "HttpExchange",
+    "ResidentProgram",
+    "SharedLoop",
+    "WakeupBatcher",
+    "builtin_program",
+    "install_builtins",
+]

@@ -1,35 +1,66 @@
 """One HTTP request and its answer, between the loop that serves it and the process that answers."""
 
 import asyncio
+import contextlib
 import re
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
 from pie_mlx.calls import HttpRequest
 from pie_mlx.errors import InvalidArgumentError, SessionClosedError
-from pie_mlx.runtime.daemon.postbox import Postbox
+
+
+class WakeupBatcher:
+    """Carries calls from other loops to `loop`, many per wake-up. `post` may be called on any loop.
+
+    Waking a thread takes the interpreter from the waking one. So the wake-up waits until the sender's loop has run its
+    ready callbacks, and one serves all streams of a batch.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._acts: deque[Callable[[], None]] = deque()
+        self._waking = False
+
+    def post(self, act: Callable[[], None]) -> None:
+        """Call `act` on the loop, after everything posted before."""
+        self._acts.append(act)
+        if not self._waking:
+            self._waking = True
+            asyncio.get_running_loop().call_soon(self._wake)
+
+    def empty(self) -> None:
+        """Run what was posted. On the loop only."""
+        self._waking = False  # before the queue is emptied: a later post must wake the loop again
+        while self._acts:
+            self._acts.popleft()()
+
+    def _wake(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has closed
+            self._loop.call_soon_threadsafe(self.empty)
+
 
 WINDOW_BYTES = 256 << 10
-"""What may wait for a client that reads slowly before the program has to wait as well."""
+"""Unread bytes beyond which the program waits for a slow client."""
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 class Head(NamedTuple):
-    """The beginning of an answer."""
+    """Status and headers of an answer."""
 
     status: int
     headers: list[tuple[str, str]]
 
 
-class Exchange:
-    """An `HttpPort` on the loop that answers; everything else belongs to the loop that made it, as does `postbox`."""
+class HttpExchange:
+    """An `HttpPort` on the answering loop; all other methods, and `batcher`, belong to the loop that made it."""
 
-    def __init__(self, request: HttpRequest, postbox: Postbox | None = None) -> None:
+    def __init__(self, request: HttpRequest, batcher: WakeupBatcher | None = None) -> None:
         self._request = request
-        self._postbox = postbox or Postbox(asyncio.get_running_loop())
+        self._batcher = batcher or WakeupBatcher(asyncio.get_running_loop())
         self._head: asyncio.Future[Head] = asyncio.get_running_loop().create_future()
         self._begun = self._ended = False
         self._pieces: deque[bytes] = deque()
@@ -41,19 +72,19 @@ class Exchange:
         self._waiting: list[asyncio.Future[None]] = []
         self._gone = False
 
-    # What the process does.
+    # Called by the process.
 
     @property
     def request(self) -> HttpRequest:
         return self._request
 
     def begin(self, status: int, headers: Sequence[tuple[str, str]]) -> None:
-        """Raises InvalidArgumentError for a second answer, or one that HTTP cannot carry."""
+        """Raises InvalidArgumentError for a second answer, or one that is not valid HTTP."""
         if self._begun:
             raise InvalidArgumentError("http: the answer has begun already", hint="answer a request once")
         head = Head(_checked_status(status), [_checked_header(name, value) for name, value in headers])
         self._begun = True
-        self._postbox.post(partial(self._announce, head))
+        self._batcher.post(partial(self._announce, head))
 
     async def write(self, data: bytes, *, last: bool = False) -> None:
         """Raises InvalidArgumentError before `begin` and after the `last`, SessionClosedError without a client."""
@@ -64,16 +95,16 @@ class Exchange:
             )
         room = self._take_room(len(data))
         self._ended = last
-        self._postbox.post(partial(self._put, data, last=last))
+        self._batcher.post(partial(self._put, data, last=last))
         if room is not None:
             await room
             self._check_there()
 
-    # What the server does, on its own.
+    # Called by the server, on its own loop.
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of the answer was taken."""
+        """Whether the whole answer has been read."""
         return self._over and self._error is None and not self._pieces
 
     @property
@@ -82,11 +113,11 @@ class Exchange:
         return self._gone
 
     async def head(self) -> Head:
-        """Waits for it. Raises the error of a process that ended without an answer."""
+        """Wait for the head. Raises the error of a process that ended without an answer."""
         return await asyncio.shield(self._head)
 
     async def body(self) -> AsyncIterator[bytes]:
-        """All that has come since the last time, until the answer is whole or the process over. Raises its error."""
+        """New bytes, joined, until the answer is complete or the process has ended. Raises the process's error."""
         while True:
             if self._pieces:
                 data = b"".join(self._pieces)
@@ -102,17 +133,17 @@ class Exchange:
                 await self._news.wait()
 
     def end(self, error: Exception | None = None) -> None:
-        """The process has ended, with an error or without; what it does after its answer is its own affair."""
-        self._postbox.empty()
+        """The process has ended, with or without an error. An error after a complete answer is ignored."""
+        self._batcher.empty()
         if not self._over:
             self._over, self._error = True, error
         if not self._head.done():
             self._head.set_exception(error or _unanswered())
-            self._head.exception()  # whoever asked may have gone
+            self._head.exception()  # marks it as retrieved: nothing may be waiting
         self._news.set()
 
     def hang_up(self) -> None:
-        """The client is gone: nothing more is taken."""
+        """The client is gone: further writes fail."""
         with self._lock:
             self._gone = True
         self._make_room(0)
@@ -128,7 +159,7 @@ class Exchange:
         self._news.set()
 
     def _take_room(self, size_bytes: int) -> "asyncio.Future[None] | None":
-        """What to wait for after having put so many bytes, None where there is room for more."""
+        """Count bytes; returns a future to wait for, or None while the window has room."""
         with self._lock:
             self._check_there()
             self._unread_bytes += size_bytes
@@ -149,11 +180,11 @@ class Exchange:
 
     def _check_there(self) -> None:
         if self._gone:
-            raise SessionClosedError("http: the client is gone", hint="write no more: nobody reads it")
+            raise SessionClosedError("http: the client is gone", hint="stop writing the answer")
 
 
 def _unanswered() -> InvalidArgumentError:
-    return InvalidArgumentError("http: the program answered nothing", hint="let 'handle' return an answer or send one")
+    return InvalidArgumentError("http: the program sent no answer", hint="return an answer from 'handle'")
 
 
 def _settle(room: "asyncio.Future[None]") -> None:
@@ -163,11 +194,11 @@ def _settle(room: "asyncio.Future[None]") -> None:
 
 def _checked_status(status: int) -> int:
     if not 200 <= status <= 599:
-        raise InvalidArgumentError(f"http: {status} is no status of an answer", hint="200 to 599")
+        raise InvalidArgumentError(f"http: {status} is not a valid status", hint="use 200 to 599")
     return status
 
 
 def _checked_header(name: str, value: str) -> tuple[str, str]:
     if not _NAME.fullmatch(name) or not value.isprintable() or not value.isascii():
-        raise InvalidArgumentError(f"http: {name!r}: {value!r} is no header", hint="printable ASCII only")
+        raise InvalidArgumentError(f"http: {name!r}: {value!r} is not a valid header", hint="use printable ASCII only")
     return name.lower(), value

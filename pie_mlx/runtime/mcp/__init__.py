@@ -1,8 +1,7 @@
-"""MCP: tools, resources and prompts of servers that are configured here or run at a client."""
+"""MCP servers for programs: configured ones, which the engine runs, and those of clients."""
 
-from pie_mlx.runtime.mcp.access import McpAccess
+from pie_mlx.runtime.mcp.access import McpAccess, McpRelay
 from pie_mlx.runtime.mcp.error import mcp_error
-from pie_mlx.runtime.mcp.relay import McpRelay
 from pie_mlx.runtime.mcp.server import McpServer, McpServerState
 from pie_mlx.runtime.mcp.servers import McpServers
 

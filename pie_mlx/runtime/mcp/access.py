@@ -4,21 +4,33 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from pie_mlx.errors import McpError
 from pie_mlx.events import Event, McpCalled
-from pie_mlx.runtime.loops import on_loop
+from pie_mlx.runtime.execution.loops import on_loop
 from pie_mlx.runtime.mcp.error import NO_ANSWER, mcp_error, not_registered
 from pie_mlx.runtime.mcp.listing import LIST_TOOLS, tools_listed
-from pie_mlx.runtime.mcp.relay import McpRelay
 from pie_mlx.runtime.mcp.servers import McpServers
+
+
+class McpRelay(Protocol):
+    """Carries requests to the servers a client has registered. Called on the loop of the engine's owner.
+
+    `servers` is empty while no client is attached. `request` returns the JSON-RPC `result` as JSON text and raises
+    McpError for an error. It is cancelled once the program stops waiting.
+    """
+
+    def servers(self) -> list[str]: ...
+
+    async def request(self, server: str, method: str, params_json: str) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
 class McpAccess:
-    """An `McpPort`. `relays` are those of the process and its ancestors, nearest first, asked for on `loop`.
+    """The `McpPort` of one process. `relays` returns those of the process and its ancestors, nearest first, on `loop`.
 
-    The first of them with any server is the client's; its servers win over configured ones of the same name.
+    The first relay with any server is used; its servers hide configured ones of the same name.
     """
 
     process: str

@@ -1,6 +1,6 @@
 """One connection to an MCP server, through the official client.
 
-That package takes more than a second to import: this module is the only one that does, and is imported with the first
+That package takes more than a second to import, so only this module imports it, and is itself imported with the first
 connection.
 """
 
@@ -29,7 +29,7 @@ from pie_mlx.runtime.mcp.server import McpServer
 from pie_mlx.runtime.mcp.stderr_tail import StderrTail
 
 GARBAGE_LIMIT = 100
-"""Lines that are no JSON-RPC before a server is given up: some print a greeting, none prints a book."""
+"""Lines that are not JSON-RPC before the connection is closed: some servers print a greeting."""
 ANSWER_LIMIT_BYTES = 16 << 20
 
 _HTTP_CONNECT_SECONDS = 30.0
@@ -37,16 +37,16 @@ _OBITUARY_SECONDS = 1.0
 _CLOSED = "Connection closed"
 _FORGOTTEN = "Session terminated"
 
-# Without a handler of its own the package's complaints about servers would be printed on the terminal.
+# Without a handler the package's warnings about servers would be printed on the terminal.
 for _name in ("mcp", "client"):
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
 
 class Connection:
-    """Open after `open`, until the server ends, breaks the protocol or `close`. Belongs to one loop.
+    """Open from `open` until the server ends, breaks the protocol, or `close`. Belongs to one loop.
 
-    `on_end` is called with the reason when it ends by itself. `garbage` is the last line that was no JSON-RPC,
-    since the last answer.
+    `on_end` is called with the reason when it ends without `close`. `garbage` is the last line since the last answer
+    that was not JSON-RPC.
     """
 
     def __init__(self, server: McpServer, stderr: StderrTail, on_end: Callable[[str], None]) -> None:
@@ -70,11 +70,11 @@ class Connection:
 
     @property
     def is_gone(self) -> bool:
-        """Whether nothing is left of it."""
+        """Whether it has ended completely."""
         return self._holder is None or self._holder.done()
 
     async def open(self) -> None:
-        """Start or reach the server and greet it. Raises McpError. Cancelled, it begins to close."""
+        """Start or reach the server and initialize the session. Raises McpError. If cancelled, it begins to close."""
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._holder = asyncio.create_task(self._hold(ready))
         try:
@@ -85,7 +85,7 @@ class Connection:
             raise
 
     async def request(self, method: str, params: dict[str, Any]) -> str:
-        """The `result` of the response as JSON text. Raises McpError for an error and for a server that ends."""
+        """The `result` of the response as JSON text. Raises McpError for an error, or if the server ends."""
         if self._dispatcher is None:
             raise mcp_error(NO_ANSWER, f"MCP server '{self._server.name}': not connected")
         try:
@@ -101,7 +101,7 @@ class Connection:
         return text
 
     async def close(self) -> None:
-        """End the server, or the session with it. A server that does not go is killed after two seconds."""
+        """End the server or the session. A server that does not exit is killed after two seconds."""
         self._closing = True
         self._ending.set()
         if self._holder is not None:
@@ -118,12 +118,12 @@ class Connection:
         return mcp_error(NO_ANSWER, f"MCP server '{self._server.name}' ended before it answered: {self._reason}")
 
     async def _passed_away(self) -> None:
-        """The client says that the connection is closed: give it the time to find out why."""
+        """The client reports a closed connection: give it time to report the cause."""
         if self._holder is not None:
             await asyncio.wait([self._holder], timeout=_OBITUARY_SECONDS)
 
     async def _hold(self, ready: "asyncio.Future[None]") -> None:
-        """Everything is entered and left in this one task, as the client's cancel scopes demand."""
+        """Enter and leave everything in this one task, as the client's cancel scopes require."""
         try:
             async with self._transport() as (reading, writing):
                 self._dispatcher = _Dispatcher(reading, writing, on_stream_exception=self._count_garbage)
@@ -174,7 +174,7 @@ class Connection:
         self.garbage = _described(error)
         self._garbage_lines += 1
         if self._garbage_lines == GARBAGE_LIMIT:
-            self._reason = f"it wrote {self._garbage_lines} lines that are no JSON-RPC"
+            self._reason = f"it wrote {self._garbage_lines} lines that are not JSON-RPC"
             self._ending.set()
 
     def _transport(self) -> AbstractAsyncContextManager[tuple[Any, Any]]:
@@ -195,7 +195,7 @@ class Connection:
 
     @asynccontextmanager
     async def _http(self) -> AsyncGenerator[tuple[Any, Any], None]:
-        # How long an answer may take is the caller's business: it waits with a limit of its own.
+        # No read timeout: callers wait with timeouts of their own.
         patience = httpx2.Timeout(_HTTP_CONNECT_SECONDS, read=None)
         async with (
             httpx2.AsyncClient(headers=self._server.headers, timeout=patience) as client,
@@ -205,7 +205,7 @@ class Connection:
 
 
 class _Dispatcher(JSONRPCDispatcher[TransportContext]):
-    """Says when it has stopped to listen."""
+    """Calls `on_end` when it stops listening."""
 
     on_end: Callable[[], None] | None = None
 
@@ -225,7 +225,7 @@ class _Dispatcher(JSONRPCDispatcher[TransportContext]):
 
 
 def _heard(task: "asyncio.Task[Any]") -> None:
-    """Look at how a task ended, lest its exception be reported as one nobody saw."""
+    """Retrieve a task's exception, so that it is not reported as never retrieved."""
     if not task.cancelled():
         task.exception()
 

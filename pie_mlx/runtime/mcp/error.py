@@ -1,4 +1,4 @@
-"""The errors of MCP."""
+"""Makes the errors of MCP."""
 
 import json
 
@@ -12,16 +12,16 @@ _HINTS = {NO_ANSWER: "see 'pie top' or the log of the server", INVALID_PARAMS: "
 
 
 def mcp_error(rpc_code: int, message: str, data: object = None) -> McpError:
-    """What a program is raised. `data` is what JSON can hold; None is no data."""
+    """The error raised in a program. `data` is a JSON value; None means no data."""
     text = "" if data is None else json.dumps(data, ensure_ascii=False, default=str)
     return McpError(message, hint=_HINTS.get(rpc_code, "see the message of the server"), rpc_code=rpc_code, data=text)
 
 
 def not_registered(server: str, known: list[str]) -> McpError:
-    """No server of that name."""
+    """The error for an unknown server."""
     return McpError(
         f"MCP server '{server}' not registered",
-        hint=f"servers there are: {', '.join(known) or 'none'}",
+        hint=f"registered servers: {', '.join(known) or 'none'}",
         rpc_code=UNKNOWN_SERVER,
         data="",
     )

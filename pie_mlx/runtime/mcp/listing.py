@@ -1,4 +1,4 @@
-"""What the answer to `tools/list` says, for the monitor."""
+"""The tools in an answer to `tools/list`, for the monitor."""
 
 import msgspec
 
@@ -13,7 +13,7 @@ DESCRIPTION_CHARACTERS = 200
 
 
 def with_listed(known: tuple[McpTool, ...], listed: McpToolsListed) -> tuple[McpTool, ...]:
-    """The tools of a server after one more answer."""
+    """The known tools of a server after another answer."""
     return (*known, *listed.tools)[:TOOLS] if listed.continued else listed.tools
 
 
@@ -31,7 +31,7 @@ class _Params(msgspec.Struct):
 
 
 def tools_listed(process: str, server: str, params: str, result: str) -> McpToolsListed | None:
-    """The event, of a bounded size; None for an answer that is no list of tools."""
+    """The event, of bounded size; None if the answer is not a list of tools."""
     try:
         asked, told = json_struct(params, _Params), json_struct(result, _Result)
     except InvalidArgumentError:

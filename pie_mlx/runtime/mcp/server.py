@@ -9,9 +9,9 @@ from pie_mlx.events import McpTool
 
 @dataclass(frozen=True, slots=True)
 class McpServer:
-    """`stdio`: `command` is started with `args` and, besides PATH and HOME, `env`. `http`: `url`, with `headers`.
+    """`stdio`: runs `command` with `args`, and with `env` besides PATH and HOME. `http`: `url`, with `headers`.
 
-    Raises ConfigError for one without a name, a command or a url.
+    Raises ConfigError if its name, command or url is missing.
     """
 
     name: str
@@ -34,7 +34,7 @@ class McpServer:
 
 @dataclass(frozen=True, slots=True)
 class McpServerState:
-    """What the monitor shows of a server: `stderr` are the last lines it wrote there, `tools` those it told of."""
+    """A server's state, for the monitor: `stderr` are its last lines, `tools` those it has listed."""
 
     name: str
     transport: Literal["stdio", "http"]

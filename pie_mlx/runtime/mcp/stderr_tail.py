@@ -1,4 +1,4 @@
-"""The last lines a server writes to standard error."""
+"""Keeps the last lines a server writes to standard error."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ class StderrTail(asyncio.Protocol):
         return (*self._lines, *last)[-LINES:]
 
     async def open(self) -> TextIO:
-        """The end to be written to, which the caller closes. What was read before is kept."""
+        """Open a pipe and return its write end, which the caller closes. Earlier lines are kept."""
         reading, writing = os.pipe()
         end = os.fdopen(writing, "w")
         pipe = os.fdopen(reading, "rb", buffering=0)

@@ -1,21 +1,18 @@
-"""The topics as one process sees them."""
+"""Topics, as one process uses them."""
 
 import itertools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from pie_mlx.errors import InvalidArgumentError
+from pie_mlx.runtime.messaging.hub import Hub
 from pie_mlx.runtime.messaging.subscription import Subscription
-
-if TYPE_CHECKING:
-    from pie_mlx.runtime.messaging.hub import Hub
 
 
 @dataclass(slots=True)
 class Channel:
-    """A `MessagingPort`: knows which subscriptions and places in line are this process's."""
+    """The `MessagingPort` of one process: keeps its subscriptions and its tickets in queues."""
 
-    hub: "Hub"
+    hub: Hub
     username: str
     process: str
     _subscriptions: dict[int, Subscription] = field(default_factory=dict[int, Subscription])
@@ -38,7 +35,7 @@ class Channel:
 
     def read(self, subscription: int) -> str | None:
         found = self._subscriptions.get(subscription)
-        return None if found is None else found.read()
+        return None if found is None else found.pop()
 
     async def wait_for_broadcast(self, subscription: int) -> bool:
         found = self._subscriptions.get(subscription)
@@ -58,12 +55,12 @@ class Channel:
 
     def take(self, topic: str, ticket: int) -> str | None:
         self._tickets.pop((topic, ticket), None)
-        return self.hub.take((self.username, topic), (self.process, ticket))
+        return self.hub.pop((self.username, topic), (self.process, ticket))
 
     async def wait_for_message(self, topic: str, ticket: int) -> None:
         """Raises InvalidArgumentError for a ticket in use."""
         if (topic, ticket) in self._tickets:
-            raise InvalidArgumentError(f"ticket {ticket}: it is in use", hint="number tickets one after the other")
+            raise InvalidArgumentError(f"ticket {ticket}: already in use", hint="number tickets consecutively")
         self._tickets[topic, ticket] = None
         try:
             await self.hub.wait((self.username, topic), (self.process, ticket))

@@ -1,74 +1,68 @@
-"""All topics of an engine."""
+"""Keeps the topics of all users."""
 
 from dataclasses import dataclass, field
 
 from pie_mlx.errors import InvalidArgumentError, MessageOverflowError
-from pie_mlx.runtime.messaging.account import Account
-from pie_mlx.runtime.messaging.channel import Channel
-from pie_mlx.runtime.messaging.limits import MessagingLimits, size_of
+from pie_mlx.runtime.messaging.limits import MessageUsage, MessagingLimits, size_of
 from pie_mlx.runtime.messaging.queue import Queue, Ticket
 from pie_mlx.runtime.messaging.subscription import Subscription
 
 Topic = tuple[str, str]
-"""A user, and the topic's name: programs of one user meet, users never do."""
+"""A user and a topic's name: users never share topics."""
 
 
 @dataclass(slots=True)
 class Hub:
-    """Belongs to the engine's loop: everything but `channel` is called there."""
+    """All topics of an engine. Belongs to the engine's loop."""
 
     limits: MessagingLimits = field(default_factory=MessagingLimits)
-    _accounts: dict[str, Account] = field(default_factory=dict[str, Account])
+    _usages: dict[str, MessageUsage] = field(default_factory=dict[str, MessageUsage])
     _queues: dict[str, dict[str, Queue]] = field(default_factory=dict[str, dict[str, Queue]])
     _subscriptions: dict[Topic, dict[Subscription, None]] = field(default_factory=dict[Topic, dict[Subscription, None]])
 
-    def channel(self, username: str, process: str) -> Channel:
-        """The port of one process."""
-        return Channel(self, username, process)
-
     def broadcast(self, topic: Topic, text: str) -> None:
-        """Give `text` to every open subscription of the topic."""
+        """Put `text` into every open subscription of the topic."""
         size_bytes = size_of(text)
         for subscription in self._subscriptions.get(topic, ()):
             subscription.put(text, size_bytes)
 
     def subscribe(self, topic: Topic) -> Subscription:
-        """A new subscription, open from now on. Raises InvalidArgumentError for one more than a user may have."""
-        account = self._account(topic[0])
-        if account.subscriptions >= self.limits.user_subscriptions:
+        """Open a subscription. Raises InvalidArgumentError at the user's limit."""
+        usage = self._usage(topic[0])
+        if usage.subscriptions >= self.limits.user_subscriptions:
             raise InvalidArgumentError(
-                f"subscribe: programs of user '{topic[0]}' have {account.subscriptions} subscriptions, the limit",
+                f"subscribe: programs of user '{topic[0]}' have {usage.subscriptions} subscriptions, the limit",
                 hint="unsubscribe from some first",
             )
-        account.subscriptions += 1
-        subscription = Subscription(topic[1], self.limits, account)
+        usage.subscriptions += 1
+        subscription = Subscription(topic[1], self.limits, usage)
         self._subscriptions.setdefault(topic, {})[subscription] = None
         return subscription
 
     def unsubscribe(self, topic: Topic, subscription: Subscription) -> None:
         """Close a subscription."""
         subscription.close()
-        subscription.account.subscriptions -= 1
+        subscription.usage.subscriptions -= 1
         others = self._subscriptions[topic]
         del others[subscription]
         if not others:
             del self._subscriptions[topic]
-        self._tidy_account(topic[0])
+        self._tidy_usage(topic[0])
 
     async def push(self, topic: Topic, text: str) -> None:
-        """Append to the topic's queue; waits for room. Raises MessageOverflowError beyond what a user may have."""
+        """Append to the topic's queue; waits for room. Raises MessageOverflowError at the user's limits."""
         self._check_user(topic, size_of(text))
         try:
             await self._made(topic).push(text)
         finally:
             self._tidy(topic)
 
-    def take(self, topic: Topic, ticket: Ticket) -> str | None:
-        """The oldest message, where `ticket` may have it."""
+    def pop(self, topic: Topic, ticket: Ticket) -> str | None:
+        """Remove and return the oldest message, if `ticket` is entitled to it."""
         queue = self._found(topic)
         if queue is None:
             return None
-        text = queue.take(ticket)
+        text = queue.pop(ticket)
         self._tidy(topic)
         return text
 
@@ -87,21 +81,21 @@ class Hub:
             self._tidy(topic)
 
     def check_integrity(self) -> None:
-        """Raises RuntimeError when the books do not balance."""
+        """Raises RuntimeError if the counts are inconsistent."""
         for username, queues in self._queues.items():
             for queue in queues.values():
                 queue.check_integrity()
             if not queues or any(queue.is_empty for queue in queues.values()):
-                raise RuntimeError("hub: it keeps an empty queue")
-            if username not in self._accounts:
-                raise RuntimeError(f"hub: no account of {username}")
-        for username, account in self._accounts.items():
-            self._check_account(username, account)
+                raise RuntimeError("hub: a queue is empty")
+            if username not in self._usages:
+                raise RuntimeError(f"hub: no usage of {username}")
+        for username, usage in self._usages.items():
+            self._check_usage(username, usage)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is kept for anybody."""
-        return not (self._queues or self._subscriptions or self._accounts)
+        """Whether no user has messages or subscriptions."""
+        return not (self._queues or self._subscriptions or self._usages)
 
     def _found(self, topic: Topic) -> Queue | None:
         username, name = topic
@@ -109,10 +103,10 @@ class Hub:
 
     def _made(self, topic: Topic) -> Queue:
         username, name = topic
-        return self._queues.setdefault(username, {}).setdefault(name, Queue(self.limits, self._account(username)))
+        return self._queues.setdefault(username, {}).setdefault(name, Queue(self.limits, self._usage(username)))
 
-    def _account(self, username: str) -> Account:
-        return self._accounts.setdefault(username, Account(self.limits))
+    def _usage(self, username: str) -> MessageUsage:
+        return self._usages.setdefault(username, MessageUsage(self.limits))
 
     def _tidy(self, topic: Topic) -> None:
         username, name = topic
@@ -121,29 +115,29 @@ class Hub:
             del self._queues[username][name]
             if not self._queues[username]:
                 del self._queues[username]
-            self._tidy_account(username)
+            self._tidy_usage(username)
 
-    def _tidy_account(self, username: str) -> None:
-        if username not in self._queues and self._accounts[username].is_empty:
-            del self._accounts[username]
+    def _tidy_usage(self, username: str) -> None:
+        if username not in self._queues and self._usages[username].is_empty:
+            del self._usages[username]
 
     def _check_user(self, topic: Topic, size_bytes: int) -> None:
         username, name = topic
         mine = self._queues.get(username, {})
         if name not in mine and len(mine) >= self.limits.user_queues:
-            raise _overflow(f"user '{username}' has messages in {len(mine)} topics that nobody pulls")
-        account = self._accounts.get(username)
-        if account is not None and not account.has_room(size_bytes):
-            held = f"{account.messages} messages with {account.size_bytes} bytes"
+            raise _overflow(f"user '{username}' has unread messages in {len(mine)} topics")
+        usage = self._usages.get(username)
+        if usage is not None and not usage.has_room(size_bytes):
+            held = f"{usage.messages} messages with {usage.size_bytes} bytes"
             raise _overflow(f"{held} of user '{username}' wait to be read")
 
-    def _check_account(self, username: str, account: Account) -> None:
-        """Raises RuntimeError when it does not say what is held."""
+    def _check_usage(self, username: str, usage: MessageUsage) -> None:
+        """Raises RuntimeError if the usage differs from what is held."""
         mine = [one for topic, many in self._subscriptions.items() if topic[0] == username for one in many]
         held = [one.held for one in (*mine, *self._queues.get(username, {}).values())]
         found = (sum(size for size, _ in held), sum(number for _, number in held), len(mine))
-        if found != (account.size_bytes, account.messages, account.subscriptions):
-            raise RuntimeError(f"hub: account of {username}: {account}, found {found}")
+        if found != (usage.size_bytes, usage.messages, usage.subscriptions):
+            raise RuntimeError(f"hub: usage of {username}: {usage}, found {found}")
 
 
 def _overflow(why: str) -> MessageOverflowError:

@@ -4,8 +4,7 @@ import asyncio
 from collections import deque
 from dataclasses import dataclass, field
 
-from pie_mlx.runtime.messaging.account import Account
-from pie_mlx.runtime.messaging.limits import MessagingLimits, size_of
+from pie_mlx.runtime.messaging.limits import MessageUsage, MessagingLimits, size_of
 
 Ticket = tuple[str, int]
 """A process, and a number it chose."""
@@ -13,13 +12,13 @@ Ticket = tuple[str, int]
 
 @dataclass(slots=True)
 class Queue:
-    """Whoever waits in line is *called* when a message is kept for it, and takes the oldest message then.
+    """A waiting ticket is *called* when a message is reserved for it, and then pops the oldest message.
 
-    So a wait that is given up has no message to lose. While somebody waits, every message is kept for somebody.
+    So a cancelled wait loses no message. While tickets wait, every message is reserved for one.
     """
 
     limits: MessagingLimits
-    account: Account
+    usage: MessageUsage
     size_bytes: int = 0
     _messages: deque[str] = field(default_factory=deque[str])
     _called: dict[Ticket, None] = field(default_factory=dict[Ticket, None])
@@ -29,7 +28,7 @@ class Queue:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it holds no message and nobody waits."""
+        """Whether it holds no message and has no waiting ticket or push."""
         return not (self._messages or self._called or self._waiting or self._pushing)
 
     @property
@@ -41,14 +40,14 @@ class Queue:
         return len(self._messages)
 
     async def push(self, text: str) -> None:
-        """Append a message once there is room. Cancelled while it waits, it has appended nothing."""
+        """Append a message once there is room. If cancelled while waiting, it appends nothing."""
         if not self._pushing and self._has_room(text):
             self._append(text)
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._pushing[turn] = text
         self._pushing_bytes += size_of(text)
-        self.account.add(size_of(text))
+        self.usage.reserve(size_of(text))
         try:
             await turn
         except asyncio.CancelledError:
@@ -56,20 +55,20 @@ class Queue:
             self._admit()
             raise
 
-    def take(self, ticket: Ticket) -> str | None:
-        """The oldest message, for a ticket that was called or where nobody is in line."""
+    def pop(self, ticket: Ticket) -> str | None:
+        """Remove and return the oldest message, if `ticket` was called or a message is unreserved."""
         if ticket in self._called:
             del self._called[ticket]
         elif len(self._messages) <= len(self._called):
             return None
         text = self._messages.popleft()
         self.size_bytes -= size_of(text)
-        self.account.drop(size_of(text))
+        self.usage.release(size_of(text))
         self._admit()
         return text
 
     async def wait(self, ticket: Ticket) -> None:
-        """Stand in line until a message is kept for `ticket`. Cancelled, it has left the line."""
+        """Wait in line until a message is reserved for `ticket`. If cancelled, it leaves the line."""
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting[ticket] = turn
         self._call()
@@ -88,7 +87,7 @@ class Queue:
         self._call()
 
     def check_integrity(self) -> None:
-        """Raises RuntimeError when the books do not balance."""
+        """Raises RuntimeError if the counts are inconsistent."""
         spare = len(self._messages) - len(self._called)
         if spare < 0 or (spare and self._waiting):
             raise RuntimeError(f"queue: {spare} spare messages while {len(self._waiting)} wait")
@@ -108,11 +107,11 @@ class Queue:
     def _append(self, text: str) -> None:
         self._messages.append(text)
         self.size_bytes += size_of(text)
-        self.account.add(size_of(text))
+        self.usage.reserve(size_of(text))
         self._call()
 
     def _admit(self) -> None:
-        """Let the pushes in that there is room for."""
+        """Append the messages of waiting pushes while there is room."""
         while self._pushing:
             turn, text = next(iter(self._pushing.items()))
             if not turn.cancelled() and not self._has_room(text):
@@ -126,10 +125,10 @@ class Queue:
         text = self._pushing.pop(turn, None)
         if text is not None:
             self._pushing_bytes -= size_of(text)
-            self.account.drop(size_of(text))
+            self.usage.release(size_of(text))
 
     def _call(self) -> None:
-        """Keep messages for those first in line."""
+        """Reserve messages for the first tickets in line."""
         while self._waiting and len(self._messages) > len(self._called):
             ticket = next(iter(self._waiting))
             turn = self._waiting.pop(ticket)

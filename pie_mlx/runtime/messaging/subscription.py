@@ -1,21 +1,20 @@
-"""The messages a process is subscribed to and has not read."""
+"""One subscription of a process: its unread messages."""
 
 import asyncio
 from collections import deque
 from dataclasses import dataclass, field
 
 from pie_mlx.errors import MessageOverflowError
-from pie_mlx.runtime.messaging.account import Account
-from pie_mlx.runtime.messaging.limits import MessagingLimits, size_of
+from pie_mlx.runtime.messaging.limits import MessageUsage, MessagingLimits, size_of
 
 
 @dataclass(slots=True, eq=False)
 class Subscription:
-    """Keeps messages in order until they are read; what comes while it is full is dropped and counted."""
+    """Keeps messages in order until they are read; messages that arrive while it is full are dropped and counted."""
 
     topic: str
     limits: MessagingLimits
-    account: Account
+    usage: MessageUsage
     dropped: int = 0
     is_open: bool = True
     _size_bytes: int = 0
@@ -24,33 +23,33 @@ class Subscription:
     _readable: asyncio.Event = field(default_factory=asyncio.Event)
 
     def put(self, text: str, size_bytes: int) -> None:
-        """A message was broadcast."""
-        is_full = len(self._messages) >= self.limits.subscription_messages or not self.account.has_room(size_bytes)
+        """Add a broadcast message, or drop it."""
+        is_full = len(self._messages) >= self.limits.subscription_messages or not self.usage.has_room(size_bytes)
         if is_full or self._size_bytes + size_bytes > self.limits.subscription_bytes:
             self.dropped += 1
             self._unreported += 1
         else:
             self._messages.append(text)
             self._size_bytes += size_bytes
-            self.account.add(size_bytes)
+            self.usage.reserve(size_bytes)
         self._readable.set()
 
-    def read(self) -> str | None:
-        """The oldest message. Raises MessageOverflowError for what was dropped since the last read; the rest is there.
+    def pop(self) -> str | None:
+        """Remove and return the oldest message; None if there is none.
 
-        The error is raised once and takes no message away.
+        Raises MessageOverflowError once for messages dropped since the last call; it removes no message.
         """
         missed, self._unreported = self._unreported, 0
         text = self._messages.popleft() if self._messages and not missed else None
         if text is not None:
             self._size_bytes -= size_of(text)
-            self.account.drop(size_of(text))
+            self.usage.release(size_of(text))
         if not self._messages and self.is_open:
             self._readable.clear()
         if missed:
             raise MessageOverflowError(
-                f"subscription of '{self.topic}': {missed} messages came while it was full and were dropped",
-                hint="read more often; those that were kept can still be read",
+                f"subscription of '{self.topic}': {missed} messages were dropped because it was full",
+                hint="read more often; the kept messages can still be read",
                 dropped=missed,
             )
         return text
@@ -61,14 +60,14 @@ class Subscription:
         return self._size_bytes, len(self._messages)
 
     async def wait(self) -> bool:
-        """Wait until there is something to read. False when it is closed."""
+        """Wait until there is something to read. False once it is closed."""
         await self._readable.wait()
         return self.is_open
 
     def close(self) -> None:
-        """Drop what was not read, and let go of whoever waits."""
+        """Drop unread messages and release waiting readers."""
         self.is_open = False
-        self.account.drop(self._size_bytes, len(self._messages))
+        self.usage.release(self._size_bytes, len(self._messages))
         self._messages.clear()
         self._size_bytes = self._unreported = 0
         self._readable.set()

@@ -1,7 +1,7 @@
-"""The way out: an HTTP proxy per worker, which reaches the hosts the configuration allows and nothing else.
+"""The only way out for programs: one HTTP proxy per worker, which reaches the hosts the configuration allows.
 
-rules, of hosts        allowed_hosts, public_addresses
-name to address        border        one resolution, and the address that was checked is the one connected to
-bytes                  request_head, exchange, proxy
-all of them            gateway       on a thread of its own
+rules, by host         allowed_hosts, public_addresses
+from name to address   egress        resolves once, and connects to the address it checked
+bytes                  request_head, proxy_connection
+all proxies            gateway       on one thread of its own
 """

@@ -1,4 +1,4 @@
-"""Which host may be reached on which port (protocol 7.3)."""
+"""The hosts and ports that programs may reach (protocol 7.3)."""
 
 import ipaddress
 import re
@@ -17,7 +17,7 @@ _PORTS = re.compile(r"(?P<host>.+):(?P<low>\d{1,5})(?:-(?P<high>\d{1,5}))?")
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One of `network` and `name` is given; with `below` it is the names under `name` that are meant."""
+    """Either `network` or `name` is set; with `below`, it matches the names under `name`."""
 
     ports: range
     network: Network | None = None
@@ -32,7 +32,7 @@ class _Entry:
 
 
 class AllowedHosts:
-    """Raises ConfigError for entries that mean nothing."""
+    """Raises ConfigError for invalid entries."""
 
     def __init__(self, entries: Sequence[str]) -> None:
         for entry, why in host_problems(entries):
@@ -43,10 +43,10 @@ class AllowedHosts:
         self._entries = [_entry(text) for text in entries if text != "*"]
 
     def refusal(self, name: str, address: Address, port: int) -> str:
-        """Why `address`, which `name` stands for or is, must not be reached on `port`; "" if it may be.
+        """Why `address`, to which `name` resolved, must not be reached on `port`; "" if it may be.
 
-        An address that is not public needs an entry of its own: a name cannot vouch for it, for its owner decides what
-        it stands for. `localhost` is no such name (RFC 6761).
+        An address that is not public needs its own entry: an allowed name does not suffice, because its owner decides
+        what it resolves to. `localhost` is an exception (RFC 6761).
         """
         meant = effective(address)
         entries = [entry for entry in self._entries if port in entry.ports]
@@ -55,10 +55,10 @@ class AllowedHosts:
         plain = name.lower().rstrip(".")
         named = any(entry.has_name(plain) for entry in entries)
         if not (named or self._public):
-            return "it is not allowed"
+            return "not allowed"
         if is_public(meant) or (named and plain == "localhost" and meant.is_loopback):
             return ""
-        return f"{meant} is not public, and such an address must be named itself"
+        return f"{meant} is not public, and such an address needs its own entry"
 
 
 def _entry(text: str) -> _Entry:

@@ -1,6 +1,6 @@
-"""Which addresses everybody on the internet reaches, after the special-purpose registries of IANA.
+"""Which addresses are public, according to the special-purpose registries of IANA.
 
-A table of our own: `ipaddress.is_global` differs between releases of Python, down to the patch.
+With its own table: `ipaddress.is_global` differs between releases of Python, down to the patch.
 """
 
 import ipaddress
@@ -8,10 +8,10 @@ import ipaddress
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
-"""Where networks that speak only IPv6 show the addresses of IPv4 (RFC 6052)."""
+"""IPv4 addresses in IPv6-only networks (RFC 6052)."""
 _UNICAST = ipaddress.IPv6Network("2000::/3")
-"""The only part of IPv6 with public hosts (RFC 4291): not the addresses that hold one of IPv4, nor private, link-local,
-site-local and multicast ones."""
+"""The only part of IPv6 with public hosts (RFC 4291). Excludes embedded IPv4, private, link-local, site-local and
+multicast addresses."""
 _NOT_PUBLIC_4 = tuple(
     map(
         ipaddress.IPv4Network,
@@ -49,7 +49,7 @@ _NOT_PUBLIC_6 = tuple(
 
 
 def effective(address: Address) -> Address:
-    """The address that is reached: IPv6 has ways to write those of IPv4."""
+    """The address actually reached: IPv6 addresses can embed IPv4 ones."""
     if isinstance(address, ipaddress.IPv4Address):
         return address
     if address in _TRANSLATED:
@@ -58,7 +58,7 @@ def effective(address: Address) -> Address:
 
 
 def is_public(address: Address) -> bool:
-    """Whether everybody on the internet means the same host by it."""
+    """Whether the address means the same host everywhere on the internet."""
     if isinstance(address, ipaddress.IPv4Address):
         return not any(address in network for network in _NOT_PUBLIC_4)
     return address in _UNICAST and not any(address in network for network in _NOT_PUBLIC_6)

@@ -1,4 +1,4 @@
-"""What the proxy says instead of carrying a request."""
+"""HTTP answers of the proxy to requests it does not carry."""
 
 import http
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ KEY = "[runtime] network_allowed_hosts"
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """`reason` stands in the first line: of a refused tunnel, clients show nothing else."""
+    """`reason` is put in the status line: clients show nothing else of a refused tunnel."""
 
     status: int
     text: str
     reason: str = ""
 
     def encoded(self) -> bytes:
-        """The whole answer."""
+        """The complete answer."""
         body = f"pie-mlx: {self.text}\n".encode()
         challenge = 'Proxy-Authenticate: Basic realm="pie-mlx"\r\n' if self.status == 407 else ""
         head = (
@@ -26,7 +26,7 @@ class Rejection:
 
 
 def forbidden(host: str, port: int, why: str, *, nameable: bool = False) -> Rejection:
-    """The 403 for a destination, with the key that decides it; `nameable` says that `--allow-network` may name it."""
+    """The 403 for a destination, with the deciding key; `nameable`: `--allow-network` may name it."""
     option = f"--allow-network={host}" if nameable else ""
     run_with = f", or run it with {option}" if option else ""
     text = f"{host} port {port}: {why}: to allow it, add it to {KEY} in the engine's config.toml{run_with}"

@@ -1,4 +1,4 @@
-"""The head of a request to a proxy (RFC 9112): what is wanted, and what is sent on."""
+"""The head of a request to a proxy (RFC 9112): its destination, and the head to forward."""
 
 import re
 from collections.abc import Iterable
@@ -20,9 +20,9 @@ Fields = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class RequestHead:
-    """`forward` is what is sent to the host first, None for a tunnel, of which the proxy knows nothing more.
+    """`forward` is the head to send to the host, None for a tunnel.
 
-    `authorization` is what the client presents to the proxy, "" for nothing.
+    `authorization` is the client's value of Proxy-Authorization, "" for none.
     """
 
     host: str
@@ -45,14 +45,14 @@ def parse_request(data: bytes) -> RequestHead | Rejection:
 
 
 def parse_fields(lines: Iterable[str]) -> Fields | None:
-    """The fields of a head, None where a line is none."""
+    """The fields of a head, None if a line is malformed."""
     matches = [_FIELD.fullmatch(line) for line in lines]
     fields = [(match[1], match[2].rstrip(" \t")) for match in matches if match is not None]
     return fields if len(fields) == len(matches) else None
 
 
 def end_to_end(fields: Fields) -> Fields:
-    """The fields that are meant for the other end, not for the proxy."""
+    """The fields meant for the other end, not for the proxy."""
     listed = {
         word.strip().lower() for name, value in fields if name.lower() == "connection" for word in value.split(",")
     }
@@ -60,7 +60,7 @@ def end_to_end(fields: Fields) -> Fields:
 
 
 def encode_head(first: str, fields: Fields) -> bytes:
-    """A head that announces the end of the connection: each carries one exchange, with one host."""
+    """A head with `Connection: close`: each connection carries one request to one host."""
     lines = [first, *(f"{name}: {value}" for name, value in fields), "Connection: close"]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
@@ -79,7 +79,7 @@ def _absolute(method: str, target: str, fields: Fields, authorization: str) -> R
         return found
     rest = match["rest"]
     origin = rest if rest.startswith("/") else f"/{rest}"
-    # The host the client names to the proxy counts, not one that it would name to the host.
+    # The Host of the request line counts: the field could name another.
     sent = [("Host", match["authority"]), *(one for one in end_to_end(fields) if one[0].lower() != "host")]
     return RequestHead(*found, encode_head(f"{method} {origin} HTTP/1.1", sent), authorization)
 

@@ -1,4 +1,4 @@
-"""What programs may reach."""
+"""Settings of the network access of programs."""
 
 import asyncio
 import socket
@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
-"""The addresses of a name, best first, for connecting to a port. Raises OSError where there are none."""
+"""Resolves a name to addresses, best first, for connecting to a port. Raises OSError if there are none."""
 
 
 async def system_resolve(name: str, port: int) -> Sequence[str]:
-    """As the system resolves names."""
+    """Resolve with the system's resolver."""
     found = await asyncio.get_running_loop().getaddrinfo(name, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 

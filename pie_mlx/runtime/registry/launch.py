@@ -1,4 +1,4 @@
-"""What is asked for, and by whom."""
+"""A client's request to launch a program, and the requesting user."""
 
 import uuid
 from collections.abc import Sequence
@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 from pie_mlx.engine.ports import HttpPort
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.runtime.entry import Entry, program_entry
-from pie_mlx.runtime.inputs import beside_the_loop, fitting_input, parse_input
-from pie_mlx.runtime.parameters import Input
-from pie_mlx.runtime.program import Program
-from pie_mlx.runtime.registry.record import Record
+from pie_mlx.runtime.execution.entry import Entry, program_entry
+from pie_mlx.runtime.program.inputs import beside_the_loop, fitting_input, parse_input
+from pie_mlx.runtime.program.parameters import Input
+from pie_mlx.runtime.program.program import Program
+from pie_mlx.runtime.registry.record import ProcessRecord
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What a client asks for. `input_text` is strict JSON, `http` the request the process is to answer.
+    """A request to launch. `input_text` is strict JSON, `http` the request the process will answer.
 
-    `entry` is how to enter a program that stays loaded here; None has it loaded from its files.
+    `entry` is that of a program already loaded here; None loads the program from its files.
     """
 
     program: Program
@@ -31,12 +31,12 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Who asks; an admin sees and controls the processes of everybody."""
+    """A user. An admin sees and controls all processes."""
 
     name: str
     admin: bool = False
 
-    def owns(self, record: Record) -> bool:
+    def owns(self, record: ProcessRecord) -> bool:
         return self.admin or record.username == self.name
 
 
@@ -51,7 +51,7 @@ def checked_input(launch: Launch) -> Input:
 
 
 async def checked_inputs(launches: Sequence[Launch]) -> list[Input]:
-    """Those of several processes, as `checked_input`: long ones are looked through on another thread."""
+    """`checked_input` for several launches; long inputs are checked on another thread."""
     characters = sum(len(launch.input_text) for launch in launches)
     return await beside_the_loop(lambda: [checked_input(launch) for launch in launches], characters)
 

@@ -1,23 +1,21 @@
-"""How much a registry takes on."""
+"""Limits of a registry."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pie_mlx.errors import ProcessError
-from pie_mlx.runtime.registry.kept import KeptLimits
+from pie_mlx.runtime.registry.kept_events import KeptLimits
 
 
 @dataclass(frozen=True, slots=True)
 class RegistryLimits:
-    """`concurrent` processes run at once (None: no limit), the others are queued.
+    """`concurrent` processes run at once (None: no limit); further ones are queued.
 
-    `input_characters` are those of all processes of a user that are on record.
-    `finished_grace_seconds` is how long a finished process can still be attached, `detached_seconds` how long one may
-    wait for a client that is away before it is ended (None: for ever). A program that does not receive what
-    it is sent has at most `messages` of `message_characters`, `files` and `file_bytes` waiting, all of a user
-    `user_file_bytes`. `kept` is of one process; beyond
-    `kept_total_bytes` of all of them the finished ones lose what is kept, and beyond `kept_user_bytes` of a user's
-    each its own oldest.
+    `per_user` and `input_characters` bound the processes of a user and their inputs. A finished process can be attached
+    for `finished_grace_seconds`; a process that waits for a detached client ends after `detached_seconds` (None:
+    never). Unreceived messages are bounded by `messages` and `message_characters` per process, unreceived files by
+    `files` and `file_bytes` per process and `user_file_bytes` per user. Kept events are bounded by `kept` per process,
+    `kept_total_bytes` in all and `kept_user_bytes` per user.
     """
 
     concurrent: int | None = None
@@ -35,15 +33,15 @@ class RegistryLimits:
     kept: KeptLimits = field(default_factory=KeptLimits)
 
     def check_files(self, sizes: Sequence[int], size_bytes: int) -> None:
-        """Raises ProcessError where no further file of that size can wait beside those of a program."""
+        """Raises ProcessError if a program has no room for another waiting file of that size."""
         if len(sizes) >= self.files or sum(sizes) + size_bytes > self.file_bytes:
             raise ProcessError(
-                f"file refused: {len(sizes)} files of {sum(sizes)} bytes wait for the program",
+                f"file refused: {len(sizes)} files with {sum(sizes)} bytes wait for the program",
                 hint=f"at most {self.files} files or {self.file_bytes >> 20} MiB may wait",
             )
 
     def check_user_files(self, total_bytes: int, size_bytes: int) -> None:
-        """The same for those of all programs of a user."""
+        """Raises ProcessError if a user has no room for another waiting file of that size."""
         if total_bytes + size_bytes > self.user_file_bytes:
             raise ProcessError(
                 f"file refused: {total_bytes} bytes of files wait for the user's programs",

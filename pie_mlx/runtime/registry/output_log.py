@@ -1,6 +1,6 @@
-"""What processes gave out, on disk: one JSON line for each event, for `pie logs`.
+"""The output of processes on disk, for `pie logs`: one JSON line per event.
 
-A process has a file of its own and, once that is long, a second one with what came before it.
+Each process has a file, and once that is long, a second one with the lines before it.
 """
 
 import contextlib
@@ -15,15 +15,24 @@ import msgspec
 
 from pie_mlx.documents import json_struct
 from pie_mlx.errors import InvalidArgumentError, ProcessError
+from pie_mlx.events import (
+    ProcessEvent,
+    ProcessFailed,
+    ProcessFile,
+    ProcessLaunched,
+    ProcessMessage,
+    ProcessOutput,
+    ProcessReturned,
+)
 
 SEGMENT_BYTES = 8 << 20
-"""Two segments are kept of each process."""
+"""Each process keeps two segments."""
 TOTAL_BYTES = 1 << 30
 FILES_LIMIT = 10_000
 PRUNED_EVERY = 64
-"""Launches between two looks at all files; looking takes its time when there are many."""
+"""Launches between two scans of all files, which are slow when there are many."""
 _ANSWER_BYTES = 700_000
-"""Text of one answer, well below what a frame may hold once it is JSON in a string."""
+"""Text in one answer: escaped as JSON in a string, it must fit a frame."""
 
 
 class LogHead(msgspec.Struct, frozen=True):
@@ -36,7 +45,7 @@ class LogHead(msgspec.Struct, frozen=True):
 
 
 class LogLine(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One event. `event` is its name on the wire; of a file only name and size are kept. `time` is Unix time."""
+    """One event. `event` is its name on the wire, `time` Unix time. A file's contents are not logged."""
 
     sequence: int
     time: float
@@ -48,7 +57,7 @@ class LogLine(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class OutputLog:
-    """Appends the events of one process. A line is with the operating system when `write` returns."""
+    """Appends the events of one process. `write` returns once the operating system has the line."""
 
     def __init__(self, path: Path, head: LogHead, clock: Callable[[], float], segment_bytes: int) -> None:
         self._path = path
@@ -87,7 +96,7 @@ class OutputLog:
         return self._descriptor
 
     def _append(self, line: bytes) -> None:
-        """A line is there whole or not at all: the next one would go on in its middle."""
+        """Write a whole line or nothing: otherwise the next line would continue a partial one."""
         if os.write(self._descriptor, line) < len(line):
             os.ftruncate(self._descriptor, self._size_bytes)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._path))
@@ -95,7 +104,7 @@ class OutputLog:
 
 
 class OutputLogs:
-    """The logs of all processes in a directory of mode 0700. Now and then the oldest beyond the limits are removed."""
+    """The logs of all processes, in a directory of mode 0700. Periodically removes the oldest beyond the limits."""
 
     def __init__(
         self,
@@ -125,7 +134,7 @@ class OutputLogs:
         return OutputLog(self._path(process), head, self._clock, self._segment_bytes)
 
     def head(self, process: str) -> LogHead:
-        """Whose log it is. Raises ProcessError when nothing is recorded of that process."""
+        """The first line of a log. Raises ProcessError if the process has none."""
         found = _head(self._path(process))
         if found is None:
             hint = "'pie logs' lists the processes that are recorded; requests to /v1 are not"
@@ -139,9 +148,9 @@ class OutputLogs:
         return list(itertools.islice((head for head in heads if head and username in (None, head.username)), limit))
 
     def read(self, process: str, *, after: int = 0, limit: int = 1000) -> list[LogLine]:
-        """Lines with a sequence number above `after`, at most `limit` and as many as an answer may hold.
+        """Lines with a sequence number above `after`: at most `limit`, and as many as fit an answer.
 
-        Raises ProcessError when nothing is recorded of that process.
+        Raises ProcessError if the process has no log.
         """
         self.head(process)
         found: list[LogLine] = []
@@ -186,12 +195,12 @@ def _head(path: Path) -> LogHead | None:
 
 
 def _modified_seconds(path: Path) -> float:
-    """0 for one that has just been removed."""
+    """0 for a file that has just been removed."""
     return path.stat().st_mtime if path.exists() else 0.0
 
 
 def _decoded(segment: Path) -> Iterator[LogLine]:
-    """The lines of a file, without those that a crash cut short or that are damaged."""
+    """The lines of a file, except truncated or damaged ones."""
     with segment.open("rb") as file:
         file.readline()
         for line in file:
@@ -201,5 +210,22 @@ def _decoded(segment: Path) -> Iterator[LogLine]:
 
 
 def plain_lines(lines: list[LogLine]) -> list[dict[str, Any]]:
-    """As JSON says them."""
+    """Lines as JSON objects."""
     return msgspec.to_builtins(lines)
+
+
+def write_event(log: OutputLog, event: ProcessEvent) -> None:
+    """Write an event to a process's log. Raises OSError."""
+    match event:
+        case ProcessOutput(stream=stream, text=text):
+            log.write(stream, text)
+        case ProcessMessage(text=text, format=format):
+            log.write("message", text, format=format)
+        case ProcessFile(name=name, size_bytes=size_bytes):
+            log.write("file", name, size_bytes=size_bytes)
+        case ProcessReturned(value=value, format=format):
+            log.write("return", value, format=format)
+        case ProcessFailed(message=message, error_type=error_type):
+            log.write("error", message, error_type=error_type)
+        case ProcessLaunched():
+            pass

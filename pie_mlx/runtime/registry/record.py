@@ -1,4 +1,4 @@
-"""One process as its users know it, from the launch to the end of its grace."""
+"""One process as its users see it, from its launch until it is forgotten."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,12 +8,12 @@ from typing import Literal, Protocol
 from pie_mlx.engine.ports import HttpPort
 from pie_mlx.errors import ProcessCancelledError
 from pie_mlx.events import ProcessEvent, ProcessFailed, ProcessOutput, ProcessReturned
-from pie_mlx.runtime.entry import Entry
+from pie_mlx.runtime.execution.entry import Entry
+from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.mcp.error import NO_ANSWER, mcp_error
-from pie_mlx.runtime.parameters import Input
-from pie_mlx.runtime.process import Process
-from pie_mlx.runtime.program import Program
-from pie_mlx.runtime.registry.kept import KeptEvents
+from pie_mlx.runtime.program.parameters import Input
+from pie_mlx.runtime.program.program import Program
+from pie_mlx.runtime.registry.kept_events import KeptEvents
 from pie_mlx.runtime.registry.output_log import OutputLog
 
 Kind = Literal["process", "daemon"]
@@ -21,9 +21,9 @@ State = Literal["queued", "running", "returned", "failed", "killed"]
 
 
 class Sink(Protocol):
-    """Whoever is attached, with the MCP servers that run there. Called on the registry's loop; must not block.
+    """The attached client, with its MCP servers. Called on the registry's loop; must not block.
 
-    `mcp_request` answers JSON text and raises McpError.
+    `mcp_request` returns JSON text and raises McpError.
     """
 
     def deliver(self, event: ProcessEvent, data: bytes) -> None: ...
@@ -34,13 +34,12 @@ class Sink(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class Record:
-    """`captures` says whether standard output is kept for a client; `attached` is who is told what happens.
+class ProcessRecord:
+    """`captures`: standard output is kept for a client. `attached` gets the events.
 
-    `started_at` is Unix time. What is sent before the program runs waits in `early`, and nothing can be sent once
+    `started_at` is Unix time. `early` holds what is sent before the program runs; nothing can be sent once
     `session_closed`. `terminal` is the last event. `reason` is why it is queued, `root` the launch it descends from. A
-    daemon has no process of its own: `end` ends it.
-    `entry` is that of a program of ours that stays loaded.
+    daemon has no process of its own; `end` ends it. `entry` is set for a built-in program that stays loaded.
     """
 
     id: str
@@ -80,12 +79,12 @@ class Record:
 
     @property
     def is_logged(self) -> bool:
-        """Whether what it writes is kept in a file: what answers for the engine itself writes nothing."""
+        """Whether its output is logged to a file; built-in programs that stay loaded are not logged."""
         return self.entry is None
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether it waits for a client that is away."""
+        """Whether it waits for a detached client."""
         waits = self.process is not None and self.process.awaits_client()
         return waits and self.attached is None and not self.is_over
 
@@ -102,7 +101,7 @@ class Record:
         return [len(item) for item in self.early if isinstance(item, bytes)]
 
     def pass_on(self, item: str | bytes) -> None:
-        """A message or a file for the program."""
+        """Pass a message or file to the program, or keep it until the program runs."""
         if self.process is None:
             self.early.append(item)
         elif isinstance(item, str):
@@ -111,7 +110,7 @@ class Record:
             self.process.send_file(item)
 
     def begin(self, process: Process) -> None:
-        """It runs; what its client did before is passed on."""
+        """The program runs: pass on what its client has sent."""
         self.process = process
         early, self.early = self.early, []
         for item in early:
@@ -120,15 +119,15 @@ class Record:
             process.close_session()
 
     def deliver(self, event: ProcessEvent, data: bytes) -> None:
-        """Pass an event to whoever is attached, or keep it."""
+        """Pass an event to the attached client, or keep it."""
         if self.attached is not None:
             self.attached.deliver(event, data)
         elif self.captures or not isinstance(event, ProcessOutput):
-            self.kept.add(event, data)
+            self.kept.keep(event, data)
 
     def attach(self, sink: Sink) -> list[tuple[ProcessEvent, bytes]]:
-        """What `sink` has to be told first; from now on it is told everything. A finished process is not held."""
-        replay = self.kept.take(self.id)
+        """Attach `sink` and return the events it missed. A finished process stays detached."""
+        replay = self.kept.drain(self.id)
         if self.terminal is None:
             self.attached, self.captures = sink, True
         elif not replay:
@@ -136,16 +135,16 @@ class Record:
         return replay
 
     def detach(self, unsent: list[tuple[ProcessEvent, bytes]]) -> None:
-        """Nobody listens any more; what was not sent is kept for the next one."""
+        """Detach the client; keep its unsent events for the next one."""
         self.resume()
         self.attached = None
         for event, data in unsent:
-            self.kept.add(event, data)
+            self.kept.keep(event, data)
         if self.is_over:
             self.kept.end()
 
     def hold(self) -> None:
-        """Whoever is attached reads too slowly: let the program wait."""
+        """Make the program wait for the attached client, which reads too slowly."""
         if self.process is not None:
             self.process.hold_output()
 
@@ -154,7 +153,7 @@ class Record:
             self.process.resume_output()
 
     def finish(self, event: ProcessReturned | ProcessFailed) -> None:
-        """It has ended with `event`, which has been delivered."""
+        """Mark it as ended by `event`, which has been delivered."""
         self.terminal = event
         if isinstance(event, ProcessReturned):
             self.state = "returned"
@@ -167,9 +166,9 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class ClientRelay:
-    """An `McpRelay` to whoever is attached to a process at the moment."""
+    """An `McpRelay` to the client currently attached to a process."""
 
-    record: Record
+    record: ProcessRecord
 
     def servers(self) -> list[str]:
         client = self.record.attached

@@ -1,4 +1,4 @@
-"""What a listing says of a process."""
+"""A process, and its result, as listings show them."""
 
 import time
 
@@ -6,13 +6,13 @@ import msgspec
 
 from pie_mlx.engine.inspection import ProcessStatus
 from pie_mlx.events import ProcessFailed, ProcessReturned
-from pie_mlx.runtime.registry.record import Record
+from pie_mlx.runtime.registry.record import ProcessRecord
 
 INPUT_CHARACTERS = 1024
 
 
-class Row(msgspec.Struct, frozen=True):
-    """One process. `started_at` is Unix time, `pages` those it has in the pool, `bid` its highest, in credits."""
+class ProcessRow(msgspec.Struct, frozen=True):
+    """One process. `started_at` is Unix time, `pages` its pages in the pool, `bid` its highest, in credits."""
 
     id: str
     username: str
@@ -31,8 +31,8 @@ class Row(msgspec.Struct, frozen=True):
     bid: float
 
 
-class Result(msgspec.Struct, frozen=True):
-    """How a process ended, or that it has not: `value` and `format` of what it returned, or `error`."""
+class ProcessResult(msgspec.Struct, frozen=True):
+    """The outcome of a process, if it has ended: `value` and `format` of its return value, or `error`."""
 
     state: str
     value: str = ""
@@ -41,10 +41,10 @@ class Result(msgspec.Struct, frozen=True):
     error_type: str | None = None
 
 
-def row(record: Record, status: ProcessStatus | None) -> Row:
-    """`status` is None for a process the engine does not know: a queued or a finished one."""
+def row_of(record: ProcessRecord, status: ProcessStatus | None) -> ProcessRow:
+    """`status` is None for a process unknown to the engine: a queued or finished one."""
     end_seconds = record.finished_seconds or time.monotonic()
-    return Row(
+    return ProcessRow(
         id=record.id,
         username=record.username,
         program=record.program.identity,
@@ -63,11 +63,11 @@ def row(record: Record, status: ProcessStatus | None) -> Row:
     )
 
 
-def result(record: Record) -> Result:
+def result_of(record: ProcessRecord) -> ProcessResult:
     match record.terminal:
         case ProcessReturned(value=value, format=format):
-            return Result(record.state, value, format)
+            return ProcessResult(record.state, value, format)
         case ProcessFailed(message=message, error_type=error_type):
-            return Result(record.state, error=message, error_type=error_type)
+            return ProcessResult(record.state, error=message, error_type=error_type)
         case None:
-            return Result(record.state)
+            return ProcessResult(record.state)

@@ -1,9 +1,10 @@
-"""Walls around a process: which files it reads and writes, no network, no other processes.
+"""Confines a process: chosen files only, no network, no other processes; and gives it `/scratch`.
 
-Linux: Landlock for files, a seccomp filter for the rest. macOS: a Seatbelt profile. Nothing is assumed to hold because
-a call succeeded: `probe` tries the forbidden things.
+Linux: Landlock for files, a seccomp filter for the rest. macOS: a Seatbelt profile. A successful call proves nothing:
+`probe` tries the forbidden actions.
 """
 
-from pie_mlx.runtime.sandbox.confinement import Confinement, Policy, confine, prepare
+from pie_mlx.runtime.sandbox.confinement import confine, prepare
+from pie_mlx.runtime.sandbox.policy import Confinement, Policy
 
 __all__ = ["Confinement", "Policy", "confine", "prepare"]

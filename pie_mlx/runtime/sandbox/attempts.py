@@ -1,4 +1,4 @@
-"""The probe's other half: confines itself, then tries what it must not do."""
+"""The process that `probe` starts: confines itself, then tries forbidden actions."""
 
 import contextlib
 import importlib
@@ -11,16 +11,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pie_mlx.runtime.sandbox.capabilities import drop_capabilities
-from pie_mlx.runtime.sandbox.confinement import Policy, confine
+from pie_mlx.runtime.sandbox.confinement import confine
 from pie_mlx.runtime.sandbox.interpreter import interpreter_paths
+from pie_mlx.runtime.sandbox.policy import Policy
 
 LIBRARIES = ("unicodedata", "pyexpat", "_zoneinfo", "termios", "msgspec")
-"""Extension modules that nothing has loaded here before the walls stand: of Python's own library, and one that is
-installed, since some Pythons have those built in."""
+"""Extension modules that are not loaded before the confinement: of the standard library, and an installed one, since
+some Pythons have the former built in."""
 
 
 def main(arguments: Sequence[str]) -> None:
-    """`arguments` are a file that must stay closed and a directory that must stay open. Prints what was found."""
+    """`arguments`: a file that must be closed, and a directory that must be open. Prints the findings."""
     secret, own = arguments
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 def try_network(arguments: Sequence[str]) -> None:
-    """`arguments` are two ports of this machine: a proxy's, and one that must stay closed. Prints what was found."""
+    """`arguments`: a proxy's port on this machine, and a port that must be closed. Prints the findings."""
     proxy_port, other_port = map(int, arguments)
     isolated = sys.platform == "linux"
     with contextlib.ExitStack() as stack:
@@ -77,7 +78,7 @@ def _is_refused(attempt: Callable[[], object]) -> bool:
 
 
 def _failure(attempt: Callable[[], object]) -> str:
-    """What the system said where it refused, "" where it did not."""
+    """The system's error, "" if the attempt succeeded."""
     try:
         attempt()
     except (OSError, ImportError) as error:
@@ -92,7 +93,7 @@ def _fork() -> None:
 
 
 def _work(directory: str) -> None:
-    """What every program may do."""
+    """Do what every program may do."""
     file = Path(directory, "file")
     file.write_text("x")
     file.rename(file.with_name("other"))
@@ -102,6 +103,6 @@ def _work(directory: str) -> None:
 
 
 def _load_libraries() -> None:
-    """What programs import once they are confined: each is a shared library, which a wall may not let in."""
+    """Import modules after the confinement: each is a shared library, which may be blocked."""
     for name in LIBRARIES:
         importlib.import_module(name)

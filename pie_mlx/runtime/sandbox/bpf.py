@@ -1,4 +1,4 @@
-"""Programs for the kernel's packet filter, as seccomp runs them: which system calls a process may make."""
+"""Assembles the packet-filter programs with which seccomp decides about system calls."""
 
 import struct
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ _ERRNO = 0x00050000
 _LOAD, _AND, _JUMP, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x05, 0x15, 0x35, 0x06
 _NUMBER_PLACE, _ARCHITECTURE_PLACE, _ARGUMENTS_PLACE = 0, 4, 16
 _FARTHEST = 255
-"""Instructions that a condition can jump over."""
+"""The farthest jump of a condition, in instructions."""
 _ALL_BITS = 0xFFFFFFFF
 
 Step = bytes
@@ -17,9 +17,9 @@ Step = bytes
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """An argument, by its place, has one of `values`, apart from bits that are `ignored`.
+    """The argument at `place` has one of `values`, apart from `ignored` bits.
 
-    The lower 32 bits count: the kernel looks at no more of these arguments.
+    Compares the lower 32 bits; the kernel uses no more of these arguments.
     """
 
     place: int
@@ -28,9 +28,9 @@ class Check:
 
 
 Rule = tuple[Check, ...]
-"""A call is allowed where all checks hold."""
+"""A call is allowed if all checks hold."""
 Verdict = int | tuple[Rule, ...]
-"""What the filter answers; or the rules of which one must hold, else the call is refused."""
+"""The filter's answer; or rules, one of which must hold for the call to be allowed."""
 
 
 def refusal(error: int) -> int:
@@ -39,7 +39,7 @@ def refusal(error: int) -> int:
 
 
 def only_on(architecture: int) -> list[Step]:
-    """Kill a process that makes calls of another architecture, whose numbers mean something else. Loads the number."""
+    """Kill a process that makes calls of another architecture, where numbers differ. Loads the number."""
     return [
         _step(_LOAD, _ARCHITECTURE_PLACE),
         _step(_EQUAL, architecture, 1, 0),
@@ -49,13 +49,13 @@ def only_on(architecture: int) -> list[Step]:
 
 
 def one_call(number: int, verdict: Verdict, otherwise: int) -> list[Step]:
-    """Decide about one call; the program goes on for all others."""
+    """Decide about one call; the program continues for others."""
     steps = _leaf(verdict, otherwise)
     return [_step(_EQUAL, number, 0, len(steps)), *steps]
 
 
 def all_calls(verdicts: Mapping[int, Verdict], otherwise: int) -> list[Step]:
-    """Decide about every call, those without a verdict included, in few comparisons."""
+    """Decide about every call by binary search; `otherwise` applies to those without a verdict."""
     ranges: list[tuple[int, Verdict]] = [(0, otherwise)]
     for number in sorted(verdicts):
         for start, verdict in ((number, verdicts[number]), (number + 1, otherwise)):
@@ -67,7 +67,7 @@ def all_calls(verdicts: Mapping[int, Verdict], otherwise: int) -> list[Step]:
 
 
 def _search(ranges: Sequence[tuple[int, Verdict]], otherwise: int) -> list[Step]:
-    """Each range reaches to the start of the next."""
+    """Each range ends where the next starts."""
     if len(ranges) == 1:
         return _leaf(ranges[0][1], otherwise)
     middle = len(ranges) // 2
@@ -85,7 +85,7 @@ def _leaf(verdict: Verdict, otherwise: int) -> list[Step]:
 
 
 def _allowed_by(rule: Rule) -> list[Step]:
-    """Allows a call for which the rule holds; otherwise the program goes on."""
+    """Allow a call if the rule holds; otherwise the program continues."""
     steps = [_step(_RETURN, ALLOW)]
     for check in reversed(rule):
         compared = [_step(_EQUAL, value, len(check.values) - at, 0) for at, value in enumerate(check.values)]

@@ -1,4 +1,4 @@
-"""Capabilities: parts of root's power that Linux gives a process one by one."""
+"""Drops Linux capabilities, the individual privileges of root."""
 
 import ctypes
 import os
@@ -7,22 +7,24 @@ import sys
 
 _PR_CAPBSET_DROP, _PR_SET_SECUREBITS, _PR_SET_NO_NEW_PRIVS = 24, 28, 38
 _NOTHING_FOR_ROOT = 0xEF
-"""User 0 has no capabilities for being user 0, none are kept or made ambient, and none of that can be changed."""
+"""User 0 gets no capabilities as such, none are kept or made ambient, and all of this is locked."""
 _VERSION_3 = 0x20080522
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def drop_capabilities() -> None:
-    """Give up every capability of this thread for good, in all sets. Raises OSError; other systems have none.
+    """Permanently drop all capabilities of this thread. Raises OSError; no effect on other systems.
 
-    What it starts gets none either: the bounding set is emptied and `no_new_privs` set where a process has privileges
-    to lose. Without any, the bounding set has to stay, and set-user-ID programs are the sandbox's matter.
+    Its children get none either: a privileged process empties the bounding set and sets `no_new_privs`. An
+    unprivileged one cannot empty the bounding set, and relies on the sandbox against set-user-ID programs.
     """
     if sys.platform != "linux":
         return
     capability = 0
-    while _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) == 0:  # fails without the right to, and past the last one
+    while (
+        _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) == 0
+    ):  # fails without privilege, and past the last capability
         capability += 1
     if capability or os.geteuid() == 0:
         _libc.prctl(_PR_SET_SECUREBITS, _NOTHING_FOR_ROOT, 0, 0, 0)

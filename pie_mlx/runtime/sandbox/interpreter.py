@@ -1,4 +1,4 @@
-"""Where the running interpreter and its libraries lie, and how it is started again."""
+"""The paths of the running interpreter and its libraries, and the command that starts it again."""
 
 import functools
 import os
@@ -25,9 +25,9 @@ spec.loader.exec_module(package)
 
 
 def isolated_python(code: str, *arguments: str) -> list[str]:
-    """The command line that runs `code` on this very package, whichever other is installed too.
+    """The command line that runs `code` with this copy of the package, even if another is installed.
 
-    -I: neither the directory nor the variables of whoever starts it decide what is imported.
+    -I: the caller's directory and environment variables do not affect imports.
     """
     root = str(Path(pie_mlx.__file__).parents[1])
     return [sys.executable, "-I", "-c", _SAME_PACKAGE + code, root, *arguments]
@@ -35,10 +35,10 @@ def isolated_python(code: str, *arguments: str) -> list[str]:
 
 @functools.cache
 def interpreter_paths() -> tuple[str, ...]:
-    """What a Python program has to read to run at all: the interpreter, its packages and the system's libraries."""
+    """Paths that any Python program must read: the interpreter, its packages and the system's libraries."""
     package = Path(pie_mlx.__file__).resolve().parent
     found = [os.path.realpath(path) for path in (sys.prefix, sys.base_prefix, sys.exec_prefix, *sys.path) if path]
-    # A checkout on the path is more than the package in it.
+    # A checkout on the path contains more than the package.
     own = [
         path
         for path in dict.fromkeys(found)
@@ -48,7 +48,6 @@ def interpreter_paths() -> tuple[str, ...]:
 
 
 def _homebrew(prefixes: Iterable[str]) -> tuple[str, ...]:
-    """Where an interpreter of Homebrew has the libraries of its extension modules: beside it, not in it. One that pyenv
-    has built links to the same."""
+    """Homebrew keeps the libraries of extension modules beside the interpreter; pyenv builds link to the same ones."""
     roots = {_HOMEBREW, *(prefix.partition("/Cellar/")[0] for prefix in prefixes if "/Cellar/" in prefix)}
     return tuple(f"{root}/{part}" for root in sorted(roots) for part in ("Cellar", "opt", "lib"))

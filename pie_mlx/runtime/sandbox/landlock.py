@@ -1,6 +1,6 @@
-"""Landlock, the Linux kernel's rules for files and TCP ports that a process gives itself.
+"""Landlock: a Linux process restricts its own access to files and TCP ports.
 
-System calls 444 to 446, from kernel 5.13 on; ports from 6.7 on.
+System calls 444 to 446, since kernel 5.13; ports since 6.7.
 """
 
 import ctypes
@@ -8,7 +8,7 @@ import os
 import stat
 import struct
 
-from pie_mlx.runtime.sandbox.confinement import Policy
+from pie_mlx.runtime.sandbox.policy import Policy
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION_FLAG = 1
@@ -18,7 +18,7 @@ _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 1, 1 << 2, 1 << 3
 _REFER, _TRUNCATE, _IOCTL_DEV = 1 << 13, 1 << 14, 1 << 15
 _OLDEST_RIGHTS = (1 << 13) - 1
 _SPECIAL_FILES = 1 << 6 | 1 << 9 | 1 << 10 | 1 << 11
-"""Making devices, sockets and pipes."""
+"""Creating devices, sockets and pipes."""
 _EXECUTE = 1 << 0
 _OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
 
@@ -26,18 +26,20 @@ _NET_PORT = 2
 _BIND_TCP, _CONNECT_TCP = 1 << 0, 1 << 1
 _SINCE_NETWORK = 4
 _SCOPES = 1 << 0 | 1 << 1
-"""Abstract sockets and signals of processes outside."""
+"""Abstract sockets of, and signals to, outside processes."""
 
 _ONLY_NAMED: int = getattr(os, "O_PATH", 0)
-"""For a descriptor that opens nothing. Systems without it have no Landlock either."""
+"""Opens a path without access. Systems without it have no Landlock either."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 
 
 def restrict_files(policy: Policy) -> None:
-    """Close every file and directory, and every TCP port where the kernel knows how (`restricts_ports`), but those of
-    the policy. Raises OSError where the kernel cannot."""
+    """Deny all files, directories and, if supported (`restricts_ports`), TCP ports but those of the policy.
+
+    Raises OSError without kernel support.
+    """
     version = landlock_version()
     handled = _handled(version)
     ruleset = _syscall(_CREATE_RULESET, *_buffer(_ruleset(version, handled)), 0)
@@ -56,7 +58,7 @@ def restrict_files(policy: Policy) -> None:
 
 
 def restricts_ports() -> bool:
-    """Whether the kernel can close TCP ports."""
+    """Whether the kernel can restrict TCP ports."""
     try:
         return landlock_version() >= _SINCE_NETWORK
     except OSError:
@@ -64,7 +66,7 @@ def restricts_ports() -> bool:
 
 
 def landlock_version() -> int:
-    """The version of the kernel's interface. Raises OSError where there is none."""
+    """The version of the kernel's interface. Raises OSError without Landlock."""
     return _syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION_FLAG)
 
 
@@ -74,7 +76,7 @@ def _handled(version: int) -> int:
 
 
 def _ruleset(version: int, handled: int) -> bytes:
-    """Grows with the version: an older kernel refuses fields it does not know."""
+    """Fields depend on the version: an older kernel rejects unknown ones."""
     attributes = struct.pack("<Q", handled)
     if version >= _SINCE_NETWORK:
         attributes += struct.pack("<Q", _BIND_TCP | _CONNECT_TCP)
@@ -84,7 +86,7 @@ def _ruleset(version: int, handled: int) -> bytes:
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:
-    """A path that is not there is no hole."""
+    """A missing path is skipped."""
     try:
         parent = os.open(path, _ONLY_NAMED | os.O_CLOEXEC)
     except OSError:

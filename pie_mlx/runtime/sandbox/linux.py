@@ -1,11 +1,11 @@
-"""The walls on Linux."""
+"""Confinement on Linux."""
 
 import ctypes
 import os
 from functools import partial
 
-from pie_mlx.runtime.sandbox.confinement import Policy
 from pie_mlx.runtime.sandbox.landlock import restrict_files, restricts_ports
+from pie_mlx.runtime.sandbox.policy import Policy
 from pie_mlx.runtime.sandbox.seccomp import install_filter
 
 _PR_SET_NO_NEW_PRIVS = 38
@@ -14,7 +14,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def confine_linux(policy: Policy) -> dict[str, str]:
-    """Answers why a wall is missing, by the wall. Landlock comes first: the filter forbids what it needs."""
+    """Returns why restrictions are missing, by name. Landlock comes first: the filter forbids its calls."""
     if _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         reason = f"no_new_privs: {os.strerror(ctypes.get_errno())}"
         return dict.fromkeys(("files", "network", "processes"), reason)
@@ -31,6 +31,6 @@ def confine_linux(policy: Policy) -> dict[str, str]:
 
 
 def _open_ports(proxy_port: int) -> str:
-    """What a program can reach besides its proxy where it has no network of its own."""
+    """What a program can reach besides its proxy without a network namespace."""
     ports = f"TCP port {proxy_port}" if restricts_ports() else "every TCP port"
-    return f"{ports} of every address, past the proxy: this system gives a process no network of its own"
+    return f"{ports} of every address, past the proxy: this system offers no network namespaces"

@@ -1,4 +1,4 @@
-"""A network of its own for one process: Linux's network namespaces, which a user namespace lets anybody have."""
+"""A separate network for one process, in a Linux network namespace; a user namespace makes it unprivileged."""
 
 import ctypes
 import fcntl
@@ -14,10 +14,10 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def enter_network_namespace() -> None:
-    """Leave the machine's network for an empty one, in which only loopback is up. For good.
+    """Permanently move to an empty network, in which only loopback is up.
 
-    To be called while the process has one thread, which has every capability in its namespaces afterwards. Raises
-    OSError; the process may have left by then.
+    Call it while the process has one thread; that has every capability in the new namespaces. Raises OSError, possibly
+    after the move.
     """
     user, group = os.geteuid(), os.getegid()
     _check(_libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET), "unshare")

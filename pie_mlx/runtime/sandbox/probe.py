@@ -1,4 +1,4 @@
-"""Tries what the sandbox forbids, in a process of its own, and says what was stopped."""
+"""Tries forbidden actions in a separate, confined process, and reports which were stopped."""
 
 import json
 import os
@@ -18,8 +18,8 @@ _BOOT = "from pie_mlx.runtime.sandbox import attempts; getattr(attempts, sys.arg
 
 @dataclass(frozen=True, slots=True)
 class SandboxReport:
-    """`stopped` and `open` are the forbidden things that were refused and that worked; `allowed_works` says whether
-    what a program needs still does; `reason` is why something is open, as far as it is known."""
+    """`stopped` and `open` are the forbidden actions that failed and that succeeded; `allowed_works` says whether
+    allowed ones still succeed; `reason` is why something is open, if known."""
 
     stopped: tuple[str, ...]
     open: tuple[str, ...]
@@ -33,14 +33,14 @@ class SandboxReport:
 
 @dataclass(frozen=True, slots=True)
 class NetworkReport:
-    """Whether a program reaches its proxy and nothing else, and if not so, why."""
+    """Whether a program reaches its proxy and nothing else, and if not, why."""
 
     holds: bool
     reason: str = ""
 
 
 def probe_sandbox() -> SandboxReport:
-    """Takes the time an interpreter needs to start. Raises OSError where none can be started."""
+    """Takes as long as starting an interpreter. Raises OSError if that fails."""
     with tempfile.TemporaryDirectory(prefix="pie-probe-") as directory:
         secret, own = Path(directory, "secret"), Path(directory, "own")
         secret.write_text("secret")
@@ -52,7 +52,7 @@ def probe_sandbox() -> SandboxReport:
 
 
 def probe_network() -> NetworkReport:
-    """Takes the time an interpreter needs to start. Raises OSError where none can be started."""
+    """Takes as long as starting an interpreter. Raises OSError if that fails."""
     with socket.create_server(("127.0.0.1", 0)) as proxy, socket.create_server(("127.0.0.1", 0)) as other:
         found = _attempt("try_network", str(proxy.getsockname()[1]), str(other.getsockname()[1]))
     if isinstance(found, str):
@@ -65,7 +65,7 @@ def probe_network() -> NetworkReport:
 
 
 def _attempt(name: str, *arguments: str) -> dict[str, Any] | str:
-    """What one of `attempts` found, or why it found nothing."""
+    """The findings of one of `attempts`, or why there are none."""
     try:
         ended = subprocess.run(
             isolated_python(_BOOT, name, *arguments),

@@ -1,8 +1,8 @@
-"""`/scratch`: a directory of the host under a name that programs can rely on.
+"""`/scratch`: a fixed name for a directory of the host.
 
-Functions of `os`, `open` and `sqlite3.connect` are replaced by ones that translate the prefix in what they are given
-and in what they answer. `pathlib`, `shutil`, `glob`, `tempfile` and `os.path` are written in Python upon these. It is a
-convenience, no wall: whoever knows the host's path reaches the same files, and the sandbox guards the rest.
+Replaces functions of `os`, `open` and `sqlite3.connect` by wrappers that translate the prefix in arguments and results;
+`pathlib`, `shutil`, `glob`, `tempfile` and `os.path` build on these. This is a convenience, not a protection: programs
+can also use the host's path. The sandbox protects other files.
 """
 
 import builtins
@@ -29,23 +29,22 @@ _FUNCTIONS = (
     "rename", "replace", "rmdir", "setxattr", "stat", "statvfs", "symlink", "truncate", "unlink", "utime",
 )
 # fmt: on
-"""Of `os`: those whose first argument is a path."""
+"""Functions of `os` whose first argument is a path."""
 _TWO_PATHS = frozenset(("link", "rename", "replace", "symlink"))
 _PATH_OPTIONS = frozenset(("path", "src", "dst"))
 _OF_ATTRIBUTES = frozenset(("chflags", "chmod", "chown", "lchmod", "lchown", "utime"))
 _GLOBBER = getattr(glob, "_StringGlobber", None)
-"""What `pathlib` searches with; that of Python 3.13 keeps functions of `os` as its own."""
+"""The search class of `pathlib`, which in Python 3.13 keeps references to functions of `os`."""
 _CREATING = frozenset(("mkdir", "mkfifo", "mknod", "symlink"))
 
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """`workspace` is the program's directory on the host; it is called /scratch if it is `lasting`, otherwise there is
-    no /scratch.
+    """`workspace` is the program's directory on the host; if `lasting` it is also /scratch, otherwise there is none.
 
-    `check_room` is called before something is created or written, and raises OSError when there is no room. With
-    `frozen_attributes` the system refuses to change modes, owners and times, which then stay as they are inside the
-    workspace instead of failing.
+    `check_room` is called before creating or writing and raises OSError if there is no space. With `frozen_attributes`
+    the system forbids changing modes, owners and times; inside the workspace such calls then have no effect instead of
+    failing.
     """
 
     workspace: str
@@ -54,7 +53,7 @@ class Scratch:
     frozen_attributes: bool = False
 
     def host(self, path: Any) -> Any:
-        """The host's path for a path a program names. Raises PermissionError when there is no /scratch."""
+        """The host's path for a program's path. Raises PermissionError if there is no /scratch."""
         if not isinstance(path, str | bytes | os.PathLike):
             return path
         plain = cast("Any", os.fspath(cast("os.PathLike[str]", path)))
@@ -65,21 +64,21 @@ class Scratch:
         return _like(plain, self.workspace) + plain[len(NAME) :]
 
     def program(self, path: Any) -> Any:
-        """The path a program knows for a path of the host."""
+        """A program's path for the host's path."""
         if not self.lasting or not isinstance(path, str | bytes) or not _is_below(path, self.workspace):
             return path  # pyright: ignore[reportUnknownVariableType]
         plain: Any = path
         return _like(plain, NAME) + plain[len(_like(plain, self.workspace)) :]
 
     def is_inside(self, path: Any) -> bool:
-        """Whether a path lies in the workspace, through symbolic links too."""
+        """Whether a path is in the workspace, after resolving symbolic links."""
         if isinstance(path, int):
             return False
         return _is_below(self.host(os.path.realpath(os.fsdecode(path))), self.workspace)
 
     @contextmanager
     def errors(self) -> Generator[None]:
-        """Errors raised inside name the paths a program knows."""
+        """Translate paths in the errors raised inside to the program's."""
         try:
             yield
         except OSError as error:
@@ -89,12 +88,12 @@ class Scratch:
             raise
 
 
-class Room:
-    """Raises ENOSPC while `is_left` denies it. That is asked once in `REFRESH_SECONDS`, less often where it is slow."""
+class SpaceCheck:
+    """Raises ENOSPC while `is_left` is false; it is called once in `REFRESH_SECONDS`, or less often if it is slow."""
 
     REFRESH_SECONDS = 0.2
     SHARE = 0.1
-    """Of a program's time that goes into asking."""
+    """The largest share of a program's time spent on calling it."""
 
     def __init__(self, is_left: Callable[[], bool], limit_bytes: int, entries: int) -> None:
         self._is_left = is_left
@@ -113,7 +112,7 @@ class Room:
 
 
 def install(scratch: Scratch) -> None:
-    """Replace this interpreter's file functions, for good."""
+    """Permanently replace this interpreter's file functions."""
     for name in _FUNCTIONS:
         original = getattr(os, name, None)
         if original is not None:
@@ -123,12 +122,12 @@ def install(scratch: Scratch) -> None:
         setattr(os, name, _answering(scratch, getattr(os, name)))
     builtins.open = io.open = _open(scratch, io.open)
     sqlite3.connect = _connect(scratch, sqlite3.connect)
-    # It keeps functions of os as defaults of its own: whoever wants it imports it anew.
+    # It keeps functions of os as defaults: reimport it on the next use.
     sys.modules.pop("tempfile", None)
 
 
 def _replace(name: str, original: Any, replacement: Any) -> None:
-    """What the standard library knows of the original holds for its replacement."""
+    """Register the replacement wherever the standard library refers to the original."""
     setattr(os, name, replacement)
     if getattr(_GLOBBER, name, None) is original:
         setattr(_GLOBBER, name, staticmethod(replacement))
@@ -156,7 +155,7 @@ def _wrapped(scratch: Scratch, name: str, function: Callable[..., Any]) -> Calla
                 target = given[0] if given else named["path"]
                 if not scratch.is_inside(target):
                     raise
-                look(target, follow_symlinks=False)  # the refusal came before anyone looked whether it is there
+                look(target, follow_symlinks=False)  # the refusal does not say whether it exists
                 return None
         return scratch.program(result) if name == "readlink" else result
 
@@ -213,7 +212,7 @@ def _scandir(scratch: Scratch, function: Callable[..., Any]) -> Callable[..., An
 
 
 class _Entries:
-    """What `os.scandir` answers, with paths a program knows."""
+    """The result of `os.scandir`, with the program's paths."""
 
     def __init__(self, entries: Any, directory: Any) -> None:
         self._entries = entries

@@ -1,18 +1,18 @@
 """Seatbelt, the sandbox of macOS, applied by a process to itself.
 
-Apple calls the interface deprecated, and browsers use it: how much of it holds is what `probe` finds out.
+Apple has deprecated the interface, but browsers use it; `probe` tests what it enforces.
 """
 
 import ctypes
 import os
 from collections.abc import Iterable
 
-from pie_mlx.runtime.sandbox.confinement import WALLS, Policy
+from pie_mlx.runtime.sandbox.policy import WALLS, Policy
 
 _LIBRARY = "/usr/lib/libSystem.B.dylib"
 
-# The last rule that matches counts. System libraries stay readable for the loader's cache. What the third rule names
-# `default` does not cover; the services left are those for time zones, names of users and the log.
+# The last matching rule wins. System libraries stay readable for the loader's cache. `default` does not cover what the
+# third rule names; the remaining services are for time zones, user names and the log.
 _PROFILE = """(version 1)
 (deny default)
 (import "bsd.sb")
@@ -47,7 +47,7 @@ _SERVICES = (
 
 
 def confine_macos(policy: Policy) -> dict[str, str]:
-    """Answers why a wall is missing, by the wall."""
+    """Returns why restrictions are missing, by name."""
     try:
         library = ctypes.CDLL(_LIBRARY, use_errno=True)
         message = ctypes.c_char_p()

@@ -1,8 +1,8 @@
-"""A filter of system calls: what is not known to be needed is refused.
+"""A filter of system calls: only calls that programs are known to need are allowed.
 
-So there are no processes but this one, no sockets but pairs that lead nowhere (event loops use them) and TCP over IPv4
-where there is a proxy to reach, and no memory that the limits do not count. Files are Landlock's matter, but for modes,
-owners, times and attributes, which Landlock does not know: changing them is refused everywhere.
+This excludes other processes, memory that limits do not count, and sockets, except for socket pairs (which event loops
+use) and, if there is a proxy, TCP over IPv4. Landlock protects files, but not modes, owners, times and attributes:
+changing those is refused everywhere.
 """
 
 import ctypes
@@ -23,34 +23,34 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _SECCOMP_SET_MODE_FILTER = 1
 
 MACHINES = {"x86_64": (0xC000003E, 0, 317), "aarch64": (0xC00000B7, 1, 277)}
-"""By machine: its number in the kernel's audit, its column of numbers, and that of the call that installs a filter."""
+"""By machine: its audit architecture, its column in `syscalls`, and the number of the seccomp call."""
 
 _THREAD_FLAGS = 0x3D0F00
-"""Of `clone`, as C libraries set them: one more thread that shares everything."""
+"""Flags of `clone` for a thread, as C libraries set them."""
 _OTHER_THREAD_FLAGS = 0x1400000
-"""Set by some: an old one without effect, and where to write the thread's number."""
+"""Set by some C libraries: one without effect, and where to write the thread id."""
 
 _MAPPINGS = (0x1, 0x2, 0x3, 0x22)
-"""Files, shared or private, and private memory: RLIMIT_DATA does not count memory that could be shared."""
+"""Shared or private files, and private memory: RLIMIT_DATA does not count shared memory."""
 _MAP_HARMLESS = 0x10 | 0x40 | 0x800 | 0x1000 | 0x4000 | 0x8000 | 0x10000 | 0x20000 | 0x100000
-"""Where to map, and when to fill. Not stacks that grow, which RLIMIT_DATA does not count, nor locked or huge pages."""
+"""Placement and population. Not growing stacks, which RLIMIT_DATA does not count, nor locked or huge pages."""
 
 _ADVICE = (0, 1, 2, 3, 4, 8, 14, 15, 16, 17, 18, 19, 22, 23)
-"""For `madvise`: not that pages be merged with those of other processes, which tells what they hold."""
+"""For `madvise`: not merging pages with other processes, which leaks their contents."""
 
 _DUPLICATES_AND_FLAGS, _LOCKS, _OPEN_FILE_LOCKS = (0, 1, 2, 3, 4, 1030), (5, 6, 7), (36, 37, 38)
 _PIPE_SIZE = 1032
-"""To be read, not set."""
+"""Reading it, not setting it."""
 
 _TERMINAL, _FILE_IO = (0x5401, 0x802C542A, 0x5413), (0x5421, 0x5450, 0x5451, 0x541B, 0x40049409)
-"""For `ioctl`: its settings and size to be read; modes of descriptors, bytes that wait, and sharing a file's blocks."""
+"""For `ioctl`: reading terminal settings and size; descriptor modes, pending bytes, and sharing a file's blocks."""
 
 _NAMES_OF_THREADS = (15, 16)
 
 _FAST_OPEN = 0x20000000
-"""A flag with which sending connects, and Landlock does not see it."""
+"""A flag that makes a send connect, unseen by Landlock."""
 _KIND_FLAGS = 0x80800
-"""Of a socket that does not block, or is closed where a program is executed."""
+"""Non-blocking and close-on-exec."""
 _SOCKET_LEVEL, _TCP_LEVEL = 1, 6
 _SOCKET_OPTIONS = (2, 7, 8, 9, 10, 13, 15, 20, 21)
 _TCP_OPTIONS = (1, 4, 5, 6, 12, 18)
@@ -75,7 +75,7 @@ _CHECKED: dict[str, Verdict] = {
 }
 _TCP: dict[str, Verdict] = {
     "connect": ALLOW,
-    # By name: Landlock's ports are TCP's, and protocols that are like it (MPTCP, SMC) would slip past them.
+    # Explicitly TCP: similar protocols (MPTCP, SMC) would bypass Landlock's TCP ports.
     "socket": (
         (
             Check(0, (socket.AF_INET,)),
@@ -85,24 +85,24 @@ _TCP: dict[str, Verdict] = {
     ),
 }
 _TO_ITSELF = ("kill", "tgkill", "prlimit64")
-"""Their first argument must be this process, or 0 where that means it or its group."""
+"""Their first argument must be this process, or 0 if that means it or its group."""
 
 
 def prepare_filters() -> None:
-    """Compute ahead what is the same in every process."""
+    """Precompute what is the same in every process."""
     if (machine := MACHINES.get(platform.machine())) is not None:
         for with_tcp in (False, True):
             common_steps(machine[1], with_tcp=with_tcp)
 
 
 def install_filter(*, with_tcp: bool = False) -> None:
-    """Filter the calls of this thread and of all it will start; `with_tcp` leaves sockets for TCP over IPv4.
+    """Filter the calls of this thread and of threads it starts; `with_tcp` allows sockets for TCP over IPv4.
 
-    Raises OSError where that cannot be done.
+    Raises OSError if that fails.
     """
     machine = MACHINES.get(platform.machine())
     if machine is None:
-        raise OSError(errno.ENOSYS, f"seccomp: the calls of {platform.machine()} are not known here")
+        raise OSError(errno.ENOSYS, f"seccomp: the calls of {platform.machine()} are unknown")
     audit, column, install = machine
     program = filter_program(audit, column, os.getpid(), with_tcp=with_tcp)
     instructions = ctypes.create_string_buffer(program, len(program))

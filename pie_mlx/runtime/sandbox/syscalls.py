@@ -1,7 +1,7 @@
 """System calls by name, with their numbers on x86-64 and on 64-bit ARM."""
 
 ABSENT = -1
-"""The machine has no such call."""
+"""The machine lacks the call."""
 
 Calls = dict[str, tuple[int, int]]
 
@@ -79,7 +79,7 @@ PYTHON: Calls = {
     "sysinfo": (99, 179),
     "umask": (95, 166),
     "uname": (63, 160),
-    # Ends of children: there are none, and the error says so.
+    # Waiting for children: fails, because there are none.
     "wait4": (61, 260),
     "waitid": (247, 95),
     # Descriptors.
@@ -104,7 +104,7 @@ PYTHON: Calls = {
     "ppoll": (271, 73),
     "pselect6": (270, 72),
     "select": (23, ABSENT),
-    # Files, which Landlock guards.
+    # Files, which Landlock protects.
     "access": (21, ABSENT),
     "chdir": (80, 49),
     "copy_file_range": (326, 285),
@@ -179,7 +179,7 @@ PYTHON: Calls = {
 NEW_THREADS: Calls = {
     "clone3": (435, 435),
 }
-"""The C library starts threads by `clone` without it, whose flags can be looked at."""
+"""Without it the C library falls back to `clone`, whose flags can be checked."""
 
 DISPENSABLE: Calls = {
     "fallocate": (285, 47),
@@ -190,5 +190,5 @@ DISPENSABLE: Calls = {
     "listxattr": (194, 11),
     "llistxattr": (195, 12),
 }
-"""Programs do without. Space taken ahead of writing would fill a disk within two looks at the scratch directories, and
-Landlock does not guard extended attributes."""
+"""Programs work without these. Preallocation could fill a disk between two checks of the scratch directories, and
+Landlock does not protect extended attributes."""

@@ -1,4 +1,4 @@
-"""A package that somebody else made: checked before and while its entries are read."""
+"""Reads untrusted packages, with checks before and while their entries are read."""
 
 import io
 import stat
@@ -36,10 +36,10 @@ class Entry:
 
 
 def archive_entries(payload: bytes) -> Iterator[Entry]:
-    """The files of a package, one after the other; folders come with them.
+    """Yield the files of a package; folders follow from their paths.
 
-    Sizes are counted while unpacking: headers are not believed. Raises LaunchError that names the entry for anything a
-    package must not hold, at the latest when that entry is reached; nothing read before it is to be used then.
+    Sizes are counted while unpacking, since headers may lie. Raises LaunchError that names an invalid entry, at the
+    latest when reaching it; entries yielded before must then be discarded.
     """
     budget = min(UNPACKED_LIMIT_BYTES, GROWTH_LIMIT * len(payload))
     with _opened(payload) as archive:
@@ -61,7 +61,7 @@ def _opened(payload: bytes) -> zipfile.ZipFile:
 
 
 def _check_directory_size(payload: bytes) -> None:
-    """Before all of it is turned into objects."""
+    """Check the directory before it is turned into objects."""
     end = _end_record(payload)
     if end is None:
         raise _damaged("it has no end")
@@ -71,7 +71,7 @@ def _check_directory_size(payload: bytes) -> None:
 
 
 def _end_record(payload: bytes) -> tuple[int, int] | None:
-    """Number of entries and bytes of the directory, found where the zip reader finds them."""
+    """Number of entries and size of the directory, located as the zip reader does."""
     place = len(payload) - _END.size
     if place < 0:
         return None
@@ -80,7 +80,7 @@ def _end_record(payload: bytes) -> tuple[int, int] | None:
         if place < 0 or place + _END.size > len(payload):
             return None
     if payload[max(0, place - _LOCATOR_BYTES) : place].startswith(_LOCATOR_SIGNATURE):
-        raise _damaged("it is of the kind for more than 4 GiB, whose numbers replace those that were checked")
+        raise _damaged("ZIP64 is not supported")
     _, _, _, _, count, size, _, _ = _END.unpack_from(payload, place)
     return count, size
 
@@ -91,8 +91,8 @@ def _check_members(members: list[zipfile.ZipInfo]) -> None:
     names = EntryNames()
     for member in members:
         folder = _is_folder(member)
-        # The reader cuts names at a NUL; what was written there is what counts.
-        names.add(member.orig_filename.removesuffix("/") if folder else member.orig_filename, folder=folder)
+        # The reader cuts names at a NUL; the original name counts.
+        names.check_and_add(member.orig_filename.removesuffix("/") if folder else member.orig_filename, folder=folder)
         if why := _member_problem(member):
             raise refused(member.orig_filename, why)
 

@@ -1,4 +1,4 @@
-"""Which paths a package may hold."""
+"""The paths that a package may contain."""
 
 import unicodedata
 from pathlib import PurePosixPath
@@ -10,14 +10,14 @@ NAME_LIMIT_BYTES = 255
 
 
 class EntryNames:
-    """The paths of one package, kept apart on file systems that ignore case and normalization too."""
+    """The paths of one package, distinct even on file systems that ignore case and normalization."""
 
     def __init__(self) -> None:
         self._folders: dict[str, str] = {}
         self._files: dict[str, str] = {}
 
-    def add(self, path: str, *, folder: bool) -> None:
-        """Raises LaunchError, which names the path, for one that cannot stand beside those before it."""
+    def check_and_add(self, path: str, *, folder: bool) -> None:
+        """Raises LaunchError that names an invalid path, or one that conflicts with an earlier path."""
         if why := path_problem(path):
             raise refused(path, why)
         for parent in reversed(PurePosixPath(path).parents[:-1]):
@@ -32,24 +32,24 @@ class EntryNames:
         if key in self._files:
             raise refused(path, f"{self._files[key]!r} is a file")
         if self._folders.setdefault(key, folder) != folder:
-            raise refused(path, f"the same as {self._folders[key]!r} where file systems ignore case")
+            raise refused(path, f"the same as {self._folders[key]!r} on file systems that ignore case")
 
     def _add_file(self, path: str) -> None:
         key = folded(path)
         if key in self._folders:
             raise refused(path, f"{self._folders[key]!r} is a directory")
         if key in self._files:
-            raise refused(path, f"the same as {self._files[key]!r} where file systems ignore case")
+            raise refused(path, f"the same as {self._files[key]!r} on file systems that ignore case")
         self._files[key] = path
 
 
 def folded(path: str) -> str:
-    """What a path is to a file system that ignores case and normalization."""
+    """A path as a file system sees it that ignores case and normalization."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 
 def path_problem(path: str) -> str:
-    """Why a package may not hold this path, or ""."""
+    """Why a package may not contain this path, or ""."""
     if any(unicodedata.category(character) in ("Cc", "Cs") for character in path):
         return "a control character"
     if "\\" in path:

@@ -1,19 +1,19 @@
-"""What is wrong with a package, all of it at once."""
+"""Finds every mistake in a package."""
 
 from pathlib import Path
 
 from pie_mlx.documents import read_limited
 from pie_mlx.errors import InvalidArgumentError, LaunchError
-from pie_mlx.runtime.manifest import Manifest, RuntimeSettings, examine_manifest
-from pie_mlx.runtime.program import MAIN_FILE, MANIFEST_FILE, check_source
-from pie_mlx.runtime.source_reading import findings_of
-from pie_mlx.runtime.source_text import SOURCE_LIMIT_BYTES
+from pie_mlx.runtime.program.manifest import Manifest, RuntimeSettings, examine_manifest
+from pie_mlx.runtime.program.program import MAIN_FILE, MANIFEST_FILE, check_source
+from pie_mlx.runtime.program.source_reading import findings_of
+from pie_mlx.runtime.program.source_text import SOURCE_LIMIT_BYTES
 from pie_mlx.runtime.store.archive import UNPACKED_LIMIT_BYTES, archive_entries
-from pie_mlx.runtime.store.kind import kind_of
+from pie_mlx.runtime.store.payload import kind_of
 
 
 def examine_package(path: Path) -> tuple[Manifest | None, list[str]]:
-    """The manifest of a `.pie` file, None where it does not hold or is not there, and every finding."""
+    """The manifest of a `.pie` file, None if it is invalid or missing, and every finding."""
     try:
         payload = read_limited(path, UNPACKED_LIMIT_BYTES)
         if kind_of(payload) != "package":
@@ -46,7 +46,7 @@ def _examine_files(files: dict[str, bytes]) -> tuple[Manifest | None, list[str]]
 
 
 def _sources(files: dict[str, bytes]) -> dict[str, str]:
-    """Of a module that is too long, none of the text."""
+    """The modules by path; "" for one that is too long."""
     return {
         path: data.decode(errors="replace") if len(data) <= SOURCE_LIMIT_BYTES else ""
         for path, data in files.items()

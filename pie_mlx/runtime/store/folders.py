@@ -1,4 +1,4 @@
-"""Folders that are there whole or not at all, whatever happens meanwhile."""
+"""Writes folders atomically: each exists completely or not at all, even after a crash."""
 
 import fcntl
 import os
@@ -18,7 +18,7 @@ _READ_ONLY_DIRECTORY, _READ_ONLY_FILE = 0o500, 0o400
 
 @contextmanager
 def exclusive(parent: Path) -> Generator[None]:
-    """One at a time, over threads and processes, may change what is in `parent`."""
+    """Hold the lock on `parent`, across threads and processes."""
     make_private(parent)
     with (parent / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -26,9 +26,9 @@ def exclusive(parent: Path) -> Generator[None]:
 
 
 def write_folder(folder: Path, entries: Iterable[Entry], *, read_only: bool = False) -> None:
-    """Write a folder under another name and put it in place. One that is there is replaced.
+    """Write a folder under a temporary name and rename it, replacing an existing one.
 
-    Callers hold `exclusive`, or write a name that is written only once. Raises OSError, and what `entries` raises.
+    Callers hold `exclusive`, or write each name only once. Raises OSError, and what `entries` raises.
     """
     make_private(folder.parent)
     fresh = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}{_NEW}")
@@ -46,12 +46,12 @@ def write_folder(folder: Path, entries: Iterable[Entry], *, read_only: bool = Fa
 
 
 def names_in(parent: Path) -> list[str]:
-    """The visible names in a folder; none where there is no folder."""
+    """The visible names in a folder; none if it does not exist."""
     return [name for name in _listed(parent) if not name.startswith(".")]
 
 
 def repair(parent: Path) -> None:
-    """Finish what a crash interrupted: a folder on its way out comes back unless its successor is in place.
+    """Finish what a crash interrupted: restore a replaced folder unless its successor exists.
 
     Callers hold `exclusive`.
     """

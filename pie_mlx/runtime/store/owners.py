@@ -1,4 +1,4 @@
-"""Whose programs a name may mean, and who may change them."""
+"""Ownership of program names: which users' programs a name may mean, and which users may change them."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -6,48 +6,47 @@ from typing import Self
 
 from pie_mlx.config.user_names import LOCAL_USER, RESERVED_USER
 from pie_mlx.errors import AuthError, ProgramOwnerError
-from pie_mlx.runtime.semver import Version
-from pie_mlx.runtime.store.record import Record
-from pie_mlx.runtime.store.records import Records
+from pie_mlx.runtime.program.semver import Version
+from pie_mlx.runtime.store.records import ProgramRecord, Records
 
 RESERVED_NAMES = frozenset({"chat", "openai", "text-completion"})
-"""The programs that come with the engine. Users install nothing under these names, or under names alike."""
+"""Names of built-in programs. Users cannot install programs under these or similar names."""
 
 
 @dataclass(frozen=True, slots=True)
-class Owners:
-    """The rule of one engine.
+class TrustedOwners:
+    """The owners whose programs names may mean, for one engine.
 
-    A name means programs of the users it is looked up for and of the `trusted`. None trusts everybody: without
-    authentication anybody can take any user's name.
+    A name means programs of the users it is looked up for and of the `trusted`. None trusts all users: without
+    authentication any client can use any user's name.
     """
 
     trusted: Collection[str] | None = None
 
     @classmethod
     def of_engine(cls, trusted: Collection[str], *, authenticated: bool) -> Self:
-        """What an engine trusts that is set to trust these."""
+        """The trusted owners of an engine configured to trust these users."""
         return cls(frozenset({LOCAL_USER, RESERVED_USER, *trusted}) if authenticated else None)
 
     def trust(self, owner: str, users: Collection[str]) -> bool:
-        """Whether a name that is looked up for `users` may mean a program of `owner`."""
+        """Whether a name looked up for `users` may mean a program of `owner`."""
         return self.trusted is None or owner in self.trusted or owner in users
 
 
-EVERYBODY = Owners()
+TRUST_ALL = TrustedOwners()
 
 
 @dataclass(frozen=True, slots=True)
 class Ownership:
-    """The rule, applied to what is installed. Callers hold `folders.exclusive`."""
+    """Applies the rule to the installed programs. Callers hold `folders.exclusive`."""
 
     records: Records
-    rule: Owners
+    rule: TrustedOwners
 
     def meant(self, name: str, users: Collection[str], owner: str = "") -> list[Version]:
-        """The versions that a name means for the users, those of `owner` where it is given.
+        """The versions that a name means for the users; only those of `owner`, if given.
 
-        Raises ProgramOwnerError where there are only others.
+        Raises ProgramOwnerError if only others exist.
         """
         versions = self.records.versions(name)
         if self.rule.trusted is None and not owner:
@@ -57,8 +56,8 @@ class Ownership:
             raise untrusted(name, self._owner(name) or LOCAL_USER)
         return found
 
-    def owner_to_be(self, record: Record, *, admin: bool) -> str:
-        """Who will own what `record.owner` is about to install. Raises ProgramOwnerError."""
+    def owner_to_be(self, record: ProgramRecord, *, admin: bool) -> str:
+        """The future owner of what `record.owner` installs. Raises ProgramOwnerError."""
         if alike(record.name) in RESERVED_NAMES and record.owner != RESERVED_USER:
             raise _taken(record.name, RESERVED_USER)
         owner = self._owner(record.name) or record.owner
@@ -68,13 +67,13 @@ class Ownership:
         return owner
 
     def check_rights(self, name: str, version: str, user: str, *, admin: bool) -> None:
-        """Raises AuthError where the user may not remove a version."""
+        """Raises AuthError if the user may not remove a version."""
         owner = self._owner_of_version(name, version)
         if not _may_change(user, owner, admin=admin):
             raise AuthError("Permission denied", hint=f"{name}@{version} belongs to the user '{owner}'")
 
     def contested(self) -> list[str]:
-        """Versions of somebody else than the user who owns their name."""
+        """Versions whose owner is not the owner of their name."""
         return [record.identity for record in self.records.readable() if record.owner != self._owner(record.name)]
 
     def _is_meant(self, name: str, version: str, users: Collection[str], owner: str) -> bool:
@@ -82,29 +81,29 @@ class Ownership:
         return found == owner if owner else self.rule.trust(found, users)
 
     def _owner(self, name: str) -> str | None:
-        """Who installed the oldest of the versions under a name; None where it is free."""
+        """The owner of a name: of its oldest version; None if the name is free."""
         if alike(name) in RESERVED_NAMES:
             return RESERVED_USER
         versions = self.records.version_names(name)
         found = [self.records.read(name, version) for version in versions]
-        records = [record for record in found if isinstance(record, Record)]
+        records = [record for record in found if isinstance(record, ProgramRecord)]
         if records:
             return min(records, key=lambda record: record.installed_at).owner
         return LOCAL_USER if versions else None
 
     def _owner_of_version(self, name: str, version: str) -> str:
-        """A damaged one belongs to nobody but the administrators."""
+        """The owner of a version; only administrators own a damaged one."""
         found = self.records.read(name, version)
-        return found.owner if isinstance(found, Record) else LOCAL_USER
+        return found.owner if isinstance(found, ProgramRecord) else LOCAL_USER
 
 
 def alike(name: str) -> str:
-    """Equal for names of which only one can be installed."""
+    """A key that is equal for names of which only one can be installed."""
     return name.casefold().replace("_", "-")
 
 
 def untrusted(name: str, owner: str) -> ProgramOwnerError:
-    """The error for a name that means a program of somebody who is not trusted."""
+    """The error for a name that means a program of an untrusted owner."""
     return ProgramOwnerError(
         f"program '{name}' belongs to the user '{owner}', whose programs run only by their full name",
         hint=f"launch '{owner}:{name}', or have '{owner}' added to [auth] trusted_owners of the engine",

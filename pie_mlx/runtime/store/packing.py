@@ -1,4 +1,4 @@
-"""From a program's directory to a package: the same tree gives the same bytes on any machine."""
+"""Makes packages of program directories; the same tree gives the same bytes on any machine."""
 
 import io
 import os
@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.program import MAIN_FILE, MANIFEST_FILE
+from pie_mlx.runtime.program.program import MAIN_FILE, MANIFEST_FILE
 from pie_mlx.runtime.store.archive import ENTRY_LIMIT, UNPACKED_LIMIT_BYTES, Entry
 from pie_mlx.runtime.store.entry_names import EntryNames, refused
 
@@ -21,10 +21,10 @@ _LEFT_OUT_AT_TOP = ("dist", "tests")
 
 
 def pack_directory(directory: Path, manifest_text: str, exclude: Iterable[str] = ()) -> bytes:
-    """A package of everything in `directory` but hidden files, byte code, `dist`, `tests` and what `exclude` names.
+    """Pack a directory, without hidden files, byte code, `dist`, `tests` and what `exclude` matches.
 
-    `manifest_text` becomes its Pie.toml where the directory has none. Raises LaunchError, which names the file, for
-    what a package cannot hold or what cannot be read.
+    `manifest_text` becomes its Pie.toml if the directory has none. Raises LaunchError that names a file which is
+    unreadable or not allowed in a package.
     """
     entries = {entry.path: entry for entry in _directory_entries(directory, tuple(exclude))}
     entries.setdefault(MANIFEST_FILE, Entry(MANIFEST_FILE, manifest_text.encode()))
@@ -32,12 +32,12 @@ def pack_directory(directory: Path, manifest_text: str, exclude: Iterable[str] =
 
 
 def pack_module(source: bytes, manifest_text: str) -> bytes:
-    """A package of one module."""
+    """Pack one module."""
     return pack([Entry(MAIN_FILE, source), Entry(MANIFEST_FILE, manifest_text.encode())])
 
 
 def pack(entries: Iterable[Entry]) -> bytes:
-    """A package of these files, in the order of their paths. Raises LaunchError for what a package cannot hold."""
+    """Pack files, ordered by path. Raises LaunchError for what a package cannot contain."""
     ordered = sorted(entries, key=lambda entry: entry.path)
     _check(ordered)
     buffer = io.BytesIO()
@@ -57,7 +57,7 @@ def _header(path: str) -> zipfile.ZipInfo:
 def _check(entries: list[Entry]) -> None:
     names = EntryNames()
     for entry in entries:
-        names.add(entry.path, folder=False)
+        names.check_and_add(entry.path, folder=False)
     if len(entries) > ENTRY_LIMIT:
         raise LaunchError(f"package: more than {ENTRY_LIMIT} entries", hint="leave files out with [package] exclude")
     if sum(len(entry.data) for entry in entries) > UNPACKED_LIMIT_BYTES:

@@ -1,24 +1,24 @@
-"""Which installed versions a program's dependencies are."""
+"""Resolves dependencies to installed versions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pie_mlx.config.user_names import RESERVED_USER, user_name_problem
 from pie_mlx.errors import InvalidArgumentError, LaunchError
-from pie_mlx.runtime.manifest import Manifest, is_name
-from pie_mlx.runtime.semver import Requirement, Version
+from pie_mlx.runtime.program.manifest import Manifest, is_name
+from pie_mlx.runtime.program.semver import Requirement, Version
 
 LATEST = "latest"
 
 Versions = Callable[[str], Sequence[Version]]
 """The installed versions of a program, by its name."""
 Locked = Callable[[str, str], Mapping[str, str]]
-"""The dependencies written down with an installed program, by its name and version."""
+"""The recorded dependencies of an installed program, by its name and version."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """What a program is asked for by. `owner` "" is any user who is trusted, `version` None the latest."""
+    """A parsed program identifier. `owner` "" means any trusted user, `version` None the latest."""
 
     owner: str
     name: str
@@ -41,7 +41,7 @@ def parse_identifier(text: str) -> Identifier:
 
 
 def is_version(text: str) -> bool:
-    """Whether a folder can be that of a version."""
+    """Whether a text is a version."""
     try:
         Version.parse(text)
     except InvalidArgumentError:
@@ -50,15 +50,15 @@ def is_version(text: str) -> bool:
 
 
 def latest(versions: Iterable[Version]) -> Version | None:
-    """The highest release; the highest pre-release where there is no release."""
+    """The highest release, or else the highest pre-release."""
     found = list(versions)
     return max((version for version in found if not version.prerelease), default=max(found, default=None))
 
 
 def resolve(manifest: Manifest, versions: Versions, locked: Locked) -> dict[str, str]:
-    """The version of each dependency: the highest installed one that its requirement matches.
+    """The version of each dependency: the highest installed one that satisfies its requirement.
 
-    Raises LaunchError with the chain for one that is missing, or that leads back to the program itself.
+    Raises LaunchError, with the chain, for a missing dependency or a cycle.
     """
     chosen = {
         name: str(_highest(manifest.identity, name, requirement, versions(name)))
@@ -81,7 +81,7 @@ def _highest(wanted_by: str, name: str, requirement: Requirement, versions: Sequ
 
 
 def _refuse_cycle(chain: list[str], locked: Locked) -> None:
-    """The installed programs hold no cycle among themselves, so only a way back to the first one can close one."""
+    """Installed programs have no cycles, so a new cycle must pass through the first program."""
     waiting = [chain]
     while waiting:
         path = waiting.pop()

@@ -1,14 +1,13 @@
-"""What is uploaded for a path: bytes, and the text of a manifest."""
+"""Makes the upload for a path: a payload and the text of a manifest."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from pie_mlx.documents import read_limited
 from pie_mlx.errors import InvalidArgumentError, LaunchError
-from pie_mlx.runtime.inline_manifest import inline_manifest
-from pie_mlx.runtime.manifest import parse_manifest
-from pie_mlx.runtime.program import MANIFEST_FILE, default_name, find_program, main_file_of, read_source
-from pie_mlx.runtime.source_text import read_text
+from pie_mlx.runtime.program.manifest import inline_manifest, parse_manifest
+from pie_mlx.runtime.program.program import MANIFEST_FILE, default_name, find_program, main_file_of, read_source
+from pie_mlx.runtime.program.source_text import read_text
 from pie_mlx.runtime.store.archive import UNPACKED_LIMIT_BYTES, archive_entries
 from pie_mlx.runtime.store.packing import pack_directory
 
@@ -24,16 +23,16 @@ class Source:
 
 
 def pack_program(path: Path) -> Source:
-    """A directory as a package, a package as it is, a Python file as its bytes. Raises LaunchError."""
+    """Pack a directory; read a package or Python file unchanged. Raises LaunchError."""
     if path.is_dir():
         return _directory(path)
     return _package(path) if path.suffix == _SUFFIX else _module(path)
 
 
 def checked_source(path: Path, manifest_file: Path | None = None) -> Source:
-    """The same for a program that can be launched, with the manifest in `manifest_file` where one is named.
+    """Like `pack_program`, and checks that it can be launched; with the manifest in `manifest_file`, if given.
 
-    Raises LaunchError, which names the file at `path`: who unpacks it knows another one.
+    Raises LaunchError that names the file at `path`; a later error would name an unpacked copy.
     """
     if path.suffix != _SUFFIX:
         find_program(path, manifest_file)
@@ -64,13 +63,13 @@ def _module(path: Path) -> Source:
 
 
 def manifest_text_of(path: Path, source: str) -> str:
-    """The manifest inside of a module, or one with its name alone."""
+    """The manifest inside a module, or a minimal one with its name."""
     text = inline_manifest(source)
     return f'[package]\nname = "{default_name(path)}"\nversion = "0.0.0"\n' if text is None else text
 
 
 def _read_exactly(file: Path) -> str:
-    """With its own line ends: its digest is that of its bytes."""
+    """Read without changing line ends, which the digest includes."""
     try:
         return _read_bytes(file).decode()
     except UnicodeDecodeError as error:

@@ -12,16 +12,14 @@ from pie_mlx.config.user_names import LOCAL_USER
 from pie_mlx.errors import LaunchError
 from pie_mlx.files import disk_hint
 from pie_mlx.runtime.file_tree import remove_tree
-from pie_mlx.runtime.manifest import Manifest, parse_manifest
-from pie_mlx.runtime.program import MAIN_FILE, MANIFEST_FILE, Program, check_source
-from pie_mlx.runtime.semver import Version
+from pie_mlx.runtime.program.manifest import Manifest, parse_manifest
+from pie_mlx.runtime.program.program import MAIN_FILE, MANIFEST_FILE, Program, check_source
+from pie_mlx.runtime.program.semver import Version
 from pie_mlx.runtime.store.archive import Entry
-from pie_mlx.runtime.store.digest import digest, manifest_digest
 from pie_mlx.runtime.store.folders import exclusive, names_in, write_folder
-from pie_mlx.runtime.store.kind import kind_of
-from pie_mlx.runtime.store.owners import EVERYBODY, Owners, Ownership, alike, untrusted
-from pie_mlx.runtime.store.record import RECORD_FILE, Record, encode_record, read_record
-from pie_mlx.runtime.store.records import Records
+from pie_mlx.runtime.store.owners import TRUST_ALL, Ownership, TrustedOwners, alike, untrusted
+from pie_mlx.runtime.store.payload import digest, kind_of, manifest_digest
+from pie_mlx.runtime.store.records import RECORD_FILE, ProgramRecord, Records, encode_record, read_record
 from pie_mlx.runtime.store.resolution import LATEST, Versions, latest, parse_identifier, resolve
 from pie_mlx.runtime.store.source import Source, checked_source
 from pie_mlx.runtime.store.unpacked import UnpackedPrograms
@@ -31,9 +29,9 @@ PAYLOAD_FILE = "program"
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """One installed version: what is written down about it, and what is launched."""
+    """One installed version: its record, and the program to launch."""
 
-    record: Record
+    record: ProgramRecord
     manifest_text: str
     program: Program
 
@@ -49,15 +47,17 @@ class Installed:
 class ProgramStore:
     """Programs by name and version under `home`: `programs/<name>/<version>/`, unpacked under `cache/programs/`.
 
-    Everything is written under a temporary name and renamed, one writer at a time over all processes; a version is
-    there whole or not at all, whatever is killed meanwhile. Nothing of a program is executed. Methods block on files;
-    they can be called from any thread. `clock` gives seconds since 1970.
+    Everything is written under a temporary name and renamed, by one writer at a time over all processes; a version
+    exists completely or not at all, even after a crash. No program is executed. Methods block on files and can be
+    called from any thread. `clock` returns Unix time.
 
-    A name belongs to the user who installed the first of its versions. `owners` says whose programs the names of a user
-    may mean; methods that look names up are given the users that they are looked up for.
+    A name belongs to the user who installed its first version. `owners` decides whose programs a name may mean; methods
+    that look names up get the users they do it for.
     """
 
-    def __init__(self, home: Path, *, owners: Owners = EVERYBODY, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, home: Path, *, owners: TrustedOwners = TRUST_ALL, clock: Callable[[], float] = time.time
+    ) -> None:
         self._root = home / "programs"
         self._records = Records(self._root)
         self._ownership = Ownership(self._records, owners)
@@ -75,12 +75,12 @@ class ProgramStore:
     ) -> Installed:
         """Install a package or the source of a module under the name and version of its manifest.
 
-        The same contents again change nothing; others are refused unless forced. What an administrator installs under
-        the name of a user belongs to that user. Raises LaunchError for a program or a manifest that does not hold and
-        for a dependency that is not there, and ProgramOwnerError for a name that belongs to somebody else.
+        Installing the same contents again has no effect; other contents are refused unless forced. What an
+        administrator installs under a user's name belongs to that user. Raises LaunchError for an invalid program or
+        manifest, or a missing dependency, and ProgramOwnerError for another user's name.
         """
         manifest = parse_manifest(manifest_text)
-        record = Record(
+        record = ProgramRecord(
             name=manifest.name,
             version=str(manifest.version),
             kind=kind_of(payload),
@@ -105,9 +105,9 @@ class ProgramStore:
             return self._find(record.name, record.version)
 
     def unpack(self, payload: bytes, manifest_text: str, *users: str) -> Program:
-        """A program that is launched without being installed; its copy is kept for a day.
+        """Unpack a program for launching without installing it; the copy is kept for a day.
 
-        Raises LaunchError for a program or a manifest that does not hold, and for a dependency that is not there.
+        Raises LaunchError for an invalid program or manifest, or a missing dependency.
         """
         manifest = parse_manifest(manifest_text)
         with _disk():
@@ -123,15 +123,15 @@ class ProgramStore:
         return self.install(source.payload, source.manifest_text, owner=owner, force=force)
 
     def read(self, path: Path) -> Source:
-        """What would be uploaded for a path: a directory is packed. Raises LaunchError."""
+        """The upload for a path; packs a directory. Raises LaunchError."""
         return checked_source(path)
 
     def check(
         self, name: str, version: str, *users: str, program_hash: str | None = None, manifest_hash: str | None = None
     ) -> bool:
-        """Whether the users can launch that version, with exactly these hashes where they are given.
+        """Whether the users can launch that version, with these hashes if given.
 
-        Raises LaunchError for a name or a version that cannot be.
+        Raises LaunchError for an invalid name or version.
         """
         parse_identifier(f"{name}@{version}")
         with self._settled():
@@ -146,7 +146,7 @@ class ProgramStore:
     def find(self, identifier: str, *users: str) -> Installed:
         """The installed program that an identifier means for the users, ready to launch.
 
-        Raises LaunchError, and ProgramOwnerError for a program of somebody whom none of them trusts.
+        Raises LaunchError, and ProgramOwnerError for a program of an untrusted owner.
         """
         wanted = parse_identifier(identifier)
         with self._settled():
@@ -157,21 +157,21 @@ class ProgramStore:
             return self._find(wanted.name, str(chosen))
 
     def trusts(self, owner: str, *users: str) -> bool:
-        """Whether a name that is looked up for the users may mean a program of `owner`."""
+        """Whether a name looked up for the users may mean a program of `owner`."""
         return self._ownership.rule.trust(owner, users)
 
     def versions(self, name: str) -> list[Version]:
-        """The installed versions of a program, in no order; none where it is not installed."""
+        """The installed versions of a program, unordered."""
         with self._settled():
             return self._records.versions(name)
 
-    def listing(self) -> list[Record]:
-        """Every installed version, by name and version; damaged ones are left out, see `damaged`."""
+    def listing(self) -> list[ProgramRecord]:
+        """All installed versions, by name and version, without damaged ones (see `damaged`)."""
         with self._settled():
             return self._records.readable()
 
-    def manifest(self, record: Record) -> Manifest:
-        """The manifest of one that is listed. Raises LaunchError when it is gone or damaged."""
+    def manifest(self, record: ProgramRecord) -> Manifest:
+        """The manifest of a listed version. Raises LaunchError if it is gone or damaged."""
         try:
             text = (self._root / record.name / record.version / MANIFEST_FILE).read_bytes().decode()
         except (OSError, UnicodeDecodeError) as error:
@@ -179,22 +179,22 @@ class ProgramStore:
         return parse_manifest(text)
 
     def damaged(self) -> list[LaunchError]:
-        """What is wrong with versions that cannot be read."""
+        """The errors of versions that cannot be read."""
         with self._settled():
             return [found for found in self._records.all() if isinstance(found, LaunchError)]
 
     def contested(self) -> list[str]:
-        """Versions of somebody else than the user who owns their name: stores of the first release may hold them."""
+        """Versions whose owner is not the owner of their name; stores of the first release may hold some."""
         with self._settled():
             return self._ownership.contested()
 
     def remove(
         self, name: str, version: str | None = None, *, owner: str = LOCAL_USER, admin: bool = False
     ) -> list[str]:
-        """Remove one version, or all; answer what was removed. Processes that run keep what they were started from.
+        """Remove one version, or all; returns the removed versions. Running processes are not affected.
 
-        Raises LaunchError when nothing such is installed, or another program depends on it, and AuthError for one that
-        belongs to somebody else than `owner`.
+        Raises LaunchError if it is not installed, or another program depends on it, and AuthError if it does not belong
+        to `owner`.
         """
         parse_identifier(f"{name}@{version or 'latest'}")
         with self._exclusive():
@@ -210,13 +210,13 @@ class ProgramStore:
             return identities
 
     def resolved(self, program: Program, *users: str) -> Program:
-        """A program that is not installed, with the installed versions of its dependencies. Raises LaunchError."""
+        """An uninstalled program with its dependencies resolved to installed versions. Raises LaunchError."""
         with self._settled():
             chosen = resolve(program.manifest, self._versions_for(*users), self._records.locked)
             return replace(program, dependencies=self._dependencies(program.identity, chosen, *users))
 
     def unresolved(self, manifest: Manifest) -> list[LaunchError]:
-        """What is wrong with each dependency of a program that is not installed."""
+        """The errors in resolving each dependency of an uninstalled program."""
         found: list[LaunchError] = []
         with self._settled():
             for name, requirement in manifest.dependencies.items():
@@ -244,7 +244,7 @@ class ProgramStore:
         return Installed(record, manifest_text, program)
 
     def _dependencies(self, chain: str, chosen: dict[str, str], *users: str) -> dict[str, Program]:
-        """The programs that were chosen, as long as who asks for them, not who launches it, trusts their owners."""
+        """The chosen programs. The users, who require them, must trust their owners; the launcher need not."""
         found = {name: self._find(name, version, f"{chain} -> ").program for name, version in chosen.items()}
         for name, program in found.items():
             if not self.trusts(program.owner, *users):
@@ -283,13 +283,13 @@ class ProgramStore:
                     hint="raise the version",
                 )
 
-    def _is_same(self, record: Record, *, force: bool) -> bool:
-        """Whether these contents are installed already. Raises LaunchError when others are, and nothing is forced."""
+    def _is_same(self, record: ProgramRecord, *, force: bool) -> bool:
+        """Whether these contents are installed. Raises LaunchError if others are, unless forced."""
         if self._records.folder(record.name, record.version) is None:
             return False
         if self._records.holds(record):
             return True
-        if not force and isinstance(self._records.read(record.name, record.version), Record):
+        if not force and isinstance(self._records.read(record.name, record.version), ProgramRecord):
             raise LaunchError(
                 f"Program '{record.identity}' is already installed with different contents: raise the version or"
                 " force the overwrite",
@@ -300,7 +300,7 @@ class ProgramStore:
     def _sweep(self) -> None:
         self._unpacked.sweep(lambda: {record.program_hash for record in self._records.readable()})
 
-    def _write(self, record: Record, payload: bytes, manifest_text: str) -> None:
+    def _write(self, record: ProgramRecord, payload: bytes, manifest_text: str) -> None:
         entries = [
             Entry(PAYLOAD_FILE, payload),
             Entry(MANIFEST_FILE, manifest_text.encode()),
@@ -309,7 +309,7 @@ class ProgramStore:
         write_folder(self._root / record.name / record.version, entries)
 
     def _drop(self, folder: Path) -> None:
-        """Renamed first, so that a version is never there in part."""
+        """Rename before removing, so that a version never exists partially."""
         aside = folder.with_name(f".{folder.name}.gone.new")
         folder.rename(aside)
         remove_tree(aside)
@@ -327,7 +327,7 @@ class ProgramStore:
 
     @contextmanager
     def _settled(self) -> Generator[None]:
-        """Nothing is being written meanwhile; nothing is made where nothing was ever installed."""
+        """Exclude writers. Creates nothing if nothing was ever installed."""
         if not self._root.is_dir():
             yield
             return
@@ -352,7 +352,7 @@ def _disk() -> Generator[None]:
 
 
 def not_installed(name: str, version: str, chain: str = "") -> LaunchError:
-    """The error for a program that is not there; `chain` is what led to it."""
+    """The error for a program that is not installed; `chain` is what requires it."""
     needed = f" (needed by {chain.removesuffix(' -> ')})" if chain else ""
     return LaunchError(
         f"program '{name}@{version}' is not installed: upload it with install_program or 'pie install'{needed}",

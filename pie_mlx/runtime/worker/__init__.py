@@ -1,5 +1,4 @@
-"""Programs in processes of their own.
+"""Programs in processes of their own: a fork server forks a worker per launch, joined to the engine by a socket pair.
 
-A fork server, which never touches MLX, forks a worker per launch; a socket pair joins the worker to the engine. What
-only the worker and the fork server import stays light: no module here imports the engine but `executor` and `workers`.
+The modules here are the engine's end; `forked` is the other, and imports neither the engine nor MLX.
 """

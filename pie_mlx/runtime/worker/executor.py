@@ -1,4 +1,4 @@
-"""A program in a process of its own, as the engine holds it."""
+"""The engine's side of a program in its own process."""
 
 import asyncio
 import signal
@@ -20,25 +20,24 @@ from pie_mlx.errors import (
     ProcessError,
     ProtocolError,
 )
-from pie_mlx.runtime.outcome import VALUE_LIMIT_BYTES, Failed, Outcome, Returned
-from pie_mlx.runtime.output import StreamName, Write
-from pie_mlx.runtime.worker.desk import CallDesk
+from pie_mlx.runtime.execution.outcome import VALUE_LIMIT_BYTES, Failed, Outcome, Returned
+from pie_mlx.runtime.execution.output_capture import StreamName, Write
+from pie_mlx.runtime.worker.call_dispatcher import CallDispatcher, UserCallMemory
 from pie_mlx.runtime.worker.fork_server import Exit
-from pie_mlx.runtime.worker.frames import (
+from pie_mlx.runtime.worker.frames.messages import (
+    CancelCall,
     Ended,
     FromWorker,
+    InvalidRequest,
+    LaunchSpec,
     Listening,
-    Misfit,
-    Order,
     Output,
     Ping,
     Pong,
     Request,
     Stop,
-    TakeBack,
     pack,
 )
-from pie_mlx.runtime.worker.holdings import UserHoldings
 from pie_mlx.runtime.worker.limits import cpu_exceeded
 from pie_mlx.runtime.worker.link import WorkerLink
 from pie_mlx.runtime.worker.proxy_route import new_password, open_listener
@@ -46,51 +45,51 @@ from pie_mlx.runtime.worker.proxy_route import new_password, open_listener
 T = TypeVar("T")
 
 FRAME_SECONDS = 5e-5
-"""What a frame costs besides its decoding: its task, its handler, its answer."""
+"""Cost of a frame besides its decoding: task, handler, answer."""
 WALK_SECONDS = 3e-9
-"""What a handler takes for each byte of memory of its call, at most."""
+"""Upper bound on a handler's time per byte of its call's memory."""
 LAST_LINES = 50
-"""Lines of standard error that are told with a crash."""
+"""Lines of standard error reported with a crash."""
 _LAST_CHARACTERS = 16 << 10
 WINDOW_BYTES = 1 << 20
-"""What a worker may send before its launcher has seen it."""
+"""Bytes a worker may send before its launcher has observed them."""
 FAREWELL_SECONDS = 2.0
-"""How long a worker whose program has ended may take to exit."""
+"""How long a worker may take to exit after its program has ended."""
 
 
 class Pool(Protocol):
     """Where workers come from. Methods belong to the engine's loop."""
 
-    def take(self, executor: "WorkerExecutor") -> WorkerLink:
-        """A worker that waits for its order. Raises PieError."""
+    def assign_worker(self, executor: "WorkerExecutor") -> WorkerLink:
+        """A worker that waits for its launch spec. Raises PieError."""
         ...
 
     def kill(self, number: int) -> None: ...
 
     def retire(self, executor: "WorkerExecutor") -> None:
-        """The worker has exited, or there never was one."""
+        """The worker has exited, or never existed."""
         ...
 
     def open_proxy(self, listener: socket.socket, password: str = "") -> Callable[[], None]:
-        """Let programs out through `listener`; what is answered ends that. Raises PieError."""
+        """Serve a proxy on `listener`; returns a function that closes it. Raises PieError."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What an executor needs of its launcher.
+class ExecutorCallbacks:
+    """Callbacks of an executor to its launcher.
 
-    `write` takes what the program prints, on any thread; `report` its outcome, on any thread. `catch_up` is called with
-    something to call, on any thread, once the launcher has seen everything handed to it so far.
+    All may be called on any thread. `write` gets what the program prints, `report` its outcome. `after_delivery` calls
+    its argument once the launcher has observed everything delivered so far.
     """
 
     write: Write
     report: Callable[[Outcome], None]
-    catch_up: Callable[[Callable[[], None]], None]
+    after_delivery: Callable[[Callable[[], None]], None]
 
 
 class WorkerExecutor:
-    """Runs the order that `make_order` answers, in one worker.
+    """Runs the program that `make_spec` specifies, in one worker.
 
     `start`, `cancel` and `kill` may be called from any thread, the rest belongs to `loop`.
     """
@@ -99,23 +98,23 @@ class WorkerExecutor:
         self,
         loop: asyncio.AbstractEventLoop,
         pool: Pool,
-        make_order: Callable[[], Order],
+        make_spec: Callable[[], LaunchSpec],
         host: ProcessHost,
-        around: Surroundings,
-        holdings: UserHoldings,
+        callbacks: ExecutorCallbacks,
+        call_memory: UserCallMemory,
     ) -> None:
         self.heard_seconds = loop.time()
-        """When the worker last showed that it runs its program's loop, or calls."""
+        """When the worker last called, or answered a ping."""
         self.process_id: int | None = None
         self._loop = loop
         self._pool = pool
-        self._make_order = make_order
-        self.order: Order | None = None
+        self._make_spec = make_spec
+        self.spec: LaunchSpec | None = None
         self._host = host
-        self._around = around
-        self._holdings = holdings
+        self._callbacks = callbacks
+        self._call_memory = call_memory
         self._link: WorkerLink | None = None
-        self._desk: CallDesk | None = None
+        self._desk: CallDispatcher | None = None
         self._verdict: PieError | None = None
         self._cancelled = ""
         self._reported = False
@@ -127,12 +126,12 @@ class WorkerExecutor:
 
     @property
     def link(self) -> WorkerLink | None:
-        """The worker, once there is one."""
+        """The link to the worker, once there is one."""
         return self._link
 
     @property
     def engine_seconds(self) -> float:
-        """Processor time that the engine used for it, besides its passes."""
+        """Processor time the engine spent on it, besides its passes."""
         return self._host.time.seconds
 
     def start(self) -> None:
@@ -146,25 +145,25 @@ class WorkerExecutor:
         self._on_loop(lambda: self.condemn(ProcessCancelledError(self._cancelled or "cancelled")))
 
     def condemn(self, verdict: PieError) -> None:
-        """Kill the worker for a reason. The first one counts."""
+        """Kill the worker for a reason; the first reason is reported."""
         self._verdict = self._verdict or verdict
         if self._link is not None and not self._exited:
             self._pool.kill(self._link.number)
 
     def ping(self) -> None:
-        """Ask whether it still runs its loop."""
+        """Ask the worker for a sign of life."""
         if self._link is not None:
             self._link.send(pack(Ping()))
 
     def exited(self, exit: Exit) -> None:
-        """The worker is dead."""
+        """The worker has exited."""
         self._exited = True
         if self._link is not None:
             self._link.drain(partial(self._gone, exit))
         else:
             self._gone(exit)
 
-    # What the link hands on.
+    # Called by the link.
 
     def aside(self, work: Callable[[], T]) -> Awaitable[T]:
         return self._host.time.aside(work)
@@ -178,13 +177,13 @@ class WorkerExecutor:
             case Request():
                 self.heard_seconds = self._loop.time()
                 self._call(frame, held_bytes)
-            case Misfit(number=number, error=error):
+            case InvalidRequest(number=number, error=error):
                 self.heard_seconds = self._loop.time()
                 if self._desk is not None:
                     self._desk.refuse(number, error)
-            case TakeBack(number=number):
+            case CancelCall(number=number):
                 if self._desk is not None:
-                    self._desk.take_back(number)
+                    self._desk.cancel_call(number)
             case Output(stream=stream, text=text):
                 self.text(stream, text)
             case Listening():
@@ -198,48 +197,48 @@ class WorkerExecutor:
         if stream == "stderr":
             self._last_text = (self._last_text + text)[-_LAST_CHARACTERS:]
         if not self._reported:
-            self._around.write(stream, text)
+            self._callbacks.write(stream, text)
 
     def broken(self, error: ProtocolError) -> None:
         self.condemn(ProtocolError(f"worker: {error.message}"))
 
     def consumed(self, size_bytes: int) -> None:
-        """Stop reading until the launcher has seen what was read before: its loop is where output piles up."""
+        """Pause reading at the window until the launcher has observed the output, which queues on its loop."""
         self._unseen_bytes += size_bytes
         if self._unseen_bytes > WINDOW_BYTES and self._link is not None:
             self._unseen_bytes = 0
             self._link.hold("unseen output")
-            self._around.catch_up(lambda: self._on_loop(self._caught_up))
+            self._callbacks.after_delivery(lambda: self._on_loop(self._resume_reading))
 
     def _begin(self) -> None:
         if self._cancelled:
             self._finish(Failed(ProcessCancelledError(self._cancelled)))
             return
         try:
-            self.order = self._make_order()
-            self.order = self._routed(self.order)
-            data = pack(self.order)
-            link = self._pool.take(self)
-        except Exception as error:  # whatever it is: whoever launched waits for an outcome
+            self.spec = self._make_spec()
+            self.spec = self._routed(self.spec)
+            data = pack(self.spec)
+            link = self._pool.assign_worker(self)
+        except Exception as error:  # the launcher waits for an outcome
             self._shut_proxy()
             self._pool.retire(self)
             self._finish(Failed(_launch_error(error)))
             return
         self._hire(link, data)
 
-    def _hire(self, link: WorkerLink, order: bytes) -> None:
+    def _hire(self, link: WorkerLink, spec: bytes) -> None:
         self._link = link
-        if self.order is not None and self.order.route == "namespace":
+        if self.spec is not None and self.spec.route == "namespace":
             link.await_socket()
-        self._desk = CallDesk(self._host, self._answer, self._after_posted, self._holdings)
+        self._desk = CallDispatcher(self._host, self._answer, self._after_posted, self._call_memory)
         self.heard_seconds = self._loop.time()
-        link.send(order)
+        link.send(spec)
         link.attach(self)
 
-    def _routed(self, order: Order) -> Order:
-        """With a proxy, where that is on a port of this machine. Raises PieError."""
-        if order.route != "port":
-            return order
+    def _routed(self, spec: LaunchSpec) -> LaunchSpec:
+        """The spec with a proxy, if that is on a port of this machine. Raises PieError."""
+        if spec.route != "port":
+            return spec
         password = new_password()
         try:
             listener = open_listener()
@@ -247,13 +246,13 @@ class WorkerExecutor:
             raise LaunchError(f"network: {error.strerror}", hint="raise the limit of open files") from None
         port: int = listener.getsockname()[1]
         self._close_proxy = self._pool.open_proxy(listener, password)
-        return msgspec.structs.replace(order, proxy_port=port, proxy_password=password)
+        return msgspec.structs.replace(spec, proxy_port=port, proxy_password=password)
 
     def _serve_proxy(self) -> None:
-        """On the socket that came with the frame."""
+        """Serve a proxy on the socket that came with the frame."""
         listener = self._link.take_socket() if self._link is not None else None
         if listener is None:
-            self.broken(ProtocolError("no socket came along"))
+            self.broken(ProtocolError("the frame carries no socket"))
             return
         try:
             self._close_proxy = self._pool.open_proxy(listener)
@@ -288,7 +287,7 @@ class WorkerExecutor:
         if self._link is not None:
             self._link.send(pack(Stop(self._cancelled)))
 
-    def _caught_up(self) -> None:
+    def _resume_reading(self) -> None:
         if self._link is not None:
             self._link.release("unseen output")
 
@@ -308,7 +307,7 @@ class WorkerExecutor:
         if self._cancelled:
             outcome = Failed(ProcessCancelledError(self._cancelled))
         self._reported = True
-        self._around.report(outcome)
+        self._callbacks.report(outcome)
 
     def _part(self) -> None:
         if self._farewell is not None:
@@ -321,11 +320,11 @@ class WorkerExecutor:
             self._pool.retire(self)
 
     def _crash(self, exit: Exit) -> PieError:
-        limit_seconds = self.order.max_cpu_seconds if self.order is not None else None
+        limit_seconds = self.spec.max_cpu_seconds if self.spec is not None else None
         if limit_seconds is not None and exit.status < 0 and exit.cpu_seconds >= limit_seconds:
             return cpu_exceeded(limit_seconds)
         if not exit.forked:
-            return LaunchError("worker: the system starts no more processes", hint="end some programs")
+            return LaunchError("worker: the system cannot start another process", hint="end some programs")
         how = f"killed by {_signal_name(-exit.status)}" if exit.status < 0 else f"exited with status {exit.status}"
         lines = self._last_text.splitlines()[-LAST_LINES:]
         return ProcessError(f"worker {how} before its program ended", stderr="\n".join(lines))
@@ -333,7 +332,7 @@ class WorkerExecutor:
     def _on_loop(self, act: Callable[[], None]) -> None:
         try:
             self._loop.call_soon_threadsafe(act)
-        except RuntimeError:  # the engine has stopped, and with it every worker
+        except RuntimeError:  # the engine has stopped, and every worker with it
             self._finish(Failed(EngineStoppedError("engine: it has stopped", hint="start another engine")))
 
 

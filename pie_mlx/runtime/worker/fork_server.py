@@ -1,4 +1,4 @@
-"""The engine's end of the fork server."""
+"""The engine's side of the fork server."""
 
 import asyncio
 import contextlib
@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pie_mlx.runtime.sandbox.interpreter import isolated_python
-from pie_mlx.runtime.worker.zygote import COMMAND, FORK, FORK_ISOLATED, FORKED, KILL, NOT_FORKED, REPORT
+from pie_mlx.runtime.worker.forked.zygote import COMMAND, FORK, FORK_ISOLATED, FORKED, KILL, NOT_FORKED, REPORT
 
-_BOOT = "from pie_mlx.runtime.worker.zygote import main; main()"
+_BOOT = "from pie_mlx.runtime.worker.forked.zygote import main; main()"
 
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a worker ended: its exit status or, negative, the signal that killed it; `cpu_seconds` it used.
+    """How a worker ended: its exit status, or the negated signal that killed it; and the `cpu_seconds` it used.
 
-    One that is not `forked` never was: the system started no process.
+    If not `forked`, the system could not start the process.
     """
 
     status: int
@@ -29,11 +29,11 @@ class Exit:
 
 
 class ForkServer:
-    """Starts, kills and outlives workers. Making one and `wait` may be done on any thread, the rest belongs to `loop`.
+    """Starts and kills workers. Construction and `wait` may run on any thread, the rest belongs to `loop`.
 
-    It removes `directory`, where workers have theirs, when it ends. `on_fork` is called with the number and the process
-    id of a worker, `on_exit` once per worker that ended, and `on_lost` once if the fork server itself dies: all workers
-    are dead then.
+    It removes `directory`, which contains those of the workers, when it ends. `on_fork` is called with the number and
+    process id of a worker, `on_exit` once per ended worker, and `on_lost` once if the fork server dies, and all workers
+    with it.
     """
 
     def __init__(
@@ -52,8 +52,8 @@ class ForkServer:
         self._on_exit = on_exit
         self._on_lost = on_lost
         self._unsent: deque[tuple[bytes, tuple[int, ...]]] = deque()
-        self._on_the_way: dict[int, tuple[int, ...]] = {}
-        """Descriptors by worker, until it has them: macOS may drop one that is in flight and open nowhere."""
+        self._in_flight: dict[int, tuple[int, ...]] = {}
+        """Descriptors by worker, until received: macOS may drop one that is in flight and open nowhere else."""
         self._received = b""
         self._control, theirs = socket.socketpair()
         self._control.setblocking(False)
@@ -71,22 +71,22 @@ class ForkServer:
 
     @property
     def is_lost(self) -> bool:
-        """Whether it is gone."""
+        """Whether the fork server has died."""
         return self._control.fileno() < 0
 
     def fork(self, number: int, fds: tuple[int, ...], *, isolated: bool = False) -> None:
-        """Start worker `number` with its link and its output pipes, which are this object's from now on.
+        """Start worker `number` with its link and output pipes, which this object then owns.
 
-        An `isolated` one leaves the machine's network at once.
+        If `isolated`, it leaves the machine's network at once.
         """
         self._command(FORK_ISOLATED if isolated else FORK, number, fds)
 
     def kill(self, number: int) -> None:
-        """Kill worker `number` and all it has started. One that has ended is ignored."""
+        """Kill worker `number` and its descendants. Ignored if it has ended."""
         self._command(KILL, number, ())
 
     def hang_up(self) -> None:
-        """Let the fork server kill all workers and end. Idempotent."""
+        """Make the fork server kill all workers and exit. Idempotent."""
         if self._control.fileno() >= 0:
             if not self._loop.is_closed():
                 self._loop.remove_reader(self._control)
@@ -94,16 +94,16 @@ class ForkServer:
             self._control.close()
             os.close(self._lifeline)
         self._unsent.clear()
-        while self._on_the_way:
-            close_all(self._on_the_way.popitem()[1])
+        while self._in_flight:
+            close_all(self._in_flight.popitem()[1])
 
     def wait(self) -> None:
-        """Block until the fork server, and with it every worker, is gone."""
+        """Block until the fork server and every worker have exited."""
         try:
             self._server.wait(timeout=5)
         except subprocess.TimeoutExpired:
             self._server.kill()
-            # One that hangs in the kernel must not hold up the engine's end for ever.
+            # If it hangs in the kernel, do not block the engine's shutdown.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._server.wait(timeout=5)
 
@@ -112,7 +112,7 @@ class ForkServer:
             close_all(fds)
             return
         if fds:
-            self._on_the_way[number] = fds
+            self._in_flight[number] = fds
         self._unsent.append((COMMAND.pack(operation, number), fds))
         self._writable()
 
@@ -120,7 +120,7 @@ class ForkServer:
         while self._unsent:
             data, fds = self._unsent[0]
             try:
-                # So short that a stream socket takes all of it or nothing.
+                # Short enough that a stream socket accepts all of it or nothing.
                 socket.send_fds(self._control, [data], list(fds))
             except BlockingIOError:
                 self._loop.add_writer(self._control, self._writable)
@@ -146,7 +146,7 @@ class ForkServer:
             what, number, value, cpu_seconds = REPORT.unpack_from(self._received)
             self._received = self._received[REPORT.size :]
             self.works = True
-            close_all(self._on_the_way.pop(number, ()))
+            close_all(self._in_flight.pop(number, ()))
             if what == FORKED:
                 self._on_fork(number, value)
             elif what == NOT_FORKED:
@@ -157,7 +157,7 @@ class ForkServer:
     def _lose(self) -> None:
         if self._control.fileno() >= 0:
             self.hang_up()
-            # Not at once: whoever gave the command that failed shall have noted what it is about.
+            # Later: the caller of the failed command must first record its worker.
             self._loop.call_soon(self._on_lost)
 
 

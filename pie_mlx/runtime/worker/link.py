@@ -1,4 +1,4 @@
-"""The engine's end of one worker's link: frames in, bytes out, and the pipes beside it."""
+"""The engine's end of the link to a worker: frames in, bytes out, and its output pipes."""
 
 import asyncio
 import codecs
@@ -11,36 +11,35 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from pie_mlx.errors import ProtocolError
-from pie_mlx.runtime.output import StreamName
+from pie_mlx.runtime.execution.output_capture import StreamName
 from pie_mlx.runtime.worker.fork_server import close_all
-from pie_mlx.runtime.worker.frame_cutter import READ_BYTES
-from pie_mlx.runtime.worker.frame_reader import LongFrame, WorkerFrames
-from pie_mlx.runtime.worker.frame_room import STALL_SECONDS, FrameRoom
-from pie_mlx.runtime.worker.frames import FromWorker
+from pie_mlx.runtime.worker.frames.messages import FromWorker
+from pie_mlx.runtime.worker.frames.reader import READ_BYTES, LongFrame, WorkerFrames
+from pie_mlx.runtime.worker.frames.receive_budget import STALL_SECONDS, ReceiveBudget
 
 T = TypeVar("T")
 
 BUFFER_BYTES = 256 << 10
-"""Asked for in each direction: macOS gives 8 KiB, a wake-up for every page of text."""
+"""Socket buffer in each direction: the default of 8 KiB on macOS means a wake-up per page of text."""
 FRAMES_PER_TURN = 64
-"""How many frames of one worker are handled before others get their turn."""
+"""Frames handled for one worker before others get their turn."""
 OUTGOING_LIMIT_BYTES = 64 << 20
-"""Answers a worker may leave unread before its frames are."""
+"""Unread answers beyond which a worker's frames are not read."""
 ROOMY_BYTES = 1 << 20
-"""A frame on its way that is longer waits for room."""
+"""A longer frame needs room in the receive budget."""
 
 
 class Receiver(Protocol):
-    """Takes what a worker says."""
+    """Receives what a worker sends."""
 
     def frame(self, frame: FromWorker, held_bytes: int) -> None: ...
 
     def aside(self, work: Callable[[], T]) -> Awaitable[T]:
-        """What `work` answers on another thread."""
+        """The result of `work`, run on another thread."""
         ...
 
     def spent(self, seconds: float, frames: int) -> float:
-        """So many frames were handed on; how many seconds to wait with the next."""
+        """Account for handled frames; returns seconds to wait before the next."""
         ...
 
     def text(self, stream: StreamName, text: str) -> None: ...
@@ -51,16 +50,16 @@ class Receiver(Protocol):
 
 
 class WorkerLink:
-    """Belongs to one loop. It never blocks: what a worker does not read is kept, and then no more is read from it.
+    """Belongs to one loop. Never blocks: it buffers what a worker does not read, and then stops reading from it.
 
-    Making one raises OSError where no more files can be opened.
+    The constructor raises OSError if no more files can be opened.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, number: int, room: FrameRoom) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, number: int, receive_budget: ReceiveBudget) -> None:
         self.number = number
         self._loop = loop
-        self._room = room
-        self._has_room = False
+        self._receive_budget = receive_budget
+        self._has_reserved = False
         self._decoding: asyncio.Task[None] | None = None
         self._drained: Callable[[], None] | None = None
         self._unsaid_bytes = 0
@@ -87,34 +86,34 @@ class WorkerLink:
 
     @property
     def held(self) -> bool:
-        """Whether the worker has to wait for the engine."""
+        """Whether the worker must wait for the engine."""
         return bool(self._holds) or self._turn_waits
 
     def hand_over(self) -> tuple[int, ...]:
-        """The worker's ends: link, stdout, stderr. The caller's from now on: there are none the next time."""
+        """The worker's ends: link, stdout, stderr. The caller owns them; later calls return none."""
         if self._theirs.fileno() < 0:
             return ()
         pipes, self._their_pipes = self._their_pipes, []
         return (self._theirs.detach(), *pipes)
 
     def await_socket(self) -> None:
-        """A socket comes along with the first frame of the worker, and with no other."""
+        """Expect a socket with the first frame of the worker, and with no other."""
         self._awaits_socket = True
 
     def take_socket(self) -> socket.socket | None:
-        """The socket that came, once; it is the caller's then."""
+        """The received socket, once; the caller then owns it."""
         found, self._their_socket = self._their_socket, None
         return found
 
     def attach(self, receiver: Receiver) -> None:
-        """Begin to read."""
+        """Start reading."""
         self._receiver = receiver
         for pipe in self._pipes.values():
             pipe.attach(receiver.text)
         self._listen()
 
     def send(self, data: bytes) -> None:
-        """Send, or keep for later. What a dead worker does not get is dropped."""
+        """Send, or buffer. Data for an exited worker is dropped."""
         if self._closed:
             return
         view = memoryview(data)
@@ -128,7 +127,7 @@ class WorkerLink:
                 self.hold("unread answers")
 
     def hold(self, reason: str) -> None:
-        """Read nothing from the worker until `reason` is released."""
+        """Stop reading from the worker until `reason` is released."""
         if reason not in self._holds:
             self._holds.add(reason)
             self._listen()
@@ -139,26 +138,26 @@ class WorkerLink:
             self._listen()
 
     def drain(self, then: Callable[[], None]) -> None:
-        """Hand on what has arrived, then call `then`: nothing more comes from a worker that is dead."""
+        """Deliver what has arrived from an exited worker, then call `then`."""
         while not self._closed and self._receive():
             pass
         self._drained = then
         self._take_rest()
 
     def drain_pipes(self) -> None:
-        """Take in what was written to the pipes so far."""
+        """Read what was written to the pipes so far."""
         for pipe in self._pipes.values():
             pipe.drain()
 
     def close(self) -> None:
-        """Let go of everything. Idempotent."""
+        """Release everything. Idempotent."""
         close_all(self.hand_over())
         if not self._closed:
             if not self._loop.is_closed():
                 self._loop.remove_reader(self._socket)
                 self._loop.remove_writer(self._socket)
             self._socket.close()
-        self._leave_room()
+        self._release_room()
         for pipe in self._pipes.values():
             pipe.close()
         if (unused := self.take_socket()) is not None:
@@ -202,11 +201,11 @@ class WorkerLink:
         except OSError:
             count = 0
         if not count:
-            self._loop.remove_reader(self._socket)  # how it ended is the fork server's to say
+            self._loop.remove_reader(self._socket)  # the fork server reports how it ended
         return count
 
     def _receive_first(self) -> int:
-        """The worker sends it before it runs anything of the program, which could send something else along."""
+        """The worker sends it before it runs program code, which could attach something else."""
         data, fds, _, _ = socket.recv_fds(self._socket, READ_BYTES, 1)
         self._awaits_socket = False
         for fd in fds:
@@ -216,7 +215,7 @@ class WorkerLink:
         return len(data)
 
     def _turn(self) -> None:
-        """Hand on some frames, and wait with the next while others want the engine more."""
+        """Deliver some frames, and delay the next while the engine is needed elsewhere."""
         if self._closed or self._receiver is None or self._drained is not None:
             return
         begun, frames = time.perf_counter(), self._take_frames(FRAMES_PER_TURN)
@@ -225,7 +224,7 @@ class WorkerLink:
             self._await_turn(rest_seconds, more=frames == FRAMES_PER_TURN)
 
     def _await_turn(self, rest_seconds: float, *, more: bool) -> None:
-        """Have the next turn after a rest, or with `more` frames as soon as others had theirs."""
+        """Schedule the next turn: after a rest, or, with `more` frames, once others had theirs."""
         waits = more or rest_seconds > 0
         if rest_seconds > 0:
             self._loop.call_later(rest_seconds, self._turn)
@@ -236,7 +235,7 @@ class WorkerLink:
             self._listen()
 
     def _take_rest(self) -> None:
-        """All that came from a worker that is dead."""
+        """Deliver everything left from an exited worker."""
         self._take_frames(limit=None)
         if self._decoding is None and self._drained is not None:
             self.drain_pipes()
@@ -244,28 +243,28 @@ class WorkerLink:
             then()
 
     def _take_frames(self, limit: int | None) -> int:
-        """Hand on frames until the limit is reached or one takes longer to decode; how many."""
+        """Deliver frames up to the limit, or to one that is decoded on another thread; returns their number."""
         count = 0
         while self._receiver is not None and self._decoding is None and count != limit:
             try:
-                frame = self._frames.take()
+                frame = self._frames.next_frame()
             except ProtocolError as error:
                 self._break(error)
                 break
             if frame is None:
-                self._seek_room()
+                self._reserve_room()
                 break
             count += 1
             if isinstance(frame, LongFrame):
                 self.hold("decoding")
                 self._decoding = self._loop.create_task(self._decode(frame, self._receiver))
             else:
-                self._leave_room()
+                self._release_room()
                 self._receiver.frame(frame, self._frames.held_bytes)
         return count
 
     async def _decode(self, frame: LongFrame, receiver: Receiver) -> None:
-        """Beside the loop. Nothing of the worker overtakes it (P3)."""
+        """Decode on another thread. No later frame of the worker overtakes it (P3)."""
         try:
             decoded = await receiver.aside(frame.decode)
             receiver.frame(decoded, frame.held_bytes)
@@ -276,7 +275,7 @@ class WorkerLink:
             raise
         finally:
             self._decoding = None
-            self._leave_room()
+            self._release_room()
             self.release("decoding")
             if self._drained is not None:
                 self._take_rest()
@@ -285,30 +284,32 @@ class WorkerLink:
 
     def _break(self, error: ProtocolError) -> None:
         receiver, self._receiver = self._receiver, None
-        self._leave_room()
+        self._release_room()
         if not self._closed:
             self._loop.remove_reader(self._socket)
         if receiver is not None:
             receiver.broken(error)
 
-    def _seek_room(self) -> None:
-        """A long frame has begun to come: the rest of it is read once there is room for all of it."""
+    def _reserve_room(self) -> None:
+        """Reserve room for a long frame that has begun to arrive, before reading the rest of it."""
         size_bytes = self._frames.awaited_bytes
-        if size_bytes > ROOMY_BYTES and not self._has_room:
-            self._has_room = True
-            stalled = ProtocolError(f"frame of {size_bytes} bytes: it has not come within {STALL_SECONDS:g} s")
+        if size_bytes > ROOMY_BYTES and not self._has_reserved:
+            self._has_reserved = True
+            stalled = ProtocolError(f"frame of {size_bytes} bytes: not received within {STALL_SECONDS:g} s")
             release = partial(self.release, "no room")
-            if not self._room.enter(self.number, size_bytes, go_on=release, give_up=partial(self._break, stalled)):
+            if not self._receive_budget.reserve(
+                self.number, size_bytes, go_on=release, give_up=partial(self._break, stalled)
+            ):
                 self.hold("no room")
 
-    def _leave_room(self) -> None:
-        if self._has_room:
-            self._has_room = False
-            self._room.leave(self.number)
+    def _release_room(self) -> None:
+        if self._has_reserved:
+            self._has_reserved = False
+            self._receive_budget.release(self.number)
 
     def _tell_consumed(self) -> None:
-        """Not in the middle of a long frame: it is read to its end, because others may wait for its room."""
-        if self._receiver is not None and not self._has_room:
+        """Not within a long frame: that is read to its end, because others may wait for its room."""
+        if self._receiver is not None and not self._has_reserved:
             count, self._unsaid_bytes = self._unsaid_bytes, 0
             self._receiver.consumed(count)
 
@@ -336,7 +337,7 @@ class WorkerLink:
 
 
 class _Pipe:
-    """What a worker, or what it started, writes to a file descriptor instead of the link."""
+    """Output that a worker or its descendants write to a file descriptor instead of the link."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, name: StreamName, fd: int) -> None:
         self._loop = loop

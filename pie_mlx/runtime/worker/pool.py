@@ -1,4 +1,4 @@
-"""All workers of an engine: those that run, and those that wait for a launch."""
+"""All workers of an engine: running ones, and idle ones forked ahead."""
 
 import asyncio
 import contextlib
@@ -16,37 +16,36 @@ from pie_mlx.engine.host import ProcessHost
 from pie_mlx.errors import EngineStoppedError, LaunchError
 from pie_mlx.files import disk_hint
 from pie_mlx.open_files import raise_limit
+from pie_mlx.runtime.execution.output_capture import StreamName, Write, real_stream
+from pie_mlx.runtime.execution.process import Report
+from pie_mlx.runtime.execution.process_events import ProcessEventQueue
 from pie_mlx.runtime.file_tree import remove_tree
 from pie_mlx.runtime.network.allowed_hosts import AllowedHosts
 from pie_mlx.runtime.network.gateway import Gateway
 from pie_mlx.runtime.network.settings import NetworkSettings
-from pie_mlx.runtime.outlet import Outlet
-from pie_mlx.runtime.output import StreamName, Write, real_stream
-from pie_mlx.runtime.parameters import Input
-from pie_mlx.runtime.process import Report
-from pie_mlx.runtime.program import Program
+from pie_mlx.runtime.program.parameters import Input
+from pie_mlx.runtime.program.program import Program
 from pie_mlx.runtime.sandbox.probe import probe_network, probe_sandbox
-from pie_mlx.runtime.worker.executor import Surroundings, WorkerExecutor
+from pie_mlx.runtime.worker.call_dispatcher import CallMemory
+from pie_mlx.runtime.worker.executor import ExecutorCallbacks, WorkerExecutor
 from pie_mlx.runtime.worker.fork_server import Exit, ForkServer
-from pie_mlx.runtime.worker.frame_room import FrameRoom
-from pie_mlx.runtime.worker.frames import Order, Source
-from pie_mlx.runtime.worker.holdings import Holdings
+from pie_mlx.runtime.worker.frames.messages import LaunchSpec, Source
+from pie_mlx.runtime.worker.frames.receive_budget import ReceiveBudget
 from pie_mlx.runtime.worker.link import WorkerLink
 from pie_mlx.runtime.worker.proxy_route import Route, authorization
 from pie_mlx.runtime.worker.settings import WorkerSettings
-from pie_mlx.runtime.worker.temporary_root import TemporaryRoot, sweep
-from pie_mlx.runtime.worker.threads import ThreadWatch
-from pie_mlx.runtime.worker.watch import Watch
-from pie_mlx.runtime.worker.workspace import scratch_directory
+from pie_mlx.runtime.worker.watch.threads import ThreadWatch
+from pie_mlx.runtime.worker.watch.watchdog import Watchdog
+from pie_mlx.runtime.worker.workspaces import TemporaryRoot, scratch_directory, sweep
 
 REFILL_SECONDS = 0.02
-"""How long after a launch its replacement is forked: not while the launch wants the processor."""
+"""Delay before forking a replacement: a launch needs the processor first."""
 
 _USUAL_VARIABLES = ("PATH", "LANG", "TZ")
 
 
 async def check_sandbox(settings: WorkerSettings) -> None:
-    """Raises LaunchError where a sandbox is required and does not hold."""
+    """Raises LaunchError if a sandbox is required and not enforced."""
     if settings.sandbox != "required":
         return
     report = await asyncio.to_thread(probe_sandbox)
@@ -63,8 +62,10 @@ async def check_sandbox(settings: WorkerSettings) -> None:
 
 
 async def find_route(settings: WorkerSettings) -> Route:
-    """How programs will reach their proxies. Raises LaunchError where a sandbox is required and does not hold, and
-    ConfigError for hosts that mean nothing."""
+    """How programs reach their proxies.
+
+    Raises LaunchError if a sandbox is required and not enforced, ConfigError for invalid hosts.
+    """
     if settings.network is None:
         return "closed"
     AllowedHosts(settings.network.allowed_hosts)
@@ -80,10 +81,10 @@ async def find_route(settings: WorkerSettings) -> Route:
 
 
 class WorkerPool:
-    """Forks workers ahead and gives them out.
+    """Forks workers ahead and assigns them to launches.
 
-    Making one, `executor`, `close_port` and `stop` may be done on any thread; the rest belongs to `loop`. Programs
-    reach their proxies by `route`, as `find_route` found it.
+    Construction, `executor`, `close_port` and `stop` may run on any thread; the rest belongs to `loop`. Programs reach
+    their proxies by `route`, from `find_route`.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, settings: WorkerSettings, route: Route = "closed") -> None:
@@ -92,8 +93,8 @@ class WorkerPool:
         self._route: Route = route
         self._gateway = Gateway(settings.network or NetworkSettings(()))
         self._numbers = itertools.count(1)
-        self._room = FrameRoom(loop)
-        self._holdings = Holdings()
+        self._receive_budget = ReceiveBudget(loop)
+        self._call_memory = CallMemory()
         self._running: dict[int, WorkerExecutor] = {}
         self._idle: dict[int, WorkerLink] = {}
         self._process_ids: dict[int, int] = {}
@@ -102,25 +103,25 @@ class WorkerPool:
         raise_limit()
         self._root = TemporaryRoot()
         self._server = self._start_server()
-        self._watches = (Watch(loop, settings, self._running), ThreadWatch(loop, self._running))
+        self._watches = (Watchdog(loop, settings, self._running), ThreadWatch(loop, self._running))
         loop.call_soon_threadsafe(self._open)
 
     @property
     def server_process_id(self) -> int:
-        """Of the fork server."""
+        """The process id of the fork server."""
         return self._server.process_id
 
     @property
     def is_lost(self) -> bool:
-        """Whether there is no fork server."""
+        """Whether the fork server has died."""
         return self._server.is_lost
 
     def running(self) -> list[WorkerExecutor]:
-        """What has a worker now."""
+        """The executors that have a worker."""
         return list(self._running.values())
 
     def idle_process_ids(self) -> list[int]:
-        """Of the workers that wait for a launch."""
+        """The process ids of idle workers."""
         return [self._process_ids[number] for number in list(self._idle) if number in self._process_ids]
 
     def executor(
@@ -129,20 +130,20 @@ class WorkerPool:
         input: Input,
         username: str,
         host: ProcessHost,
-        outlet: Outlet,
+        event_queue: ProcessEventQueue,
         write: Write | None,
         report: Report,
     ) -> WorkerExecutor:
-        """Something that will run `program`.
+        """An executor for `program`.
 
-        With `write` None, what it prints goes to the streams of this interpreter.
+        With `write` None, its output goes to the streams of this interpreter.
         """
-        order = partial(self._order, program, input, username)
-        around = Surroundings(write or _to_own_stream, report, outlet.catch_up)
-        return WorkerExecutor(self._loop, self, order, host, around, self._holdings.of(username))
+        spec = partial(self._launch_spec, program, input, username)
+        callbacks = ExecutorCallbacks(write or _to_own_stream, report, event_queue.after_delivery)
+        return WorkerExecutor(self._loop, self, spec, host, callbacks, self._call_memory.of(username))
 
     async def stop(self) -> None:
-        """Kill every worker and wait until all are gone. Idempotent."""
+        """Kill every worker and wait until all have exited. Idempotent."""
         if self._stopped:
             return
         await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self._close(), self._loop))
@@ -151,19 +152,19 @@ class WorkerPool:
         await asyncio.to_thread(self._root.remove)
 
     def abandon(self) -> None:
-        """Kill every worker after a start that failed: `loop` is closed already."""
+        """Kill every worker after a failed start, when `loop` is closed already."""
         self._server.hang_up()
         self._server.wait()
         for link in self._idle.values():
             link.close()
         self._root.remove()
 
-    def take(self, executor: WorkerExecutor) -> WorkerLink:
-        """A worker that waits for its order. Raises EngineStoppedError and LaunchError."""
+    def assign_worker(self, executor: WorkerExecutor) -> WorkerLink:
+        """A worker that waits for its launch spec. Raises EngineStoppedError and LaunchError."""
         if self._stopped:
             raise EngineStoppedError("engine: it has stopped", hint="start another engine")
         if self.is_lost:
-            raise LaunchError("fork server: it does not start", hint="see what it wrote to standard error")
+            raise LaunchError("fork server: it does not start", hint="see its messages on standard error")
         link = self._idle.pop(next(iter(self._idle))) if self._idle else self._fork()
         self._running[link.number] = executor
         executor.process_id = self._process_ids.get(link.number)
@@ -171,11 +172,11 @@ class WorkerPool:
         return link
 
     def close_port(self, port: int) -> None:
-        """Keep programs from a port of this machine."""
+        """Close a port of this machine to programs."""
         self._gateway.close_port(port)
 
     def open_proxy(self, listener: socket.socket, password: str = "") -> Callable[[], None]:
-        """Let a program out through `listener`; what is answered ends that. Raises EngineStoppedError."""
+        """Serve a proxy on `listener`; returns a function that closes it. Raises EngineStoppedError."""
         proxy = self._gateway.open(listener, authorization(password) if password else "")
         return partial(self._gateway.shut, proxy)
 
@@ -183,10 +184,10 @@ class WorkerPool:
         self._server.kill(number)
 
     def retire(self, executor: WorkerExecutor) -> None:
-        """The worker has exited or there never was one: nothing uses the directory of its order any more."""
-        order = executor.order
-        if order is not None and not order.lasting and not self._stopped:
-            self._loop.run_in_executor(None, remove_tree, order.workspace)
+        """The worker has exited, or never existed: remove its temporary directory."""
+        spec = executor.spec
+        if spec is not None and not spec.lasting and not self._stopped:
+            self._loop.run_in_executor(None, remove_tree, spec.workspace)
 
     def _open(self) -> None:
         self._loop.run_in_executor(None, sweep, self._root.path.parent)
@@ -206,14 +207,14 @@ class WorkerPool:
 
     def _refill(self) -> None:
         self._refill_timer = None
-        with contextlib.suppress(LaunchError):  # launches go on trying, and say what is wrong
+        with contextlib.suppress(LaunchError):  # launches retry, and report the error
             while len(self._idle) < self._settings.warm_workers and not self._stopped:
                 link = self._fork()
                 self._idle[link.number] = link
 
     def _fork(self) -> WorkerLink:
         try:
-            link = WorkerLink(self._loop, next(self._numbers), self._room)
+            link = WorkerLink(self._loop, next(self._numbers), self._receive_budget)
         except OSError as error:
             raise LaunchError(f"worker: {error.strerror}", hint="raise the limit of open files (ulimit -n)") from None
         self._server.fork(link.number, link.hand_over(), isolated=self._route == "namespace")
@@ -232,9 +233,9 @@ class WorkerPool:
             executor.exited(exit)
 
     def _lost(self) -> None:
-        """The fork server is gone and all workers with it: go on with another."""
+        """The fork server has died, and all workers with it: start another."""
         for process_id in self._process_ids.values():
-            # Linux has killed them already; nothing else does.
+            # Only Linux has killed them already.
             with contextlib.suppress(OSError):
                 os.killpg(process_id, signal.SIGKILL)
         for number in [*self._running, *self._idle]:
@@ -254,7 +255,7 @@ class WorkerPool:
         for number in [*self._running, *self._idle]:
             self._exited(number, Exit(-9, 0.0))
 
-    def _order(self, program: Program, input: Input, username: str) -> Order:
+    def _launch_spec(self, program: Program, input: Input, username: str) -> LaunchSpec:
         lasting = self._settings.scratch_directory is not None
         source, input_text = _source(program), json.dumps(input)
         workspace = self._workspace(username, program.name_for(username))
@@ -262,7 +263,7 @@ class WorkerPool:
         if lasting:
             environment["PIE_SCRATCH"] = str(workspace)
         limits = self._settings
-        return Order(
+        return LaunchSpec(
             identity=program.identity,
             source=source,
             entry=program.manifest.runtime.entry,
@@ -298,7 +299,7 @@ def _source(program: Program) -> Source:
 
 
 def worker_environment(own: Mapping[str, str], allowed: tuple[str, ...]) -> dict[str, str]:
-    """What workers see of the engine's variables: nothing that is not named."""
+    """The environment of workers: only usual and allowed variables of the engine's."""
     return {name: own[name] for name in (*_USUAL_VARIABLES, *allowed) if name in own}
 
 

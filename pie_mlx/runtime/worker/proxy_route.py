@@ -1,4 +1,4 @@
-"""How a worker reaches its proxy, and how its program learns of it."""
+"""How a worker reaches its proxy, and the variables that tell its program."""
 
 import base64
 import os
@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import Literal
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.worker.frames import Order
+from pie_mlx.runtime.worker.frames.messages import LaunchSpec
 
 Route = Literal["closed", "namespace", "port"]
-"""Programs reach nothing; or a proxy in a network of their own (Linux); or one on a port of this machine."""
+"""No network; or a proxy in a network namespace of their own (Linux); or a proxy on a port of this machine."""
 
-Listener = socket.socket | OSError | None
+ProxyListener = socket.socket | OSError | None
 
 _USER = "pie"
 _HOST = "127.0.0.1"
@@ -29,26 +29,26 @@ _CERTIFICATES = (
     "/usr/share/ca-certificates",
     "/private/etc/ssl",
 )
-"""Where systems keep the authorities that https trusts."""
+"""Where systems keep certificate authorities."""
 
 
 def new_password() -> str:
-    """For a proxy on a port of this machine, which others can see too."""
+    """A password for a proxy on a port of this machine, which other processes can reach."""
     return secrets.token_urlsafe(24)
 
 
 def authorization(password: str) -> str:
-    """What a client with the variables of `proxy_variables` presents."""
+    """The Proxy-Authorization value of clients that use `proxy_variables`."""
     return "Basic " + base64.b64encode(f"{_USER}:{password}".encode()).decode()
 
 
 def open_listener() -> socket.socket:
-    """A socket for a proxy, on any free port of loopback. Raises OSError."""
+    """A listening socket for a proxy, on a free loopback port. Raises OSError."""
     return socket.create_server((_HOST, 0))
 
 
 def leave_network() -> socket.socket | OSError:
-    """Leave the machine's network for one of this process's own; a socket there for a proxy, or why there is none."""
+    """Move to a network namespace of its own; returns a listening socket in it, or the error."""
     from pie_mlx.runtime.sandbox.namespace import enter_network_namespace
 
     try:
@@ -58,43 +58,43 @@ def leave_network() -> socket.socket | OSError:
         return error
 
 
-def take_route(order: Order, listener: Listener, hand_over: Callable[[socket.socket], None]) -> int | None:
-    """Make the proxy reachable for this process, and say so in its environment. Answers its port, None without one.
+def set_up_route(spec: LaunchSpec, listener: ProxyListener, hand_over: Callable[[socket.socket], None]) -> int | None:
+    """Make the proxy reachable and set this process's environment variables. Returns its port, None without one.
 
-    `hand_over` gives the listener that `leave_network` answered to the engine. Raises LaunchError.
+    `hand_over` passes the listener of `leave_network` to the engine. Raises LaunchError.
     """
-    if order.route == "closed":
+    if spec.route == "closed":
         if sys.platform == "darwin":
-            # Otherwise urllib asks the system for its proxies, in a library that a forked process must not use.
+            # Otherwise urllib queries the system proxies, through a library that is unsafe after a fork.
             os.environ["no_proxy"] = "*"
         return None
-    port = order.proxy_port
-    if order.route == "namespace":
+    port = spec.proxy_port
+    if spec.route == "namespace":
         port = _given(listener, hand_over)
-    os.environ.update(proxy_variables(port, order.proxy_password))
+    os.environ.update(proxy_variables(port, spec.proxy_password))
     return port
 
 
 def certificate_paths() -> Sequence[str]:
-    """What a program must read to check certificates."""
+    """Paths a program must read to verify certificates."""
     usual = ssl.get_default_verify_paths()
     own = (usual.cafile, usual.capath, usual.openssl_cafile, usual.openssl_capath)
     return [os.path.realpath(path) for path in (*_CERTIFICATES, *own) if path and os.path.exists(path)]
 
 
 def proxy_variables(port: int, password: str) -> dict[str, str]:
-    """What the usual libraries obey."""
+    """The proxy variables that common libraries use."""
     credentials = f"{_USER}:{password}@" if password else ""
     url = f"http://{credentials}{_HOST}:{port}"
     proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), url)
     return proxies | {"NO_PROXY": "", "no_proxy": ""}
 
 
-def _given(listener: Listener, hand_over: Callable[[socket.socket], None]) -> int:
-    """The port of a listener that is the engine's now."""
+def _given(listener: ProxyListener, hand_over: Callable[[socket.socket], None]) -> int:
+    """Pass the listener to the engine; returns its port."""
     if not isinstance(listener, socket.socket):
         raise LaunchError(
-            f"network: this worker has none of its own: {listener}", hint="see the network line of 'pie doctor'"
+            f"network: the worker has no network namespace: {listener}", hint="see the network line of 'pie doctor'"
         )
     with listener:
         hand_over(listener)

@@ -1,4 +1,4 @@
-"""How programs are kept apart."""
+"""Settings of workers."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,19 +6,19 @@ from typing import Literal
 from pie_mlx.runtime.network.settings import NetworkSettings
 
 Isolation = Literal["inline", "process"]
-SandboxWish = Literal["required", "best-effort", "off"]
+SandboxMode = Literal["required", "best-effort", "off"]
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerSettings:
-    """Bounds of every worker. A limit of None is none.
+    """Limits of every worker; None means no limit.
 
-    `scratch_directory` is where the files of programs are kept, one directory per user and program; None: programs have
-    no lasting files. `environment` names the variables programs may see besides the usual ones. `warm_workers` wait for
-    a launch at any time. `network` is what programs reach over HTTP; None: nothing.
+    `scratch_directory` contains the lasting files of programs, one directory per user and program; None: no lasting
+    files. `environment` names further variables that programs see. `warm_workers` are forked ahead. `network` is what
+    programs may reach over HTTP; None: nothing.
     """
 
-    sandbox: SandboxWish = "best-effort"
+    sandbox: SandboxMode = "best-effort"
     scratch_directory: str | None = None
     scratch_max_bytes: int = 1 << 30
     max_memory_bytes: int | None = 2 << 30

@@ -1,4 +1,4 @@
-"""What the server does for each kind of frame, one module per topic."""
+"""One handler per kind of frame, one module per topic. Knows sessions, not bytes."""
 
 from pie_mlx.server.handlers import authentication, batches, daemons, files, mcp, processes, programs, queries, watching
 from pie_mlx.server.handlers.base import handlers

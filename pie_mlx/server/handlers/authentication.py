@@ -1,4 +1,4 @@
-"""Who the connection acts for."""
+"""Authentication of the connection."""
 
 import asyncio
 import contextlib
@@ -6,12 +6,12 @@ import random
 from collections.abc import Generator
 
 from pie_mlx.errors import AuthError
-from pie_mlx.server.connection import Connection
 from pie_mlx.server.frames import AuthByToken, AuthEngine, AuthIdentify, AuthProve, Ping
 from pie_mlx.server.handlers.base import handles
+from pie_mlx.server.session.connection import Connection
 
 FAILURE_SECONDS = 0.1
-"""When a failed proof is answered, so that the time does not say which keys a user has, or whether there are any."""
+"""Delay of the answer to a failed proof, so that timing does not reveal which keys a user has."""
 
 
 @handles(AuthEngine)
@@ -43,7 +43,7 @@ async def prove(connection: Connection, request: AuthProve) -> str:
 async def by_token(connection: Connection, request: AuthByToken) -> str | None:
     try:
         with _counted(connection):
-            return connection.identity.take_token(request.token, request.username)
+            return connection.identity.authenticate_by_token(request.token, request.username)
     except AuthError as error:
         connection.spawn(_refuse_late(error), request)
         return None
@@ -57,18 +57,18 @@ async def ping(connection: Connection, request: Ping) -> str:
 
 @contextlib.contextmanager
 def _counted(connection: Connection) -> Generator[None]:
-    """One who fails too often as one user gets one attempt per connection."""
+    """Count failures; too many as one user leave one attempt per connection."""
     identity, failures = connection.identity, connection.service.failures
     try:
         yield
     except AuthError:
-        failures.add(identity.claimed, connection.address)
-        if failures.are_many(identity.claimed, connection.address):
+        failures.count_failure(identity.claimed, connection.address)
+        if failures.exceed_limit(identity.claimed, connection.address):
             identity.failures = max(identity.failures, connection.service.settings.failures)
         raise
 
 
 async def _refuse_late(error: AuthError) -> str:
-    """Guessing is slow, and the time tells nothing."""
+    """Make guessing slow, without revealing anything by timing."""
     await asyncio.sleep(random.uniform(1, 3))
     raise error

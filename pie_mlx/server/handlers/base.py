@@ -1,10 +1,10 @@
-"""The table of handlers."""
+"""The table of handlers by kind of frame."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from pie_mlx.server.connection import Connection, Handler
 from pie_mlx.server.frames import Frame
+from pie_mlx.server.session.connection import Connection, Handler
 
 F = TypeVar("F", bound=Frame)
 Handles = Callable[[Connection, F], Awaitable[str | None]]

@@ -1,4 +1,4 @@
-"""Several processes with one request."""
+"""Several processes in one request."""
 
 import asyncio
 import json
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from pie_mlx.errors import InvalidArgumentError, ProcessError
 from pie_mlx.events import ProcessFailed, ProcessReturned
-from pie_mlx.runtime.program import Program
-from pie_mlx.runtime.registry import Launch, Record, checked_inputs
-from pie_mlx.server.connection import Connection
+from pie_mlx.runtime.program.program import Program
+from pie_mlx.runtime.registry import Launch, ProcessRecord, checked_inputs
 from pie_mlx.server.frames import LaunchProcesses, RunProcesses
 from pie_mlx.server.handlers.base import handles
 from pie_mlx.server.handlers.processes import find_program
+from pie_mlx.server.session.connection import Connection
 
 BATCH_LIMIT = 1024
 
@@ -39,8 +39,8 @@ async def run_processes(connection: Connection, request: RunProcesses) -> None:
     connection.spawn(_results(connection, records), request)
 
 
-async def _results(connection: Connection, records: list[Record]) -> str:
-    """Return values in order; the first failure, and a connection that closes, end the others."""
+async def _results(connection: Connection, records: list[ProcessRecord]) -> str:
+    """Return values in order; the first failure, or closing the connection, ends the other processes."""
     values = [asyncio.create_task(_value(record)) for record in records]
     try:
         return json.dumps(await asyncio.gather(*values), ensure_ascii=False)
@@ -51,7 +51,7 @@ async def _results(connection: Connection, records: list[Record]) -> str:
                 connection.service.registry.terminate(record, "cancelled")
 
 
-async def _value(record: Record) -> str:
+async def _value(record: ProcessRecord) -> str:
     await record.ended.wait()
     match record.terminal:
         case ProcessReturned(value=value):

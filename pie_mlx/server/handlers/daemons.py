@@ -1,24 +1,24 @@
-"""Programs that answer HTTP."""
+"""Daemons: programs that answer HTTP."""
 
 import asyncio
 
 from pie_mlx.errors import AdmissionError, InvalidArgumentError
-from pie_mlx.runtime.inputs import fitting_input, parse_input
+from pie_mlx.runtime.program.inputs import fitting_input, parse_input
 from pie_mlx.runtime.registry import Launch
-from pie_mlx.server.connection import Connection
-from pie_mlx.server.daemon import Daemon, served
 from pie_mlx.server.frames import LaunchDaemon
 from pie_mlx.server.handlers.base import handles
 from pie_mlx.server.handlers.processes import find_program
+from pie_mlx.server.http.daemon import Daemon, served
+from pie_mlx.server.session.connection import Connection
 
 HIGHEST_PORT = 65_535
 DAEMONS = 16
-"""Of one user: each has connections of its own."""
+"""Daemons per user: each has its own connections."""
 
 
 @handles(LaunchDaemon)
 async def launch_daemon(connection: Connection, request: LaunchDaemon) -> str:
-    """Bound before it is answered, so that a port in use is an error of the launch."""
+    """Bind before answering, so that a port in use is an error of this request."""
     if not 1 <= request.port <= HIGHEST_PORT:
         raise InvalidArgumentError(f"port {request.port}: must be 1 to {HIGHEST_PORT}")
     program = await find_program(connection, request.inferlet)
@@ -28,7 +28,7 @@ async def launch_daemon(connection: Connection, request: LaunchDaemon) -> str:
     if sum(record.username == user.name for record in running) >= DAEMONS:
         raise AdmissionError(f"{DAEMONS} daemons of user '{user.name}' are running", hint="end one of them")
     entered = await asyncio.to_thread(served, program)
-    daemon = Daemon.bind(service.registry, service.settings, service.doorkeeper, user, entered, given, request.port)
+    daemon = Daemon.bind(service.registry, service.settings, service.authenticator, user, entered, given, request.port)
     service.registry.add_daemon(user, Launch(program, request.input), daemon.end)
     daemon.start()
     if service.settings.authentication:

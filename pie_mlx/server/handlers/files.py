@@ -1,9 +1,9 @@
-"""Files for programs. Nothing is answered: a refusal is a notice on the process's standard error."""
+"""Files for programs. Not answered: a refusal is a notice on the process's standard error."""
 
 from pie_mlx.errors import PieError, ProcessError, ProtocolError
-from pie_mlx.server.connection import Connection
 from pie_mlx.server.frames import TransferFile
 from pie_mlx.server.handlers.base import handles
+from pie_mlx.server.session.connection import Connection
 
 
 @handles(TransferFile)
@@ -17,7 +17,7 @@ async def transfer_file(connection: Connection, chunk: TransferFile) -> None:
     try:
         if chunk.chunk_index == 0:
             registry.check_room(record, len(chunk.chunk_data))
-        data = connection.files.add(chunk)
+        data = connection.files.add_chunk(chunk)
         if data is not None:
             registry.send_file(record, data)
     except ProtocolError as error:

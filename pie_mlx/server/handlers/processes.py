@@ -1,4 +1,4 @@
-"""One process at a time: launch, attach, steer, end."""
+"""Single processes: launch, attach, steer, end."""
 
 import asyncio
 import contextlib
@@ -8,9 +8,8 @@ import msgspec
 
 from pie_mlx.engine import inspection
 from pie_mlx.errors import InvalidArgumentError, PieError, ProcessError
-from pie_mlx.runtime.program import Program
-from pie_mlx.runtime.registry import Launch, Record, Row, checked_inputs, row
-from pie_mlx.server.connection import Connection
+from pie_mlx.runtime.program.program import Program
+from pie_mlx.runtime.registry import Launch, ProcessRecord, ProcessRow, checked_inputs, row_of
 from pie_mlx.server.frames import (
     AttachProcess,
     CloseSession,
@@ -23,6 +22,7 @@ from pie_mlx.server.frames import (
     TerminateProcess,
 )
 from pie_mlx.server.handlers.base import handles
+from pie_mlx.server.session.connection import Connection
 
 SIGNAL_LIMIT_BYTES = 1 << 20
 
@@ -34,7 +34,7 @@ async def launch_process(connection: Connection, request: LaunchProcess) -> None
     registry = connection.service.registry
     inputs = await checked_inputs([launch])
     (record,) = registry.admit(connection.user, [launch], inputs)
-    # The answer first: a last event that came before it would be lost.
+    # The answer first: events before it would be lost.
     connection.reply(request, record.id)
     if request.capture_outputs:
         connection.adopt(record, registry.attach(record, connection), launched=True)
@@ -97,7 +97,7 @@ async def suspend_process(connection: Connection, request: SuspendProcess) -> st
 
 @handles(CloseSession)
 async def close_session(connection: Connection, request: CloseSession) -> None:
-    """Nothing is answered: a process that is over or not the user's has no session to be closed."""
+    """Not answered: ignored for an ended process or another user's."""
     registry = connection.service.registry
     with contextlib.suppress(PieError):
         registry.close_session(registry.find(request.process_id, connection.user))
@@ -105,7 +105,7 @@ async def close_session(connection: Connection, request: CloseSession) -> None:
 
 @handles(SignalProcess)
 async def signal_process(connection: Connection, signal: SignalProcess) -> None:
-    """Nothing is answered; what cannot be delivered is counted."""
+    """Not answered; undeliverable signals are counted."""
     registry = connection.service.registry
     try:
         record = registry.find(signal.process_id, connection.user)
@@ -119,21 +119,21 @@ async def signal_process(connection: Connection, signal: SignalProcess) -> None:
 
 
 async def find_program(connection: Connection, inferlet: str) -> Program:
-    """One that this connection has uploaded goes before an installed one that its user trusts. Raises LaunchError."""
+    """A program uploaded by this connection, or else an installed one that its user trusts. Raises LaunchError."""
     if (uploaded := connection.uploaded.get(inferlet)) is not None:
         return uploaded
     installed = await asyncio.to_thread(connection.service.programs.find, inferlet, connection.user.name)
     return installed.program
 
 
-async def rows(connection: Connection, *, all: bool = False) -> list[Row]:
-    """What the user may see, oldest first."""
+async def rows(connection: Connection, *, all: bool = False) -> list[ProcessRow]:
+    """The processes visible to the user, oldest first."""
     service = connection.service
     statuses = await service.engine.consult(inspection.process_statuses)
-    return [row(record, statuses.get(record.id)) for record in service.registry.records(connection.user, all=all)]
+    return [row_of(record, statuses.get(record.id)) for record in service.registry.records(connection.user, all=all)]
 
 
-def _running(connection: Connection, process_id: str) -> Record:
+def _running(connection: Connection, process_id: str) -> ProcessRecord:
     record = connection.service.registry.find(process_id, connection.user)
     if record.state != "running":
         raise ProcessError(f"process {record.id}: it is {record.state}", hint="only a running process has contexts")

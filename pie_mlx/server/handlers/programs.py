@@ -3,9 +3,9 @@
 import asyncio
 
 from pie_mlx.config.user_names import LOCAL_USER, RESERVED_USER
-from pie_mlx.server.connection import Connection
 from pie_mlx.server.frames import AddProgram, CheckProgram, RemoveProgram
 from pie_mlx.server.handlers.base import handles
+from pie_mlx.server.session.connection import Connection
 from pie_mlx.system import login_name
 
 
@@ -24,11 +24,11 @@ async def check_program(connection: Connection, request: CheckProgram) -> str:
 
 @handles(AddProgram)
 async def add_program(connection: Connection, request: AddProgram) -> str | None:
-    payload = await connection.programs.add(request)
+    payload = await connection.programs.add_chunk(request)
     if payload is None:
         return None
     async with connection.service.installing:
-        return await _take(connection, request, payload)
+        return await _store_program(connection, request, payload)
 
 
 @handles(RemoveProgram)
@@ -43,7 +43,7 @@ async def remove_program(connection: Connection, request: RemoveProgram) -> str:
     return f"Program {', '.join(removed)} removed"
 
 
-async def _take(connection: Connection, request: AddProgram, payload: bytes) -> str:
+async def _store_program(connection: Connection, request: AddProgram, payload: bytes) -> str:
     programs = connection.service.programs
     if not request.keep:
         program = await asyncio.to_thread(programs.unpack, payload, request.manifest, connection.user.name)
@@ -61,8 +61,7 @@ async def _take(connection: Connection, request: AddProgram, payload: bytes) -> 
 
 
 def _owner(connection: Connection) -> str:
-    """Who owns what the connection installs: the local user where nobody has proved a name, and for administrators who
-    act for no user."""
+    """The owner of what the connection installs: its user; the local user without authentication or for operators."""
     user = connection.user
     is_operator = user.admin and user.name in (RESERVED_USER, login_name())
     return LOCAL_USER if is_operator or not connection.service.settings.authentication else user.name

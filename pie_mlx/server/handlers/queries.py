@@ -1,4 +1,4 @@
-"""Questions about the engine. Each subject answers a JSON object."""
+"""Queries about the engine. Each subject returns a JSON object."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -10,9 +10,8 @@ import msgspec
 import pie_mlx
 from pie_mlx.engine import inspection
 from pie_mlx.errors import InvalidArgumentError, ProcessError
-from pie_mlx.runtime.registry import OutputLogs, checked_id, result
+from pie_mlx.runtime.registry import OutputLogs, checked_id, result_of
 from pie_mlx.runtime.registry.output_log import plain_lines
-from pie_mlx.server.connection import Connection
 from pie_mlx.server.frames import (
     VALUE_LIMIT_BYTES,
     AttachWorkflow,
@@ -24,6 +23,7 @@ from pie_mlx.server.frames import (
 )
 from pie_mlx.server.handlers.base import handles
 from pie_mlx.server.handlers.processes import rows
+from pie_mlx.server.session.connection import Connection
 
 PROTOCOL = "0.4"
 EXTENSIONS = [
@@ -38,7 +38,7 @@ EXTENSIONS = [
     "event_format",
 ]
 PAGE_ROWS = 100
-"""Rows of a page that names no limit; an answer must fit a frame."""
+"""Default rows per page; an answer must fit a frame."""
 
 
 class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -110,7 +110,7 @@ async def model_status(connection: Connection, options: NoOptions) -> dict[str, 
         "adapter_bytes": await service.engine.consult(lambda services: services.adapters.size_bytes),
         **msgspec.structs.asdict(market),
     }
-    return service.board.model_status(name) | {f"{name}.{key}": value for key, value in ours.items()}
+    return service.totals.model_status(name) | {f"{name}.{key}": value for key, value in ours.items()}
 
 
 @_answers("engine_info")
@@ -147,7 +147,7 @@ async def processes(connection: Connection, options: ProcessesOptions) -> dict[s
 
 @_answers("process_output", OutputOptions)
 async def process_output(connection: Connection, options: OutputOptions) -> dict[str, object]:
-    """From the log on disk, so it also works for processes of an earlier run of the engine."""
+    """From the log on disk, so it also covers earlier runs of the engine."""
     logs = _logs(connection)
     process_id = checked_id(options.process_id)
     _refuse_unrecorded(connection, process_id)
@@ -162,39 +162,39 @@ async def process_output(connection: Connection, options: OutputOptions) -> dict
 
 @_answers("process_logs", LogsOptions)
 async def process_logs(connection: Connection, options: LogsOptions) -> dict[str, object]:
-    """The newest logs this user may read, those of an earlier run of the engine too."""
+    """The newest logs visible to the user, including earlier runs of the engine."""
     user, prefix = connection.user, options.id_prefix.lower()
     found = await asyncio.to_thread(_logs(connection).newest, prefix, None if user.admin else user.name, PAGE_ROWS)
     return {"logs": msgspec.to_builtins(found)}
 
 
 def _refuse_unrecorded(connection: Connection, process_id: str) -> None:
-    """Raises ProcessError for a process that runs, and of which nothing is recorded."""
+    """Raises ProcessError for a running process that is not logged."""
     records = connection.service.registry.records(connection.user)
     if any(record.id == process_id and not record.is_logged for record in records):
         raise ProcessError(
-            f"process {process_id}: it answers a request to /v1, and requests are not recorded",
-            hint="its answer goes to its client alone; 'pie top' shows what it does",
+            f"process {process_id}: it answers a request to /v1, and these are not logged",
+            hint="only its client gets the answer; 'pie top' shows its activity",
         )
 
 
 def _logs(connection: Connection) -> OutputLogs:
-    """Raises ProcessError."""
+    """Raises ProcessError if the engine keeps no logs."""
     logs = connection.service.registry.logs
     if logs is None:
-        raise ProcessError("output is not recorded by this engine", hint="attach to the process")
+        raise ProcessError("this engine does not log output", hint="attach to the process")
     return logs
 
 
 @_answers("process_result", ProcessOptions)
 async def process_result(connection: Connection, options: ProcessOptions) -> dict[str, object]:
     record = connection.service.registry.find(options.process_id, connection.user)
-    return cast("dict[str, object]", msgspec.to_builtins(result(record)))
+    return cast("dict[str, object]", msgspec.to_builtins(result_of(record)))
 
 
 @_answers("programs", ProgramsOptions)
 async def programs(connection: Connection, options: ProgramsOptions) -> dict[str, object]:
-    """With a name `trusted` says of each version whether the name alone may mean it."""
+    """With a name, `trusted` says for each version whether the bare name may mean it."""
     store, user = connection.service.programs, connection.user.name
     listing = [record for record in await asyncio.to_thread(store.listing) if options.name in ("", record.name)]
     found = [msgspec.to_builtins(record) for record in listing]
@@ -252,7 +252,7 @@ async def pages(connection: Connection, options: NoOptions) -> dict[str, object]
 
 @_answers("adapters")
 async def adapters(connection: Connection, options: NoOptions) -> dict[str, object]:
-    """Those of this user; an administrator sees all."""
+    """Adapters of the user; all for an administrator."""
     del options
     user = connection.user
     found = await connection.service.engine.consult(inspection.adapter_statuses)
@@ -261,7 +261,7 @@ async def adapters(connection: Connection, options: NoOptions) -> dict[str, obje
 
 @_answers("mcp_servers")
 async def mcp_servers(connection: Connection, options: NoOptions) -> dict[str, object]:
-    """Those of this connection, and those of the engine."""
+    """MCP servers of this connection and of the engine."""
     del options
     announced = [
         {"name": server.name, "transport": server.transport, "command": server.command, "at": "client"}

@@ -1,4 +1,4 @@
-"""The engine's events for monitors."""
+"""Event subscriptions of monitors."""
 
 from typing import cast
 
@@ -6,19 +6,19 @@ import msgspec
 
 from pie_mlx.engine import inspection
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.server.connection import Connection
-from pie_mlx.server.feed import Watcher
 from pie_mlx.server.frames import VALUE_LIMIT_BYTES, UnwatchEvents, WatchEvents
 from pie_mlx.server.handlers.base import handles
 from pie_mlx.server.handlers.processes import rows
-from pie_mlx.server.roster import RosterRow
+from pie_mlx.server.session.connection import Connection
+from pie_mlx.server.watching.feed import Watcher
+from pie_mlx.server.watching.process_history import HistoryRow
 
 
 @handles(WatchEvents)
 async def watch(connection: Connection, request: WatchEvents) -> None:
-    """The snapshot, then events with higher numbers; with `since` those after it, as far as they are kept."""
+    """Send a snapshot, then events with higher numbers; with `since`, kept events after that number."""
     if request.since is not None and request.since < 0:
-        raise InvalidArgumentError(f"since {request.since}: must be 0 or more", hint="leave it out to begin now")
+        raise InvalidArgumentError(f"since {request.since}: must be 0 or more", hint="leave it out to start now")
     state, sequence = await _state(connection)
     connection.reply(request, _snapshot(sequence, state).decode())
     begin = sequence if request.since is None else min(request.since, sequence)
@@ -34,22 +34,22 @@ async def unwatch(connection: Connection, request: UnwatchEvents) -> str:
 
 
 def _snapshot(sequence: int, state: dict[str, object]) -> bytes:
-    """As JSON, without the tallies of those that ended or were launched first where all of them do not fit."""
+    """Encode as JSON; if it does not fit, drop the process tallies that ended, or were launched, first."""
     data = msgspec.json.encode({"sequence": sequence, "state": state})
-    while len(data) > VALUE_LIMIT_BYTES and (ran := cast("list[RosterRow]", state["ran"])):
+    while len(data) > VALUE_LIMIT_BYTES and (ran := cast("list[HistoryRow]", state["ran"])):
         state["ran"] = ran[len(ran) // 2 + 1 :]
         data = msgspec.json.encode({"sequence": sequence, "state": state})
     return data
 
 
 async def _state(connection: Connection) -> tuple[dict[str, object], int]:
-    """The engine now, and the number of the latest event that may be part of it already.
+    """The engine's state, and the number of the latest event that it may include.
 
-    Totals are those at that number. Of the rest the number is taken first: an event that is told twice does less harm
-    than one that is not told.
+    Totals are exact at that number. The number is read before the rest: a repeated event does less harm than a missing
+    one.
     """
     service = connection.service
-    sequence, totals, ran = service.feed.sequence, service.board.totals(), service.roster.rows(connection.user)
+    sequence, totals, ran = service.feed.sequence, service.totals.snapshot(), service.history.rows(connection.user)
     processes = await rows(connection)
     visible = {process.id for process in processes}
     contexts = [item for item in await service.engine.consult(inspection.context_statuses) if item.process in visible]
@@ -70,6 +70,6 @@ async def _state(connection: Connection) -> tuple[dict[str, object], int]:
         "page_size": await service.engine.consult(inspection.page_size),
         "market": await service.engine.consult(inspection.market_status),
         "pages": await service.engine.page_usage(),
-        "status": service.board.model_status(service.model),
+        "status": service.totals.model_status(service.model),
     }
     return state, sequence

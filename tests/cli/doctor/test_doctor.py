@@ -10,10 +10,11 @@ import pytest
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import ConfigError
 from pie_mlx.metal.record import KernelRecord, read_record, record_key, write_record
-from pie_mlx.runtime import diagnosis, machine
-from pie_mlx.runtime.diagnosis import (
+from pie_mlx.runtime.doctor import diagnosis, machine
+from pie_mlx.runtime.doctor.diagnosis import (
     BackendFacts,
     Diagnosis,
+    FactFailure,
     Facts,
     MlxFacts,
     ModelFacts,
@@ -21,7 +22,6 @@ from pie_mlx.runtime.diagnosis import (
     RecordFacts,
     SandboxFacts,
     SpillFacts,
-    Trouble,
     diagnose,
 )
 from pie_mlx.runtime.store import ProgramStore
@@ -32,7 +32,7 @@ from tests.runtime.store.test_owners import give, install
 LINUX = Machine((3, 11, 7), "Linux", "x86_64", glibc="2.36")
 MLX = MlxFacts("0.32.4", "0.32.4", "cpu", "a processor")
 OFF, METAL = BackendFacts("auto", "off"), BackendFacts("auto", "metal")
-TROUBLE = Trouble("it broke: badly", "mend it")
+TROUBLE = FactFailure("it broke: badly", "mend it")
 GOOD = Facts(
     platform=LINUX,
     mlx=MLX,
@@ -119,7 +119,7 @@ def test_slow_matrix_products_are_a_warning(products, status):
 
 
 def test_every_mistake_of_the_configuration_is_a_line():
-    lines = diagnosis.configuration_lines(Trouble("config: a: unknown key\n     b: missing", "correct these"))
+    lines = diagnosis.configuration_lines(FactFailure("config: a: unknown key\n     b: missing", "correct these"))
     assert [(line.status, line.message) for line in lines] == [("error", "a: unknown key"), ("error", "b: missing")]
 
 
@@ -181,7 +181,11 @@ def test_the_backend_is_the_one_pie_metal_chooses(backend, status):
         (RecordFacts("/k", "0.32.4", (), whole=False), METAL, [("ok", "the first case of each passed")]),
         (RecordFacts("/k", "0.32.4", ()), METAL, [("ok", "all passed")]),
         (RecordFacts("/k", "0.32.4", ("kv_write",)), METAL, [("warning", "kv_write: disabled")]),
-        (RecordFacts("/k", "0.1", ("kv_write",), True, "mlx 0.1"), METAL, [("warning", "made with mlx 0.1, not used")]),
+        (
+            RecordFacts("/k", "0.1", ("kv_write",), True, "mlx 0.1"),
+            METAL,
+            [("warning", "mlx 0.1: not valid")],
+        ),
         (RecordFacts("/k", "", ()), METAL, [("warning", "cannot be read")]),
     ],
 )
@@ -261,7 +265,7 @@ def test_this_machine_is_looked_at_for_real(pie, home):
 
 def test_a_pool_that_does_not_fit_is_told_with_the_numbers(tiny_model_directory):
     settings = EngineSettings(model=str(tiny_model_directory("llama")), total_pages=1 << 40)
-    from pie_mlx.runtime.footprint import model_footprint
+    from pie_mlx.runtime.doctor.footprint import model_footprint
 
     found = machine.attempt(lambda: model_footprint(settings))
     assert "they exceed the" in diagnosis.memory_line("big", found).message
@@ -269,7 +273,7 @@ def test_a_pool_that_does_not_fit_is_told_with_the_numbers(tiny_model_directory)
 
 
 def test_a_draft_model_counts_among_what_is_taken(tiny_model_directory):
-    from pie_mlx.runtime.footprint import model_footprint
+    from pie_mlx.runtime.doctor.footprint import model_footprint
 
     alone = EngineSettings(model=str(tiny_model_directory("llama")), total_pages=4)
     both = model_footprint(replace(alone, draft_model=alone.model))

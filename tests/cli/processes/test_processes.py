@@ -147,7 +147,7 @@ def test_logs_of_a_request_say_that_requests_are_not_recorded(pie, server, cut):
         ended = pie("logs", process[:cut])
         pie("kill", process)
     assert (ended.code, ended.out) == (1, "")
-    said = f"pie: process {process}: it answers a request to /v1, and requests are not recorded\n"
+    said = f"pie: process {process}: it answers a request to /v1, and these are not logged\n"
     assert ended.err.startswith(said)
     assert "requests to /v1 are not" in pie("logs", process).err  # it is gone
 

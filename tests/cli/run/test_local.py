@@ -57,7 +57,8 @@ def test_a_directory_of_programs_says_what_in_it_can_be_run(pie, tmp_path, monke
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x = 1\n" if "helper" in name else "async def main(input): ...\n")
     ended = pie("run", "--dummy", "mine")
-    assert (ended.code, ended.err) == (1, "pie: mine: no main.py\n     try: in it can be run: mine/one, mine/two.py\n")
+    hint = "it contains programs: mine/one, mine/two.py"
+    assert (ended.code, ended.err) == (1, f"pie: mine: no main.py\n     try: {hint}\n")
 
 
 def test_a_long_list_of_programs_is_cut(pie, monkeypatch):
@@ -75,7 +76,7 @@ def test_what_is_no_program_is_said_so(pie, tmp_path, monkeypatch, name):
     assert (ended.code, ended.err.splitlines()) == (
         1,
         [
-            f"pie: {name.removeprefix('./')}: it is no program",
+            f"pie: {name.removeprefix('./')}: not a program",
             "     try: a program is a .py file, a directory with main.py or a .pie package",
         ],
     )
@@ -84,7 +85,7 @@ def test_what_is_no_program_is_said_so(pie, tmp_path, monkeypatch, name):
 def test_a_word_in_a_file_of_another_kind_is_no_program_though_it_is_python(pie, tmp_path):
     (tmp_path / "hostname").write_text("vm\n")
     for verb in ("run", "install", "check"):
-        assert "hostname: it is no program" in "".join((ended := pie(verb, tmp_path / "hostname")).out + ended.err)
+        assert "hostname: not a program" in "".join((ended := pie(verb, tmp_path / "hostname")).out + ended.err)
 
 
 def test_an_installed_name_goes_before_a_directory_of_the_same_name(pie, program, tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from pie_mlx.cli.run.program_input import input_from_words, read_value
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.runtime.parameters import Parameter, Parameters
+from pie_mlx.runtime.program.parameters import Parameter, Parameters
 
 FREE = Parameters()
 

@@ -10,7 +10,7 @@ import pytest
 from pie_mlx.cli.service import platform, supervisor
 from pie_mlx.cli.service.launchd import Launchd
 from pie_mlx.errors import ConfigError, ProcessError
-from pie_mlx.server.run_files import claim
+from pie_mlx.server.run_files import lock_home
 
 from ..conftest import home, pie
 
@@ -89,7 +89,7 @@ def test_a_configuration_that_cannot_start_is_refused(pie, system, home):
 
 
 def test_an_engine_that_was_started_by_hand_is_in_the_way(pie, system, home):
-    with claim(home):
+    with lock_home(home):
         ended = pie("service", "install")
         assert ended.code == 1
         assert ended.err.startswith(f"pie: service: an engine is running on {home} already\n     try: end it with")
@@ -98,7 +98,7 @@ def test_an_engine_that_was_started_by_hand_is_in_the_way(pie, system, home):
 
 def test_the_engine_of_the_service_itself_is_not(pie, system, home):
     pie("service", "install")
-    with claim(home):
+    with lock_home(home):
         assert pie("service", "install").code == 0
 
 

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from pie_mlx.client import discovery
-from pie_mlx.server.run_files import claim
+from pie_mlx.server.run_files import lock_home
 from tests.server.conftest import server
 
 __all__ = ["server"]
@@ -40,7 +40,7 @@ def test_without_an_engine_there_is_nothing_to_stop(pie, home):
 
 
 def test_an_engine_that_is_starting_is_said_to_be(pie, home):
-    with claim(home):
+    with lock_home(home):
         ended = pie("stop")
     assert (ended.code, ended.err.splitlines()[0]) == (1, f"pie: the engine on {home} is starting or ending")
 

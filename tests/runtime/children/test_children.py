@@ -90,8 +90,8 @@ async def engine(heard: Heard):
     limits = LaunchLimits(depth=2, children=3)
     async with Engine(dummy=True, total_pages=64, seed=1, on_event=heard.append, launch_limits=limits) as running:
         yield running
-        running._outside.household.check_integrity()
-    assert running._outside.household._members == {}
+        running._ports.process_tree.check_integrity()
+    assert running._ports.process_tree._members == {}
 
 
 def of(kind: type[Event], heard: list[Event]) -> list[Event]:
@@ -271,7 +271,7 @@ async def test_another_programs_child_is_nobodys_business(engine: Engine, child:
 
         current_host().call(ForgetChild(input["pid"]))
         for call in (AwaitChild(input["pid"]), CancelChild(input["pid"])):
-            with pytest.raises(ProcessError, match="no child of this program"):
+            with pytest.raises(ProcessError, match="not a child of this program"):
                 current_host().call(call)
 
     stranger = await engine.launch(child, {"do": "wait"})
@@ -285,8 +285,8 @@ async def test_many_children_one_after_the_other_leave_nothing(engine: Engine, c
 
     process = await engine.launch(main)
     await process.result()
-    await engine._outside.household.settle()
-    engine._outside.household.check_integrity()
+    await engine._ports.process_tree.wait_until_ended()
+    engine._ports.process_tree.check_integrity()
 
 
 async def test_children_can_be_started_by_somebody_who_observes_them(engine: Engine, child: str) -> None:

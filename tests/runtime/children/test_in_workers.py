@@ -71,7 +71,7 @@ async def engine(tmp_path: Path, heard: list[Event]):
         dummy=True, total_pages=64, seed=1, isolation="process", mcp=[small_server(tmp_path)], on_event=heard.append
     ) as running:
         yield running
-        assert running._outside.hub.is_empty
+        assert running._ports.hub.is_empty
 
 
 @pytest.fixture

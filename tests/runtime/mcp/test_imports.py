@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-SCRIPT = "import sys, pie_mlx.runtime.embedding; print(*(name.partition('.')[0] for name in sys.modules))"
+SCRIPT = "import sys, pie_mlx.runtime.engine; print(*(name.partition('.')[0] for name in sys.modules))"
 
 
 def test_an_engine_without_servers_loads_no_client() -> None:

@@ -131,7 +131,7 @@ async def test_a_printed_greeting_is_passed_over(small) -> None:
 @pytest.mark.parametrize(("behaviour", "tool"), [("babble", "ping"), ("", "babble")])
 async def test_a_server_that_babbles_is_ended(small, behaviour: str, tool: str) -> None:
     started = small(behaviour)
-    with pytest.raises(McpError, match="100 lines that are no JSON-RPC"):
+    with pytest.raises(McpError, match="100 lines that are not JSON-RPC"):
         await started.call(tool)
     assert started.servers.states()[0].running is False
 

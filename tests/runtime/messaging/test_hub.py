@@ -5,12 +5,12 @@ import asyncio
 import pytest
 
 from pie_mlx.errors import InvalidArgumentError, MessageOverflowError
-from pie_mlx.runtime.messaging import Hub, MessagingLimits
+from pie_mlx.runtime.messaging import Channel, Hub, MessagingLimits
 
 
 async def test_users_never_meet() -> None:  # T48
     hub = Hub()
-    ada, bob = hub.channel("ada", "p"), hub.channel("bob", "q")
+    ada, bob = Channel(hub, "ada", "p"), Channel(hub, "bob", "q")
     number = bob.subscribe("t")
     await ada.push("t", "queued")
     ada.broadcast("t", "told")
@@ -20,7 +20,7 @@ async def test_users_never_meet() -> None:  # T48
 
 async def test_a_broadcast_reaches_everybody_who_is_subscribed_now() -> None:  # T48
     hub = Hub()
-    a, b = hub.channel("ada", "a"), hub.channel("ada", "b")
+    a, b = Channel(hub, "ada", "a"), Channel(hub, "ada", "b")
     a.broadcast("t", "too early")
     early, both = a.subscribe("t"), b.subscribe("t")
     a.broadcast("t", "now")
@@ -29,7 +29,7 @@ async def test_a_broadcast_reaches_everybody_who_is_subscribed_now() -> None:  #
 
 def test_a_channel_reads_only_its_own_subscriptions() -> None:
     hub = Hub()
-    a, b = hub.channel("ada", "a"), hub.channel("ada", "b")
+    a, b = Channel(hub, "ada", "a"), Channel(hub, "ada", "b")
     number = a.subscribe("t")
     a.broadcast("t", "x")
     assert b.read(number) is None
@@ -39,7 +39,7 @@ def test_a_channel_reads_only_its_own_subscriptions() -> None:
 
 async def test_nothing_is_kept_for_a_process_that_ended() -> None:
     hub = Hub()
-    channel = hub.channel("ada", "p")
+    channel = Channel(hub, "ada", "p")
     channel.subscribe("t")
     waiting = asyncio.create_task(channel.wait_for_message("q", 1))
     await asyncio.sleep(0)
@@ -50,7 +50,7 @@ async def test_nothing_is_kept_for_a_process_that_ended() -> None:
 
 async def test_a_message_that_was_kept_for_a_process_that_ended_goes_to_another() -> None:
     hub = Hub()
-    ended, other = hub.channel("ada", "p"), hub.channel("ada", "q")
+    ended, other = Channel(hub, "ada", "p"), Channel(hub, "ada", "q")
     waiting = asyncio.create_task(ended.wait_for_message("q", 1))
     await asyncio.sleep(0)
     await other.push("q", "work")
@@ -62,7 +62,7 @@ async def test_a_message_that_was_kept_for_a_process_that_ended_goes_to_another(
 
 
 async def test_a_ticket_is_used_once_at_a_time() -> None:
-    channel = Hub().channel("ada", "p")
+    channel = Channel(Hub(), "ada", "p")
     waiting = asyncio.create_task(channel.wait_for_message("q", 1))
     await asyncio.sleep(0)
     with pytest.raises(InvalidArgumentError, match="ticket 1"):
@@ -73,14 +73,14 @@ async def test_a_ticket_is_used_once_at_a_time() -> None:
 
 async def test_messages_nobody_pulls_are_bounded() -> None:
     hub = Hub(MessagingLimits(user_queues=2, user_bytes=10))
-    channel = hub.channel("ada", "p")
+    channel = Channel(hub, "ada", "p")
     await channel.push("a", "12345")
     await channel.push("b", "123")
     with pytest.raises(MessageOverflowError, match="2 topics"):
         await channel.push("c", "1")
     with pytest.raises(MessageOverflowError, match="2 messages with 8 bytes"):
         await channel.push("a", "123")
-    await hub.channel("bob", "q").push("c", "other")
+    await Channel(hub, "bob", "q").push("c", "other")
     assert channel.take("b", 0) == "123"
     await channel.push("c", "1")
     hub.check_integrity()
@@ -88,7 +88,7 @@ async def test_messages_nobody_pulls_are_bounded() -> None:
 
 async def test_pushes_that_wait_are_bounded_too() -> None:
     hub = Hub(MessagingLimits(queue_messages=1, user_bytes=10))
-    channel = hub.channel("ada", "p")
+    channel = Channel(hub, "ada", "p")
     await channel.push("a", "12345")
     waiting = asyncio.create_task(channel.push("a", "1234"))
     await asyncio.sleep(0)
@@ -101,7 +101,7 @@ async def test_pushes_that_wait_are_bounded_too() -> None:
 
 
 def test_subscriptions_of_a_process_are_bounded() -> None:
-    channel = Hub(MessagingLimits(process_subscriptions=2)).channel("ada", "p")
+    channel = Channel(Hub(MessagingLimits(process_subscriptions=2)), "ada", "p")
     numbers = [channel.subscribe("t"), channel.subscribe("t")]
     with pytest.raises(InvalidArgumentError, match="2 subscriptions"):
         channel.subscribe("t")
@@ -112,7 +112,7 @@ def test_subscriptions_of_a_process_are_bounded() -> None:
 
 async def test_what_programs_of_a_user_have_not_read_is_bounded_in_all_queues_and_subscriptions_together() -> None:
     hub = Hub(MessagingLimits(user_bytes=10))
-    channels = [hub.channel("ada", process) for process in "pqr"]
+    channels = [Channel(hub, "ada", process) for process in "pqr"]
     numbers = [channel.subscribe("news") for channel in channels]
     channels[0].broadcast("news", "1234")
     assert [channel.dropped(number) for channel, number in zip(channels, numbers, strict=True)] == [0, 0, 1]
@@ -130,7 +130,7 @@ async def test_what_programs_of_a_user_have_not_read_is_bounded_in_all_queues_an
 
 
 def test_messages_of_a_user_are_counted_however_short_they_are() -> None:
-    channel = Hub(MessagingLimits(user_messages=2)).channel("ada", "p")
+    channel = Channel(Hub(MessagingLimits(user_messages=2)), "ada", "p")
     numbers = [channel.subscribe("news") for _ in range(3)]
     channel.broadcast("news", "")
     assert [channel.dropped(number) for number in numbers] == [0, 0, 1]
@@ -138,12 +138,12 @@ def test_messages_of_a_user_are_counted_however_short_they_are() -> None:
 
 def test_subscriptions_of_a_user_are_bounded() -> None:
     hub = Hub(MessagingLimits(user_subscriptions=2))
-    first, second = hub.channel("ada", "p"), hub.channel("ada", "q")
+    first, second = Channel(hub, "ada", "p"), Channel(hub, "ada", "q")
     number = first.subscribe("t")
     second.subscribe("t")
     with pytest.raises(InvalidArgumentError, match="user 'ada' have 2 subscriptions"):
         second.subscribe("t")
-    hub.channel("bob", "r").subscribe("t")
+    Channel(hub, "bob", "r").subscribe("t")
     first.unsubscribe(number)
     second.subscribe("t")
     hub.check_integrity()

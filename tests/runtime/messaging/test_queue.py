@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pie_mlx.runtime.messaging.account import Account
-from pie_mlx.runtime.messaging.limits import MessagingLimits
+from pie_mlx.runtime.messaging.limits import MessageUsage, MessagingLimits
 from pie_mlx.runtime.messaging.queue import Queue, Ticket
 
 A, B, C = ("a", 1), ("b", 1), ("c", 1)
@@ -15,7 +14,7 @@ A, B, C = ("a", 1), ("b", 1), ("c", 1)
 
 def queue(**limits: int) -> Queue:
     limits = MessagingLimits(**limits)
-    return Queue(limits, Account(limits))
+    return Queue(limits, MessageUsage(limits))
 
 
 async def turn() -> None:
@@ -28,7 +27,7 @@ async def test_messages_are_taken_in_order() -> None:  # T48
     q = queue()
     await q.push("a")
     await q.push("b")
-    assert [q.take(A), q.take(A), q.take(A)] == ["a", "b", None]
+    assert [q.pop(A), q.pop(A), q.pop(A)] == ["a", "b", None]
     assert q.is_empty
 
 
@@ -39,8 +38,8 @@ async def test_a_message_waits_for_the_first_in_line() -> None:  # I4
     await q.push("one")
     await turn()
     assert (first.done(), second.done()) == (True, False)
-    assert q.take(C) is None, "it is kept for the one who was called"
-    assert q.take(A) == "one"
+    assert q.pop(C) is None, "it is kept for the one who was called"
+    assert q.pop(A) == "one"
     second.cancel()
     await turn()
     assert q.is_empty
@@ -54,7 +53,7 @@ async def test_a_wait_that_is_given_up_leaves_the_message_to_the_next() -> None:
     first.cancel()
     await asyncio.gather(first, return_exceptions=True)
     await second
-    assert q.take(B) == "one"
+    assert q.pop(B) == "one"
 
 
 async def test_who_was_called_and_leaves_hands_the_message_on() -> None:
@@ -65,8 +64,8 @@ async def test_who_was_called_and_leaves_hands_the_message_on() -> None:
     await first
     q.leave(A)
     await second
-    assert q.take(A) is None
-    assert q.take(B) == "one"
+    assert q.pop(A) is None
+    assert q.pop(B) == "one"
 
 
 async def test_a_full_queue_makes_pushes_wait_in_order() -> None:
@@ -76,11 +75,11 @@ async def test_a_full_queue_makes_pushes_wait_in_order() -> None:
     third, fourth = asyncio.create_task(q.push("c")), asyncio.create_task(q.push("d"))
     await turn()
     assert not third.done()
-    assert q.take(A) == "a"
+    assert q.pop(A) == "a"
     await third
     await turn()
     assert not fourth.done()
-    assert [q.take(A) for _ in range(3)] == ["b", "c", "d"]
+    assert [q.pop(A) for _ in range(3)] == ["b", "c", "d"]
     await fourth
 
 
@@ -90,7 +89,7 @@ async def test_a_queue_is_full_by_bytes_too_but_takes_one_message_of_any_size() 
     second = asyncio.create_task(q.push("ä" * 3))
     await turn()
     assert not second.done()
-    assert q.take(A) == "x" * 50
+    assert q.pop(A) == "x" * 50
     await second
     assert q.size_bytes == 6
 
@@ -101,7 +100,7 @@ async def test_a_push_that_would_fit_waits_behind_one_that_does_not() -> None:  
     large, small = asyncio.create_task(q.push("y" * 9)), asyncio.create_task(q.push("z"))
     await turn()
     assert not small.done()
-    assert [q.take(A) for _ in range(3)] == ["x" * 5, "y" * 9, "z"]
+    assert [q.pop(A) for _ in range(3)] == ["x" * 5, "y" * 9, "z"]
     await asyncio.gather(large, small)
 
 
@@ -113,7 +112,7 @@ async def test_a_push_that_is_given_up_lets_the_next_one_in() -> None:  # I4
     large.cancel()
     await turn()
     assert small.done()
-    assert [q.take(A), q.take(A)] == ["x" * 5, "z"]
+    assert [q.pop(A), q.pop(A)] == ["x" * 5, "z"]
 
 
 async def test_a_push_that_is_given_up_is_not_in_the_queue() -> None:
@@ -123,9 +122,9 @@ async def test_a_push_that_is_given_up_is_not_in_the_queue() -> None:
     await turn()
     given_up.cancel()
     await turn()
-    assert q.take(A) == "a"
+    assert q.pop(A) == "a"
     await patient
-    assert [q.take(A), q.take(A)] == ["c", None]
+    assert [q.pop(A), q.pop(A)] == ["c", None]
     assert q.is_empty
 
 
@@ -150,7 +149,7 @@ async def play(steps: list[tuple[str, int]]) -> None:
             case "push":
                 pushes[f"{number:03}"] = asyncio.create_task(q.push(f"{number:03}"))
             case "take":
-                taken += [text for text in [q.take(ticket)] if text is not None]
+                taken += [text for text in [q.pop(ticket)] if text is not None]
             case "wait" if ticket not in waits or waits[ticket].done():
                 q.leave(ticket)
                 waits[ticket] = asyncio.create_task(q.wait(ticket))
@@ -172,7 +171,7 @@ async def settle(
     await turn()
     for ticket in waits:
         q.leave(ticket)
-    while (text := q.take(("end", 0))) is not None:
+    while (text := q.pop(("end", 0))) is not None:
         taken.append(text)
         await turn()
     await asyncio.gather(*pushes.values(), *waits.values(), return_exceptions=True)

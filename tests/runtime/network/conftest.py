@@ -4,8 +4,8 @@ import contextlib
 import pytest
 
 from pie_mlx.runtime.network.allowed_hosts import AllowedHosts
-from pie_mlx.runtime.network.border import Border
-from pie_mlx.runtime.network.proxy import Proxy
+from pie_mlx.runtime.network.egress import EgressConnector
+from pie_mlx.runtime.network.gateway import Proxy
 from pie_mlx.runtime.worker.proxy_route import open_listener
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
@@ -83,8 +83,8 @@ async def proxied():
     made = []
 
     def make(allowed=("127.0.0.1",), *, resolve=None, closed_ports=(), connections=8, authorization=""):
-        border = Border(AllowedHosts(allowed), closed_ports, resolve or Names())
-        proxy = Proxy(open_listener(), border, connections=connections, authorization=authorization)
+        egress = EgressConnector(AllowedHosts(allowed), closed_ports, resolve or Names())
+        proxy = Proxy(open_listener(), egress, connections=connections, authorization=authorization)
         proxy.start()
         made.append(proxy)
         return Talk(proxy)

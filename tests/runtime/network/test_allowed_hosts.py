@@ -89,7 +89,7 @@ def test_another_name_is_not_allowed(entry, name, port):
 @pytest.mark.parametrize("entries", [["*"], ["example.com"], ["*.com"]])
 def test_a_name_cannot_vouch_for_an_address_that_is_not_public(entries, address):
     refusal = AllowedHosts(entries).refusal("example.com", ipaddress.ip_address(address), 443)
-    assert "is not public, and such an address must be named itself" in refusal
+    assert "is not public, and such an address needs its own entry" in refusal
 
 
 def test_localhost_stands_for_loopback():

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from pie_mlx.runtime.network import exchange
+from pie_mlx.runtime.network import proxy_connection
 from pie_mlx.runtime.worker.proxy_route import authorization
 from tests.runtime.network.conftest import OK, echo, serving, until
 
@@ -62,7 +62,7 @@ async def test_a_refused_host_is_a_403_that_names_the_key(proxied):
         for request in (f"GET http://127.0.0.1:{port}/", f"CONNECT 127.0.0.1:{port}"):
             answer = await proxied(["10.0.0.1"]).ask(f"{request} HTTP/1.1\r\n\r\n")
             assert answer.startswith("HTTP/1.1 403 Forbidden by [runtime] network_allowed_hosts, ")
-            assert f"127.0.0.1 port {port}: it is not allowed" in answer
+            assert f"127.0.0.1 port {port}: not allowed" in answer
         assert site.visits == 0
 
 
@@ -81,12 +81,12 @@ async def test_what_is_no_request_for_a_proxy_is_a_400(proxied):
 
 
 async def test_a_head_without_end_is_a_431(proxied):
-    answer = await proxied().ask(b"GET http://a.b/ HTTP/1.1\r\nA: " + b"x" * (exchange.HEAD_BYTES + 10))
+    answer = await proxied().ask(b"GET http://a.b/ HTTP/1.1\r\nA: " + b"x" * (proxy_connection.HEAD_BYTES + 10))
     assert answer.startswith("HTTP/1.1 431")
 
 
 async def test_a_request_that_does_not_come_is_a_408(proxied, monkeypatch):
-    monkeypatch.setattr(exchange, "HEAD_SECONDS", 0.01)
+    monkeypatch.setattr(proxy_connection, "HEAD_SECONDS", 0.01)
     assert (await proxied().ask("")).startswith("HTTP/1.1 408")
 
 
@@ -101,7 +101,7 @@ async def test_a_host_that_speaks_no_http_is_a_502(proxied, answer):
     async with serving(speak) as (_, port):
         found = await proxied().ask(f"GET http://127.0.0.1:{port}/ HTTP/1.1\r\n\r\n")
         assert found.startswith("HTTP/1.1 502")
-        assert "no HTTP" in found
+        assert "not HTTP" in found
 
 
 async def test_a_proxy_with_a_password_asks_for_it(proxied):

@@ -16,8 +16,8 @@ from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.network.settings import NetworkSettings
 from pie_mlx.runtime.sandbox.landlock import restricts_ports
 from pie_mlx.runtime.sandbox.probe import NetworkReport, probe_network
-from pie_mlx.runtime.worker.frames import Order, Source
-from pie_mlx.runtime.worker.proxy_route import take_route
+from pie_mlx.runtime.worker.frames.messages import LaunchSpec, Source
+from pie_mlx.runtime.worker.proxy_route import set_up_route
 from pie_mlx.runtime.worker.settings import WorkerSettings
 from tests.runtime.network.conftest import Names, echo, serving, until
 from tests.runtime.sandbox.conftest import on_linux
@@ -118,8 +118,8 @@ async def test_an_ipv6_address_is_reached(fetch):
 async def test_the_engines_own_port_is_refused(engine, fetch):
     async with serving() as (site, port):
         engine.close_port(port)
-        assert "the engine's own" in await fetch(f"http://127.0.0.1:{port}/")
-        assert "the engine's own" in await fetch(f"http://site.test:{port}/")
+        assert "belongs to the engine" in await fetch(f"http://127.0.0.1:{port}/")
+        assert "belongs to the engine" in await fetch(f"http://site.test:{port}/")
         assert site.visits == 0
 
 
@@ -245,7 +245,7 @@ async def test_a_worker_that_ends_ends_its_tunnels(engine, program, end):  # noq
 async def test_a_second_socket_ends_the_worker(engine, program):  # noqa: F811
     path = program("""
         import os, socket, stat, time
-        from pie_mlx.runtime.worker.frames import Listening, pack
+        from pie_mlx.runtime.worker.frames.messages import Listening, pack
         async def main(input):
             own = socket.socket()
             for fd in range(3, 20):
@@ -256,7 +256,7 @@ async def test_a_second_socket_ends_the_worker(engine, program):  # noqa: F811
             time.sleep(60)
         """)
     error = await (await launch(engine, path)).failure()
-    assert "no socket came along" in str(error)
+    assert "the frame carries no socket" in str(error)
 
 
 async def test_without_allow_network_nothing_changes(program):  # noqa: F811
@@ -309,16 +309,16 @@ async def test_without_namespaces_one_port_is_open_and_told(program, monkeypatch
     assert (text, closed) == ("hi", "closed")
     assert launched.text("stderr") == (
         f"[pie] sandbox: network is open (TCP port {proxy_port} of every address, past the proxy: "
-        "this system gives a process no network of its own)\n"
+        "this system offers no network namespaces)\n"
     )
 
 
 async def test_a_worker_without_its_network_does_not_run():
-    order = Order(
+    spec = LaunchSpec(
         "a@0.0.0", Source("/a.py"), "main", "input", {}, {}, "/w", False, 1, None, None, None, "off", "namespace"
     )
-    with pytest.raises(LaunchError, match="has none of its own: not permitted"):
-        take_route(order, OSError("not permitted"), lambda listener: None)
+    with pytest.raises(LaunchError, match="has no network namespace: not permitted"):
+        set_up_route(spec, OSError("not permitted"), lambda listener: None)
 
 
 async def test_a_server_keeps_programs_from_its_own_port(tmp_path, program):  # noqa: F811
@@ -327,6 +327,6 @@ async def test_a_server_keeps_programs_from_its_own_port(tmp_path, program):  # 
     await asyncio.to_thread(server.start)
     try:
         fetching = server.server.service.engine.run(program(FETCH), {"url": f"{server.http}/"})
-        assert "the engine's own" in await asyncio.to_thread(server.call, fetching)
+        assert "belongs to the engine" in await asyncio.to_thread(server.call, fetching)
     finally:
         await asyncio.to_thread(server.stop)

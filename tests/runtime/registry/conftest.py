@@ -5,7 +5,7 @@ import pytest
 
 from pie_mlx import Engine
 from pie_mlx.events import ProcessFailed, ProcessReturned
-from pie_mlx.runtime.program import find_program
+from pie_mlx.runtime.program.program import find_program
 from pie_mlx.runtime.registry import Launch, OutputLogs, Registry, RegistryLimits, User
 
 PROGRAM = """

@@ -7,8 +7,8 @@ import pytest
 from pie_mlx.engine.inspection import process_statuses, set_bid, suspend
 from pie_mlx.errors import AdmissionError, InvalidArgumentError, LaunchError, ProcessError
 from pie_mlx.events import ProcessFailed, ProcessReturned
-from pie_mlx.runtime.program import find_program
-from pie_mlx.runtime.registry import KeptLimits, Launch, result, row
+from pie_mlx.runtime.program.program import find_program
+from pie_mlx.runtime.registry import KeptLimits, Launch, result_of, row_of
 from tests.runtime.registry.conftest import ADA, ADMIN, BOB, Listener, is_over, texts
 
 
@@ -17,7 +17,7 @@ def do(what, **more):
 
 
 async def listed(player, record):
-    return row(record, (await player.registry._engine.consult(process_statuses)).get(record.id))
+    return row_of(record, (await player.registry._engine.consult(process_statuses)).get(record.id))
 
 
 async def test_an_attached_client_is_told_everything_and_last_how_it_ended(player):
@@ -26,7 +26,7 @@ async def test_an_attached_client_is_told_everything_and_last_how_it_ended(playe
     await listener.until(is_over)
     assert texts(listener.events) == ["line 0", "printed\n"]
     assert listener.events[-1] == ProcessReturned(record.id, "done", "text")
-    assert result(record).value == "done"
+    assert result_of(record).value == "done"
 
 
 async def test_a_message_sent_before_the_program_runs_is_not_lost(player):
@@ -131,7 +131,7 @@ async def test_processes_beyond_the_limit_are_queued(make_player):
     player = make_player(concurrent=1)
     first, second = player.launch(do("wait")), player.launch(do("print"))
     assert [first.state, second.state] == ["running", "queued"]
-    assert row(second, None).reason.startswith("queued")
+    assert row_of(second, None).reason.startswith("queued")
     player.registry.terminate(first)
     await second.ended.wait()
     assert second.state == "returned"
@@ -201,7 +201,7 @@ async def test_files_nobody_receives_are_refused_beyond_a_limit(make_player):
     player = make_player(files=1)
     record = player.launch(do("wait"))
     player.registry.send_file(record, b"1")
-    with pytest.raises(ProcessError, match="1 files of 1 bytes wait"):
+    with pytest.raises(ProcessError, match="1 files with 1 bytes wait"):
         player.registry.send_file(record, b"2")
 
 

@@ -52,7 +52,7 @@ def own():
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_program_has_no_capabilities(program, kind, own):
     if kind == "network" and not probe_network().holds:
-        pytest.skip("this system gives a process no network of its own")
+        pytest.skip("this system offers no network namespaces")
     async with bounded_engine(**KINDS[kind]) as engine:
         _, pid = await launched_until_ready(engine, program(WAITING))
         assert held(status(pid)) <= own

@@ -5,7 +5,7 @@ import tempfile
 
 import pytest
 
-from pie_mlx.runtime.worker.workspace import encoded, scratch_directory
+from pie_mlx.runtime.worker.workspaces import encoded, scratch_directory
 from tests.runtime.worker.conftest import bounded_engine, ended_by, launch
 
 USES = {
@@ -177,8 +177,8 @@ async def test_without_allow_fs_there_is_no_scratch(program):
 @pytest.mark.parametrize(
     ("names", "told"),
     [
-        ("'out.txt'", "'out.txt': gone with the program; "),
-        ("'a', 'b', 'c'", "'a' and 2 more: gone with the program; "),
+        ("'out.txt'", "'out.txt': removed with the program; "),
+        ("'a', 'b', 'c'", "'a' and 2 more: removed with the program; "),
         ("'.cache', 'tmp1'", ""),
     ],
 )
@@ -209,7 +209,7 @@ async def test_a_program_may_remove_its_directory(program):
 
 @pytest.mark.parametrize("allowed", [True, False])
 async def test_a_full_directory_is_enospc(program, tmp_path, monkeypatch, allowed):
-    monkeypatch.setattr("pie_mlx.runtime.worker.scratch_watch.LOOK_SECONDS", 1e9)  # may end it first
+    monkeypatch.setattr("pie_mlx.runtime.worker.watch.scratch.LOOK_SECONDS", 1e9)  # may end it first
     path = program("""
         import errno, os, time
         async def main(input):
@@ -227,7 +227,7 @@ async def test_a_full_directory_is_enospc(program, tmp_path, monkeypatch, allowe
 
 
 async def test_files_that_are_open_cannot_outgrow_the_limit_for_long(program, tmp_path, monkeypatch):
-    monkeypatch.setattr("pie_mlx.runtime.worker.scratch_watch.LOOK_SECONDS", 0.0)
+    monkeypatch.setattr("pie_mlx.runtime.worker.watch.scratch.LOOK_SECONDS", 0.0)
     path = program("""
         import asyncio
         async def main(input):

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pie_mlx.runtime.sandbox.confinement import Policy
 from pie_mlx.runtime.sandbox.interpreter import interpreter_paths
+from pie_mlx.runtime.sandbox.policy import Policy
 from pie_mlx.runtime.sandbox.seatbelt import profile
 from pie_mlx.runtime.worker.proxy_route import certificate_paths
 from tests.runtime.sandbox.seatbelt_rules import Rules, read

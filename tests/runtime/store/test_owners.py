@@ -6,21 +6,21 @@ import msgspec
 import pytest
 
 from pie_mlx.errors import AuthError, LaunchError, ProgramOwnerError
-from pie_mlx.runtime.daemon.program import BUILTIN
-from pie_mlx.runtime.store import Owners, ProgramStore
+from pie_mlx.runtime.daemon.builtin_programs import BUILTIN
+from pie_mlx.runtime.store import ProgramStore, TrustedOwners
 from pie_mlx.runtime.store.owners import RESERVED_NAMES
-from pie_mlx.runtime.store.record import encode_record
+from pie_mlx.runtime.store.records import encode_record
 from tests.runtime.store.programs import MAIN, manifest
 
 
 @pytest.fixture
 def store(home, clock):
-    return ProgramStore(home, owners=Owners.of_engine(["ops"], authenticated=True), clock=clock)
+    return ProgramStore(home, owners=TrustedOwners.of_engine(["ops"], authenticated=True), clock=clock)
 
 
 @pytest.fixture
 def open_store(home):
-    return ProgramStore(home, owners=Owners.of_engine([], authenticated=False))
+    return ProgramStore(home, owners=TrustedOwners.of_engine([], authenticated=False))
 
 
 def install(store, owner, name="tool", version="1.0.0", *, source=MAIN, needs=None, **options):
@@ -81,7 +81,7 @@ def test_nobody_takes_a_name_that_comes_with_the_engine_or_one_alike(store, open
 
 @pytest.mark.parametrize("name", ["ｏpenai", "chat\u200b", "сhat", "opena\u0131"])
 def test_names_that_look_alike_by_other_letters_are_no_names(store, name):
-    with pytest.raises(LaunchError, match="is no name"):
+    with pytest.raises(LaunchError, match="is not a valid name"):
         install(store, "bob", name)
 
 
@@ -148,7 +148,7 @@ def test_a_dependency_is_looked_up_for_the_owner_of_its_dependent(store):
 def test_a_dependency_whose_owner_is_trusted_no_more_keeps_its_dependent_from_starting(store, home):
     install(store, "ops", "lib")
     install(store, "ada", "app", needs={"lib": "*"})
-    later = ProgramStore(home, owners=Owners.of_engine([], authenticated=True))
+    later = ProgramStore(home, owners=TrustedOwners.of_engine([], authenticated=True))
     with pytest.raises(ProgramOwnerError, match="'lib' belongs to the user 'ops'"):
         later.find("app", "ada")
 

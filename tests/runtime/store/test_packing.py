@@ -13,9 +13,9 @@ from pie_mlx.errors import LaunchError
 from pie_mlx.runtime.file_tree import remove_tree
 from pie_mlx.runtime.store import ProgramStore, pack_program
 from pie_mlx.runtime.store.archive import Entry, archive_entries
-from pie_mlx.runtime.store.digest import digest
 from pie_mlx.runtime.store.entry_names import folded, path_problem
 from pie_mlx.runtime.store.packing import pack
+from pie_mlx.runtime.store.payload import digest
 from tests.runtime.store.programs import MAIN, manifest, write_directory
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="/"), min_size=1, max_size=12).filter(

@@ -4,8 +4,8 @@ import threading
 import pytest
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.entry import program_entry
-from pie_mlx.runtime.program import find_program
+from pie_mlx.runtime.execution.entry import program_entry
+from pie_mlx.runtime.program.program import find_program
 from pie_mlx.runtime.store import ProgramStore
 from tests.runtime.store.programs import MAIN, manifest, write_directory
 

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from pie_mlx.errors import LaunchError
-from pie_mlx.runtime.entry import program_entry
+from pie_mlx.runtime.execution.entry import program_entry
 from pie_mlx.runtime.store import ProgramStore, digest, manifest_digest
 from tests.runtime.store.programs import MAIN, manifest, package, write_directory
 

@@ -16,7 +16,7 @@ import pytest_asyncio
 from pie_mlx import Engine
 from pie_mlx.errors import LaunchError, ModelError, ProcessCancelledError, ProtocolError
 from pie_mlx.events import ProcessOutput
-from pie_mlx.runtime.outcome import Failed
+from pie_mlx.runtime.execution.outcome import Failed
 from pie_mlx.runtime.worker.settings import WorkerSettings
 from tests.runtime.worker.conftest import bounded_engine, ended_by, is_alive, launch, launched_until_ready
 
@@ -42,10 +42,10 @@ async def bystander(engine, program):
     assert await other.process.result() == 8
 
 
-async def test_an_order_the_wire_does_not_carry_is_a_launch_error(program, monkeypatch):
+async def test_a_launch_spec_that_no_frame_can_hold_is_a_launch_error(program, monkeypatch):
     monkeypatch.setenv("ODD", "\udcff")
     async with bounded_engine(environment=("ODD",)) as engine:
-        with pytest.raises(LaunchError, match=r"order: .* surrogates"):
+        with pytest.raises(LaunchError, match=r"launch spec: .* surrogates"):
             await engine.run(program("async def main(input): ...\n"))
 
 
@@ -120,10 +120,10 @@ async def test_leaving_by_the_back_door_is_an_error_with_the_status(engine, prog
 
 async def test_a_system_that_starts_no_more_processes_is_a_launch_error(program, monkeypatch):
     refuse = "import os\ndef refuse(): raise OSError(11, 'no more')\nos.fork = refuse\n"
-    boot = "from pie_mlx.runtime.worker.zygote import main; main()"
+    boot = "from pie_mlx.runtime.worker.forked.zygote import main; main()"
     monkeypatch.setattr("pie_mlx.runtime.worker.fork_server._BOOT", refuse + boot)
     async with bounded_engine(warm_workers=0) as engine:
-        with pytest.raises(LaunchError, match="starts no more processes"):
+        with pytest.raises(LaunchError, match="cannot start another process"):
             await engine.run(program("async def main(input): ...\n"))
 
 
@@ -216,7 +216,7 @@ async def test_a_program_that_blocks_in_a_call_is_left_alone(program):
 
 @pytest.mark.parametrize("body", ["[None for _ in iter(int, 1)]", "time.sleep(60)"])
 async def test_what_ignores_cancellation_is_killed(engine, program, bystander, monkeypatch, body):
-    monkeypatch.setattr("pie_mlx.runtime.process.CANCEL_GRACE_SECONDS", 0.1)
+    monkeypatch.setattr("pie_mlx.runtime.execution.process.CANCEL_GRACE_SECONDS", 0.1)
     path = program(f"""
         import os, time
         from inferlet import session
@@ -232,7 +232,7 @@ async def test_what_ignores_cancellation_is_killed(engine, program, bystander, m
 
 
 async def test_catching_everything_and_carrying_on_does_not_help(engine, program, bystander, monkeypatch):
-    monkeypatch.setattr("pie_mlx.runtime.process.CANCEL_GRACE_SECONDS", 0.2)
+    monkeypatch.setattr("pie_mlx.runtime.execution.process.CANCEL_GRACE_SECONDS", 0.2)
     path = program("""
         import asyncio, os
         from inferlet import session
@@ -324,7 +324,7 @@ async def test_flooding_output_waits_for_its_reader(engine, program, bystander):
     def observe(event):
         """Keep the launcher from seeing more until the worker is made to wait."""
         if isinstance(event, ProcessOutput) and not held:
-            (executor,) = [e for e in engine._workers.running() if e.order.source.main_file == str(path)]
+            (executor,) = [e for e in engine._workers.running() if e.spec.source.main_file == str(path)]
             deadline = time.monotonic() + 5
             while not executor.link.held and time.monotonic() < deadline:
                 time.sleep(0.001)
@@ -372,7 +372,7 @@ async def test_a_program_that_never_reads_its_answers_ends(engine, program, byst
         """
         import os, socket, stat, struct
         from pie_mlx.calls import DescribeRuntime
-        from pie_mlx.runtime.worker.frames import Request, pack
+        from pie_mlx.runtime.worker.frames.messages import Request, pack
         def is_link(fd):
             try:
                 peer = socket.socket(fileno=os.dup(fd)).getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)

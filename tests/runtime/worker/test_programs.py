@@ -18,7 +18,7 @@ from pie_mlx.errors import (
     SessionClosedError,
 )
 from pie_mlx.events import ProcessFile, ProcessMessage, ProcessOutput, ProcessReturned
-from pie_mlx.runtime.program import find_program
+from pie_mlx.runtime.program.program import find_program
 from tests.runtime.worker.conftest import bounded_engine, launch
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

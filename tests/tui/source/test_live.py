@@ -10,7 +10,7 @@ import pytest
 from pie_mlx.client import EngineEvent, Watch, connect
 from pie_mlx.errors import AuthError, InvalidArgumentError, PieError, SessionClosedError
 from pie_mlx.events import McpTool, ProcessLaunched, WaitChanged
-from pie_mlx.server.feed import KEPT
+from pie_mlx.server.watching.feed import KEPT
 from pie_mlx.tui.inbox import Inbox
 from pie_mlx.tui.source.live import LiveSource
 from pie_mlx.tui.source.live_facts import manifest_parameters

@@ -19,8 +19,8 @@ from pie_mlx.cli.options import Common
 from pie_mlx.config import pie_home
 from pie_mlx.errors import ConfigError
 from pie_mlx.files import disk_hint, write_file
-from pie_mlx.runtime.diagnosis import Diagnosis, Trouble
-from pie_mlx.runtime.machine import attempt
+from pie_mlx.runtime.doctor.diagnosis import Diagnosis, FactFailure
+from pie_mlx.runtime.doctor.machine import attempt
 
 __all__ = ["write_report"]
 
@@ -47,7 +47,7 @@ def _report(lines: Sequence[Diagnosis], common: Common, environment: Mapping[str
     """Plain data. A part that fails holds its error instead."""
     file, user_home = common.config, Path.home()
     user = attempt(getpass.getuser)  # an account may have no name
-    name = "" if isinstance(user, Trouble) else user
+    name = "" if isinstance(user, FactFailure) else user
     redaction = Redaction(user_home, name, socket.gethostname(), secrets(file, environment))
     looks = {
         "versions": versions,
@@ -61,6 +61,6 @@ def _report(lines: Sequence[Diagnosis], common: Common, environment: Mapping[str
         "crashes": lambda: crashes(user_home / "Library" / "Logs" / "DiagnosticReports"),
     }
     found = {name: attempt(look) for name, look in looks.items()}
-    parts = {name: {"failed": part.message} if isinstance(part, Trouble) else part for name, part in found.items()}
+    parts = {name: {"failed": part.message} if isinstance(part, FactFailure) else part for name, part in found.items()}
     made_at = datetime.now(UTC).isoformat(timespec="seconds")
     return redaction.redact({"made_at": made_at, "checks": [asdict(line) for line in lines], **parts})

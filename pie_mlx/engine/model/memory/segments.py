@@ -18,7 +18,7 @@ class Segments:
     """Hands the device a step segment by segment, and waits for the oldest before it begins one more than MOST.
 
     MLX allocates what operations answer when they are begun, all layers at once if they are begun at once. Its own
-    limits count command buffers, which are few here (`knobs.py`).
+    limits count command buffers, which are few here (`mlx_env.py`).
 
     Belongs to the MLX thread. `start` comes before a forward pass, then each layer says what it has `stored`. Any of
     these may raise what the device raises for a segment before; `forget` those of a step that failed.

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.engine import Engine
 from pie_mlx.sdk import Context, Model, runtime
 
 USER = {"role": "user", "content": "How is it in Oslo, and in Rome?"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pie_mlx.runtime.embedding import Engine
+from pie_mlx.runtime.engine import Engine
 from pie_mlx.sdk import Model, runtime
 
 SCHEMA = '{"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}'

@@ -13,8 +13,8 @@ from pie_mlx.backends import device
 from pie_mlx.cli.doctor.report.crashes import crashes
 from pie_mlx.cli.doctor.report.redaction import Redaction
 from pie_mlx.metal.check_cases import Case
-from pie_mlx.runtime import machine
-from pie_mlx.runtime.diagnosis import Trouble
+from pie_mlx.runtime.doctor import machine
+from pie_mlx.runtime.doctor.diagnosis import FactFailure
 from pie_mlx.runtime.registry import OutputLogs
 from tests.cli.doctor.test_doctor import GOOD
 
@@ -101,7 +101,7 @@ def reported(pie, found, ada, monkeypatch):
 
 def test_it_holds_no_secret_and_not_who_or_where_somebody_is(reported, found, ada):
     told = f"{ada}/models: no such model, says ada@example.org to ada-the-user at https://me:pass@intern.example/x"
-    found(replace(GOOD, configuration=Trouble(f"config: mcp.1.headers: 'Bearer sk-header' {told}", "correct it")))
+    found(replace(GOOD, configuration=FactFailure(f"config: mcp.1.headers: 'Bearer sk-header' {told}", "correct it")))
     text, _ = reported()
     assert {secret: why for secret, why in SECRETS.items() if secret in text} == {}
     assert str(ada) not in text
@@ -110,7 +110,9 @@ def test_it_holds_no_secret_and_not_who_or_where_somebody_is(reported, found, ad
 
 def test_a_configuration_that_does_not_hold_gives_nothing_away_either(reported, found, home):
     (home / "config.toml").write_text('[[mcp]]\nname = "web"\nurl = "ftp://sk-mistaken"\n')
-    found(replace(GOOD, configuration=Trouble("config: mcp.0.url: 'ftp://sk-mistaken' does not match", "correct it")))
+    found(
+        replace(GOOD, configuration=FactFailure("config: mcp.0.url: 'ftp://sk-mistaken' does not match", "correct it"))
+    )
     text, content = reported()
     assert "sk-mistaken" not in text
     assert "mcp" in content["configuration"]["failed"]

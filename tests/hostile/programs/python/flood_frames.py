@@ -48,7 +48,7 @@ def frame(kind, size, number):
         case "posted":
             return call("release_matcher", [text("matcher") + b"\x01"], 0) * size
         case "taken back":
-            return b"".join(framed(b"\x92" + text("take_back") + bytes([one & 127])) for one in range(size))
+            return b"".join(framed(b"\x92" + text("cancel_call") + bytes([one & 127])) for one in range(size))
 
 
 async def main(input):

@@ -23,7 +23,7 @@ FORGED = {
     "deep": framed(b"\x91" * 100_000),
     "a map": framed({"call": "describe_runtime"}),
     "unknown frame": framed(["launch_missiles", 1]),
-    "order": framed(["order", "other@1.0.0", ["/etc/passwd"], "main", "input", "{}", {}, "/", True]),
+    "order": framed(["launch_spec", "other@1.0.0", ["/etc/passwd"], "main", "input", "{}", {}, "/", True]),
     "answer": framed(["answer", 1, None]),
     "stop": framed(["stop", "enough"]),
     "unknown call": framed(["request", 1, {"call": "launch_missiles"}]),

@@ -1,0 +1,69 @@
+"""The memory a model will need, computed without reading its weights."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import mlx.core as mx
+
+from pie_mlx.backends import current_backend
+from pie_mlx.engine.model.loading import architecture_of, load_network, maximum_positions, read_config
+from pie_mlx.engine.model.memory import BatchSize, pool_pages
+from pie_mlx.engine.model.paged_network import PagedNetwork
+from pie_mlx.engine.model.sources import find_model, weight_files
+from pie_mlx.engine.model.weights import retyped, weight_bytes
+from pie_mlx.engine.settings import EngineSettings
+from pie_mlx.metal import LayerShape, page_bytes
+from pie_mlx.runtime.doctor.diagnosis import ModelFacts
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    dtype: mx.Dtype
+    weight_bytes: int
+    maximum_positions: int
+    step_bytes: int
+
+
+def model_footprint(settings: EngineSettings) -> ModelFacts:
+    """Footprint of a model on this disk, with its draft model.
+
+    Raises ModelNotFoundError, ModelLoadError, and OutOfPagesError when weights and pool do not fit.
+    """
+    largest = BatchSize(settings.max_batch_tokens, settings.max_batch_contexts)
+    parts = [_measured(settings.model, settings.dtype, largest, settings.revision)]
+    if settings.draft_model is not None:
+        parts.append(_measured(settings.draft_model, settings.dtype, largest))
+    whole = _Measured(
+        max((part.dtype for part, _ in parts), key=lambda dtype: dtype.size),
+        sum(part.weight_bytes for part, _ in parts),
+        parts[0][0].maximum_positions,
+        sum(part.step_bytes for part, _ in parts),
+    )
+    pages = pool_pages(
+        whole,
+        [shape for _, shapes in parts for shape in shapes],
+        settings.total_pages,
+        settings.page_size,
+        settings.kv_memory_fraction,
+        settings.memory_headroom_bytes,
+        whole.step_bytes,
+    )
+    each = sum(page_bytes(shapes, settings.page_size, part.dtype) for part, shapes in parts)
+    return ModelFacts(whole.weight_bytes, pages, pages * each, current_backend().memory_bytes(), whole.step_bytes)
+
+
+def _measured(
+    reference: str, dtype: str, largest: BatchSize, revision: str | None = None
+) -> tuple[_Measured, Sequence[LayerShape]]:
+    """Sizes of a model and of its largest batch, and the KV shapes of its layers."""
+    directory = find_model(reference, allow_download=False, progress=_ignore, revision=revision)
+    config = read_config(directory)
+    network = load_network(directory, weight_files(directory), config, lazy=True)
+    kept = retyped(network, dtype, _ignore)
+    paged = PagedNetwork(network, architecture_of(config))
+    step_bytes = paged.transients.step_bytes(largest)
+    return _Measured(kept, weight_bytes(network), maximum_positions(config), step_bytes), paged.shapes
+
+
+def _ignore(line: str) -> None:
+    del line

@@ -1,0 +1,24 @@
+"""Models on this disk: lists, checks, downloads and removes them. Loads none."""
+
+from pie_mlx.runtime.doctor.models.cache import (
+    CachedModel,
+    cached_models,
+    embedded_models,
+    find_cached,
+    find_on_disk,
+    remove_cached,
+)
+from pie_mlx.runtime.doctor.models.download import download_model
+from pie_mlx.runtime.doctor.models.loadable import Suitability, suitability
+
+__all__ = [
+    "CachedModel",
+    "Suitability",
+    "cached_models",
+    "download_model",
+    "embedded_models",
+    "find_cached",
+    "find_on_disk",
+    "remove_cached",
+    "suitability",
+]

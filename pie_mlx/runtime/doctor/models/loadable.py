@@ -1,0 +1,83 @@
+"""Whether this engine can load a model's files, determined without loading them."""
+
+import importlib.util
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from pie_mlx.engine.model.directory import check_weights
+from pie_mlx.engine.model.loading import architecture_of, maximum_positions, read_config
+from pie_mlx.engine.model.sources import weight_files
+from pie_mlx.engine.model.tiers import require_supported, verified
+from pie_mlx.errors import ModelError, ModelLoadError
+
+_TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "tiktoken.model")
+
+
+@dataclass(frozen=True, slots=True)
+class Suitability:
+    """What is known about a model's files. `problem` is why they cannot be loaded, "" if they can.
+
+    `tier` is how the architecture uses the page pool, "" if that is determined at the first load.
+    """
+
+    problem: str = ""
+    architecture: str = ""
+    tier: str = ""
+    quantization: str = ""
+    maximum_positions: int = 0
+    weight_bytes: int = 0
+
+
+def suitability(directory: Path) -> Suitability:
+    """Check configuration, weight headers and tokenizer; nothing is loaded."""
+    try:
+        config = read_config(directory)
+    except ModelError as error:
+        return Suitability(_reason(error, directory))
+    architecture = architecture_of(config)
+    return Suitability(
+        problem=_problem(directory, config, architecture),
+        architecture=architecture,
+        tier=verified().get(architecture, ""),
+        quantization=_quantization(config),
+        maximum_positions=maximum_positions(config),
+        weight_bytes=sum(file.stat().st_size for file in directory.glob("model*.safetensors")),
+    )
+
+
+def _problem(directory: Path, config: Mapping[str, Any], architecture: str) -> str:
+    try:
+        require_supported(architecture)
+        _require_module(architecture)
+        check_weights(directory, weight_files(directory), config)
+        _require_tokenizer(directory)
+    except ModelError as error:
+        return _reason(error, directory)
+    except OSError as error:
+        return f"{error.filename}: {error.strerror}"
+    return ""
+
+
+def _require_module(architecture: str) -> None:
+    if not architecture.isidentifier() or importlib.util.find_spec(f"mlx_lm.models.{architecture}") is None:
+        raise ModelLoadError(f"model: mlx-lm does not support the architecture {architecture}")
+
+
+def _require_tokenizer(directory: Path) -> None:
+    if not any((directory / name).is_file() for name in _TOKENIZERS):
+        raise ModelLoadError("model: no tokenizer")
+
+
+def _reason(error: ModelError, directory: Path) -> str:
+    text = error.message.removeprefix("model: ").removeprefix(f"{directory} ").replace(f"{directory}/", "")
+    return f"{text}; {error.hint}" if error.hint else text
+
+
+def _quantization(config: Mapping[str, Any]) -> str:
+    settings: Any = config.get("quantization") or config.get("quantization_config")
+    if not isinstance(settings, dict) or "bits" not in settings:
+        return ""
+    settings = cast("dict[str, Any]", settings)
+    return f"{str(settings['bits'])[:8]} bits, groups of {str(settings.get('group_size', 64))[:8]}"

@@ -1,0 +1,332 @@
+"""An engine inside this process, for scripts, notebooks and tests."""
+
+import asyncio
+import concurrent.futures
+import dataclasses
+import inspect
+import uuid
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar, get_args
+
+from pie_mlx.engine.engine import EngineCore
+from pie_mlx.engine.host import ProcessHost
+from pie_mlx.engine.ports import HttpPort
+from pie_mlx.engine.schedule import AdmissionTerms
+from pie_mlx.engine.services import Services
+from pie_mlx.engine.settings import EngineSettings
+from pie_mlx.errors import EngineStoppedError, InvalidArgumentError
+from pie_mlx.events import Event, PageUsage, ProcessEvent, ProcessLaunched
+from pie_mlx.runtime.children import ChildRequest, LaunchedProcess, LaunchLimits, ProcessTree, ResolveName, StartChild
+from pie_mlx.runtime.children.launch_tree import LaunchTree
+from pie_mlx.runtime.children.program_lookup import paths_only
+from pie_mlx.runtime.event_relay import EventRelay
+from pie_mlx.runtime.execution.entry import Entry, Main, function_entry, program_entry
+from pie_mlx.runtime.execution.executor import Executor, ProgramThread
+from pie_mlx.runtime.execution.local_session import LocalSession
+from pie_mlx.runtime.execution.output_capture import Write
+from pie_mlx.runtime.execution.process import Process, Report
+from pie_mlx.runtime.execution.process_events import LaunchCallbacks, ProcessEventQueue
+from pie_mlx.runtime.mcp import McpRelay, McpServer, McpServers, McpServerState
+from pie_mlx.runtime.mcp.servers import DEFAULT_TIMEOUT_SECONDS
+from pie_mlx.runtime.program.findings import nearest
+from pie_mlx.runtime.program.inputs import beginning, fitting_input, plain_input
+from pie_mlx.runtime.program.parameters import Input
+from pie_mlx.runtime.program.program import Program, find_program
+from pie_mlx.runtime.program_ports import ProgramPorts
+from pie_mlx.runtime.worker.pool import WorkerPool, check_sandbox, find_route
+from pie_mlx.runtime.worker.proxy_route import Route
+from pie_mlx.runtime.worker.settings import Isolation, WorkerSettings
+
+Answer = TypeVar("Answer")
+
+Launchable = Main | Program | Entry | str | Path
+"""An `async def main(input)`, a program, an entry, or the path of a Python file or of a directory with main.py."""
+
+
+class Engine:
+    """One model and its pages, shared by every program run on it.
+
+        async with Engine("pie-tiny") as engine:
+            answer = await engine.run(main, {"prompt": "..."})
+
+    `model` is a directory, a repo id or `pie-tiny`, and the keywords are the other fields of `EngineSettings`; or it is
+    an EngineSettings, changed by the keywords. `on_event` is called with every event, in order, on the loop that
+    entered the engine. With `isolation="process"` each program runs in its own process, bounded by `workers`;
+    functions cannot leave their interpreter and always run in this one. All programs can use the `mcp` servers;
+    `resolve` finds the programs that programs launch by name. Raises InvalidArgumentError for an unknown keyword;
+    entering raises ModelError and its kin.
+    """
+
+    def __init__(
+        self,
+        model: str | Path | EngineSettings = "pie-tiny",
+        *,
+        on_event: Callable[[Event], None] | None = None,
+        progress: Callable[[str], None] | None = None,
+        isolation: Isolation = "inline",
+        workers: WorkerSettings | None = None,
+        mcp: Sequence[McpServer] = (),
+        mcp_timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+        launch_limits: LaunchLimits | None = None,
+        resolve: ResolveName = paths_only,
+        **settings: Any,
+    ) -> None:
+        self._settings = _engine_settings(model, settings)
+        self._on_event = on_event
+        self._progress = progress or _ignore
+        self._isolation = _checked_isolation(isolation)
+        self._worker_settings = workers or WorkerSettings()
+        self._workers: WorkerPool | None = None
+        self._core: EngineCore | None = None
+        self._events: EventRelay | None = None
+        self._processes: set[Process] = set()
+        self._stopping = False
+        self._ports = ProgramPorts(
+            ProcessTree(LaunchTree(launch_limits or LaunchLimits()), resolve, self._start_child),
+            McpServers(mcp, timeout_seconds=mcp_timeout_seconds, emit=self._emit),
+            mcp_timeout_seconds,
+            self._emit,
+        )
+
+    async def __aenter__(self) -> Self:
+        if self._on_event is not None:
+            self._events = EventRelay(asyncio.get_running_loop(), self._on_event)
+        route: Route = "closed"
+        if self._isolation == "process":
+            await check_sandbox(self._worker_settings)
+            route = await find_route(self._worker_settings)
+        core = EngineCore(self._settings, emit=self._emit, progress=self._progress)
+        if self._isolation == "process":
+            # Its interpreter starts while the model loads.
+            self._workers = WorkerPool(core.loop, self._worker_settings, route)
+        try:
+            await core.start()
+        except BaseException:
+            if self._workers is not None:
+                self._workers.abandon()
+            raise
+        self._core = core
+        if self._events is not None:
+            self._events.flush()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    async def stop(self) -> None:
+        """Cancel what is running, release everything, free the device. Idempotent."""
+        self._stopping = True
+        running = list(self._processes)
+        for process in running:
+            process.cancel("Engine stopped")
+        await asyncio.gather(*(process.outcome() for process in running))
+        await self._ports.close()
+        if self._workers is not None:
+            await self._workers.stop()
+        if self._core is not None:
+            await self._core.stop()
+        if self._events is not None:
+            self._events.flush()
+
+    async def run(self, program: Launchable, input: Any = None, **options: Any) -> Any:
+        """Run a program to its end and return its value as decoded JSON.
+
+        `options` are those of `launch`. Nothing can be sent to the program, so a program that waits for a message gets
+        SessionClosedError. Cancelling cancels the program. Raises the exception that ended it.
+        """
+        process = await self.launch(program, input, **options)
+        process.close_session()
+        try:
+            return await process.result()
+        except asyncio.CancelledError:
+            process.cancel()
+            await process.outcome()
+            raise
+
+    async def launch(
+        self,
+        program: Launchable,
+        input: Any = None,
+        *,
+        on_message: Callable[[Any], None] | None = None,
+        on_file: Callable[[bytes, str], None] | None = None,
+        on_event: Callable[[ProcessEvent], None] | None = None,
+        capture_output: bool = False,
+        username: str = "local",
+        token_budget: int | None = None,
+        process_id: str | None = None,
+        parent: str | None = None,
+        relay: McpRelay | None = None,
+        http: HttpPort | None = None,
+    ) -> Process:
+        """Start a program; it runs beside the caller.
+
+        `on_message` gets each message (a str, or decoded JSON), `on_file` the bytes and the name of each file,
+        `on_event` every event of the process; all on the caller's loop, in order. With `capture_output` the program's
+        output becomes events, otherwise it goes to this interpreter's own streams. `token_budget` bounds the tokens it
+        may run; `process_id` is an unused UUID, None draws one. With a `parent`, the id of a running process, the new
+        one is its child: it pays from the parent's wallet and ends with it. `relay` carries calls to the MCP servers of
+        a client; `http` is the request it answers. Raises LaunchError, and InvalidArgumentError for a budget below 1.
+        """
+        entry = await asyncio.to_thread(_entry, program)
+        value = fitting_input(entry.parameters, plain_input(input), entry.identity)
+        callbacks = LaunchCallbacks(on_message, on_file, on_event, self._events.deliver if self._events else None)
+        event_queue = ProcessEventQueue(asyncio.get_running_loop(), callbacks)
+        session = LocalSession(event_queue)
+        process_id = process_id or str(uuid.uuid4())
+        with self._ports.entering(process_id, LaunchedProcess(username, entry.program, relay), parent, http) as ports:
+            host = self._launching_core().open_process(
+                username=username,
+                program=entry.identity,
+                session=session,
+                token_budget=token_budget,
+                process_id=process_id,
+                parent=parent,
+                ports=ports,
+            )
+        process = Process(host.process_id, session, event_queue)
+        self._processes.add(process)
+        event_queue.deliver(
+            ProcessLaunched(process.id, username, entry.identity, token_budget, parent or "", beginning(value))
+        )
+        write = event_queue.write if capture_output else None
+        process.start(self._executor(entry, value, username, host, event_queue, write), partial(self._release, process))
+        self._ports.attend(process)
+        return process
+
+    def admission_terms(self) -> AdmissionTerms:
+        """How much of the pool launches may claim. For admission control: `launch` itself never queues (Q11)."""
+        return self._running_core().admission_terms()
+
+    def endowment(self, token_budget: int | None) -> float:
+        """The credits a launch starts with. Raises InvalidArgumentError for a budget below 1."""
+        return self._running_core().endowment(token_budget)
+
+    async def page_usage(self) -> PageUsage:
+        """Current use of the page pool. Raises EngineStoppedError."""
+        return await self._running_core().page_usage()
+
+    async def consult(self, question: Callable[[Services], Answer]) -> Answer:
+        """The result of `question`, run on the engine's loop, which it must not block. Raises EngineStoppedError."""
+        return await self._running_core().consult(question)
+
+    def mcp_servers(self) -> list[McpServerState]:
+        """The approximate current state of the configured MCP servers."""
+        return self._ports.mcp.states()
+
+    def close_port(self, port: int) -> None:
+        """Close a port of this machine to programs, whatever hosts they may reach."""
+        if self._workers is not None:
+            self._workers.close_port(port)
+
+    def start_children_with(self, start: StartChild) -> None:
+        """Have `start` start the children of programs. It must call `launch` with the request's parent and id."""
+        self._ports.process_tree.start = start
+
+    async def _start_child(self, request: ChildRequest) -> Process:
+        """Start a child without a client: its session is closed, and its output becomes events."""
+        process = await self.launch(
+            request.program,
+            request.input,
+            username=request.username,
+            parent=request.parent,
+            process_id=request.process_id,
+            capture_output=True,
+        )
+        process.close_session()
+        return process
+
+    def _executor(
+        self,
+        entry: Entry,
+        value: Input,
+        username: str,
+        host: ProcessHost,
+        event_queue: ProcessEventQueue,
+        write: Write | None,
+    ) -> Callable[[Report], Executor]:
+        """What runs an entry: a worker, its own executor, or a thread of this interpreter."""
+        if entry.program is not None and entry.executor is None and self._workers is not None:
+            return partial(self._workers.executor, entry.program, value, username, host, event_queue, write)
+        body = partial(entry.run, value)
+        if entry.executor is not None:
+            return partial(entry.executor, body, host)
+        return partial(ProgramThread, body, host, f"pie-{host.process_id[:8]}", write)
+
+    def _launching_core(self) -> EngineCore:
+        if self._stopping:
+            raise EngineStoppedError("engine: it is stopping", hint="start another engine")
+        return self._running_core()
+
+    def _running_core(self) -> EngineCore:
+        if self._core is None:
+            raise EngineStoppedError("engine: it is not running", hint="enter it with 'async with'")
+        return self._core
+
+    async def _release(self, process: Process) -> None:
+        await self._running_core().close_process(process.id)
+        self._processes.discard(process)
+
+    def _emit(self, event: Event) -> None:
+        """From any thread."""
+        if self._events is not None:
+            self._events.post(event)
+
+
+def run(program: Launchable, input: Any = None, *, model: str | Path = "pie-tiny", **options: Any) -> Any:
+    """Start an engine, run one program, stop the engine, and return the program's value.
+
+    `options` are those of `Engine` and of `Engine.launch`. Works inside a running loop too (notebooks): the engine then
+    gets a loop on a thread of its own.
+    """
+    work = partial(_run_once, program, input, model, options)
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work())
+    with concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="pie-run") as pool:
+        return pool.submit(lambda: asyncio.run(work())).result()
+
+
+async def _run_once(program: Launchable, input: Any, model: str | Path, options: dict[str, Any]) -> Any:
+    launching = {name: options[name] for name in options if name in _LAUNCH_OPTIONS}
+    starting = {name: options[name] for name in options if name not in _LAUNCH_OPTIONS}
+    async with Engine(model, **starting) as engine:
+        return await engine.run(program, input, **launching)
+
+
+_LAUNCH_OPTIONS = frozenset(inspect.signature(Engine.launch).parameters) - {"self", "program", "input", "on_event"}
+
+
+def _checked_isolation(isolation: Isolation) -> Isolation:
+    if isolation not in get_args(Isolation):
+        raise InvalidArgumentError(f"isolation {isolation!r}: unknown", hint="choose 'inline' or 'process'")
+    return isolation
+
+
+def _entry(program: Launchable) -> Entry:
+    if isinstance(program, Entry):
+        return program
+    if isinstance(program, str | Path):
+        return program_entry(find_program(Path(program)))
+    return program_entry(program) if isinstance(program, Program) else function_entry(program)
+
+
+def _engine_settings(model: str | Path | EngineSettings, settings: dict[str, Any]) -> EngineSettings:
+    known = [field.name for field in dataclasses.fields(EngineSettings) if field.name != "model"]
+    for name in settings:
+        if name not in known:
+            raise InvalidArgumentError(
+                f"engine setting {name!r}: unknown{nearest(name, known)}", hint=f"known settings: {', '.join(known)}"
+            )
+    base = model if isinstance(model, EngineSettings) else EngineSettings(str(model))
+    return dataclasses.replace(base, **settings)
+
+
+def _ignore(line: str) -> None:
+    del line

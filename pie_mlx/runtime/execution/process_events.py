@@ -1,0 +1,137 @@
+"""The events of a running program, carried in order to the loop that launched it."""
+
+import asyncio
+import contextvars
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from pie_mlx.events import Event, ProcessEvent, ProcessFile, ProcessMessage, ProcessOutput
+from pie_mlx.runtime.execution.output_capture import StreamName
+from pie_mlx.wire_text import clean_text
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchCallbacks:
+    """Passes an event of a process to the callbacks of its launch; `on_engine_event` gets those of all processes."""
+
+    on_message: Callable[[Any], None] | None = None
+    on_file: Callable[[bytes, str], None] | None = None
+    on_event: Callable[[ProcessEvent], None] | None = None
+    on_engine_event: Callable[[Event], None] | None = None
+
+    def __call__(self, event: ProcessEvent, data: bytes) -> None:
+        if self.on_engine_event is not None:
+            self.on_engine_event(event)
+        if self.on_event is not None:
+            self.on_event(event)
+        match event:
+            case ProcessMessage(text=text, format=format) if self.on_message is not None:
+                self.on_message(json.loads(text) if format == "json" else text)
+            case ProcessFile(name=name) if self.on_file is not None:
+                self.on_file(data, name)
+            case _:
+                pass
+
+
+FLUSH_SECONDS = 0.02
+"""How long an unfinished line of output may wait for its end."""
+
+Observe = Callable[[ProcessEvent, bytes], None]
+"""Gets an event and, for a file, its contents."""
+
+
+class ProcessEventQueue:
+    """Carries events, in order, from any thread to `observe`, which is called on `loop` only, until `close`.
+
+    `process` is set before the first post. An exception of `observe` closes the queue and goes to `on_failure`.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, observe: Observe) -> None:
+        self.process = ""
+        self.on_failure: Callable[[Exception], None] | None = None
+        self._loop = loop
+        self._context = contextvars.copy_context()
+        self._observe = observe
+        self._unfinished: dict[StreamName, str] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._closed = False
+        self._held = False
+        self._waiting: list[Callable[[], None]] = []
+
+    def message(self, text: str, format: str) -> None:
+        kind = "json" if format == "json" else "text"
+        self._post(partial(self.deliver, ProcessMessage(self.process, clean_text(text), kind)))
+
+    def file(self, data: bytes, name: str) -> None:
+        self._post(partial(self.deliver, ProcessFile(self.process, clean_text(name), len(data)), data))
+
+    def write(self, stream: StreamName, text: str) -> None:
+        self._post(partial(self._gather, stream, clean_text(text)))
+
+    def after_delivery(self, then: Callable[[], None]) -> None:
+        """Call `then` on the loop once everything posted so far has been observed and the queue is not held."""
+        self._post(partial(self._resume_reading, then))
+
+    def hold(self) -> None:
+        """The observer is busy: delay the callbacks of `after_delivery` until `resume`. On the loop only."""
+        self._held = True
+
+    def resume(self) -> None:
+        """On the loop only."""
+        self._held = False
+        waiting, self._waiting = self._waiting, []
+        for then in waiting:
+            then()
+
+    def deliver(self, event: ProcessEvent, data: bytes = b"") -> None:
+        """Observe an event after the output written before it. On the loop only."""
+        if not self._closed:
+            self._flush()
+            self._hand(event, data)
+
+    def close(self) -> None:
+        """Observe what is left; drop later events. On the loop only."""
+        self._flush()
+        self._closed = True
+
+    def _resume_reading(self, then: Callable[[], None]) -> None:
+        if self._held:
+            self._waiting.append(then)
+        else:
+            then()
+
+    def _post(self, deliver: Callable[[], None]) -> None:
+        if not self._loop.is_closed():
+            # Not in the program's context: what an observer prints must not be captured as the program's output.
+            self._loop.call_soon_threadsafe(deliver, context=self._context)
+
+    def _gather(self, stream: StreamName, text: str) -> None:
+        if self._closed:
+            return
+        lines, newline, rest = (self._unfinished.pop(stream, "") + text).rpartition("\n")
+        if newline:
+            self._flush()
+            self._hand(ProcessOutput(self.process, stream, lines + newline))
+        if rest:
+            self._unfinished[stream] = rest
+            self._timer = self._timer or self._loop.call_later(FLUSH_SECONDS, self._flush)
+
+    def _flush(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        unfinished, self._unfinished = self._unfinished, {}
+        for stream, text in unfinished.items():
+            self._hand(ProcessOutput(self.process, stream, text))
+
+    def _hand(self, event: ProcessEvent, data: bytes = b"") -> None:
+        try:
+            self._observe(event, data)
+        except Exception as error:
+            self._closed = True
+            if self.on_failure is None:
+                raise
+            self.on_failure(error)

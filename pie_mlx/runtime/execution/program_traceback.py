@@ -1,0 +1,57 @@
+"""Tracebacks for the author of a program: without frames of the engine."""
+
+import asyncio
+import concurrent.futures
+import importlib
+import sys
+from pathlib import Path
+from traceback import FrameSummary, StackSummary, TracebackException
+
+from pie_mlx.errors import LaunchError, PieError
+from pie_mlx.syntax import parsing
+
+_RUNTIME = Path(__file__).parents[1]
+_PACKAGE = str(_RUNTIME.parent)
+_MACHINERY = (_PACKAGE, *asyncio.__path__, *concurrent.futures.__path__, *importlib.__path__, "<frozen importlib")
+_BETWEEN = (str(_RUNTIME / "program" / "modules.py"), str(_RUNTIME / "sandbox" / "scratch.py"))
+"""Frames between a program's `import` and the imported module, and between its file calls and the system's."""
+
+
+def print_traceback(error: BaseException) -> None:
+    """Print to standard error: frames from the program's first on, and for our own errors only frames of the program.
+
+    The same applies to chained errors; those wholly inside the engine are left out. A LaunchError, or an error of ours
+    without a frame of the program, is not printed.
+    """
+    found = TracebackException.from_exception(error)
+    _shorten(found, error)
+    if not isinstance(error, LaunchError) and (found.stack or not isinstance(error, PieError)):
+        with parsing():  # for the marks under what failed
+            lines = list(found.format())
+        sys.stderr.write("".join(lines))
+
+
+def _shorten(found: TracebackException, error: BaseException) -> None:
+    chain = [(found, error)]
+    while chain:
+        found, error = chain.pop()
+        found.stack = StackSummary.from_list(_relevant(list(found.stack), isinstance(error, PieError)))
+        found.__cause__, found.__context__ = _outside(found.__cause__), _outside(found.__context__)
+        if found.__cause__ and error.__cause__:
+            chain.append((found.__cause__, error.__cause__))
+        if found.__context__ and error.__context__:
+            chain.append((found.__context__, error.__context__))
+
+
+def _outside(found: TracebackException | None) -> TracebackException | None:
+    """None for an error wholly inside the engine."""
+    return found if found and not all(map(_is_machinery, found.stack)) else None
+
+
+def _relevant(frames: list[FrameSummary], ours: bool) -> list[FrameSummary]:
+    first = next((i for i, frame in enumerate(frames) if not _is_machinery(frame)), len(frames))
+    return [frame for frame in frames[first:] if not (_is_machinery(frame) if ours else frame.filename in _BETWEEN)]
+
+
+def _is_machinery(frame: FrameSummary) -> bool:
+    return frame.filename.startswith(_MACHINERY)

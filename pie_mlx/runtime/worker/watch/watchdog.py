@@ -1,0 +1,94 @@
+"""Ends workers that do not respond or exceed their limits."""
+
+import asyncio
+import contextlib
+import math
+from collections.abc import Callable, Mapping
+
+from pie_mlx.errors import PieError, ProcessError
+from pie_mlx.runtime.process_memory import Residency, residency
+from pie_mlx.runtime.worker.executor import WorkerExecutor
+from pie_mlx.runtime.worker.limits import cpu_exceeded, memory_exceeded
+from pie_mlx.runtime.worker.settings import WorkerSettings
+from pie_mlx.runtime.worker.watch.scratch import ScratchWatch
+
+SAMPLE_SECONDS = 0.25
+PROCESSES_LIMIT = 64
+"""Processes per worker, if the sandbox does not forbid starting any."""
+
+
+class Watchdog:
+    """Checks every running worker a few times a second. Belongs to `loop`.
+
+    A worker responds by calling, or by answering a ping from its program's loop.
+    """
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        settings: WorkerSettings,
+        running: Mapping[int, WorkerExecutor],
+        look: Callable[[int], Residency] = residency,
+    ) -> None:
+        self._loop = loop
+        self._settings = settings
+        self._running = running
+        self._look = look
+        self._interval = min(SAMPLE_SECONDS, settings.watchdog_seconds / 4)
+        self._last_seconds = 0.0
+        self._scratch = ScratchWatch(settings.scratch_max_bytes)
+        self._measuring: asyncio.Future[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        self._last_seconds = self._loop.time()
+        self._timer = self._loop.call_later(self._interval, self._tick)
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _tick(self) -> None:
+        now = self._loop.time()
+        # If the engine itself was delayed, the silence is not the worker's fault.
+        late = now - self._last_seconds > 2 * self._interval + 0.1
+        self._last_seconds = now
+        for executor in list(self._running.values()):
+            if late or (executor.link is not None and executor.link.held):
+                executor.heard_seconds = now
+            verdict = self._silence(executor, now) or self._excess(executor)
+            if verdict is not None:
+                executor.condemn(verdict)
+        if self._running and (self._measuring is None or self._measuring.done()):
+            self._measuring = self._loop.run_in_executor(None, self._measure_scratch, list(self._running.values()))
+        self._timer = self._loop.call_later(self._interval, self._tick)
+
+    def _measure_scratch(self, executors: list[WorkerExecutor]) -> None:
+        """Runs on another thread: directories may be large."""
+        for executor, verdict in self._scratch.look(executors).items():
+            with contextlib.suppress(RuntimeError):  # the engine has stopped
+                self._loop.call_soon_threadsafe(executor.condemn, verdict)
+
+    def _silence(self, executor: WorkerExecutor, now: float) -> PieError | None:
+        silent_seconds = now - executor.heard_seconds
+        if silent_seconds > self._settings.watchdog_seconds:
+            return ProcessError(
+                f"Watchdog: neither called nor yielded for {self._settings.watchdog_seconds:g} s",
+                hint="await something, or use asyncio.to_thread for long computations",
+            )
+        if silent_seconds > self._settings.watchdog_seconds / 4:
+            executor.ping()
+        return None
+
+    def _excess(self, executor: WorkerExecutor) -> PieError | None:
+        if executor.process_id is None:
+            return None
+        if executor.engine_seconds > (self._settings.max_cpu_seconds or math.inf):
+            return cpu_exceeded(self._settings.max_cpu_seconds or 0)
+        found = self._look(executor.process_id)
+        if found.processes > PROCESSES_LIMIT:
+            return ProcessError(f"Process limit of {PROCESSES_LIMIT} exceeded", hint="run fewer at a time")
+        limit = self._settings.max_memory_bytes
+        if limit is not None and found.resident_bytes > limit:
+            return memory_exceeded(limit)
+        return None

@@ -1,0 +1,148 @@
+"""The HTTP app on the port of the websocket."""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+import pie_mlx
+from pie_mlx.engine.inspection import tick_failure
+from pie_mlx.errors import EngineStoppedError
+from pie_mlx.runtime.program.semver import Version
+from pie_mlx.server.access.request_checks import check_host, check_page, check_token
+from pie_mlx.server.http.metrics import CONTENT_TYPE, metrics_text
+from pie_mlx.server.http.openai import openai_app
+from pie_mlx.server.service import Service
+from pie_mlx.server.transport.http_protocol import HEALTH_PATH
+from pie_mlx.server.transport.refusals import Refusal, refused
+
+OPENAI_PATH = "/v1/"
+ANSWER_SECONDS = 5.0
+"""An engine that does not answer for this long counts as failed."""
+
+
+def http_app(service: Service) -> ASGIApp:
+    """All HTTP routes, behind the checks of origin, host and token."""
+
+    async def health(request: Request) -> Response:
+        del request
+        failure = await _failure(service)
+        facts = {"status": "failed" if failure else "ok", "version": pie_mlx.__version__, "model": service.model}
+        return JSONResponse({**facts, "reason": failure}, 503) if failure else JSONResponse(facts)
+
+    async def metrics(request: Request) -> Response:
+        del request
+        service.totals.pages = await service.engine.page_usage()
+        return Response(metrics_text(service), headers={"content-type": CONTENT_TYPE})
+
+    async def versions(request: Request) -> Response:
+        name = request.path_params["name"]
+        owners = {
+            Version.parse(record.version): record.owner for record in await _listing(service) if record.name == name
+        }
+        if not owners:
+            return PlainTextResponse(f"program '{name}' is not installed\n", 404)
+        versions = [{"num": str(number), "owner": owners[number]} for number in _newest_first(owners)]
+        return JSONResponse({"name": name, "versions": versions})
+
+    async def upgrade(request: Request) -> Response:
+        del request
+        help = "this is the websocket of a pie engine: use 'pie', pie_mlx.client or pie-client"
+        openai = "OpenAI's interface is at /v1: chat/completions, responses, completions, models"
+        return PlainTextResponse(f"{help}; {openai}\n", 426, headers={"upgrade": "websocket"})
+
+    async def nothing(request: Request, error: Exception) -> Response:
+        del request, error
+        help = "not found: OpenAI's interface is at /v1 (an OpenAI client's base_url ends in /v1)\n"
+        return PlainTextResponse(help, 404)
+
+    routes = [
+        Route("/", upgrade),
+        Route(HEALTH_PATH, health),
+        Route("/metrics", metrics),
+        Route("/api/v1/inferlets/{name}", versions),
+    ]
+    return Guard(Starlette(routes=routes, exception_handlers={404: nothing}), openai_app(service), service)
+
+
+class Guard:
+    """Refuses foreign pages, rebound names and, with authentication on, requests without a token.
+
+    Requests below OPENAI_PATH go directly to `openai`, to save the layers of `app` for every piece of a stream.
+    """
+
+    def __init__(self, app: ASGIApp, openai: ASGIApp, service: Service) -> None:
+        self._app = app
+        self._openai = openai
+        self._service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        headers = Headers(scope=scope)
+        is_openai = scope["path"].startswith(OPENAI_PATH)
+        refusal = self._refusal(scope, headers)
+        if refusal is not None:
+            await _answer(refusal, is_openai=is_openai)(scope, receive, send)
+            return
+        app = self._openai if is_openai else self._app
+        await app(scope, receive, _allowing(send, headers.get("origin")))
+
+    def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
+        settings = self._service.settings
+        is_local = scope.get("client") is None
+        refusal = check_page(scope["method"], headers.get, settings.origins)
+        if refusal is None and not is_local:
+            refusal = check_host(headers.get("host"), settings.host)
+        if refusal is None and settings.authentication and not is_local and scope["path"] != HEALTH_PATH:
+            refusal = check_token(
+                headers.get("authorization"), self._service.authenticator.is_token, "the engine's internal token"
+            )
+        return refusal
+
+
+def _answer(refusal: Refusal, *, is_openai: bool) -> Response:
+    """The refusal in the form the client expects."""
+    if is_openai:
+        return refused(refusal.status, refusal.text.strip())
+    return PlainTextResponse(refusal.text, refusal.status)
+
+
+def _allowing(send: Send, origin: str | None) -> Send:
+    """Add the header that lets an allowed page read the answer."""
+    if origin is None:
+        return send
+
+    async def sending(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            allowed = [(b"access-control-allow-origin", origin.encode("latin-1")), (b"vary", b"Origin")]
+            message = {**message, "headers": [*message.get("headers", ()), *allowed]}
+        await send(message)
+
+    return sending
+
+
+async def _failure(service: Service) -> str:
+    """Why the engine has failed, "" if it works."""
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            return await service.engine.consult(tick_failure)
+    except TimeoutError:
+        return f"the engine has not answered for {ANSWER_SECONDS:g} s"
+    except EngineStoppedError as error:
+        return error.message
+
+
+async def _listing(service: Service) -> list[Any]:
+    return list(await asyncio.to_thread(service.programs.listing))
+
+
+def _newest_first(versions: Iterable[Version]) -> list[Version]:
+    """Releases before pre-releases, newest first: the first is what a bare name means."""
+    return sorted(versions, key=lambda version: (not version.prerelease, version), reverse=True)

@@ -1,0 +1,68 @@
+"""Metrics for Prometheus."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from pie_mlx.runtime.registry import User
+from pie_mlx.server.service import Service
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_EVERYTHING = User("metrics", admin=True)
+
+
+def metrics_text(service: Service) -> bytes:
+    """All metrics in the text format."""
+    registry = CollectorRegistry()
+    registry.register(_ServiceCollector(service))
+    return generate_latest(registry)
+
+
+class _ServiceCollector(Collector):
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def collect(self) -> Iterator[Metric]:
+        totals, service = self._service.totals, self._service
+        yield _counter("pie_batches", "Batches run", totals.batches)
+        yield _counter("pie_tokens", "Tokens computed", totals.tokens)
+        yield _counter("pie_cached_tokens", "Tokens attached from the prefix cache", totals.attached_tokens)
+        yield _counter("pie_passes", "Forward passes completed", totals.requests)
+        yield _counter("pie_batch_seconds", "Seconds spent in batches", totals.batch_seconds)
+        yield _counter("pie_processes_launched", "Processes launched", totals.launched)
+        yield _counter("pie_processes_returned", "Processes that returned", totals.returned)
+        yield _counter("pie_processes_failed", "Processes that failed or were ended", totals.failed)
+        yield _counter("pie_frames_refused", "Frames that are not valid in the protocol", service.refused_frames)
+        yield _counter("pie_signals_ignored", "Messages and files that no process received", service.ignored_signals)
+        yield _gauge("pie_connections", "Open connections", len(service.connections))
+        yield _gauge("pie_contexts_waiting", "Contexts left out of the latest batch", totals.waiting)
+        yield _gauge("pie_clearing_price", "Credits per page and tick", totals.price)
+        yield _pages(self._service)
+        yield _processes(self._service)
+
+
+def _counter(name: str, help: str, value: float) -> Metric:
+    return CounterMetricFamily(name, help, value=value)
+
+
+def _gauge(name: str, help: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, help, value=value)
+
+
+def _pages(service: Service) -> Metric:
+    family = GaugeMetricFamily("pie_pages", "Pages of the pool", labels=["state"])
+    usage = service.totals.pages
+    for state, value in (("used", usage.used), ("cached", usage.cached), ("free", usage.free)):
+        family.add_metric([state], value)
+    return family
+
+
+def _processes(service: Service) -> Metric:
+    family = GaugeMetricFamily("pie_processes", "Processes that are not over", labels=["state"])
+    counts = Counter(record.state for record in service.registry.records(_EVERYTHING))
+    for state in ("queued", "running"):
+        family.add_metric([state], counts[state])
+    return family

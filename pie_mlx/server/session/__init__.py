@@ -1,0 +1,1 @@
+"""One websocket client: its frames in order, what it is attached to, and what waits to be written to it."""

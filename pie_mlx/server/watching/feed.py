@@ -1,0 +1,206 @@
+"""The event feed for monitors: numbers events, keeps recent ones, and filters them by user."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from sys import getsizeof
+
+import msgspec
+
+from pie_mlx.events import (
+    AccountJoined,
+    AccountLeft,
+    ContextCreated,
+    ContextForked,
+    ContextReleased,
+    Event,
+    MarketSettled,
+    McpCalled,
+    McpToolsListed,
+    ProcessFailed,
+    ProcessLaunched,
+    ProcessMessage,
+    ProcessOutput,
+    ProcessQueued,
+    ProcessReturned,
+)
+from pie_mlx.runtime.registry import User
+from pie_mlx.server.frames import VALUE_LIMIT_BYTES, engine_event
+
+KEPT = 4096
+KEPT_BYTES = 32 << 20
+GAP = "gap"
+
+_BARE_BYTES = 512
+"""Approximate memory of an event without its long field."""
+_MOVEMENT_BYTES = 256
+_TOOL_BYTES = 512
+_LONG_FIELDS: dict[type[Event], str] = {
+    ProcessOutput: "text",
+    ProcessMessage: "text",
+    ProcessReturned: "value",
+    ProcessFailed: "message",
+    McpCalled: "error",
+}
+"""Fields whose length programs and servers control."""
+
+
+@dataclass(slots=True)
+class EventOwners:
+    """Owners of the processes, contexts and accounts in events."""
+
+    _processes: dict[str, str] = field(default_factory=dict[str, str])
+    _contexts: dict[int, str] = field(default_factory=dict[int, str])
+    _accounts: dict[int, str] = field(default_factory=dict[int, str])
+
+    def observe(self, event: Event) -> None:
+        match event:
+            case ProcessLaunched() | ProcessQueued():
+                self._processes[event.process] = event.username
+            case (
+                ContextCreated(process=process, context=context, account=account)
+                | ContextForked(process=process, context=context, account=account)
+            ):
+                self._contexts[context] = self._accounts[account] = self._processes.get(process, "")
+            case _:
+                pass
+
+    def forget(self, event: Event) -> None:
+        match event:
+            case ProcessReturned(process=process) | ProcessFailed(process=process):
+                self._processes.pop(process, None)
+            case ContextReleased(context=context):
+                self._contexts.pop(context, None)
+            case AccountLeft(account=account):
+                self._accounts.pop(account, None)
+            case _:
+                pass
+
+    def of(self, event: Event) -> str | None:
+        """The user that an event concerns; None for totals, "" if unknown."""
+        process: str | None = getattr(event, "process", None)
+        context: int | None = getattr(event, "context", None)
+        if process is not None:
+            return self._processes.get(process, "")
+        if context is not None:
+            return self._contexts.get(context, "")
+        if isinstance(event, AccountJoined | AccountLeft):
+            return self._accounts.get(event.account, "")
+        return None
+
+    def accounts_of(self, username: str) -> set[int]:
+        return {account for account, owner in self._accounts.items() if owner == username}
+
+
+@dataclass(frozen=True, slots=True)
+class FeedEvent:
+    """A numbered event. `owner` is None for totals."""
+
+    sequence: int
+    time: float
+    event: Event
+    owner: str | None
+    size_bytes: int
+
+    def seen_by(self, user: User, owners: EventOwners) -> Event | None:
+        """The part of the event visible to `user`, None if nothing."""
+        if user.admin or self.owner == user.name:
+            return self.event
+        if self.owner is not None:
+            return None
+        if isinstance(self.event, MarketSettled):
+            own = owners.accounts_of(user.name)
+            movements = tuple(movement for movement in self.event.movements if movement.account in own)
+            return msgspec.structs.replace(self.event, movements=movements)
+        return self.event
+
+
+class Feed:
+    """Numbers every event and keeps recent ones; never waits for readers. For one loop.
+
+    Keeps at most `kept` events and `kept_bytes`, but always the last event.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time, kept: int = KEPT, kept_bytes: int = KEPT_BYTES) -> None:
+        self._clock = clock
+        self._most, self._most_bytes = kept, kept_bytes
+        self._kept: deque[FeedEvent] = deque()
+        self._kept_bytes = 0
+        self._wake: dict[object, Callable[[], None]] = {}
+        self.owners = EventOwners()
+        self.sequence = 0
+
+    def publish(self, event: Event) -> None:
+        self.owners.observe(event)
+        self.sequence += 1
+        self._keep(FeedEvent(self.sequence, self._clock(), event, self.owners.of(event), _size_bytes(event)))
+        self.owners.forget(event)
+        for wake in self._wake.values():
+            wake()
+
+    def subscribe(self, reader: object, wake: Callable[[], None]) -> None:
+        """Call `wake` at every new event."""
+        self._wake[reader] = wake
+
+    def unsubscribe(self, reader: object) -> None:
+        self._wake.pop(reader, None)
+
+    def after(self, sequence: int) -> tuple[int, FeedEvent | None]:
+        """The number of dropped events after `sequence`, and the first kept one."""
+        if not self._kept or sequence >= self.sequence:
+            return 0, None
+        first = self._kept[0].sequence
+        missed = max(first - sequence - 1, 0)
+        return missed, self._kept[max(sequence + 1 - first, 0)]
+
+    def _keep(self, numbered: FeedEvent) -> None:
+        self._kept.append(numbered)
+        self._kept_bytes += numbered.size_bytes
+        while len(self._kept) > 1 and (len(self._kept) > self._most or self._kept_bytes > self._most_bytes):
+            self._kept_bytes -= self._kept.popleft().size_bytes
+
+
+def _size_bytes(event: Event) -> int:
+    """Approximate memory of an event, without scanning its text: called for every event."""
+    if (name := _LONG_FIELDS.get(type(event))) is not None:
+        return _BARE_BYTES + getsizeof(getattr(event, name))
+    if isinstance(event, MarketSettled):
+        return _BARE_BYTES + len(event.movements) * _MOVEMENT_BYTES
+    if isinstance(event, McpToolsListed):
+        return _BARE_BYTES + len(event.tools) * _TOOL_BYTES
+    return _BARE_BYTES
+
+
+@dataclass(slots=True)
+class Watcher:
+    """One reader's position in the feed. `kinds` None means all."""
+
+    feed: Feed
+    user: User
+    sequence: int
+    kinds: Collection[str] | None = None
+
+    def next_frame(self) -> bytes | None:
+        """The next event visible to the reader, or a gap; None at the end."""
+        while True:
+            missed, found = self.feed.after(self.sequence)
+            if found is None:
+                return None
+            if missed:
+                self.sequence = found.sequence - 1
+                return engine_event(self.sequence, found.time, GAP, f'{{"missed":{missed}}}')
+            self.sequence = found.sequence
+            if (frame := self._frame(found)) is not None:
+                return frame
+
+    def _frame(self, found: FeedEvent) -> bytes | None:
+        if self.kinds is not None and found.event.kind not in self.kinds:
+            return None
+        event = found.seen_by(self.user, self.feed.owners)
+        if event is None:
+            return None
+        data = msgspec.json.encode(event)
+        if len(data) > VALUE_LIMIT_BYTES:
+            return engine_event(found.sequence, found.time, GAP, '{"missed":1}')
+        return engine_event(found.sequence, found.time, event.kind, data.decode())

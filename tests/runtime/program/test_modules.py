@@ -1,0 +1,133 @@
+import sys
+
+import pytest
+
+import pie_mlx.sdk
+from pie_mlx.runtime.program.modules import ModuleSpace
+from pie_mlx.runtime.program.program import find_program
+
+
+@pytest.fixture
+def load(tmp_path):
+    """Writes a program, loads its main module, and takes it away afterwards."""
+    spaces = []
+
+    def load(name="demo", **files):
+        directory = tmp_path / name
+        directory.mkdir(exist_ok=True)
+        for stem, source in files.items():
+            path = directory / f"{stem}.py"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(source)
+        spaces.append(ModuleSpace(find_program(directory)))
+        return spaces[-1].load_main()
+
+    yield load
+    for space in spaces:
+        space.close()
+
+
+MAIN = "async def main(input): ...\n"
+
+
+def test_inferlet_is_the_sdk(load):
+    module = load(main="import inferlet\nfrom inferlet import Context\nimport inferlet.spec as spec\n" + MAIN)
+    assert module.inferlet is pie_mlx.sdk
+    assert module.Context is pie_mlx.sdk.Context
+    assert module.spec is pie_mlx.sdk.spec
+
+
+def test_a_dotted_import_binds_the_package(load):
+    module = load(main="import inferlet.spec\n" + MAIN)
+    assert module.inferlet is pie_mlx.sdk
+
+
+def test_inferlet_stays_unknown_outside_of_programs(load):
+    load(main="import inferlet\n" + MAIN)
+    assert "inferlet" not in sys.modules
+
+
+def test_a_program_imports_its_own_modules(load):
+    module = load(helper="VALUE = 1\n", main="import helper\nfrom helper import VALUE\n" + MAIN)
+    assert (module.helper.VALUE, module.VALUE) == (1, 1)
+
+
+def test_own_modules_import_each_other_and_the_sdk(load):
+    files = {
+        "main": "import tools\nfrom tools.inner import DEEP\n" + MAIN,
+        "tools/__init__": "from tools import inner\nfrom . import inner as same\nimport inferlet\n",
+        "tools/inner": "import other\nDEEP = other.VALUE\n",
+        "other": "VALUE = 7\n",
+    }
+    module = load(**files)
+    assert module.DEEP == 7
+    assert module.tools.inner is module.tools.same
+    assert module.tools.inferlet is pie_mlx.sdk
+
+
+def test_imports_inside_functions_are_translated_too(load):
+    module = load(helper="VALUE = 3\n", main="def late():\n    import helper\n    return helper.VALUE\n" + MAIN)
+    assert module.late() == 3
+
+
+def test_two_programs_have_modules_of_their_own(load):
+    first = load("first", helper="VALUE = 1\n", main="import helper\n" + MAIN)
+    second = load("second", helper="VALUE = 2\n", main="import helper\n" + MAIN)
+    assert (first.helper.VALUE, second.helper.VALUE) == (1, 2)
+
+
+def test_two_runs_of_one_program_share_no_state(load):
+    first = load(main="STATE = []\n" + MAIN)
+    second = load(main="STATE = []\n" + MAIN)
+    first.STATE.append(1)
+    assert second.STATE == []
+
+
+def test_the_standard_library_is_what_it_always_is(load):
+    module = load(main="import json\nfrom os import path\n" + MAIN)
+    import json
+    from os import path
+
+    assert module.json is json
+    assert module.path is path
+
+
+def test_a_lone_file_has_no_neighbours(tmp_path):
+    (tmp_path / "neighbour_of_it.py").write_text("VALUE = 1\n")
+    file = tmp_path / "lone.py"
+    file.write_text("import neighbour_of_it\n" + MAIN)
+    space = ModuleSpace(find_program(file))
+    with pytest.raises(ModuleNotFoundError, match="neighbour_of_it"):
+        space.load_main()
+    space.close()
+
+
+def test_annotations_of_dataclasses_resolve(load):
+    source = (
+        "from __future__ import annotations\nfrom dataclasses import dataclass\nimport typing\n"
+        "@dataclass\nclass A:\n    x: A | None = None\n"
+        "HINTS = typing.get_type_hints(A)\n"
+    )
+    module = load(main=source + MAIN)
+    assert module.HINTS["x"] == (module.A | None)
+
+
+def test_closing_forgets_the_modules(tmp_path):
+    file = tmp_path / "a.py"
+    file.write_text(MAIN)
+    finders = list(sys.meta_path)
+    space = ModuleSpace(find_program(file))
+    name = space.load_main().__name__
+    space.close()
+    assert name not in sys.modules
+    assert sys.meta_path == finders
+
+
+def test_no_byte_code_is_left_behind(load, tmp_path):
+    load(helper="", main="import helper\n" + MAIN)
+    assert list(tmp_path.rglob("__pycache__")) == []
+
+
+def test_an_error_of_the_top_level_comes_through(load):
+    with pytest.raises(ZeroDivisionError):
+        load(main="1 / 0\n" + MAIN)

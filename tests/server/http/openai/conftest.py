@@ -1,0 +1,88 @@
+"""pie-tiny behind a server, and the official `openai` client that asks it."""
+
+import queue
+from functools import partial
+
+import openai
+import pytest
+
+from pie_mlx.runtime.engine import Engine
+from pie_mlx.runtime.registry import User
+from pie_mlx.server import Server
+from tests.server.running import RunningServer
+
+MODEL = "pie-tiny"
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "weather",
+        "description": "The weather",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+    },
+}
+HELLO = [{"role": "user", "content": "Hello"}]
+ADMIN = User("root", admin=True)
+
+
+def tiny_engine(on_event, resolve, *, total_pages):
+    return Engine(MODEL, on_event=on_event, resolve=resolve, total_pages=total_pages)
+
+
+class TinyServer(RunningServer):
+    """Serves pie-tiny and keeps the engine's events."""
+
+    def __init__(self, home, total_pages=512):
+        super().__init__(home)
+        self.events = queue.Queue()
+        self._make = partial(
+            Server,
+            self.settings,
+            partial(tiny_engine, total_pages=total_pages),
+            home=self.home,
+            model=MODEL,
+            observers=[self.events.put],
+            announces=False,
+        )
+
+    def seen(self):
+        """The events so far, all of those of requests that were answered."""
+        self.call(self._quiet())
+        found = []
+        while not self.events.empty():
+            found.append(self.events.get())
+        return found
+
+    async def _quiet(self):
+        for record in self.server.service.registry.records(ADMIN):
+            await record.ended.wait()
+
+    def wait_for(self, kind):
+        while not isinstance(event := self.events.get(timeout=20), kind):
+            pass
+        return event
+
+
+@pytest.fixture(scope="package")
+def server(tmp_path_factory):
+    running = TinyServer(tmp_path_factory.mktemp("home")).start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="package")
+def client(server):
+    with openai.OpenAI(base_url=f"{server.http}/v1", api_key="any", max_retries=0) as connected:
+        yield connected
+
+
+@pytest.fixture
+def ask(client):
+    """A greedy chat request."""
+
+    def create(messages="Say hello", **options):
+        if isinstance(messages, str):
+            messages = [{"role": "user", "content": messages}]
+        options = {"model": MODEL, "temperature": 0, "max_tokens": 60, **options}
+        return client.chat.completions.create(messages=messages, **options)
+
+    return create

@@ -1,0 +1,186 @@
+"""Requests that a process answers, one by one and many at once."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from pie_mlx.runtime.execution.outcome import Returned
+from pie_mlx.server.http import process_app
+from pie_mlx.server.http.process_app import ProcessApp
+
+SCOPE = {"type": "http", "method": "POST", "path": "/", "query_string": b"", "headers": []}
+pytestmark = pytest.mark.timeout(20)
+
+
+class Program:
+    """A process that answers at once, and ends when it is told to."""
+
+    def __init__(self) -> None:
+        self.over = asyncio.Event()
+
+    async def outcome(self) -> Any:
+        await self.over.wait()
+        return Returned("", "none")
+
+    def cancel(self, reason: str) -> None:
+        self.over.set()
+
+
+@dataclass
+class Client:
+    """One request to an app. `sends` its body, all of it or nothing; never hangs up."""
+
+    app: ProcessApp
+    sends: bool = True
+    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    read: int = 0
+    answers: list[dict[str, Any]] = field(default_factory=list)
+
+    def begin(self) -> "asyncio.Task[None]":
+        self.task = asyncio.create_task(self.app({**SCOPE, "headers": self.headers}, self._receive, self._send))
+        return self.task
+
+    @property
+    def status(self) -> int | None:
+        return next((message["status"] for message in self.answers if "status" in message), None)
+
+    async def _receive(self) -> dict[str, Any]:
+        self.read += 1
+        if self.read == 1 and self.sends:
+            return {"type": "http.request", "body": b"x", "more_body": False}
+        await asyncio.Event().wait()
+        raise AssertionError("it never ends")
+
+    async def _send(self, message: Any) -> None:
+        self.answers.append(message)
+
+
+@pytest.fixture
+async def begun() -> AsyncIterator[Callable[..., list[Client]]]:
+    """Begins requests; all are given up at the end."""
+    clients: list[Client] = []
+
+    def begin(app: ProcessApp, count: int, *, sends: bool = True) -> list[Client]:
+        made = [Client(app, sends) for _ in range(count)]
+        for client in made:
+            client.begin()
+        clients.extend(made)
+        return made
+
+    yield begin
+    for client in clients:
+        client.task.cancel()
+    await asyncio.gather(*(client.task for client in clients), return_exceptions=True)
+
+
+async def settled() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("sends", [True, False], ids=["waiting for admission", "sending"])
+async def test_requests_count_from_their_arrival(begun: Callable[..., list[Client]], sends: bool) -> None:
+    turn = asyncio.Event()
+
+    async def launch(exchange: Any) -> Any:
+        await turn.wait()
+
+    app = ProcessApp(launch, patience_seconds=10, at_once=4)
+    first, more = begun(app, 4, sends=sends), begun(app, 3)
+    await settled()
+    assert [client.status for client in (*first, *more)] == [None] * 4 + [503] * 3
+    assert [client.read for client in more] == [0] * 3
+    for client in first:
+        client.task.cancel()
+    await settled()
+    (later,) = begun(app, 1)
+    await settled()
+    assert later.status is None
+
+
+async def test_a_request_counts_until_its_process_is_over(begun: Callable[..., list[Client]]) -> None:
+    program = Program()
+
+    async def launch(exchange: Any) -> Any:
+        exchange.begin(200, [])
+        await exchange.write(b"all", last=True)
+        return program
+
+    app = ProcessApp(launch, patience_seconds=10, at_once=1)
+    (first,) = begun(app, 1)
+    await first.task
+    (second,) = begun(app, 1)
+    await second.task
+    program.over.set()
+    await settled()
+    (third,) = begun(app, 1)
+    await third.task
+    assert [client.status for client in (first, second, third)] == [200, 503, 200]
+
+
+async def test_who_sends_no_body_is_not_waited_for(begun: Callable[..., list[Client]]) -> None:
+    async def launch(exchange: Any) -> Any:
+        raise AssertionError("nothing to answer")
+
+    (client,) = begun(ProcessApp(launch, patience_seconds=0.01), 1, sends=False)
+    await client.task
+    assert client.status == 408
+
+
+@pytest.mark.parametrize(("length", "status"), [(9, 413), (6, 503), (4, None)])
+async def test_a_body_that_is_too_long_alone_or_with_the_others_is_refused_unread(length: int, status: int) -> None:
+    async def launch(exchange: Any) -> Any:
+        await asyncio.Event().wait()
+
+    app = ProcessApp(launch, patience_seconds=10, body_limit_bytes=8, bodies_limit_bytes=5)
+    client = Client(app, sends=False, headers=[(b"content-length", b"%d" % length)])
+    task = client.begin()
+    await settled()
+    assert client.status == status
+    assert client.read == 1  # what still comes is taken in
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_what_bodies_took_is_free_when_their_processes_are_over(begun: Callable[..., list[Client]]) -> None:
+    program = Program()
+
+    async def launch(exchange: Any) -> Any:
+        exchange.begin(200, [])
+        await exchange.write(b"all", last=True)
+        return program
+
+    app = ProcessApp(launch, patience_seconds=10, bodies_limit_bytes=1)
+    (first,) = begun(app, 1)
+    await first.task
+    (second,) = begun(app, 1)
+    await settled()
+    program.over.set()
+    await settled()
+    (third,) = begun(app, 1)
+    await third.task
+    assert [client.status for client in (first, second, third)] == [200, 503, 200]
+
+
+@pytest.mark.parametrize("piece", [b"", b"x"])
+async def test_a_body_that_drips_is_not_waited_for(piece: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_app, "DRAIN_SECONDS", 0.01)
+    monkeypatch.setattr(process_app, "SLOWEST_BODY", 1 << 40)
+
+    async def launch(exchange: Any) -> Any:
+        raise AssertionError("nothing to answer")
+
+    async def receive() -> dict[str, Any]:
+        await asyncio.sleep(0)
+        return {"type": "http.request", "body": piece, "more_body": True}
+
+    answers: list[Any] = []
+
+    async def send(message: Any) -> None:
+        answers.append(message)
+
+    await ProcessApp(launch, patience_seconds=0.01)(dict(SCOPE), receive, send)
+    assert answers[0]["status"] == 408
