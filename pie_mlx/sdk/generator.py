@@ -15,7 +15,7 @@ from pie_mlx.sdk._context.reply import answer_text
 from pie_mlx.sdk._generation.acceptance import Cut, cut
 from pie_mlx.sdk._generation.constraints import ConstraintSet
 from pie_mlx.sdk._generation.drafting import NO_LIMIT, Drafting, NoDrafting
-from pie_mlx.sdk._generation.slots import Readings
+from pie_mlx.sdk._generation.slots import PassSlots
 from pie_mlx.sdk._generation.structured import Parse, parse_text, plan_structure
 from pie_mlx.sdk.adapter import Adapter, adapter_number, checked_adapter, checked_seed
 from pie_mlx.sdk.constraint import Constraint, Schema
@@ -217,33 +217,33 @@ class Generator:
         self._handle.resolve()
         if self.is_done or not self._has_input():
             return Output(None, {})
-        readings, drawn = self._readings(step, len(self._pending.tokens))
-        request = self._request(readings, most=step.most if drawn is not None else 0)
+        pass_slots, drawn = self._pass_slots(step, len(self._pending.tokens))
+        request = self._request(pass_slots, most=step.most if drawn is not None else 0)
         remaining = self._remaining
         reply = await self._send(request)
         self._handle.bidding.step_done()
         if drawn is None:
-            return Output(reply, readings.spans)
+            return Output(reply, pass_slots.spans)
         sampled = cast("SampledTokens", reply.results[0])
         produced = sampled.tokens
         result = self._cut(produced, remaining)
         self._score += sum(sampled.logprobs[: len(result.fed)])
         self._keep(result, grammar_ended=reply.grammar_terminated, in_kv=reply.kept)
         self._drafting.record_produced(produced)
-        return Output(reply, readings.spans, tokens=result.kept, auto_sampler=drawn)
+        return Output(reply, pass_slots.spans, tokens=result.kept, auto_sampler=drawn)
 
-    def _request(self, readings: Readings, *, most: int) -> calls.Forward:
+    def _request(self, pass_slots: PassSlots, *, most: int) -> calls.Forward:
         samples = most > 0
         mask = self._constraints.logit_mask()
         return calls.Forward(
             self._handle.id,
             list(self._pending.tokens),
-            slots=readings.slots,
+            slots=pass_slots.slots,
             logit_mask=mask if samples else [],
             matchers=self._constraints.matchers if samples else [],
             advance_slot=0 if samples and self._constraints.matchers else None,
             speculation=self._speculation() if samples else None,
-            continuation=self._continuation(most, reads=len(readings.slots)),
+            continuation=self._continuation(most, reads=len(pass_slots.slots)),
             adapter=adapter_number(self._adapter),
             zo_seed=self._zo_seed,
             horizon=self._handle.bidding.for_step(self._prospect().after(0), rebid=self._rebid_each_step),
@@ -258,20 +258,20 @@ class Generator:
         return self._drafting.draft(position, limit, self._stops | self._constraints.end_tokens)
 
     def _continuation(self, most: int, *, reads: int) -> calls.Continuation | None:
-        """The steps behind the next one; None where the program has a say in them, or in their bids."""
+        """The steps after the next one; None where they, or their bids, need the program."""
         bidding, most = self._handle.bidding, min(most, self._room)
         if reads != 1 or self._constraints.looks_back or bidding.serves_one_pass:
             return None
         if most == 1 and self._room > 1:
             return self._prefetching()
-        if most <= 1 or self._probes or not self._drafting.foreseen:
+        if most <= 1 or self._probes or self._drafting.needs_program:
             return None
         rebids = self._rebid_each_step and not bidding.idle_depth
         stops = self._stops | self._constraints.end_tokens
         return calls.Continuation(most - 1, list(stops), prospect=self._prospect() if rebids else None)
 
     def _prefetching(self) -> calls.Continuation | None:
-        """Steps like this one that may be taken before they are asked for, as far as they can be told."""
+        """Steps that the engine may compute in advance; None where it cannot know them."""
         plain = isinstance(self._drafting, NoDrafting) and self._adapter is None and not self._zo_seed
         if not plain or self._sampler.scores or self._constraints.matchers:
             return None
@@ -279,7 +279,7 @@ class Generator:
 
     @property
     def _room(self) -> int:
-        """How many tokens may be drawn from here on."""
+        """The number of tokens that may still be drawn."""
         room = self._handle.model.info.maximum_positions - self._handle.next_slot - len(self._pending.tokens) + 1
         return room if self._remaining is None else min(room, self._remaining)
 
@@ -294,21 +294,21 @@ class Generator:
         finally:
             self._step_runs = False
 
-    def _readings(self, step: GenStep, count: int) -> tuple[Readings, SampleHandle | None]:
-        readings = Readings()
+    def _pass_slots(self, step: GenStep, count: int) -> tuple[PassSlots, SampleHandle | None]:
+        pass_slots = PassSlots()
         drawn = SampleHandle() if step.samples else None
         if drawn is not None:
-            readings.attach(drawn, [count - 1], self._sampler)
+            pass_slots.attach(drawn, [count - 1], self._sampler)
         for handle, index, probe in self._probes:
             if -count <= index < count:
-                readings.attach(handle, [index % count], probe)
+                pass_slots.attach(handle, [index % count], probe)
         for handle, index, probe in step.probes:
             if not -count <= index < count:
                 raise InvalidArgumentError(
                     f"probe: index {index} is outside the step's {count} inputs", hint="-1 is the last input"
                 )
-            readings.attach(handle, [index % count], probe)
-        return readings, drawn
+            pass_slots.attach(handle, [index % count], probe)
+        return pass_slots, drawn
 
     def _has_input(self) -> bool:
         """Whether there is something to run; otherwise the Generator ends."""
