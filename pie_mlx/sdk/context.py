@@ -63,7 +63,7 @@ class Context:
 
     def fork(self) -> "Context":
         """A copy that shares every committed page and has the same buffer; its bid starts at 0."""
-        self._handle.settle()
+        self._handle.compute_promised()
         state = self._handle.host.call(ForkContext(self._handle.id))
         return self._made(self._handle.model, state, self._pending.snapshot())
 
@@ -269,7 +269,7 @@ class Context:
         return self
 
     def _save(self, name: str, persist: bool | None) -> str:
-        self._handle.settle()
+        self._handle.compute_promised()
         return self._handle.host.call(SaveSnapshot(self._handle.id, self._pending.snapshot(), name, persist))
 
     def _bind(self, model: Model, state: ContextState, pending: PendingInput) -> None:

@@ -17,7 +17,7 @@ from pie_mlx.errors import (
 from pie_mlx.sdk import brle
 from pie_mlx.sdk._calls.checks import integer, integers, token_list
 from pie_mlx.sdk._context.handle import ContextHandle
-from pie_mlx.sdk._generation.slots import Readings
+from pie_mlx.sdk._generation.slots import PassSlots
 from pie_mlx.sdk.adapter import Adapter, checked_adapter, checked_seed
 from pie_mlx.sdk.output import Output, ProbeHandle, SampleHandle
 
@@ -35,7 +35,7 @@ class Forward:
         self._positions: list[int | None] = []
         self._attention_masks: list[Brle] | None = None
         self._logit_mask: Brle = []
-        self._readings = Readings()
+        self._pass_slots = PassSlots()
         self._commit = True
         self._adapter: Adapter | None = None
         self._zo_seed = 0
@@ -93,13 +93,13 @@ class Forward:
         if not places:
             raise InvalidArgumentError("sample: no index", hint="name at least one input of the pass")
         handle = SampleHandle()
-        self._readings.attach(handle, places, checked_sampler(sampler))
+        self._pass_slots.attach(handle, places, checked_sampler(sampler))
         return handle
 
     def probe(self, index: int, probe: Probe) -> ProbeHandle:
         """Read the distribution at one input of the pass (0-based)."""
         handle = ProbeHandle()
-        self._readings.attach(handle, [integer(index, "index")], checked_probe(probe))
+        self._pass_slots.attach(handle, [integer(index, "index")], checked_probe(probe))
         return handle
 
     def defer_commit(self) -> Self:
@@ -134,7 +134,7 @@ class Forward:
         except PieError:
             self._consumed = False
             raise
-        return Output(reply, self._readings.spans)
+        return Output(reply, self._pass_slots.spans)
 
     def _request(self) -> calls.Forward:
         if not self._tokens:
@@ -146,7 +146,7 @@ class Forward:
             self._tokens,
             positions=self._explicit_positions(),
             attention_masks=self._attention_masks,
-            slots=self._readings.slots,
+            slots=self._pass_slots.slots,
             logit_mask=self._logit_mask,
             commit=self._commit,
             horizon=self._handle.bidding.for_raw_pass(),

@@ -15,7 +15,7 @@ from pie_mlx.sdk._context.reply import answer_text
 from pie_mlx.sdk._generation.acceptance import Cut, cut
 from pie_mlx.sdk._generation.constraints import ConstraintSet
 from pie_mlx.sdk._generation.drafting import NO_LIMIT, Drafting, NoDrafting
-from pie_mlx.sdk._generation.slots import Readings
+from pie_mlx.sdk._generation.slots import PassSlots
 from pie_mlx.sdk._generation.structured import Parse, parse_text, plan_structure
 from pie_mlx.sdk.adapter import Adapter, checked_adapter, checked_seed
 from pie_mlx.sdk.constraint import Constraint, Schema
@@ -217,22 +217,22 @@ class Generator:
         self._handle.resolve()
         if self.is_done or not self._has_input():
             return Output(None, {})
-        readings, drawn = self._readings(step, len(self._pending.tokens))
+        pass_slots, drawn = self._pass_slots(step, len(self._pending.tokens))
         remaining = self._remaining
-        request = self._request(readings, remaining, most=step.most if drawn is not None else 0)
+        request = self._request(pass_slots, remaining, most=step.most if drawn is not None else 0)
         reply = await self._send(request)
         self._handle.bidding.step_done()
         if drawn is None:
-            return Output(reply, readings.spans)
+            return Output(reply, pass_slots.spans)
         sampled = cast("SampledTokens", reply.results[0])
         produced = sampled.tokens
         result = self._cut(produced, remaining)
         self._score += sum(sampled.logprobs[: len(result.fed)])
         self._keep(result, grammar_ended=reply.grammar_terminated, in_kv=reply.kept)
         self._drafting.record_produced(produced)
-        return Output(reply, readings.spans, tokens=result.kept, auto_sampler=drawn)
+        return Output(reply, pass_slots.spans, tokens=result.kept, auto_sampler=drawn)
 
-    def _request(self, readings: Readings, remaining: int | None, *, most: int) -> calls.Forward:
+    def _request(self, pass_slots: PassSlots, remaining: int | None, *, most: int) -> calls.Forward:
         """A pass that draws up to `most` tokens, none for 0, of the `remaining` ones."""
         tokens, constraints = list(self._pending.tokens), self._constraints
         end = self._handle.next_slot + len(tokens)
@@ -243,12 +243,12 @@ class Generator:
         return calls.Forward(
             self._handle.id,
             tokens,
-            slots=readings.slots,
+            slots=pass_slots.slots,
             logit_mask=mask if most else [],
             matchers=matchers,
             advance_slot=0 if matchers else None,
             speculation=self._speculation(end, remaining) if most else None,
-            continuation=self._continuation(min(most, room), room) if len(readings.slots) == 1 else None,
+            continuation=self._continuation(min(most, room), room) if len(pass_slots.slots) == 1 else None,
             adapter=0 if self._adapter is None else self._adapter.id,
             zo_seed=self._zo_seed,
             horizon=self._handle.bidding.for_step(self._prospect().after(0), rebid=self._rebid_each_step),
@@ -269,7 +269,7 @@ class Generator:
             return None
         if most == 1 and room > 1:
             return self._prefetching(room)
-        if most <= 1 or self._probes or not self._drafting.foreseen:
+        if most <= 1 or self._probes or self._drafting.needs_program:
             return None
         rebids = self._rebid_each_step and not bidding.idle_depth
         stops = self._stops | self._constraints.end_tokens
@@ -293,21 +293,21 @@ class Generator:
         finally:
             self._step_runs = False
 
-    def _readings(self, step: GenStep, count: int) -> tuple[Readings, SampleHandle | None]:
-        readings = Readings()
+    def _pass_slots(self, step: GenStep, count: int) -> tuple[PassSlots, SampleHandle | None]:
+        pass_slots = PassSlots()
         drawn = SampleHandle() if step.samples else None
         if drawn is not None:
-            readings.attach(drawn, [count - 1], self._sampler)
+            pass_slots.attach(drawn, [count - 1], self._sampler)
         for handle, index, probe in self._probes:
             if -count <= index < count:
-                readings.attach(handle, [index % count], probe)
+                pass_slots.attach(handle, [index % count], probe)
         for handle, index, probe in step.probes:
             if not -count <= index < count:
                 raise InvalidArgumentError(
                     f"probe: index {index} is outside the step's {count} inputs", hint="-1 is the last input"
                 )
-            readings.attach(handle, [index % count], probe)
-        return readings, drawn
+            pass_slots.attach(handle, [index % count], probe)
+        return pass_slots, drawn
 
     def _has_input(self) -> bool:
         """Whether there is something to run; otherwise the Generator ends."""

@@ -30,7 +30,7 @@ def _keep_nothing() -> None:
 
 
 @dataclass(slots=True, eq=False)
-class Flight:
+class InflightPass:
     """A pass that was sent: `promised` are the drained tokens in it, `give_back` returns its other input."""
 
     message: Forward
@@ -44,14 +44,14 @@ class Flight:
 
     @property
     def most(self) -> int:
-        """Tokens it can have added: drafts that turned out right are in KV as well, and what further passes took."""
+        """The most tokens it can have added: verified drafts and the tokens of further steps are in KV too."""
         speculation, plan = self.message.speculation, self.message.continuation
         if plan is not None and plan.asked:
             return self.size + plan.tokens
         return self.size if speculation is None else self.size + speculation.limit
 
 
-def _passes_that_ran(lost: Sequence[Flight], grown: int) -> range:
+def _passes_that_ran(lost: Sequence[InflightPass], grown: int) -> range:
     """The lost passes, in the order they were sent, that made a context longer by `grown` tokens. They take effect in
     that order (P3), so these are the first ones, or successive ones after some that were cancelled while waiting."""
     least = list(itertools.accumulate((flight.size for flight in lost), initial=0))
@@ -96,8 +96,8 @@ class ContextHandle:
         self.bidding = Bidding(model.host, state.context)
         self._known = _KnownCounters(state.counters)
         self._promised: list[int] = []
-        self._flights: list[Flight] = []
-        self._lost: list[Flight] = []
+        self._flights: list[InflightPass] = []
+        self._lost: list[InflightPass] = []
         self._prefetch = PrefetchBuffer()
         self.released = False
 
@@ -130,7 +130,7 @@ class ContextHandle:
 
     def counters(self) -> PageCounters:
         """The page counters, with everything promised computed."""
-        self.settle()
+        self.compute_promised()
         return self._known.counters
 
     def check(self) -> None:
@@ -146,7 +146,7 @@ class ContextHandle:
 
     def ask(self, message: Call[PageCounters]) -> PageCounters:
         """Make a call that returns the page counters, after computing everything promised."""
-        self.settle()
+        self.compute_promised()
         return self._ask(message)
 
     async def run(self, request: Forward, give_back: Callable[[], None] = _keep_nothing) -> ForwardReply:
@@ -162,7 +162,7 @@ class ContextHandle:
         self._learn(flight, reply)
         return reply
 
-    def settle(self) -> None:
+    def compute_promised(self) -> None:
         """Compute what is promised; blocks for the pass."""
         self.resolve()
         if not self._promised:
@@ -181,9 +181,9 @@ class ContextHandle:
         lost, self._lost = sorted(self._lost, key=lambda flight: flight.ticket), []
         ran = _passes_that_ran(lost, grown)
         for place in ran:
-            self._forget_draw(lost[place].message)
+            self._roll_back_matchers(lost[place].message)
         for flight in reversed([*lost[: ran.start], *lost[ran.stop :]]):
-            self._land_back(flight)
+            self._return_input(flight)
 
     def release(self) -> None:
         """Give back the context. Later use raises ContextReleasedError; releasing twice is no error."""
@@ -202,13 +202,13 @@ class ContextHandle:
         counters = replace(counters, working_tokens=counters.working_tokens + len(self._promised))
         return ForwardReply([SampledTokens([drawn])], counters)
 
-    def _learn(self, flight: Flight, reply: ForwardReply) -> None:
+    def _learn(self, flight: InflightPass, reply: ForwardReply) -> None:
         self._known.learn(flight.ticket, reply.counters)
         if reply.prefetched and flight.ticket == self._known.issued:
             self._prefetch.fill(flight.message, reply)
 
     def _ticket(self) -> int:
-        """One for a call. Tokens prefetched before it were never drawn."""
+        """The ticket of a call. Tokens prefetched before the call are discarded."""
         self._prefetch.clear()
         return self._known.next_ticket()
 
@@ -222,15 +222,15 @@ class ContextHandle:
         return counters
 
     @contextmanager
-    def _flight(self, request: Forward, give_back: Callable[[], None]) -> Generator[Flight, None, None]:
+    def _flight(self, request: Forward, give_back: Callable[[], None]) -> Generator[InflightPass, None, None]:
         promised, self._promised = self._promised, []
-        message = self._prefetch.claim(replace(request, pending=promised + request.pending))
-        flight = Flight(message, promised, give_back, self._ticket())
+        message = self._prefetch.with_claimed(replace(request, pending=promised + request.pending))
+        flight = InflightPass(message, promised, give_back, self._ticket())
         self._flights.append(flight)
         try:
             yield flight
         except PieError:
-            self._land_back(flight)
+            self._return_input(flight)
             raise
         except BaseException:
             self._lost.append(flight)
@@ -238,12 +238,12 @@ class ContextHandle:
         finally:
             self._flights.remove(flight)
 
-    def _land_back(self, flight: Flight) -> None:
+    def _return_input(self, flight: InflightPass) -> None:
         self._promised[:0] = flight.promised
-        self._prefetch.give_back(flight.message)
+        self._prefetch.restore_claimed(flight.message)
         flight.give_back()
 
-    def _forget_draw(self, message: Forward) -> None:
+    def _roll_back_matchers(self, message: Forward) -> None:
         """The program never got the token that a lost pass drew, so its matchers go back by one. Posted, because some
         may have been released with the pass."""
         if message.advance_slot is not None:

@@ -6,9 +6,9 @@ from pie_mlx.calls import Continuation, Forward, ForwardReply, SampledTokens
 
 
 class PrefetchBuffer:
-    """What the last pass of a context brought beyond what it was asked for; empty once the context is used otherwise.
+    """The prefetched tokens of a context's last pass; emptied by any other use of the context.
 
-    `claimed` counts what was used of it since the last pass; the next pass tells the engine.
+    `claimed` counts the tokens used since the last pass; the next pass reports it to the engine.
     """
 
     def __init__(self) -> None:
@@ -17,17 +17,17 @@ class PrefetchBuffer:
         self._next: Forward | None = None
 
     def clear(self) -> None:
-        """Something else happens to the context: the rest was never drawn."""
+        """Discard the rest, because something else happens to the context."""
         self._left = []
 
     def fill(self, request: Forward, reply: ForwardReply) -> None:
-        """Behind what `request` drew, passes like it would draw the prefetched tokens of its reply."""
+        """Keep the prefetched tokens of a reply, which passes like `request` would draw next."""
         (drawn,) = reply.results
         if isinstance(drawn, SampledTokens):
             self._next, self._left = _following(request, drawn.tokens[-1]), reply.prefetched[::-1]
 
     def draw(self, request: Forward) -> int | None:
-        """What `request` draws, if it is the pass that was expected."""
+        """The token that `request` draws, if it is the expected pass; else None."""
         if not self._left or self._next is None or not _is_same(request, self._next):
             return None
         self.claimed += 1
@@ -35,27 +35,27 @@ class PrefetchBuffer:
         self._next = _following(request, drawn)
         return drawn
 
-    def claim(self, request: Forward) -> Forward:
-        """`request`, which tells what was claimed."""
+    def with_claimed(self, request: Forward) -> Forward:
+        """`request`, with the number of claimed tokens, which then starts at 0 again."""
         claimed, self.claimed = self.claimed, 0
         if not claimed:
             return request
         plan = request.continuation or Continuation(asked=False)
         return replace(request, continuation=replace(plan, claimed=claimed))
 
-    def give_back(self, request: Forward) -> None:
-        """A request did not run: the next one tells what it claimed."""
+    def restore_claimed(self, request: Forward) -> None:
+        """Count the claimed tokens of a request that did not run again."""
         if request.continuation is not None:
             self.claimed += request.continuation.claimed
 
 
 def _following(request: Forward, drawn: int) -> Forward:
-    """The pass behind one that drew a token."""
+    """The pass after one that drew a token."""
     return replace(request, tokens=[drawn], pending=[])
 
 
 def _is_same(request: Forward, expected: Forward) -> bool:
-    """Whether it is the pass that was expected, whatever is bid for it and however many steps are to follow."""
+    """Whether `request` is the expected pass, apart from its bid and the number of steps after it."""
     plan = request.continuation
     return plan is not None and not plan.asked and _plain(request) == _plain(expected)
 

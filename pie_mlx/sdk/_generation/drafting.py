@@ -14,9 +14,9 @@ NO_LIMIT = 1 << 20
 
 
 class Drafting(Protocol):
-    """A Generator's source of drafts, which also learns what was produced. `foreseen` if no step needs the program."""
+    """A Generator's source of drafts, informed of produced tokens; `needs_program` if every step needs it."""
 
-    foreseen: bool
+    needs_program: bool
 
     def attach(self) -> None:
         """Called when the prompt is in the buffer. Raises SpeculationError."""
@@ -38,7 +38,7 @@ class Drafting(Protocol):
 class NoDrafting:
     """Every step is plain."""
 
-    foreseen = True
+    needs_program = False
 
     def attach(self) -> None:
         return
@@ -56,7 +56,7 @@ class NoDrafting:
 class SystemDrafting:
     """The engine drafts."""
 
-    foreseen = True
+    needs_program = False
 
     def attach(self) -> None:
         return
@@ -74,7 +74,7 @@ class SystemDrafting:
 class ProgramDrafting:
     """A Speculator drafts. When it fails after a pass, `check` raises before the next one, so the pass is not lost."""
 
-    foreseen = False
+    needs_program = True
 
     def __init__(self, speculator: Speculator, vocabulary_size: int) -> None:
         if isinstance(speculator, type) or not isinstance(speculator, Speculator):  # pyright: ignore[reportUnnecessaryIsInstance]

@@ -8,7 +8,7 @@ from pie_mlx.sdk.output import Handle
 
 
 @dataclass(slots=True)
-class Readings:
+class PassSlots:
     """Slots in order of attachment, and for each handle the range of slots it names (F6)."""
 
     slots: list[Slot] = field(default_factory=list[Slot])
