@@ -20,7 +20,7 @@ import mlx.core as mx
 
 from benchmarks.random_llama import CONFIG, write_random_llama
 from pie_mlx import Engine
-from pie_mlx.engine.model.blas import use_fast_blas
+from pie_mlx.backends import current_backend
 from pie_mlx.sdk import Adapter, Context, Model, Sampler, runtime
 
 SMOKE = ("--new-tokens", "2", "--repeats", "1", "--rank", "2", "--streams", "2")
@@ -120,7 +120,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--rank", type=int, default=8)
     parser.add_argument("--streams", type=int, default=16)
     arguments = parser.parse_args(words)
-    print(f"BLAS: {use_fast_blas()}")
+    print(f"matrix products: {current_backend().prepare()}")
     with tempfile.TemporaryDirectory() as directory:
         write_random_llama(Path(directory))
         found = asyncio.run(measure(Path(directory), arguments))

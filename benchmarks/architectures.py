@@ -24,8 +24,8 @@ from mlx_lm.models.cache import make_prompt_cache
 
 from benchmarks.driving import Driver, Work, without_files
 from benchmarks.tiny_models import architectures, tiny_model
+from pie_mlx.backends import current_backend
 from pie_mlx.engine.model import tiers as tiers_module
-from pie_mlx.engine.model.blas import use_fast_blas
 from pie_mlx.engine.model.paged_network import PagedNetwork
 from pie_mlx.engine.model.tiers import REFUSED
 from pie_mlx.errors import PieError
@@ -127,7 +127,7 @@ def _line(error: BaseException) -> str:
 def main(words: Sequence[str] | None = None) -> None:
     """Print one line per architecture and the count."""
     names = sys.argv[1:] if words is None else words
-    print(f"float32, {use_fast_blas()}, mlx {metadata.version('mlx')}")
+    print(f"float32, {current_backend().prepare()}, mlx {metadata.version('mlx')}")
     print(f"{'architecture':24} {'tier':14} {'max error':>10}  greedy")
     write = list(names) == ["--write"]
     verdicts = [_reported(compare(name)) for name in (architectures() if write else names or architectures())]

@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pie_mlx import Engine
+from pie_mlx.backends import current_backend
 from pie_mlx.bench.comparison import Row
 from pie_mlx.bench.contest import Contest, PeakPages, Sizes
 from pie_mlx.bench.peer import MlxLm
 from pie_mlx.bench.random_llama import DESCRIPTION, write_random_llama
-from pie_mlx.engine.model.blas import use_fast_blas
 
 SMOKE = (
     *("--new-tokens", "2", "--repeats", "1"),
@@ -49,7 +49,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--streams", type=int, nargs="*", default=[8, 32], help="of a batch")
     parser.add_argument("--shared-prompt", type=int, default=1024, help="tokens that continuations share")
     arguments = parser.parse_args(words)
-    print(f"BLAS for both: {use_fast_blas()}")
+    print(f"matrix products of both: {current_backend().prepare()}")
     with tempfile.TemporaryDirectory() as directory:
         write_random_llama(Path(directory))
         rows = asyncio.run(compare(Path(directory), arguments))

@@ -12,7 +12,6 @@ import mlx.core as mx
 from rich.console import Console
 from rich.table import Table
 
-from pie_mlx.metal.backend import Backend, emulator_backend
 from pie_mlx.metal.check_cases import AttentionCase, AttentionInputs, attention_inputs
 from pie_mlx.metal.emulator import Builder, Emulator, LaunchReport, cache_folder
 from pie_mlx.metal.floors import attention_floor, kv_write_floor, lora_floor, page_copy_floor
@@ -24,6 +23,7 @@ from pie_mlx.metal.kernels.paged_attention import PoolShape, paged_attention, po
 from pie_mlx.metal.kernels.paged_prefill import paged_prefill
 from pie_mlx.metal.kernels.requirements import first_fence
 from pie_mlx.metal.kernels.sample_rows import SamplerRows, sample_rows
+from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher
 from pie_mlx.metal.roofline import DecodeLoad, predictions
 
 SMOKE = ()
@@ -52,7 +52,7 @@ class Counter:
     def __init__(self) -> None:
         self._reports: list[LaunchReport] = []
         builder = Builder(cache_folder(os.environ))
-        self.backend: Backend = emulator_backend(Emulator(builder, on_launch=self._reports.append))
+        self.launcher: KernelLauncher = emulator_launcher(Emulator(builder, on_launch=self._reports.append))
 
     def line(self, name: str, floor: float) -> Line:
         """What was launched since the last line."""
@@ -78,23 +78,23 @@ def write_lines(counter: Counter) -> Iterator[Line]:
     keys, values = pools(8)
     rows = zeros(16, SHAPE.heads, SHAPE.key_size)
     slots = mx.arange(16, dtype=mx.int32)
-    kv_write(counter.backend, rows, rows, keys, values, slots, first_fence())
+    kv_write(counter.launcher, rows, rows, keys, values, slots, first_fence())
     yield counter.line("kv_write, 16 rows", kv_write_floor(16, SHAPE, 2))
     for bits in (8, 4):
         kind = Quantisation(bits, 64)
         pool = empty_quantised_pool(8, SHAPE.page_size, SHAPE.heads, SHAPE.key_size, HALF, kind)
-        kv_write_quantised(counter.backend, rows, pool, slots, first_fence())
+        kv_write_quantised(counter.launcher, rows, pool, slots, first_fence())
         yield counter.line(f"kv_write_quantised, {bits} bits, K only", rows.size * (2 + kind.bytes_per_element(HALF)))
-    page_copy(counter.backend, keys, values, [0, 1], [4, 5], [16, 7], first_fence())
+    page_copy(counter.launcher, keys, values, [0, 1], [4, 5], [16, 7], first_fence())
     yield counter.line("page_copy, 16 + 7 rows", page_copy_floor([16, 7], SHAPE, 2))
-    page_gather(counter.backend, keys, values, [0, 1], [16, 16], first_fence())
+    page_gather(counter.launcher, keys, values, [0, 1], [16, 16], first_fence())
     yield counter.line("page_gather, 2 pages", page_copy_floor([16, 16], SHAPE, 2))
 
 
 def attention_line(counter: Counter, name: str, case: AttentionCase, prefill: bool = False) -> Line:
     inputs = attention_inputs(case)
     launch = paged_prefill if prefill else paged_attention
-    launch(counter.backend, inputs.queries, inputs.k_pool, inputs.v_pool, inputs.rows, inputs.options, first_fence())
+    launch(counter.launcher, inputs.queries, inputs.k_pool, inputs.v_pool, inputs.rows, inputs.options, first_fence())
     return counter.line(name, prefill_floor(case, inputs) if prefill else decode_floor(case, inputs))
 
 
@@ -135,12 +135,14 @@ def attention_lines(counter: Counter) -> Iterator[Line]:
 
 def other_lines(counter: Counter) -> Iterator[Line]:
     a_stack, b_stack = zeros(5, 1024, 16), zeros(5, 16, 1024)
-    lora_batched(counter.backend, zeros(8, 1024), a_stack, b_stack, mx.ones((5,)), group_rows([1, 1, 1, 1, 2, 2, 3, 4]))
+    lora_batched(
+        counter.launcher, zeros(8, 1024), a_stack, b_stack, mx.ones((5,)), group_rows([1, 1, 1, 1, 2, 2, 3, 4])
+    )
     yield counter.line("lora_batched, 8 rows, 4 adapters", lora_floor(8, 4, 1024, 16, 1024, 2))
     for name, k, passes in (("plain", 0, 3), ("top-k 40", 40, 7)):
         ones = mx.ones((1,))
         rows = SamplerRows(ones, mx.array([k], dtype=mx.int32), ones, ones * 0, ones * 0.5)
-        sample_rows(counter.backend, mx.zeros((1, 32000)), rows)
+        sample_rows(counter.launcher, mx.zeros((1, 32000)), rows)
         yield counter.line(f"sample_rows, {name} (up to {passes} passes)", 32000 * 4)
 
 

@@ -33,8 +33,8 @@ from typing import Any
 
 from benchmarks.random_llama import write_random_llama
 from pie_mlx import Engine
+from pie_mlx.backends import current_backend
 from pie_mlx.bench.comparison import median_round
-from pie_mlx.engine.model.blas import use_fast_blas
 from pie_mlx.events import Event, PassCompleted
 from pie_mlx.sdk import Context, Model, Sampler, runtime
 
@@ -42,7 +42,7 @@ SMOKE = (
     *("--new-tokens", "2", "--turns", "1", "--repeats", "1", "--clients", "1", "--agents", "1"),
     *("--kinds", "streamed", "--loops", "framed", "--calls", "1", "--rules", "2"),
 )
-PEER = "from pie_mlx.engine.model.blas import use_fast_blas; use_fast_blas(); from mlx_lm.server import main; main()"
+PEER = "from pie_mlx.backends import current_backend as c; c().prepare(); from mlx_lm.server import main; main()"
 """mlx-lm's own server, with the BLAS that pie-mlx uses."""
 READY_SECONDS = 120
 CALL_TOKENS = 24
@@ -301,7 +301,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--loops", choices=LOOPS, nargs="+", default=LOOPS)
     parser.add_argument("--kinds", choices=[*KINDS], nargs="+", default=[*KINDS])
     arguments = parser.parse_args(words)
-    print(f"BLAS for both: {use_fast_blas()}")
+    print(f"matrix products of both: {current_backend().prepare()}")
     with tempfile.TemporaryDirectory() as root:
         directory, home = Path(root, "llama"), Path(root, "home")
         directory.mkdir()

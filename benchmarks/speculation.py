@@ -32,7 +32,7 @@ from mlx_lm.generate import generate_step, speculative_generate_step
 from benchmarks.draft_pairs import Pair, write_pairs
 from benchmarks.random_llama import EMBEDDED, write_random_llama
 from pie_mlx import Engine
-from pie_mlx.engine.model.blas import use_fast_blas
+from pie_mlx.backends import current_backend
 from pie_mlx.sdk import Context, Model, Sampler, runtime
 
 SMOKE = ("--new-tokens", "4", "--repeats", "1", "--streams", "1", "--models", "pie-tiny", "--pairs", "2")
@@ -198,7 +198,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--models", nargs="*", choices=MODELS, default=MODELS, help="of the first part")
     parser.add_argument("--pairs", type=int, nargs="*", choices=PAIRS, default=PAIRS, help="of the second")
     options = parser.parse_args(words)
-    print(f"BLAS for both: {use_fast_blas()}")
+    print(f"matrix products of both: {current_backend().prepare()}")
     with tempfile.TemporaryDirectory() as directory:
         write_random_llama(Path(directory))
         for name in options.models:

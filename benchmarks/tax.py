@@ -27,8 +27,8 @@ from mlx_lm.generate import generate_step
 
 from benchmarks.random_llama import write_random_llama
 from pie_mlx import Engine
+from pie_mlx.backends import current_backend
 from pie_mlx.bench.prompts import prompt
-from pie_mlx.engine.model.blas import use_fast_blas
 from pie_mlx.engine.model.loading import null_model
 from pie_mlx.engine.model.null_network import NullNetwork
 from pie_mlx.engine.model.step import StepInput
@@ -160,7 +160,7 @@ def table(name: str, found: Mapping[tuple[Isolation, str], Sequence[Round]]) -> 
 
 
 async def measure(models: Sequence[str], tokens: int, rounds: int) -> None:
-    print(f"BLAS for both: {use_fast_blas()}")
+    print(f"matrix products of both: {current_backend().prepare()}")
     for name in models:
         with tempfile.TemporaryDirectory() as directory:
             print("\n".join(await compare(name, Path(directory), tokens, rounds)), flush=True)

@@ -7,7 +7,8 @@ import pytest
 
 HEAVY = {"huggingface_hub", "jinja2", "llguidance", "mcp", "mlx", "mlx_lm", "numpy", "pydantic", "rich", "starlette"}
 HEAVY |= {"textual", "tokenizers", "tomlkit", "torch", "transformers", "tvm_ffi"}
-ROOMS = {"pie_mlx.engine", "pie_mlx.metal", "pie_mlx.runtime", "pie_mlx.cli", "pie_mlx.config", "pie_mlx.events"}
+ROOMS = {"pie_mlx.backends", "pie_mlx.engine", "pie_mlx.metal", "pie_mlx.runtime", "pie_mlx.cli", "pie_mlx.config"}
+ROOMS |= {"pie_mlx.events"}
 
 
 def loaded_by(code):

@@ -17,7 +17,7 @@ from mlx.utils import tree_flatten
 from mlx_lm import generate, load
 from mlx_lm.tuner.utils import linear_to_lora_layers
 
-from pie_mlx.engine.model.blas import use_fast_blas
+from pie_mlx.backends import current_backend
 
 ROOT = Path(__file__).resolve().parent.parent
 MODEL = ROOT / "pie_mlx/engine/model/embedded/pie-tiny"
@@ -97,7 +97,7 @@ def save(folder: Path, weights: dict[str, mx.array], layers: int) -> None:
 
 
 def main() -> None:
-    print(f"BLAS: {use_fast_blas()}")
+    print(f"matrix products: {current_backend().prepare()}")
     for name in MANNERS:
         train(name)
 

@@ -7,12 +7,12 @@ from typing import TypeVar
 
 import numpy as np
 
+from pie_mlx.backends import current_backend
 from pie_mlx.bench import programs
 from pie_mlx.bench.comparison import Row, alternating
 from pie_mlx.bench.conditions import PROBE, Conditions, dtype_name, require_alike
 from pie_mlx.bench.peer import MlxLm
 from pie_mlx.bench.prompts import prompt, ragged
-from pie_mlx.engine.model.blas import use_fast_blas
 from pie_mlx.engine.services import Services
 from pie_mlx.events import Event, TickCompleted
 from pie_mlx.runtime.embedding import Engine
@@ -56,9 +56,9 @@ class Contest:
         """The number format and BLAS of both sides. Raises InvalidArgumentError when their conditions differ."""
         ours = await self._engine.consult(lambda services: dtype_name(services.runner.model.card.dtype))
         logits = await self.inside(lambda: programs.last_logits(PROBE))
-        mine = Conditions("pie-mlx", ours, use_fast_blas(), np.frombuffer(logits, np.float32))
+        mine = Conditions("pie-mlx", ours, current_backend().prepare(), np.frombuffer(logits, np.float32))
         theirs = self._peer.last_logits(PROBE)
-        require_alike(mine, Conditions("mlx-lm", self._peer.dtype, use_fast_blas(), theirs))
+        require_alike(mine, Conditions("mlx-lm", self._peer.dtype, current_backend().prepare(), theirs))
         return mine.dtype, mine.blas
 
     async def decode(self, context: int = 64) -> list[Row]:

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
-import mlx.core as mx
-
+from pie_mlx.backends import current_backend
 from pie_mlx.system import memory_bytes, sysctl_text
 
 LIBRARIES = ("pie-mlx", "mlx", "mlx-lm", "llguidance")
@@ -17,8 +16,7 @@ LIBRARIES = ("pie-mlx", "mlx", "mlx-lm", "llguidance")
 def machine() -> str:
     """Chip, cores, memory and system in one line."""
     memory = memory_bytes() / 2**30
-    device = "GPU" if mx.default_device() == mx.gpu else "CPU"
-    return f"{_chip()}, {os.cpu_count()} cores, {memory:.0f} GiB, {_system()}, on the {device}"
+    return f"{_chip()}, {os.cpu_count()} cores, {memory:.0f} GiB, {_system()}, on the {current_backend().name}"
 
 
 def versions() -> dict[str, str]:

@@ -3,7 +3,6 @@
 from collections import Counter
 from typing import Any
 
-import mlx.core as mx
 import msgspec
 
 from pie_mlx import calls
@@ -13,7 +12,6 @@ from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import ContextBusyError, ProcessError
 from pie_mlx.events import BidDeclared
-from pie_mlx.metal.arrays import on_cpu
 
 
 class ProcessStatus(msgspec.Struct, frozen=True):
@@ -68,10 +66,7 @@ class AdapterStatus(msgspec.Struct, frozen=True):
 
 def device_name(services: Services) -> str:
     """What computes: the GPU by its name, or the CPU."""
-    del services
-    if on_cpu():
-        return "CPU"
-    return f"{mx.device_info().get('device_name', 'unknown')} GPU"
+    return services.runner.model.backend.name
 
 
 def tick_failure(services: Services) -> str:

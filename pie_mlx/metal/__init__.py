@@ -1,9 +1,9 @@
 """The page pool's memory and attention over it. This room knows page ids, no contexts."""
 
 from pie_mlx.metal.attention import AttentionPlan, attend
+from pie_mlx.metal.batches import UnsettledError
 from pie_mlx.metal.dense import DenseView
 from pie_mlx.metal.memory import PageMemory, Revision
-from pie_mlx.metal.mirror import UnsettledError
 from pie_mlx.metal.pool import HostPages, KvPool, LayerShape, SlotWrite, page_bytes, pages_for_budget
 from pie_mlx.metal.visibility import Run
 

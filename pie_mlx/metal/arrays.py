@@ -14,15 +14,6 @@ begin_evaluation = cast("Callable[..., None]", getattr(mx, "async_eval"))  # noq
 """Start to compute arrays and go on."""
 
 
-default_device = mx.default_device
-"""What `on_cpu` asks: the one place where a test plays a GPU."""
-
-
-def on_cpu() -> bool:
-    """Whether a CPU computes, for which other operations and layouts are faster than for a GPU."""
-    return default_device() == mx.cpu
-
-
 def from_host(values: npt.NDArray[Any]) -> mx.array:
     """A host array on the device, same shape and dtype."""
     return mx.array(cast("Any", values))
@@ -42,19 +33,6 @@ def index_of(places: npt.NDArray[np.int64]) -> mx.array | slice:
     if step < 1 or (steps != step).any():
         return integers(places)
     return slice(int(places[0]), int(places[-1]) + 1, step)
-
-
-def put_rows(array: mx.array, index: mx.array | slice, rows: mx.array, axis: int) -> None:
-    """Replace the slices `index` [n] of an axis by `rows`, n slices, in place when nobody else holds the array.
-
-    MLX's CPU backend puts them along an axis several times faster than it scatters them.
-    """
-    if isinstance(index, slice):
-        array[(slice(None),) * axis + (index,)] = rows
-        return
-    shape = [1] * array.ndim
-    shape[axis] = -1
-    array[...] = mx.put_along_axis(array, mx.reshape(index, shape), rows, axis)
 
 
 def host_view(array: mx.array) -> npt.NDArray[Any]:

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 import mlx.core as mx
 import numpy as np
 
-from pie_mlx.metal.arrays import from_host, integers, on_cpu
+from pie_mlx.metal.arrays import from_host, integers
+from pie_mlx.metal.batches import IDLE, Ask, HostViews
 from pie_mlx.metal.kernel_attention import KernelPlan
 from pie_mlx.metal.kernel_pool import KernelPool
 from pie_mlx.metal.memory import PageMemory
-from pie_mlx.metal.mirror import IDLE, Ask, HostViews
+from pie_mlx.metal.numerics import Numerics
 from pie_mlx.metal.pool import KvPool, SlotWrite
 from pie_mlx.metal.sharing import LEAST_PAGES, Shared, shared_groups
 from pie_mlx.metal.visibility import BoolArray, Run, blank_rows, first_visible, visible
@@ -26,15 +27,6 @@ LOG2_E = math.log2(math.e)
 
 SCORES = 1 << 24
 """Most scores computed at once, which bounds the memory of a long prefill."""
-
-MANY_SCORES = 1 << 13
-"""Scores of single tokens whose exponentials take a CPU longer than the additional operations that avoid them."""
-
-IN_PLACE = 1 << 10
-"""Results of a product up to which OpenBLAS, with AVX-512, reads a matrix where it lies instead of copying it first."""
-
-BLOCK = 1 << 8
-"""Keys that are multiplied at once where a head has more scores than that."""
 
 
 Source = Callable[[int], tuple[mx.array, mx.array]]
@@ -99,13 +91,18 @@ class AttentionPlan:
         memory.pool.begin_write(self._write)
         self.kernels = KernelPlan(runs, memory.pool) if isinstance(memory.pool, KernelPool) else None
         decodes = self.kernels is None and any(run.count == 1 for run in runs)
-        self._step = Step(memory, len(slots), memory.pool.host_views() if decodes and memory.pool.settled else [])
+        self._step = Step(memory, len(slots), memory.batches.before_step() if decodes and memory.pool.settled else [])
         self._layouts: dict[int | None, Layout] = {}
 
     def store(self, layer: int, keys: mx.array, values: mx.array) -> None:
         """Write the step's K and V of a layer, [rows, kv_heads, head_dim], to the pool."""
         self._step.memory.pool.write(layer, keys, values, self._write)
         self._step.stored[layer] = keys, values
+
+    @property
+    def numerics(self) -> Numerics:
+        """How the pool's device computes."""
+        return self._step.memory.pool.numerics
 
     def layout(self, window: int | None) -> Layout:
         """The groups for layers that see at most `window` slots back."""
@@ -135,26 +132,28 @@ def attend(
     start = 0
     for group in layout.groups:
         count = group.rows * group.tokens
-        outputs.append(_attend_group(rows[start : start + count], layer, group, scale, sinks))
+        outputs.append(_attend_group(rows[start : start + count], layer, group, plan.numerics, scale, sinks))
         start += count
     joined = outputs[0] if len(outputs) == 1 else mx.concatenate(outputs)
     return joined if layout.back is None else joined[layout.back]
 
 
-def _attend_group(queries: mx.array, layer: int, group: Group, scale: float, sinks: mx.array | None) -> mx.array:
+def _attend_group(
+    queries: mx.array, layer: int, group: Group, numerics: Numerics, scale: float, sinks: mx.array | None
+) -> mx.array:
     loaded = [part.read(layer) for part in group.parts]
     single = group.tokens == 1 and len(loaded) == 1
-    if single and not _exponentials_count(group.rows * queries.shape[1], loaded[0][0]):
+    if single and not numerics.avoids_exponentials(group.rows * queries.shape[1], loaded[0][0]):
         return _attend_token(queries, loaded[0], group, scale, sinks)
     heads = loaded[0][0].shape[1]
     scaled = _by_kv_head(queries, group, heads) * (scale * LOG2_E)
     scores = [
-        _biased(_scores(scaled, keys, part.common).astype(mx.float32), part, group)
+        _biased(_scores(scaled, keys, part.common, numerics).astype(mx.float32), part, group)
         for part, (keys, _) in zip(group.parts, loaded, strict=True)
     ]
     sink = None if sinks is None else _sink_logits(sinks, heads, group.tokens)
     top = _top(scores, sink)
-    # Powers of two instead of e, with the factor in the queries: MLX's exp is 2.5 times slower without a GPU.
+    # Powers of two instead of e, with the factor in the queries: MLX's exp is 2.5 times slower on a CPU.
     weights = [mx.power(2.0, score - top) for score in scores]
     total = _sum([mx.sum(weight, axis=-1, keepdims=True) for weight in weights])
     if sink is not None:
@@ -167,14 +166,6 @@ def _attend_group(queries: mx.array, layer: int, group: Group, scale: float, sin
     )
     out = _by_row((mixed / total).astype(queries.dtype), group)
     return out if group.blank is None else mx.where(group.blank, mx.zeros((), out.dtype), out)
-
-
-def _exponentials_count(rows: int, keys: mx.array) -> bool:
-    """Whether it is not the number of operations that decides how long `rows` rows take.
-
-    Never for float16, in which the sum of many values before it is divided may be too large a number.
-    """
-    return on_cpu() and keys.dtype != mx.float16 and rows * keys.shape[2] >= MANY_SCORES
 
 
 def _attend_token(
@@ -208,15 +199,9 @@ def _by_row(out: mx.array, group: Group) -> mx.array:
     return mx.unflatten(out, 2, (group.tokens, -1)).swapaxes(1, 2).flatten(2, 3).flatten(0, 1)
 
 
-def _scores(queries: mx.array, keys: mx.array, common: bool) -> mx.array:
+def _scores(queries: mx.array, keys: mx.array, common: bool, numerics: Numerics) -> mx.array:
     """Every query times every key, [rows, kv_heads, m, keys]."""
-    few, length = queries.shape[2], keys.shape[2]
-    if common or few * BLOCK > IN_PLACE or few * length <= IN_PLACE or not on_cpu():
-        return _product(queries, keys.swapaxes(-1, -2), common)
-    queries, whole = queries.astype(keys.dtype), length - length % BLOCK
-    blocks = mx.unflatten(keys[:, :, :whole], 2, (-1, BLOCK)).swapaxes(-1, -2)
-    scores = (queries[:, :, None] @ blocks).swapaxes(2, 3).flatten(3, 4)
-    return mx.concatenate([scores, queries @ keys[:, :, whole:].swapaxes(-1, -2)], axis=-1)
+    return _product(queries, keys.swapaxes(-1, -2), common=True) if common else numerics.scores(queries, keys)
 
 
 def _product(left: mx.array, right: mx.array, common: bool) -> mx.array:
@@ -279,7 +264,7 @@ def _groups(runs: Sequence[Run], window: int | None, step: Step) -> list[Group]:
 def _shared_group(group: Shared, step: Step) -> Group:
     pool, runs = step.memory.pool, group.runs
     ask = Ask(runs, [group.pages] * len(runs), None, runs[0].block_table[0], step.rows, step.before)
-    tails = step.memory.mirrors.read(ask, step.stored)
+    tails = step.memory.batches.read(ask, step.stored)
     prefix = Part(_run_source(runs[0], 0, group.pages * pool.page_size, pool), common=True)
     order = _starts(runs, tails.order)
     return Group(len(order), 1, order, (prefix, Part(tails.read, _bias(tails.visible))))
@@ -287,7 +272,7 @@ def _shared_group(group: Shared, step: Step) -> Group:
 
 def _batch(runs: Sequence[Run], window: int | None, step: Step) -> Group:
     first = [first_visible(run, window) // step.memory.pool.page_size for run in runs]
-    batch = step.memory.mirrors.read(Ask(runs, first, window, None, step.rows, step.before), step.stored)
+    batch = step.memory.batches.read(Ask(runs, first, window, None, step.rows, step.before), step.stored)
     part = Part(batch.read, _bias(batch.visible))
     order = _starts(runs, batch.order)
     return Group(len(order), 1, order, (part,), _blank(batch.visible))

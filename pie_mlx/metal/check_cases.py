@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pie_mlx.metal.arrays import doubles, from_host, host_view
-from pie_mlx.metal.backend import Backend
 from pie_mlx.metal.kernels import (
     kv_quantised_reference,
     kv_write_reference,
@@ -36,6 +35,7 @@ from pie_mlx.metal.kernels.paged_attention import AttentionOptions, Pool, paged_
 from pie_mlx.metal.kernels.paged_prefill import paged_prefill
 from pie_mlx.metal.kernels.requirements import first_fence
 from pie_mlx.metal.kernels.sample_rows import SamplerRows, sample_rows
+from pie_mlx.metal.launcher import KernelLauncher
 
 FLOAT32_TOLERANCE = 1e-5
 HALF_TOLERANCE = 2e-3
@@ -58,11 +58,11 @@ class Case:
     kernel: str
     label: str
     tolerance: float
-    run: Callable[[Backend], Pairs]
+    run: Callable[[KernelLauncher], Pairs]
 
-    def error(self, backend: Backend) -> float:
+    def error(self, launcher: KernelLauncher) -> float:
         """Run it. Raises what a launch raises."""
-        return max(relative_error(actual, expected) for actual, expected in self.run(backend))
+        return max(relative_error(actual, expected) for actual, expected in self.run(launcher))
 
 
 def relative_error(actual: mx.array | Expected, expected: Expected) -> float:
@@ -183,11 +183,11 @@ def expected_attention(inputs: AttentionInputs) -> Expected:
     )
 
 
-def _attention_pairs(case: AttentionCase, kernel: str, backend: Backend) -> Pairs:
+def _attention_pairs(case: AttentionCase, kernel: str, launcher: KernelLauncher) -> Pairs:
     inputs = attention_inputs(case)
     launch = paged_attention if kernel == "paged_attention" else paged_prefill
     arrays = (inputs.queries, inputs.k_pool, inputs.v_pool, inputs.rows, inputs.options)
-    actual, done = launch(backend, *arrays, first_fence())
+    actual, done = launch(launcher, *arrays, first_fence())
     return [(actual, expected_attention(inputs)), (done, FENCE)]
 
 
@@ -246,54 +246,54 @@ def _slots(tokens: int, capacity: int, random: np.random.Generator) -> mx.array:
     return mx.array(slots)
 
 
-def _write_pairs(dtype: mx.Dtype, heads: int, key_size: int, value_size: int, backend: Backend) -> Pairs:
+def _write_pairs(dtype: mx.Dtype, heads: int, key_size: int, value_size: int, launcher: KernelLauncher) -> Pairs:
     random = np.random.default_rng(3)
     k_pool, v_pool = (_normal(random, (4, 8, heads, size), dtype) for size in (key_size, value_size))
     k_new, v_new = (_normal(random, (5, heads, size), dtype) for size in (key_size, value_size))
     slots = _slots(5, 32, random)
     expected = kv_write_reference.kv_write(k_new, v_new, k_pool, v_pool, slots)
-    fence = kv_write(backend, k_new, v_new, k_pool, v_pool, slots, first_fence())
+    fence = kv_write(launcher, k_new, v_new, k_pool, v_pool, slots, first_fence())
     mx.eval(fence)
     return [(k_pool, expected[0]), (v_pool, expected[1]), (fence, FENCE)]
 
 
-def _quantised_write_pairs(dtype: mx.Dtype, kind: Quantisation, size: int, backend: Backend) -> Pairs:
+def _quantised_write_pairs(dtype: mx.Dtype, kind: Quantisation, size: int, launcher: KernelLauncher) -> Pairs:
     random = np.random.default_rng(4)
     pool = empty_quantised_pool(4, 8, 3, size, dtype, kind)
     rows = _normal(random, (5, 3, size), dtype)
     slots = _slots(5, 32, random)
     expected = kv_quantised_reference.kv_write_quantised(rows, pool, slots)
-    fence = kv_write_quantised(backend, rows, pool, slots, first_fence())
+    fence = kv_write_quantised(launcher, rows, pool, slots, first_fence())
     mx.eval(fence)
     return [(kv_quantised_reference.dense(pool), expected), (fence, FENCE)]
 
 
-def _move_pairs(name: str, dtype: mx.Dtype, backend: Backend) -> Pairs:
+def _move_pairs(name: str, dtype: mx.Dtype, launcher: KernelLauncher) -> Pairs:
     random = np.random.default_rng(5)
     keys, values = _normal(random, (6, 8, 2, 80), dtype), _normal(random, (6, 8, 2, 60), dtype)
     k_new, v_new = _normal(random, (2, 8, 2, 80), dtype), _normal(random, (2, 8, 2, 60), dtype)
     rows = [3, 8]
     if name == "page_gather":
-        gathered = page_moves.page_gather(backend, keys, values, [5, 2], rows, first_fence())
+        gathered = page_moves.page_gather(launcher, keys, values, [5, 2], rows, first_fence())
         wanted = page_moves_reference.page_gather(keys, values, [5, 2], rows)
         return [*zip(gathered[:2], wanted, strict=True), (gathered[2], FENCE)]
     if name == "page_copy":
         expected = page_moves_reference.page_copy(keys, values, [0, 1], [5, 4], rows)
-        fence = page_moves.page_copy(backend, keys, values, [0, 1], [5, 4], rows, first_fence())
+        fence = page_moves.page_copy(launcher, keys, values, [0, 1], [5, 4], rows, first_fence())
     else:
         expected = page_moves_reference.page_scatter(k_new, v_new, keys, values, [5, 4], rows)
-        fence = page_moves.page_scatter(backend, k_new, v_new, keys, values, [5, 4], rows, first_fence())
+        fence = page_moves.page_scatter(launcher, k_new, v_new, keys, values, [5, 4], rows, first_fence())
     mx.eval(fence)
     return [(keys, expected[0]), (values, expected[1]), (fence, FENCE)]
 
 
-def _lora_pairs(dtype: mx.Dtype, rank: int, out: int, backend: Backend) -> Pairs:
+def _lora_pairs(dtype: mx.Dtype, rank: int, out: int, launcher: KernelLauncher) -> Pairs:
     random = np.random.default_rng(6)
     rows = _normal(random, (11, 48), dtype)
     a_stack, b_stack = _normal(random, (4, 48, rank), dtype), _normal(random, (4, rank, out), dtype)
     scale = _normal(random, (4,), mx.float32)
     slots = [0, *([1] * 9), 3]
-    actual = lora_batched(backend, rows, a_stack, b_stack, scale, group_rows(slots))
+    actual = lora_batched(launcher, rows, a_stack, b_stack, scale, group_rows(slots))
     return [(actual, lora_batched_reference.lora_batched(rows, a_stack, b_stack, scale, slots))]
 
 
@@ -311,13 +311,13 @@ def sampler_rows(count: int, vocabulary: int, masked: bool, random: np.random.Ge
     )
 
 
-def _sample_pairs(rows_count: int, vocabulary: int, spread: float, masked: bool, backend: Backend) -> Pairs:
+def _sample_pairs(rows_count: int, vocabulary: int, spread: float, masked: bool, launcher: KernelLauncher) -> Pairs:
     """Whole logits when the spread is below 1, so that many are equal."""
     random = np.random.default_rng(8)
     logits = _normal(random, (rows_count, vocabulary), mx.float32) * max(spread, 2.0)
     logits = mx.round(logits) if spread < 1 else logits
     rows = sampler_rows(rows_count, vocabulary, masked, random)
-    tokens, logprobs = sample_rows(backend, logits, rows)
+    tokens, logprobs = sample_rows(launcher, logits, rows)
     possible = sample_rows_reference.possible_tokens(logits, rows)
     drawn = host_view(tokens).astype(np.int64)
     expected = np.where((possible == drawn).any(0), drawn, possible[possible.shape[0] // 2])

@@ -12,6 +12,9 @@ MLX builds graphs lazily, and a kernel can fail at three moments (MLX 0.32.4):
 
 from collections.abc import Collection
 
+DEVICE_ERRORS = (RuntimeError, ValueError, MemoryError)
+"""What MLX raises where a device fails, whatever computes."""
+
 BUILD_MARKS = ("[metal::Device]", "Thread group size")
 RUN_MARK = "[METAL] Command buffer execution failed"
 PASSING = ("InnocentVictim", "ImpactingInteractivity")

@@ -91,8 +91,8 @@ class KernelPlan:
 
     def __init__(self, runs: Sequence[Run], pool: KernelPool) -> None:
         self._pool = pool
-        tiled = pool.backend.runs("paged_prefill") and all(_tiles(layer.keys, layer.values) for layer in pool.layers)
-        kinds = [_kind(run, tiled, pool.backend.gather_rows) for run in runs]
+        tiled = pool.launcher.runs("paged_prefill") and all(_tiles(layer.keys, layer.values) for layer in pool.layers)
+        kinds = [_kind(run, tiled, pool.launcher.gather_rows) for run in runs]
         chosen = [[run for run, kind in zip(runs, kinds, strict=True) if kind == wanted] for wanted in Kind]
         self._groups = [(kind, _rows(members)) for kind, members in zip(Kind, chosen, strict=True) if members]
         self._built: dict[tuple[Rows, int], AttentionRows] = {}
@@ -121,7 +121,7 @@ class KernelPlan:
         kernel = paged_prefill if kind is Kind.TILED else paged_attention
         per_window = _rows_per_window(kind, queries, pool_shape(pages.keys, pages.values))
         arrays = (own, pages.keys, pages.values, self._device_rows(rows, per_window))
-        output, pages.fence = kernel(self._pool.backend, *arrays, options, pages.fence)
+        output, pages.fence = kernel(self._pool.launcher, *arrays, options, pages.fence)
         return [output]
 
     def _gathered(self, queries: mx.array, layer: int, run: Run, options: AttentionOptions) -> mx.array:
@@ -132,7 +132,7 @@ class KernelPlan:
         unseen = max(0, run.kv_length - run.count + 1 - options.window) // size if options.window else 0
         table = list(run.block_table[unseen : -(-run.kv_length // size)])
         arrays = (own, pages.keys, pages.values, table, run.kv_length - unseen * size)
-        output, pages.fence = gathered_attention(self._pool.backend, *arrays, options, pages.fence)
+        output, pages.fence = gathered_attention(self._pool.launcher, *arrays, options, pages.fence)
         return output
 
     def _device_rows(self, rows: Rows, per_window: int) -> AttentionRows:

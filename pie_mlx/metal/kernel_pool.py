@@ -8,13 +8,12 @@ import mlx.core as mx
 import numpy as np
 
 from pie_mlx.metal.arrays import evaluate, to_host
-from pie_mlx.metal.backend import Backend
 from pie_mlx.metal.faults import suspects
 from pie_mlx.metal.kernels.kv_write import kv_write
 from pie_mlx.metal.kernels.page_moves import page_copy, page_gather, page_scatter
 from pie_mlx.metal.kernels.requirements import first_fence, padded
+from pie_mlx.metal.launcher import KernelLauncher
 from pie_mlx.metal.pool import HostPages, KvPool, LayerShape, SlotWrite
-from pie_mlx.metal.storage import SlotMajor
 
 KeysAndValues = tuple[mx.array, mx.array]
 
@@ -24,11 +23,11 @@ PAGES_AT_ONCE = 64
 """Read by one evaluation: its copies of them take memory just when that is short."""
 
 
-def kernels_carry(backend: Backend, shapes: Sequence[LayerShape], page_size: int) -> bool:
-    """Whether the backend runs every kernel the page path needs, and they take these sizes."""
+def kernels_carry(launcher: KernelLauncher, shapes: Sequence[LayerShape], page_size: int) -> bool:
+    """Whether the launcher runs every kernel the page path needs, and they take these sizes."""
     sizes = [size for shape in shapes for size in (shape.key_dim, shape.value_dim)]
     return (
-        all(backend.runs(kernel) for kernel in NEEDED)
+        all(launcher.runs(kernel) for kernel in NEEDED)
         and page_size & (page_size - 1) == 0
         and bool(sizes)
         and all(size % 4 == 0 and 0 < size <= LARGEST_HEAD for size in sizes)
@@ -54,11 +53,11 @@ class KernelPool(KvPool):
     ordered = True
 
     def __init__(
-        self, shapes: Sequence[LayerShape], *, pages: int, page_size: int, dtype: mx.Dtype, backend: Backend
+        self, shapes: Sequence[LayerShape], *, pages: int, page_size: int, dtype: mx.Dtype, launcher: KernelLauncher
     ) -> None:
-        self.backend = backend
+        self.launcher = launcher
         self.layers: list[LayerPages] = []
-        super().__init__(shapes, pages=pages, page_size=page_size, dtype=dtype, storage=SlotMajor())
+        super().__init__(shapes, pages=pages, page_size=page_size, dtype=dtype)
         size = (pages, page_size)
         for keys, values in zip(self._keys, self._values, strict=True):
             self.layers.append(LayerPages(mx.unflatten(keys, 0, size), mx.unflatten(values, 0, size), first_fence()))
@@ -72,7 +71,7 @@ class KernelPool(KvPool):
 
     def gathers(self, rows: int) -> bool:
         """Only for MLX's own attention of long chunks."""
-        return rows >= self.backend.gather_rows
+        return rows >= self.launcher.gather_rows
 
     def arrays(self) -> list[mx.array]:
         """The last fence of every layer."""
@@ -105,23 +104,23 @@ class KernelPool(KvPool):
 
     def suspects(self, error: Exception) -> frozenset[str]:
         """Kernels that were launched and may be what failed with `error`."""
-        return suspects(error, self.backend.launched)
+        return suspects(error, self.launcher.launched)
 
     def without(self, kernels: Collection[str]) -> KvPool:
         """The pool that goes on with the same pages, and none of these kernels: this, or one of MLX operations."""
-        self.backend = self.backend.without(kernels)
-        if kernels_carry(self.backend, self.shapes, self.page_size):
+        self.launcher = self.launcher.without(kernels)
+        if kernels_carry(self.launcher, self.shapes, self.page_size):
             return self
         self.layers.clear()  # a view of an array that is written to would have MLX copy the array
-        held, sizes = KvPool.arrays(self), {"pages": self.pages, "page_size": self.page_size}
+        held = KvPool.arrays(self)
         self._keys, self._values = list[mx.array](), list[mx.array]()
-        return KvPool(self.shapes, **sizes, dtype=self.dtype, storage=self.storage, arrays=held)
+        return KvPool(self.shapes, pages=self.pages, page_size=self.page_size, dtype=self.dtype, arrays=held)
 
     def write(self, layer: int, keys: mx.array, values: mx.array, write: SlotWrite) -> None:
         """Store `keys` [rows, kv_heads, key_dim] and `values` [rows, kv_heads, value_dim]; K is already rotated."""
         pages = self.layers[layer]
         arrays = (keys.astype(self.dtype), values.astype(self.dtype), pages.keys, pages.values)
-        pages.fence = kv_write(self.backend, *arrays, self._slots_of(write), pages.fence)
+        pages.fence = kv_write(self.launcher, *arrays, self._slots_of(write), pages.fence)
 
     def rows(self, layer: int, slots: mx.array) -> KeysAndValues:
         """K and V of `slots` int32 [n], [n, kv_heads, head_dim]."""
@@ -167,7 +166,7 @@ class KernelPool(KvPool):
         for part in independent_copies(copies):
             sources, targets, rows = (list(column) for column in zip(*part, strict=True))
             for layer in self.layers:
-                layer.fence = page_copy(self.backend, layer.keys, layer.values, sources, targets, rows, layer.fence)
+                layer.fence = page_copy(self.launcher, layer.keys, layer.values, sources, targets, rows, layer.fence)
             self._changed(targets)
 
     def _slots_of(self, write: SlotWrite) -> mx.array:
@@ -178,13 +177,13 @@ class KernelPool(KvPool):
     def _gathered(self, layer: int, pages: Sequence[int]) -> KeysAndValues:
         own = self.layers[layer]
         whole = [self.page_size] * len(pages)
-        keys, values, own.fence = page_gather(self.backend, own.keys, own.values, pages, whole, own.fence)
+        keys, values, own.fence = page_gather(self.launcher, own.keys, own.values, pages, whole, own.fence)
         return keys, values
 
     def _scatter(self, layer: int, pages: Sequence[int], keys: mx.array, values: mx.array) -> None:
         own = self.layers[layer]
         whole = [self.page_size] * len(pages)
-        own.fence = page_scatter(self.backend, keys, values, own.keys, own.values, pages, whole, own.fence)
+        own.fence = page_scatter(self.launcher, keys, values, own.keys, own.values, pages, whole, own.fence)
 
     def _between_kernels(self, layer: int, read: Callable[[], KeysAndValues]) -> KeysAndValues:
         """A read by MLX operations, which no fence orders: after the kernels so far, and done before the next."""

@@ -1,4 +1,4 @@
-"""A page pool together with the mirrors of what is read from it."""
+"""A page pool together with what is kept of its rows from step to step."""
 
 import logging
 from collections.abc import Callable
@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import mlx.core as mx
 
+from pie_mlx.metal.batches import RowBatches
 from pie_mlx.metal.faults import one_line, passes
-from pie_mlx.metal.mirror import Mirrors
 from pie_mlx.metal.pool import KvPool
 
 _log = logging.getLogger(__name__)
@@ -18,18 +18,18 @@ class PageMemory:
     """What attention plans are built over. Evaluate `arrays()` at the end of every step."""
 
     pool: KvPool
-    mirrors: Mirrors = field(init=False)
+    batches: RowBatches = field(init=False)
 
     def __post_init__(self) -> None:
-        self.mirrors = Mirrors(self.pool)
+        self.batches = self.pool.batches()
 
     def arrays(self) -> list[mx.array]:
         """Every array a step may write."""
-        return self.pool.arrays() + self.mirrors.arrays()
+        return self.pool.arrays() + self.batches.arrays()
 
     def revision(self, layers: range) -> "Revision":
         """What the arrays of `layers` are now, to come back to."""
-        return Revision(self.pool.revision(layers), [(array, array[...]) for array in self.mirrors.arrays(layers)])
+        return Revision(self.pool.revision(layers), [(array, array[...]) for array in self.batches.arrays(layers)])
 
     def recover(self) -> None:
         """A step has failed while it was computed: forget what of it waits to be written."""
@@ -47,7 +47,7 @@ class PageMemory:
         self.recover()
         if condemned:
             self.pool = self.pool.without(condemned)
-            self.mirrors = Mirrors(self.pool)
+            self.batches = self.pool.batches()
             names, why = ", ".join(sorted(condemned)), one_line(error)
             _log.warning("metal: MLX operations are used instead of %s until the next start: %s", names, why)
         return True
@@ -61,11 +61,11 @@ class Revision:
     """
 
     _restore_pool: Callable[[], None]
-    _mirrors: list[tuple[mx.array, mx.array]]
+    _rows: list[tuple[mx.array, mx.array]]
 
     def restore(self) -> None:
         """Forget what was built since."""
         self._restore_pool()
-        for array, before in self._mirrors:
+        for array, before in self._rows:
             array[...] = before
-        self._mirrors.clear()
+        self._rows.clear()

@@ -9,18 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pie_mlx.errors import OutOfPagesError
-from pie_mlx.metal.arrays import (
-    begin_evaluation,
-    evaluate,
-    from_host,
-    host_view,
-    index_of,
-    integers,
-    on_cpu,
-    to_host,
-)
-from pie_mlx.metal.discarding import can_discard, discard
-from pie_mlx.metal.storage import Storage, fastest_storage
+from pie_mlx.metal.arrays import evaluate, from_host, index_of, integers, to_host
+from pie_mlx.metal.batches import RowBatches
+from pie_mlx.metal.numerics import Numerics
+from pie_mlx.metal.storage import SlotMajor, Storage
 
 HostPages = npt.NDArray[Any]
 """K or V of some pages on the host, [pages, page_size, kv_heads, head_dim]; bfloat16 as its uint16 bits."""
@@ -81,6 +73,7 @@ class KvPool:
     """
 
     ordered = False
+    numerics = Numerics()
 
     def __init__(
         self,
@@ -95,9 +88,7 @@ class KvPool:
         """Zeros, or what `arrays` hold: those of another pool of these sizes and storage, which lets go of them."""
         self.shapes = tuple(shapes)
         self.pages, self.page_size, self.dtype = pages, page_size, dtype
-        self.storage = storage or fastest_storage()
-        # Without a GPU, layers are computed while Python still builds the graph of the next ones.
-        self._starts_early = on_cpu()
+        self.storage = storage or SlotMajor()
         self.settled = True
         self.clock = 0
         self._changed_at, self._changed_before = np.zeros((2, pages), np.int64)
@@ -129,7 +120,7 @@ class KvPool:
     @property
     def takes_segments(self) -> bool:
         """Whether parts of a step may begin while the rest of it is built, and the pool does not begin them."""
-        return self.settled and not self._starts_early
+        return self.settled
 
     def gathers(self, rows: int) -> bool:
         """Whether attention of `rows` rows of a context reads a copy of its pages."""
@@ -141,8 +132,11 @@ class KvPool:
         On a GPU its completion handlers hold the inputs for a little longer than it takes to wait for results, and an
         array that is held is copied before it is written.
         """
-        if not on_cpu():
-            mx.synchronize()
+        mx.synchronize()
+
+    def batches(self) -> RowBatches:
+        """How rows of this pool are read side by side."""
+        return RowBatches(self.page_size, self.gather)
 
     def suspects(self, error: Exception) -> frozenset[str]:
         """Kernels of this pool that may be what failed with `error`."""
@@ -171,8 +165,6 @@ class KvPool:
         """Store `keys` [rows, kv_heads, key_dim] and `values` [rows, kv_heads, value_dim]; K is already rotated."""
         self.storage.put(self._keys[layer], keys.astype(self.dtype), write.index)
         self.storage.put(self._values[layer], values.astype(self.dtype), write.index)
-        if self._starts_early and self.settled and layer % 2 == 0:
-            begin_evaluation(self._keys[layer])
 
     def rows(self, layer: int, slots: mx.array) -> tuple[mx.array, mx.array]:
         """K and V of `slots` int32 [n], [n, kv_heads, head_dim]."""
@@ -186,14 +178,6 @@ class KvPool:
         """K and V of `pages` int32 [b, n], [b, kv_heads, n * page_size, head_dim]."""
         size = self.page_size
         return self.storage.pages(self._keys[layer], pages, size), self.storage.pages(self._values[layer], pages, size)
-
-    def host_views(self) -> list[tuple[HostPages, HostPages]]:
-        """K and V of every slot by layer, [kv_heads, slots, head_dim], to read until the step's end: not a copy.
-
-        Only between steps; what the step then writes shows up in them once it is computed.
-        """
-        pairs = zip(self._keys, self._values, strict=True)
-        return [(self.storage.host(keys), self.storage.host(values)) for keys, values in pairs]
 
     def copy_pages(self, copies: Sequence[tuple[int, int, int]]) -> None:
         """Copy the first `rows` slots of page `source` to page `target` for each (source, target, rows), in order."""
@@ -220,23 +204,12 @@ class KvPool:
     @property
     def returns_memory(self) -> bool:
         """Whether `discard` gives memory back: not that of a GPU, which is held as a whole."""
-        return self._starts_early and can_discard()
+        return False
 
     def discard(self, pages: Sequence[int]) -> int:
-        """Give the memory of pages back to the system, whose content nobody wants any more; how many bytes it took."""
-        if not self.returns_memory:
-            return 0
-        size, order = self.page_size, sorted(pages)
-        cuts = [place for place, page in enumerate(order) if not place or page != order[place - 1] + 1]
-        runs = [
-            (order[first] * size, (order[last - 1] + 1) * size)
-            for first, last in zip(cuts, [*cuts[1:], len(order)], strict=True)
-        ]
-        return sum(
-            discard(host_view(array), (span for run in runs for span in self.storage.spans(array, *run)))
-            for array in self.arrays()
-            if array.size
-        )
+        """Give the memory of pages, whose content is lost, back to the system; how many bytes it took."""
+        del pages
+        return 0
 
     def _copy_round(self, copies: Sequence[tuple[int, int, int]]) -> None:
         source = integers(self._slots([(page, rows) for page, _, rows in copies]))

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import mlx.core as mx
 
+from pie_mlx.backends import current_backend
 from pie_mlx.engine.model.loading import architecture_of, load_network, maximum_positions, read_config
-from pie_mlx.engine.model.memory import BatchSize, memory_bytes, pool_pages
+from pie_mlx.engine.model.memory import BatchSize, pool_pages
 from pie_mlx.engine.model.paged_network import PagedNetwork
 from pie_mlx.engine.model.sources import find_model, weight_files
 from pie_mlx.engine.model.weights import retyped, weight_bytes
@@ -48,7 +49,7 @@ def model_footprint(settings: EngineSettings) -> ModelFacts:
         whole.step_bytes,
     )
     each = sum(page_bytes(shapes, settings.page_size, part.dtype) for part, shapes in parts)
-    return ModelFacts(whole.weight_bytes, pages, pages * each, memory_bytes(), whole.step_bytes)
+    return ModelFacts(whole.weight_bytes, pages, pages * each, current_backend().memory_bytes(), whole.step_bytes)
 
 
 def _measured(

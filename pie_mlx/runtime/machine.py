@@ -110,14 +110,12 @@ def _configuration(
 
 
 def _mlx() -> MlxFacts:
-    import mlx.core as mx
-
-    from pie_mlx.metal.device import check_device
+    from pie_mlx.backends.device import check_device, device_report
 
     check_device()
-    name = mx.device_info().get("device_name", "unknown")
-    device = "gpu" if mx.default_device() == mx.gpu else "cpu"
-    return MlxFacts(metadata.version("mlx"), _required("mlx"), device, str(name))
+    device = device_report()
+    name = str(device.get("device_name", "unknown"))
+    return MlxFacts(metadata.version("mlx"), _required("mlx"), device["default"], name)
 
 
 def _required(distribution: str) -> str:
@@ -131,9 +129,9 @@ def _required(distribution: str) -> str:
 
 
 def _products() -> str:
-    from pie_mlx.engine.model.blas import use_fast_blas
+    from pie_mlx.backends import current_backend
 
-    return use_fast_blas()
+    return current_backend().prepare()
 
 
 def _model(settings: EngineSettings) -> ModelFacts:
@@ -190,11 +188,10 @@ def _programs(file: Path | None, environment: Mapping[str, str]) -> ProgramFacts
 
 
 def _backend(environment: Mapping[str, str]) -> BackendFacts:
-    import mlx.core as mx
+    from pie_mlx.backends.choice import chosen_kernels, on_apple_gpu, wish_of
 
-    from pie_mlx.metal.choice import chosen_kind
-
-    return BackendFacts(environment.get("PIE_METAL", "auto"), chosen_kind(environment, mx.default_device()))
+    wish = wish_of(environment)
+    return BackendFacts(wish, chosen_kernels(wish, apple_gpu=on_apple_gpu()))
 
 
 def _record(environment: Mapping[str, str]) -> RecordFacts | None:

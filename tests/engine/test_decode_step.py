@@ -10,14 +10,18 @@ from typing import Any
 import pytest
 
 import pie_mlx
+from pie_mlx.backends import current_backend
+from pie_mlx.backends.cpu import CpuBackend
 from pie_mlx.engine.services import Services
-from pie_mlx.metal.arrays import on_cpu
 from pie_mlx.sdk import Context, Sampler
 from tests.engine.running import Running, running
 
 pytestmark = [
     pytest.mark.usefixtures("one_step_at_a_time"),
-    pytest.mark.skipif(not on_cpu(), reason="counted on a CPU: a GPU's step passes through other files"),
+    pytest.mark.skipif(
+        not isinstance(current_backend(), CpuBackend),
+        reason="counted on a CPU: a GPU's step passes through other files",
+    ),
 ]
 
 PACKAGE = str(Path(pie_mlx.__file__).parent)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pie_mlx.metal.backend import Backend, emulator_backend
 from pie_mlx.metal.emulator import Builder, Emulator, LaunchReport
+from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher
 
 BUILD_FOLDER = Path(tempfile.gettempdir()) / f"pie-mlx-emulator-{getuser()}"
 
@@ -43,5 +43,5 @@ def emulator(builder: Builder, reports: list[LaunchReport]) -> Emulator:
 
 
 @pytest.fixture
-def backend(emulator: Emulator) -> Backend:
-    return emulator_backend(emulator)
+def launcher(emulator: Emulator) -> KernelLauncher:
+    return emulator_launcher(emulator)

@@ -6,9 +6,9 @@ from typing import Literal
 
 import mlx.core as mx
 
-from pie_mlx.metal.backend import Backend, emulator_backend
 from pie_mlx.metal.emulator import Builder, Emulator
 from pie_mlx.metal.kernel import KernelSource
+from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher
 
 How = Literal["compile", "pipeline", "launch", "run"]
 """`compile` and `run` fail when something is evaluated, `run` tells it once; the others while the graph is built."""
@@ -31,8 +31,8 @@ class Failing:
     launches: int = field(default=0, init=False)
 
     @property
-    def backend(self) -> Backend:
-        emulated = emulator_backend(Emulator(self.builder))
+    def launcher(self) -> KernelLauncher:
+        emulated = emulator_launcher(Emulator(self.builder))
 
         def make(source: KernelSource) -> Callable[..., list[mx.array]]:
             kernel = emulated.make(source)

@@ -12,11 +12,11 @@ from functools import cache
 import mlx.core as mx
 
 from pie_mlx.errors import PieError
-from pie_mlx.metal.backend import Backend, emulator_backend
 from pie_mlx.metal.check_cases import AttentionCase, Case, attention_case, check_cases
 from pie_mlx.metal.emulator import Builder, Emulator, LaunchReport
 from pie_mlx.metal.kernel import read_kernel_file
 from pie_mlx.metal.kernels.kv_quantised import Quantisation
+from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher
 from tests.metal.conftest import BUILD_FOLDER
 
 KERNELS = (
@@ -120,13 +120,13 @@ def _builder() -> Builder:
     return Builder(BUILD_FOLDER)
 
 
-def _backend(emulator: Emulator, mutation: Mutation | None) -> Backend:
+def _backend(emulator: Emulator, mutation: Mutation | None) -> KernelLauncher:
     def read_text(name: str) -> str:
         if mutation is not None and name == f"{mutation.kernel}.metal":
             return mutation.text
         return read_kernel_file(name)
 
-    return emulator_backend(emulator, read_text)
+    return emulator_launcher(emulator, read_text)
 
 
 def _bytes_moved(case: Case, mutation: Mutation | None) -> tuple[float, int]:

@@ -9,20 +9,20 @@ import mlx.core as mx
 import numpy as np
 
 from pie_mlx.metal import arrays
-from pie_mlx.metal.backend import Backend, emulator_backend
 from pie_mlx.metal.emulator import Builder, Emulator
 from pie_mlx.metal.emulator.story import Story, flat
 from pie_mlx.metal.kernel_pool import KernelPool
+from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher
 from pie_mlx.metal.pool import KvPool
 
 
 class Recorder:
-    """A backend for an engine, and the story of the pools that were allocated on it."""
+    """A launcher for an engine, and the story of the pools that were allocated on it."""
 
     def __init__(self, builder: Builder) -> None:
         self._pools: list[KernelPool] = []
         self.story = Story(lambda: [fence for pool in self._pools for fence in pool.arrays()])
-        self.backend: Backend = emulator_backend(Emulator(builder, on_access=self.story.launched))
+        self.launcher: KernelLauncher = emulator_launcher(Emulator(builder, on_access=self.story.launched))
 
     @contextmanager
     def recording(self) -> Iterator[Story]:

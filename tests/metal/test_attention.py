@@ -1,7 +1,7 @@
 """Attention over pages against the definition, written down row by row."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import mlx.core as mx
@@ -10,29 +10,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pie_mlx.metal import AttentionPlan, KvPool, LayerShape, PageMemory, attend, attention
-from pie_mlx.metal.mirror import Mirrors
+from pie_mlx.metal import AttentionPlan, KvPool, LayerShape, PageMemory, attend
 from pie_mlx.metal.visibility import expanded
 from tests.addresses import addresses
 
 HEADS, KV_HEADS, KEY_DIM, VALUE_DIM = 4, 2, 8, 6
 PAGE_SIZE = 4
 SCALE = 0.3
-
-
-@pytest.fixture(
-    autouse=True,
-    scope="module",
-    params=[(0, 1 << 10, 1 << 8), (0, 2 * 4, 4), (attention.MANY_SCORES, 1 << 10, 1 << 8)],
-    ids=["powers", "blocks", "exponentials"],
-)
-def ways(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Single tokens by powers of two, as in large batches, with keys in blocks, as of long ones, and by MLX's own
-    attention."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in zip(("MANY_SCORES", "IN_PLACE", "BLOCK"), request.param, strict=True):
-            patch.setattr(attention, name, value)
-        yield
 
 
 @dataclass
@@ -58,8 +42,10 @@ class RowRun:
 class World:
     """A pool with one layer, contexts on it, and the definition of attention."""
 
+    kind: type[KvPool] = KvPool
+
     def __init__(self, pages: int = 64) -> None:
-        pool = KvPool([LayerShape(KV_HEADS, KEY_DIM, VALUE_DIM)], pages=pages, page_size=PAGE_SIZE, dtype=mx.float32)
+        pool = self.kind([LayerShape(KV_HEADS, KEY_DIM, VALUE_DIM)], pages=pages, page_size=PAGE_SIZE, dtype=mx.float32)
         self.memory = PageMemory(pool)
         self.random = np.random.default_rng(0)
         self.free = self.random.permutation(pages).tolist()
@@ -265,34 +251,3 @@ def test_a_seat_keeps_nothing_of_who_sat_there_for_one_without_a_past() -> None:
     world.memory.pool.write_pages(broken.pages, [(keys * np.nan, values * np.nan) for keys, values in content])
     world.step([(broken, 1), (healthy, 1)])
     assert_close(world.step([(later, 1), (healthy, 1)]))
-
-
-def test_batches_beyond_the_mirrors_limit_are_gathered_each_time() -> None:
-    world = World()
-    world.memory.mirrors = Mirrors(world.memory.pool, limit_bytes=0)
-    sequences = [Tokens() for _ in range(3)]
-    world.step([(sequence, 6) for sequence in sequences])
-    for _ in range(3):
-        assert_close(world.step([(sequence, 1) for sequence in sequences]))
-    assert world.memory.mirrors.bytes() == 0
-
-
-def test_rows_that_left_are_given_up_when_they_are_too_many() -> None:
-    world = World()
-    sequences = [Tokens() for _ in range(8)]
-    world.step([(sequence, 3) for sequence in sequences])
-    world.step([(sequence, 1) for sequence in sequences])
-    for staying in (6, 2):
-        assert_close(world.step([(sequence, 1) for sequence in sequences[-staying:]]))
-        assert [len(mirror.rows) for mirror in world.memory.mirrors._kept] == [8 if staying == 6 else 2]
-
-
-def test_a_mirror_nobody_reads_is_given_up() -> None:
-    world = World()
-    pair, prompt = [Tokens(), Tokens()], Tokens()
-    world.step([(sequence, 3) for sequence in pair])
-    world.step([(sequence, 1) for sequence in pair])
-    for _ in range(12):
-        world.step([(prompt, 2)])
-    world.step([(sequence, 1) for sequence in (Tokens(), Tokens())], window=4)
-    assert [mirror.key for mirror in world.memory.mirrors._kept] == [(4, None)]

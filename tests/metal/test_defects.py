@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
-from pie_mlx.metal.backend import Backend
 from pie_mlx.metal.emulator import Builder, Emulator, EmulatorError, KernelDefectError, LaunchReport, MetalTypeError
 from pie_mlx.metal.emulator.memory import place
 from pie_mlx.metal.kernels.requirements import first_fence
+from pie_mlx.metal.launcher import KernelLauncher
 
 HEAD = """
   uint i = thread_position_in_grid.x;
@@ -198,16 +198,16 @@ def test_a_wrong_grid_leaves_or_leaves_out_elements(emulator: Emulator) -> None:
     assert defect_of(emulator, "result[i] = 1.0f;", threads=64, outputs=128) == "unwritten_output"
 
 
-def test_arrays_in_the_wrong_place_are_refused(backend: Backend) -> None:
+def test_arrays_in_the_wrong_place_are_refused(launcher: KernelLauncher) -> None:
     keys, slots = mx.zeros((1, 2, 4, 64)), mx.zeros((1,), mx.int32)
     inputs = {"k_new": keys, "v_new": keys, "k_pool": slots, "v_pool": keys, "slots": keys, "fence_in": first_fence()}
     with pytest.raises(InvalidTypeError, match="k_pool is mlx"):
-        backend.launch("kv_write", inputs, {"T": mx.float32}, (32, 1, 1), (32, 1, 1), {"fence": ((1,), mx.int32)})
+        launcher.launch("kv_write", inputs, {"T": mx.float32}, (32, 1, 1), (32, 1, 1), {"fence": ((1,), mx.int32)})
 
 
-def test_a_missing_array_is_refused(backend: Backend) -> None:
+def test_a_missing_array_is_refused(launcher: KernelLauncher) -> None:
     with pytest.raises(InvalidArgumentError, match="takes"):
-        backend.launch("kv_write", {}, {"T": mx.float32}, (32, 1, 1), (32, 1, 1), {"fence": ((1,), mx.int32)})
+        launcher.launch("kv_write", {}, {"T": mx.float32}, (32, 1, 1), (32, 1, 1), {"fence": ((1,), mx.int32)})
 
 
 @pytest.mark.parametrize(

@@ -9,25 +9,27 @@ import numpy as np
 import pytest
 
 from benchmarks.tiny_models import tiny_config, tiny_model
+from pie_mlx.backends import using
 from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
 from pie_mlx.engine.model.memory import segments
 from pie_mlx.engine.model.paged_network import PagedNetwork
 from pie_mlx.engine.model.step import Segment, StepInput
-from pie_mlx.metal.backend import Backend, off_backend
 from pie_mlx.metal.kernel_pool import KernelPool
+from pie_mlx.metal.launcher import KernelLauncher
 from pie_mlx.sdk import Context
+from tests.backends.played import played_gpu
 from tests.engine.running import running
 from tests.metal.conftest import BUILD_FOLDER
 
 PAGE_SIZE = 8
 
 
-def loaded(architecture: str, backend: Backend) -> LoadedModel:
+def loaded(architecture: str, launcher: KernelLauncher | None) -> LoadedModel:
     mx.random.seed(3)
-    network = PagedNetwork(tiny_model(architecture), architecture)
     card = ModelCard(architecture, b"", 512, None, (), tiny_config(architecture), mx.float32, 0)
-    model = LoadedModel(card, network)
-    model.allocate(pages=48, page_size=PAGE_SIZE, backend=backend)
+    with using(played_gpu(launcher)):
+        model = LoadedModel(card, PagedNetwork(tiny_model(architecture), architecture))
+    model.allocate(pages=48, page_size=PAGE_SIZE)
     return model
 
 
@@ -130,8 +132,8 @@ def story(model: LoadedModel) -> list[int]:
     return told
 
 
-def test_a_story_told_in_segments_is_the_same(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = story(loaded("gemma3_text", off_backend()))
+def test_a_story_told_in_segments_is_the_same(launcher: KernelLauncher, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = story(loaded("gemma3_text", None))
     begun: list[mx.array] = []
     begin = segments.begin_evaluation
 
@@ -141,15 +143,15 @@ def test_a_story_told_in_segments_is_the_same(backend: Backend, monkeypatch: pyt
 
     monkeypatch.setattr(segments, "SEGMENT_BYTES", 1)
     monkeypatch.setattr(segments, "begin_evaluation", counted)
-    assert story(loaded("gemma3_text", backend)) == expected
+    assert story(loaded("gemma3_text", launcher)) == expected
     assert len(begun) > len(expected)
 
 
 @pytest.mark.parametrize("architecture", ["llama", "gemma3_text", "gpt_oss", "qwen3"])
-def test_greedy_tokens_are_those_of_mlx_operations(architecture: str, backend: Backend) -> None:  # Q10
-    emulated = loaded(architecture, backend)
+def test_greedy_tokens_are_those_of_mlx_operations(architecture: str, launcher: KernelLauncher) -> None:  # Q10
+    emulated = loaded(architecture, launcher)
     assert isinstance(emulated.pool, KernelPool)
-    expected = story(loaded(architecture, off_backend()))
+    expected = story(loaded(architecture, None))
     assert story(emulated) == expected
     assert len(set(expected)) > 5
 
@@ -168,8 +170,8 @@ async def told_by_the_engine(*, runs_ahead: bool = False) -> list[list[int]]:
 
 async def test_the_engine_runs_on_the_emulator(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIE_HOME", str(BUILD_FOLDER))
-    monkeypatch.setenv("PIE_METAL", "off")
-    expected = await told_by_the_engine()
+    with using(played_gpu(None)):
+        expected = await told_by_the_engine()
     monkeypatch.setenv("PIE_METAL", "emulate")
     assert await told_by_the_engine() == expected
     assert await told_by_the_engine(runs_ahead=True) == expected

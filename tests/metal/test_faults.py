@@ -8,19 +8,20 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
+from pie_mlx.backends import using
 from pie_mlx.calls import SampledTokens, Sampler
 from pie_mlx.engine.kv import PageCopy
-from pie_mlx.engine.model import loaded as loaded_module
 from pie_mlx.engine.model.batch import Batch, Outcome, RowRead, Work
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.runner import Runner
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.metal import faults
-from pie_mlx.metal.backend import Backend, emulator_backend, off_backend
 from pie_mlx.metal.emulator import Builder, Emulator
 from pie_mlx.metal.kernel_pool import KernelPool
+from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher
 from pie_mlx.sdk import Context
 from tests.addresses import addresses
+from tests.backends.played import played_gpu
 from tests.engine.running import running
 from tests.metal.failing import NEVER_COMPILES, RUNS_WRONG, Failing, How
 from tests.metal.test_engine import PAGE_SIZE, loaded
@@ -39,10 +40,9 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 # An engine.
 
 
-async def told_on(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
+async def told_on(launcher: KernelLauncher | None) -> list[list[int]]:
     """A prompt and some tokens of it, two forks within a page, and all going on at once."""
-    monkeypatch.setattr(loaded_module, "choose_backend", lambda *_: backend)
-    with running(total_pages=64) as engine:
+    with using(played_gpu(launcher)), running(total_pages=64) as engine:
         context = Context(engine.model).append(engine.prompt(20))
         first = await engine.greedy(context, 4)
         forks = [context.fork().append(engine.prompt(3, seed=seed)) for seed in (1, 2)]
@@ -53,11 +53,11 @@ async def told_on(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> list[lis
 
 @pytest.mark.parametrize(("how", "good"), [("compile", 0), ("pipeline", 30), ("launch", 50), ("run", 30)])
 async def test_a_batch_whose_kernel_fails_is_computed_without_it(
-    how: How, good: int, builder: Builder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    how: How, good: int, builder: Builder, caplog: pytest.LogCaptureFixture
 ) -> None:
-    expected = await told_on(off_backend(), monkeypatch)
+    expected = await told_on(None)
     failing = Failing(builder, "paged_attention", how, good)
-    assert await told_on(failing.backend, monkeypatch) == expected
+    assert await told_on(failing.launcher) == expected
     assert good < failing.launches <= good + 3  # once ahead of those who ask, once for them
     (line,) = warnings(caplog)
     assert line.startswith("metal: MLX operations are used instead of ")
@@ -78,9 +78,9 @@ def work(context: int, tokens: Sequence[int], held: int, table: Sequence[int] | 
     return Work(context, tokens, list(places), slots, pages[: -(-length // PAGE_SIZE)], length, reads=reads)
 
 
-async def running_on(backend: Backend) -> Runner:
+async def running_on(launcher: KernelLauncher | None) -> Runner:
     runner = Runner()
-    await runner.load(lambda: loaded("llama", backend))
+    await runner.load(lambda: loaded("llama", launcher))
     return runner
 
 
@@ -105,17 +105,17 @@ async def forked(runner: Runner) -> list[int]:
 async def test_copies_that_go_with_a_failed_batch_are_made_of_what_was_there_before_it(
     kernel: str, how: How, builder: Builder
 ) -> None:
-    expected = await forked(await running_on(off_backend()))
+    expected = await forked(await running_on(None))
     whole = Failing(builder, kernel, how, good=1 << 30)
-    assert await forked(await running_on(whole.backend)) == expected
+    assert await forked(await running_on(whole.launcher)) == expected
     for good in range(0, whole.launches, 4):
-        assert await forked(await running_on(Failing(builder, kernel, how, good).backend)) == expected
+        assert await forked(await running_on(Failing(builder, kernel, how, good).launcher)) == expected
 
 
 @pytest.mark.parametrize("kernel", ["page_gather", "page_scatter", "page_copy"])
 async def test_pages_that_move_when_a_kernel_fails_keep_what_they_hold(kernel: str, builder: Builder) -> None:
-    async def moved(backend: Backend) -> list[np.ndarray]:
-        runner = await running_on(backend)
+    async def moved(launcher: KernelLauncher | None) -> list[np.ndarray]:
+        runner = await running_on(launcher)
         await runner.run(Batch((work(0, range(5, 18), 0),)))
         held = await runner.move_pages(lambda pool: pool.read_pages([7, 2]))
         await runner.copy_pages([(7, 1, PAGE_SIZE), (2, 7, 5)])
@@ -124,14 +124,12 @@ async def test_pages_that_move_when_a_kernel_fails_keep_what_they_hold(kernel: s
         runner.close()
         return [array for pair in found for array in pair]
 
-    for ours, theirs in zip(
-        await moved(Failing(builder, kernel, "compile").backend), await moved(off_backend()), strict=True
-    ):
+    for ours, theirs in zip(await moved(Failing(builder, kernel, "compile").launcher), await moved(None), strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-5)
 
 
 async def test_a_pool_goes_on_where_it_lies(builder: Builder) -> None:
-    runner = await running_on(Failing(builder, "kv_write", "compile", good=4).backend)
+    runner = await running_on(Failing(builder, "kv_write", "compile", good=4).launcher)
     pool = runner.model.pool
     assert isinstance(pool, KernelPool)
     before = addresses([array for layer in pool.layers for array in (layer.keys, layer.values)])
@@ -145,11 +143,11 @@ async def test_a_pool_goes_on_where_it_lies(builder: Builder) -> None:
 
 async def test_a_kernel_that_others_can_stand_in_for_takes_none_with_it(builder: Builder) -> None:
     failing = Failing(builder, "paged_prefill", "pipeline")
-    runner = await running_on(failing.backend)
+    runner = await running_on(failing.launcher)
     for _ in range(2):
         await runner.run(Batch((work(0, range(5, 18), 0),)))
     assert isinstance(runner.model.pool, KernelPool)
-    assert runner.model.pool.backend.disabled == {"paged_prefill"}
+    assert runner.model.pool.launcher.disabled == {"paged_prefill"}
     assert failing.launches == 1
     runner.close()
 
@@ -172,7 +170,7 @@ async def test_kernels_are_condemned_only_for_what_they_can_have_done(
     says: str, fails: bool, stays: bool, builder: Builder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(faults, "RUN_MARK", "[METAL] Command buffer execution failed")
-    runner = await running_on(emulator_backend(Emulator(builder)))
+    runner = await running_on(emulator_launcher(Emulator(builder)))
     batch = Batch((work(0, [5, 6], 0),))
     expected = await runner.run(batch)
     settle, errors = LoadedModel.settle, [RuntimeError(f"[METAL] Command buffer execution failed: {says}.")]

@@ -7,7 +7,6 @@ from pathlib import Path
 import mlx.core as mx
 import pytest
 
-from pie_mlx.metal.backend import metal_backend
 from pie_mlx.metal.emulator import FenceError, Graph, check_chain, traced_graph
 from pie_mlx.metal.kernel_attention import KernelPlan
 from pie_mlx.metal.kernel_pool import KernelPool
@@ -15,6 +14,7 @@ from pie_mlx.metal.kernels.attention_rows import attention_rows
 from pie_mlx.metal.kernels.kv_write import kv_write
 from pie_mlx.metal.kernels.page_moves import page_copy
 from pie_mlx.metal.kernels.paged_attention import AttentionOptions, paged_attention
+from pie_mlx.metal.launcher import metal_launcher
 from pie_mlx.metal.pool import LayerShape, SlotWrite
 
 ROWS = attention_rows([[0, 1]], [0], [20])
@@ -40,17 +40,17 @@ def graph_of(step: Step, folder: Path) -> Graph:
 
 
 def write(k_pool: mx.array, v_pool: mx.array, fence: mx.array) -> mx.array:
-    return kv_write(metal_backend(), NEW, NEW, k_pool, v_pool, SLOTS, fence)
+    return kv_write(metal_launcher(), NEW, NEW, k_pool, v_pool, SLOTS, fence)
 
 
 def attend(k_pool: mx.array, v_pool: mx.array, fence: mx.array) -> tuple[mx.array, mx.array]:
-    return paged_attention(metal_backend(), QUERY, k_pool, v_pool, ROWS, AttentionOptions(0.1), fence)
+    return paged_attention(metal_launcher(), QUERY, k_pool, v_pool, ROWS, AttentionOptions(0.1), fence)
 
 
 def chained(k_pool: mx.array, v_pool: mx.array, fence: mx.array) -> list[mx.array]:
     """Two steps that share nothing but the pool, and a page copy between them."""
     first, fence = attend(k_pool, v_pool, write(k_pool, v_pool, fence))
-    fence = page_copy(metal_backend(), k_pool, v_pool, [0], [3], [16], fence)
+    fence = page_copy(metal_launcher(), k_pool, v_pool, [0], [3], [16], fence)
     second, fence = attend(k_pool, v_pool, write(k_pool, v_pool, fence))
     return [first, second, fence]
 
@@ -85,8 +85,8 @@ class Rows:
 
 def engine_steps(k_pool: mx.array, v_pool: mx.array, fence: mx.array) -> list[mx.array]:
     """Two steps of the engine's own pool and plan, a page copy between them: one row, a few, a tile, a long chunk."""
-    backend = replace(metal_backend(), gather_rows=20)
-    pool = KernelPool([LayerShape(2, 64, 64)], pages=4, page_size=16, dtype=mx.float32, backend=backend)
+    launcher = replace(metal_launcher(), gather_rows=20)
+    pool = KernelPool([LayerShape(2, 64, 64)], pages=4, page_size=16, dtype=mx.float32, launcher=launcher)
     layer = pool.layers[0]
     layer.keys, layer.values, layer.fence = k_pool, v_pool, fence
     runs = [Rows(0, 1, [0], 9), Rows(1, 3, [1], 8), Rows(4, 12, [2], 12), Rows(16, 24, [2, 3], 24)]

@@ -12,14 +12,16 @@ from random import Random
 import mlx.core as mx
 import pytest
 
+from pie_mlx.backends import using
+from pie_mlx.backends.emulator import EmulatorBackend
 from pie_mlx.engine.spill.costs import SpillCosts
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.metal import arrays
-from pie_mlx.metal.backend import Backend
 from pie_mlx.metal.emulator import Builder
 from pie_mlx.metal.emulator.encoder import Replay, find_hazards, surely_ordered
 from pie_mlx.metal.emulator.story import Story
 from pie_mlx.metal.kernel_pool import KernelPool
+from pie_mlx.metal.launcher import KernelLauncher
 from pie_mlx.metal.pool import KvPool, LayerShape, SlotWrite
 from pie_mlx.sdk import Context
 from tests.engine.acts import WARM, Act, live
@@ -45,9 +47,8 @@ def recorded(builder: Builder, **settings: object) -> Iterator[tuple[Running, St
     """An engine on the emulator, and the story of its pool. Spilling is the cheaper way, whatever the machine."""
     recorder = Recorder(builder)
     with pytest.MonkeyPatch.context() as patch, recorder.recording() as story:
-        patch.setattr("pie_mlx.engine.model.loaded.choose_backend", lambda *given: recorder.backend)
         patch.setattr("pie_mlx.engine.spill.spill.measure_costs", lambda disk: SpillCosts(1e15, 1e15))
-        with running(**settings) as engine:
+        with using(EmulatorBackend(recorder.launcher)), running(**settings) as engine:
             engine.prompt = small_prompt  # type: ignore[method-assign]
             yield engine, story
 
@@ -135,7 +136,7 @@ def test_a_read_by_mlx_operations_that_does_not_wait_is_found(builder: Builder, 
 def test_older_fences_come_back_only_when_what_has_begun_has_ended(builder: Builder, comes_back: str) -> None:
     recorder = Recorder(builder)
     with recorder.recording() as story:
-        pool = small_pool(recorder.backend)
+        pool = small_pool(recorder.launcher)
         restore = pool.revision(range(1)) if comes_back == "revision" else pool.recover
         write_a_page(pool)
         arrays.begin_evaluation(pool.arrays())
@@ -146,8 +147,8 @@ def test_older_fences_come_back_only_when_what_has_begun_has_ended(builder: Buil
     assert unordered(story, story.conflicts()) == []
 
 
-def small_pool(backend: Backend) -> KernelPool:
-    return KernelPool([LayerShape(2, 8, 8)], pages=2, page_size=8, dtype=mx.float32, backend=backend)
+def small_pool(launcher: KernelLauncher) -> KernelPool:
+    return KernelPool([LayerShape(2, 8, 8)], pages=2, page_size=8, dtype=mx.float32, launcher=launcher)
 
 
 def write_a_page(pool: KernelPool) -> None:
@@ -158,7 +159,7 @@ def unordered_reads(builder: Builder, reads: str, *, waits: bool) -> list[tuple[
     """A write, a read by MLX operations, a write: kinds of operations that nothing orders."""
     recorder = Recorder(builder)
     with recorder.recording() as story:
-        pool = small_pool(recorder.backend)
+        pool = small_pool(recorder.launcher)
         for _ in range(2):
             write_a_page(pool)
             read = pool if waits else KvPool

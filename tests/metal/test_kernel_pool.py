@@ -10,10 +10,10 @@ import pytest
 
 from pie_mlx.metal import kernel_attention, kernel_pool
 from pie_mlx.metal.attention import AttentionPlan, attend
-from pie_mlx.metal.backend import Backend, off_backend
 from pie_mlx.metal.kernel_attention import KernelPlan
 from pie_mlx.metal.kernel_pool import KernelPool, independent_copies, kernels_carry
 from pie_mlx.metal.kernels.gathered_attention import gathered_attention
+from pie_mlx.metal.launcher import KernelLauncher
 from pie_mlx.metal.memory import PageMemory
 from pie_mlx.metal.pool import KvPool, LayerShape, SlotWrite
 from tests.addresses import addresses
@@ -39,10 +39,10 @@ def normal(seed: int, *shape: int) -> mx.array:
     return mx.array(np.random.default_rng(seed).standard_normal(shape).astype(np.float32))
 
 
-def both(backend: Backend, dtype: mx.Dtype = mx.float32) -> tuple[KvPool, KernelPool]:
+def both(launcher: KernelLauncher, dtype: mx.Dtype = mx.float32) -> tuple[KvPool, KernelPool]:
     """A pool of operations and one of kernels, with the same contents."""
     plain = KvPool(SHAPES, pages=PAGES, page_size=PAGE_SIZE, dtype=dtype)
-    kernels = KernelPool(SHAPES, pages=PAGES, page_size=PAGE_SIZE, dtype=dtype, backend=backend)
+    kernels = KernelPool(SHAPES, pages=PAGES, page_size=PAGE_SIZE, dtype=dtype, launcher=launcher)
     write = SlotWrite(range(PAGES * PAGE_SIZE))
     for pool in (plain, kernels):
         for layer, shape in enumerate(SHAPES):
@@ -60,27 +60,27 @@ def assert_same(plain: KvPool, kernels: KernelPool) -> None:
 
 
 @pytest.mark.parametrize("dtype", [mx.float32, mx.bfloat16])
-def test_both_pools_hold_what_was_written(backend: Backend, dtype: mx.Dtype) -> None:
-    assert_same(*both(backend, dtype))
+def test_both_pools_hold_what_was_written(launcher: KernelLauncher, dtype: mx.Dtype) -> None:
+    assert_same(*both(launcher, dtype))
 
 
-def test_pages_are_copied_in_order(backend: Backend) -> None:
-    plain, kernels = both(backend)
+def test_pages_are_copied_in_order(launcher: KernelLauncher) -> None:
+    plain, kernels = both(launcher)
     copies = [(0, 5, 3), (5, 6, 8), (1, 0, 8), (2, 5, 4)]
     for pool in (plain, kernels):
         pool.copy_pages(copies)
     assert_same(plain, kernels)
 
 
-def test_pages_spilled_can_be_restored_elsewhere(backend: Backend) -> None:
-    plain, kernels = both(backend, mx.bfloat16)
+def test_pages_spilled_can_be_restored_elsewhere(launcher: KernelLauncher) -> None:
+    plain, kernels = both(launcher, mx.bfloat16)
     for pool in (plain, kernels):
         pool.write_pages([7, 3], pool.read_pages([1, 2]))
     assert_same(plain, kernels)
 
 
-def test_every_way_to_read_agrees(backend: Backend) -> None:
-    plain, kernels = both(backend)
+def test_every_way_to_read_agrees(launcher: KernelLauncher) -> None:
+    plain, kernels = both(launcher)
     reads = (
         lambda pool: pool.rows(0, mx.array([3, 100, 7], dtype=mx.int32)),
         lambda pool: pool.span(1, 5, 30),
@@ -91,8 +91,8 @@ def test_every_way_to_read_agrees(backend: Backend) -> None:
             assert mx.array_equal(ours, theirs)
 
 
-def test_the_memory_never_moves(backend: Backend) -> None:
-    _, kernels = both(backend)
+def test_the_memory_never_moves(launcher: KernelLauncher) -> None:
+    _, kernels = both(launcher)
     before = addresses(layer.keys for layer in kernels.layers)
     kernels.write(0, normal(1, 2, 2, 64), normal(2, 2, 2, 64), SlotWrite([3, 200]))
     kernels.copy_pages([(1, 2, 8)])
@@ -100,9 +100,9 @@ def test_the_memory_never_moves(backend: Backend) -> None:
     assert addresses(layer.keys for layer in kernels.layers) == before
 
 
-def test_many_pages_are_read_in_parts(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_pages_are_read_in_parts(launcher: KernelLauncher, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_pool, "PAGES_AT_ONCE", 7)
-    assert_same(*both(backend))
+    assert_same(*both(launcher))
 
 
 BATCHES = {
@@ -131,8 +131,8 @@ def planned(runs: Sequence[Rows], pool: KvPool) -> AttentionPlan:
 
 
 @pytest.mark.parametrize(("batch", "window"), [*((name, None) for name in BATCHES), ("mixed", 7), ("masked", 7)])
-def test_attention_agrees_with_mlx_operations(backend: Backend, batch: str, window: int | None) -> None:
-    plain, kernels = both(backend)
+def test_attention_agrees_with_mlx_operations(launcher: KernelLauncher, batch: str, window: int | None) -> None:
+    plain, kernels = both(launcher)
     runs = BATCHES[batch]
     rows = sum(run.count for run in runs)
     plan = planned(runs, plain)
@@ -145,8 +145,8 @@ def test_attention_agrees_with_mlx_operations(backend: Backend, batch: str, wind
 
 
 @pytest.mark.parametrize("window", [None, 7])
-def test_long_chunks_gather_their_pages(backend: Backend, window: int | None) -> None:
-    plain, kernels = both(replace(backend, gather_rows=10))
+def test_long_chunks_gather_their_pages(launcher: KernelLauncher, window: int | None) -> None:
+    plain, kernels = both(replace(launcher, gather_rows=10))
     runs = [*BATCHES["chunk"], Rows(30, 1, [7], 5)]
     plan = planned(runs, plain)
     queries, sinks = normal(5, 31, 4, 64), normal(6, 4)
@@ -157,7 +157,7 @@ def test_long_chunks_gather_their_pages(backend: Backend, window: int | None) ->
 
 @pytest.mark.parametrize(("count", "length", "read"), [(12, 44, 3), (12, 43, 3), (12, 41, 4), (44, 44, 6), (30, 44, 5)])
 def test_a_window_gathers_no_page_before_it(
-    backend: Backend, count: int, length: int, read: int, monkeypatch: pytest.MonkeyPatch
+    launcher: KernelLauncher, count: int, length: int, read: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gathered: list[list[int]] = []
 
@@ -166,7 +166,7 @@ def test_a_window_gathers_no_page_before_it(
         return gathered_attention(*arguments)
 
     monkeypatch.setattr(kernel_attention, "gathered_attention", noted)
-    plain, kernels = both(replace(backend, gather_rows=10))
+    plain, kernels = both(replace(launcher, gather_rows=10))
     runs = [Rows(0, count, [3, 1, 2, 5, 9, 8], length)]
     queries, sinks = normal(5, count, 4, 64), normal(6, 4)
     ours = KernelPlan(runs, kernels).attend(queries, 0, scale=0.2, window=7, sinks=sinks)
@@ -186,7 +186,7 @@ def lazy_pool() -> KernelPool:
 
         return kernel
 
-    return KernelPool(SHAPES[:1], pages=4, page_size=16, dtype=mx.float32, backend=Backend("metal", kernel_of))
+    return KernelPool(SHAPES[:1], pages=4, page_size=16, dtype=mx.float32, launcher=KernelLauncher("metal", kernel_of))
 
 
 def written(pool: KernelPool, keys: mx.array) -> None:
@@ -228,8 +228,8 @@ def test_copies_are_cut_where_order_matters() -> None:
     assert independent_copies([(0, 1, 1), (2, 0, 1)]) == [[(0, 1, 1)], [(2, 0, 1)]]
 
 
-def test_sizes_the_kernels_do_not_take_are_left_to_mlx_operations(backend: Backend) -> None:
-    assert kernels_carry(backend, SHAPES, 16)
-    assert not kernels_carry(backend, [LayerShape(1, 576, 512)], 16)
-    assert not kernels_carry(backend, SHAPES, 12)
-    assert not kernels_carry(off_backend(), SHAPES, 16)
+def test_sizes_the_kernels_do_not_take_are_left_to_mlx_operations(launcher: KernelLauncher) -> None:
+    assert kernels_carry(launcher, SHAPES, 16)
+    assert not kernels_carry(launcher, [LayerShape(1, 576, 512)], 16)
+    assert not kernels_carry(launcher, SHAPES, 12)
+    assert not kernels_carry(launcher.without(["page_copy"]), SHAPES, 16)

@@ -4,7 +4,6 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from pie_mlx.metal.backend import Backend
 from pie_mlx.metal.check_cases import (
     AttentionCase,
     attention_inputs,
@@ -15,6 +14,7 @@ from pie_mlx.metal.check_cases import (
 )
 from pie_mlx.metal.kernels.sample_rows import SamplerRows
 from pie_mlx.metal.kernels.sample_rows_reference import possible_tokens
+from pie_mlx.metal.launcher import KernelLauncher
 
 
 def in_tf32(array: mx.array) -> mx.array:
@@ -34,11 +34,11 @@ def tf32_device(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("tf32_device")
 @pytest.mark.parametrize("kernel", ["paged_attention", "paged_prefill", "lora_batched", "sample_rows"])
-def test_the_verdict_does_not_depend_on_how_the_device_multiplies(kernel: str, backend: Backend) -> None:
+def test_the_verdict_does_not_depend_on_how_the_device_multiplies(kernel: str, launcher: KernelLauncher) -> None:
     ones = mx.full((1, 1), 1 + 2**-12)
     assert (ones @ ones).item() == 1  # the device rounds
     case = next(case for case in check_cases() if case.kernel == kernel)
-    assert case.error(backend) <= case.tolerance
+    assert case.error(launcher) <= case.tolerance
 
 
 def test_operands_in_tf32_would_have_condemned_a_good_kernel() -> None:

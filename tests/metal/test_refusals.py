@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.metal.backend import Backend
 from pie_mlx.metal.check_cases import AttentionCase, attention_inputs
 from pie_mlx.metal.kernels.attention_rows import attention_rows, window_bounds
 from pie_mlx.metal.kernels.kv_quantised import Quantisation, empty_quantised_pool
@@ -17,6 +16,7 @@ from pie_mlx.metal.kernels.paged_attention import PoolShape, paged_attention, sp
 from pie_mlx.metal.kernels.paged_prefill import paged_prefill, tile_bytes, tile_size
 from pie_mlx.metal.kernels.requirements import THREADGROUP_MEMORY_BYTES, first_fence
 from pie_mlx.metal.kernels.sample_rows import SamplerRows, sample_rows
+from pie_mlx.metal.launcher import KernelLauncher
 
 POOL = mx.zeros((4, 8, 2, 64))
 SLOTS = mx.array([1], dtype=mx.int32)
@@ -30,9 +30,9 @@ SLOTS = mx.array([1], dtype=mx.int32)
         (mx.zeros((2, 2, 64)), SLOTS, "slots for"),
     ],
 )
-def test_rows_that_do_not_fit_the_pool(backend: Backend, rows: mx.array, slots: mx.array, reason: str) -> None:
+def test_rows_that_do_not_fit_the_pool(launcher: KernelLauncher, rows: mx.array, slots: mx.array, reason: str) -> None:
     with pytest.raises(InvalidArgumentError, match=reason):
-        kv_write(backend, rows, rows, POOL, POOL, slots, first_fence())
+        kv_write(launcher, rows, rows, POOL, POOL, slots, first_fence())
 
 
 @pytest.mark.parametrize(
@@ -46,10 +46,10 @@ def test_rows_that_do_not_fit_the_pool(backend: Backend, rows: mx.array, slots: 
     ],
 )
 def test_page_copies_that_make_no_sense(
-    backend: Backend, sources: list[int], targets: list[int], rows: list[int], reason: str
+    launcher: KernelLauncher, sources: list[int], targets: list[int], rows: list[int], reason: str
 ) -> None:
     with pytest.raises(InvalidArgumentError, match=reason):
-        page_copy(backend, POOL, POOL + 0, sources, targets, rows, first_fence())
+        page_copy(launcher, POOL, POOL + 0, sources, targets, rows, first_fence())
 
 
 @pytest.mark.parametrize(
@@ -59,25 +59,27 @@ def test_page_copies_that_make_no_sense(
         (AttentionCase(page_size=12), "no power of two"),
     ],
 )
-def test_attention_shapes_without_a_kernel(backend: Backend, case: AttentionCase, reason: str) -> None:
+def test_attention_shapes_without_a_kernel(launcher: KernelLauncher, case: AttentionCase, reason: str) -> None:
     inputs = attention_inputs(case)
     arguments = (inputs.queries, inputs.k_pool, inputs.v_pool, inputs.rows, inputs.options, first_fence())
     with pytest.raises(InvalidArgumentError) as caught:
-        paged_attention(backend, *arguments)
+        paged_attention(launcher, *arguments)
     assert reason in caught.value.message + caught.value.hint
 
 
-def test_windows_longer_than_a_tile(backend: Backend) -> None:
+def test_windows_longer_than_a_tile(launcher: KernelLauncher) -> None:
     inputs = attention_inputs(AttentionCase(rows=64))
     with pytest.raises(InvalidArgumentError, match="windows of 64 rows"):
-        paged_prefill(backend, inputs.queries, inputs.k_pool, inputs.v_pool, inputs.rows, inputs.options, first_fence())
+        paged_prefill(
+            launcher, inputs.queries, inputs.k_pool, inputs.v_pool, inputs.rows, inputs.options, first_fence()
+        )
 
 
-def test_query_heads_that_do_not_divide(backend: Backend) -> None:
+def test_query_heads_that_do_not_divide(launcher: KernelLauncher) -> None:
     inputs = attention_inputs(AttentionCase(heads=2, group=2))
     with pytest.raises(InvalidArgumentError, match="3 query heads over 2"):
         paged_attention(
-            backend, inputs.queries[:, :3], inputs.k_pool, inputs.v_pool, inputs.rows, inputs.options, first_fence()
+            launcher, inputs.queries[:, :3], inputs.k_pool, inputs.v_pool, inputs.rows, inputs.options, first_fence()
         )
 
 
@@ -103,17 +105,17 @@ def test_every_head_size_has_a_tile(size: int, element_bytes: int) -> None:
 
 
 @pytest.mark.parametrize("rank", [3, 128])
-def test_ranks_that_are_not_padded(backend: Backend, rank: int) -> None:
+def test_ranks_that_are_not_padded(launcher: KernelLauncher, rank: int) -> None:
     with pytest.raises(InvalidArgumentError, match=f"rank {rank}"):
         lora_batched(
-            backend, mx.zeros((1, 8)), mx.zeros((2, 8, rank)), mx.zeros((2, rank, 8)), mx.ones((2,)), group_rows([1])
+            launcher, mx.zeros((1, 8)), mx.zeros((2, 8, rank)), mx.zeros((2, rank, 8)), mx.ones((2,)), group_rows([1])
         )
 
 
-def test_adapter_slots_out_of_range(backend: Backend) -> None:
+def test_adapter_slots_out_of_range(launcher: KernelLauncher) -> None:
     with pytest.raises(InvalidArgumentError, match="a slot outside"):
         lora_batched(
-            backend, mx.zeros((1, 8)), mx.zeros((2, 8, 4)), mx.zeros((2, 4, 8)), mx.ones((2,)), group_rows([2])
+            launcher, mx.zeros((1, 8)), mx.zeros((2, 8, 4)), mx.zeros((2, 4, 8)), mx.ones((2,)), group_rows([2])
         )
 
 
@@ -162,19 +164,19 @@ def test_quantised_pages_keep_their_error_bound(kind: Quantisation, bound: float
     assert 0 < error < bound
 
 
-def test_a_short_vocabulary_mask(backend: Backend) -> None:
+def test_a_short_vocabulary_mask(launcher: KernelLauncher) -> None:
     ones = mx.ones((1,))
     rows = SamplerRows(
         ones, mx.zeros((1,), mx.int32), ones, ones, ones, mx.zeros((1, 1), mx.uint32), mx.zeros((1,), mx.int32)
     )
     with pytest.raises(InvalidArgumentError, match="masks of 1 words for 100 tokens"):
-        sample_rows(backend, mx.zeros((1, 100)), rows)
+        sample_rows(launcher, mx.zeros((1, 100)), rows)
 
 
-def test_a_row_without_an_allowed_token_is_marked(backend: Backend) -> None:
+def test_a_row_without_an_allowed_token_is_marked(launcher: KernelLauncher) -> None:
     one = mx.ones((1,))
     none = mx.zeros((1, 4), mx.uint32)
     rows = SamplerRows(one, mx.zeros((1,), mx.int32), one, one * 0, one * 0.5, none, mx.zeros((1,), mx.int32))
-    token, logprob = sample_rows(backend, mx.zeros((1, 100)), rows)
+    token, logprob = sample_rows(launcher, mx.zeros((1, 100)), rows)
     assert token.item() == 0xFFFFFFFF
     assert logprob.item() == float("-inf")

@@ -5,27 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from pie_mlx.metal.backend import Backend, emulator_backend, off_backend, with_record
 from pie_mlx.metal.bandwidth import crossover, measured_bandwidth, measured_gather_rows
 from pie_mlx.metal.emulator import Builder, Emulator
+from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher, with_record
 from pie_mlx.metal.record import KernelRecord
 from pie_mlx.metal.selfcheck import as_rows, check_kernels
 
 
-def test_nothing_is_checked_when_kernels_are_off() -> None:
-    assert as_rows(check_kernels(off_backend())) == []
-
-
 def test_the_table_can_be_written_as_json(builder: Builder, tmp_path: Path) -> None:
-    first = next(check_kernels(emulator_backend(Emulator(builder))))
+    first = next(check_kernels(emulator_launcher(Emulator(builder))))
     (row,) = json.loads(json.dumps(as_rows([first])))
     assert row["kernel"] == "kv_write"
     assert row["passed"]
     assert row["bytes_per_second"] is None
 
 
-def test_a_measured_threshold_is_used() -> None:
-    assert with_record(off_backend(), KernelRecord(gather_rows=40)).gather_rows == 40
+def test_a_measured_threshold_is_used(launcher: KernelLauncher) -> None:
+    assert with_record(launcher, KernelRecord(gather_rows=40)).gather_rows == 40
 
 
 @pytest.mark.parametrize(
@@ -41,6 +37,6 @@ def test_gathering_starts_where_it_wins_for_good(tiled: list[float], gathered: l
     assert crossover((10, 20, 30), tiled, gathered) == threshold
 
 
-def test_only_a_device_measures(backend: Backend) -> None:
-    assert measured_gather_rows(backend, lambda: 0.0) is None
-    assert measured_bandwidth("kv_write", backend, lambda: 0.0) is None
+def test_only_a_device_measures(launcher: KernelLauncher) -> None:
+    assert measured_gather_rows(launcher, lambda: 0.0) is None
+    assert measured_bandwidth("kv_write", launcher, lambda: 0.0) is None

@@ -7,15 +7,15 @@ import mlx.core as mx
 import pytest
 
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.metal.backend import Backend
 from pie_mlx.metal.check_cases import Case, check_cases
 from pie_mlx.metal.emulator import Argument, check_types, generate_source, printed_sources
 from pie_mlx.metal.kernel import KernelSource
+from pie_mlx.metal.launcher import KernelLauncher
 
 ATTRIBUTE_BODY = "uint i = thread_position_in_grid.x + thread_index_in_simdgroup; // many_shape\n"
 
 
-def tracing_backend(generated: list[str]) -> Backend:
+def tracing_backend(generated: list[str]) -> KernelLauncher:
     """Records our source of every launch and lets MLX print its own; nothing is computed."""
 
     def make(source: KernelSource) -> Callable[..., list[mx.array]]:
@@ -34,7 +34,7 @@ def tracing_backend(generated: list[str]) -> Backend:
 
         return call
 
-    return Backend("metal", make)
+    return KernelLauncher("metal", make)
 
 
 def launches_of(case: Case) -> tuple[list[str], list[str]]:

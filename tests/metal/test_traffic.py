@@ -4,7 +4,6 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from pie_mlx.metal.backend import Backend
 from pie_mlx.metal.check_cases import AttentionCase, attention_inputs, expected_attention, relative_error
 from pie_mlx.metal.emulator import Emulator, LaunchReport
 from pie_mlx.metal.floors import attention_floor, kv_write_floor, lora_floor, page_copy_floor
@@ -15,6 +14,7 @@ from pie_mlx.metal.kernels.lora_batched import group_rows, lora_batched
 from pie_mlx.metal.kernels.page_moves import page_copy
 from pie_mlx.metal.kernels.paged_attention import AttentionOptions, PoolShape, paged_attention, pool_shape
 from pie_mlx.metal.kernels.requirements import first_fence
+from pie_mlx.metal.launcher import KernelLauncher
 
 SHAPE = PoolShape(page_size=16, heads=4, key_size=128, value_size=128)
 
@@ -25,9 +25,9 @@ def zeros(*shape: int, dtype: mx.Dtype = mx.float16) -> mx.array:
     return array
 
 
-def attention_bytes(case: AttentionCase, backend: Backend, reports: list[LaunchReport]) -> tuple[int, float]:
+def attention_bytes(case: AttentionCase, launcher: KernelLauncher, reports: list[LaunchReport]) -> tuple[int, float]:
     inputs = attention_inputs(case)
-    paged_attention(backend, inputs.queries, inputs.k_pool, inputs.v_pool, inputs.rows, inputs.options, first_fence())
+    paged_attention(launcher, inputs.queries, inputs.k_pool, inputs.v_pool, inputs.rows, inputs.options, first_fence())
     windows = [list(range(max(1, length - case.rows + 1), length + 1)) for length in case.lengths]
     kind = case.quantisation
     floor = attention_floor(
@@ -55,72 +55,72 @@ def attention_bytes(case: AttentionCase, backend: Backend, reports: list[LaunchR
     ids=lambda case: case.label,
 )
 def test_attention_reads_each_key_and_value_once(
-    case: AttentionCase, backend: Backend, reports: list[LaunchReport]
+    case: AttentionCase, launcher: KernelLauncher, reports: list[LaunchReport]
 ) -> None:
-    moved, floor = attention_bytes(case, backend, reports)
+    moved, floor = attention_bytes(case, launcher, reports)
     assert floor <= moved <= 1.10 * floor
 
 
-def test_attention_reads_no_key_that_no_row_sees(backend: Backend, emulator: Emulator) -> None:
+def test_attention_reads_no_key_that_no_row_sees(launcher: KernelLauncher, emulator: Emulator) -> None:
     case = AttentionCase(rows=3, masked=True, window=40, lengths=(2, 37, 300), page_size=8)
     inputs = attention_inputs(case)
     held = np.repeat(inputs.held[..., None], case.heads * case.key_size, axis=2)
     with emulator.assume(k_pool=held, v_pool=held):
         actual, _ = paged_attention(
-            backend, inputs.queries, inputs.k_pool, inputs.v_pool, inputs.rows, inputs.options, first_fence()
+            launcher, inputs.queries, inputs.k_pool, inputs.v_pool, inputs.rows, inputs.options, first_fence()
         )
     assert relative_error(actual, expected_attention(inputs)) < 1e-5
 
 
-def test_keys_of_a_hidden_stretch_are_not_read(backend: Backend, reports: list[LaunchReport]) -> None:
+def test_keys_of_a_hidden_stretch_are_not_read(launcher: KernelLauncher, reports: list[LaunchReport]) -> None:
     pool = zeros(8, 16, 1, 64, dtype=mx.float32)
     mask = np.ones(128, dtype=bool)
     mask[32:96] = False
     rows = attention_rows([list(range(8))], [0], [128], masks=[mask])
-    paged_attention(backend, zeros(1, 1, 64, dtype=mx.float32), pool, pool, rows, AttentionOptions(1.0), first_fence())
+    paged_attention(launcher, zeros(1, 1, 64, dtype=mx.float32), pool, pool, rows, AttentionOptions(1.0), first_fence())
     assert reports[0].traffic["k_pool"].read == 64 * 64 * 4
 
 
-def test_a_token_that_sees_nothing_gets_zeros(backend: Backend) -> None:
+def test_a_token_that_sees_nothing_gets_zeros(launcher: KernelLauncher) -> None:
     pool = mx.ones((2, 16, 1, 64))
     rows = attention_rows([[1], [0]], [0, 1], [5, 3], masks=[np.zeros(5, dtype=bool), None])
     queries = mx.ones((2, 1, 64))
-    actual, _ = paged_attention(backend, queries, pool, pool, rows, AttentionOptions(1.0), first_fence())
+    actual, _ = paged_attention(launcher, queries, pool, pool, rows, AttentionOptions(1.0), first_fence())
     assert actual[0].abs().max().item() == 0
     assert actual[1].min().item() == pytest.approx(1.0)
 
 
-def test_a_row_gets_the_same_bits_alone_and_beside_longer_ones(backend: Backend) -> None:  # Q10
+def test_a_row_gets_the_same_bits_alone_and_beside_longer_ones(launcher: KernelLauncher) -> None:  # Q10
     case = AttentionCase(lengths=(300, 700, 40), dtype=mx.float16, sinks=True)
     inputs = attention_inputs(case)
     together, _ = paged_attention(
-        backend, inputs.queries, inputs.k_pool, inputs.v_pool, inputs.rows, inputs.options, first_fence()
+        launcher, inputs.queries, inputs.k_pool, inputs.v_pool, inputs.rows, inputs.options, first_fence()
     )
     table = inputs.rows.tables[0].tolist()
     alone = attention_rows([table], [0], [300])
     single, _ = paged_attention(
-        backend, inputs.queries[:1], inputs.k_pool, inputs.v_pool, alone, inputs.options, first_fence()
+        launcher, inputs.queries[:1], inputs.k_pool, inputs.v_pool, alone, inputs.options, first_fence()
     )
     assert mx.array_equal(single[0], together[0])
 
 
-def test_kv_write_moves_the_rows_only(backend: Backend, reports: list[LaunchReport]) -> None:
+def test_kv_write_moves_the_rows_only(launcher: KernelLauncher, reports: list[LaunchReport]) -> None:
     rows, pool = zeros(6, 4, 128), zeros(8, 16, 4, 128)
     slots = mx.array([3, 40, 41, 90, 7, 100], dtype=mx.int32)
-    kv_write(backend, rows, rows, pool, pool + 0, slots, first_fence())
+    kv_write(launcher, rows, rows, pool, pool + 0, slots, first_fence())
     floor = kv_write_floor(6, SHAPE, 2)
     assert floor <= reports[0].bytes_moved <= 1.02 * floor
 
 
-def test_page_copy_moves_the_valid_rows_only(backend: Backend, reports: list[LaunchReport]) -> None:
+def test_page_copy_moves_the_valid_rows_only(launcher: KernelLauncher, reports: list[LaunchReport]) -> None:
     keys, values = zeros(8, 16, 4, 128), zeros(8, 16, 4, 128)
-    page_copy(backend, keys, values, [0, 1], [6, 7], [16, 5], first_fence())
+    page_copy(launcher, keys, values, [0, 1], [6, 7], [16, 5], first_fence())
     floor = page_copy_floor([16, 5], SHAPE, 2)
     assert floor <= reports[0].bytes_moved <= 1.02 * floor
 
 
-def test_adapters_are_read_once_per_group_of_rows(backend: Backend, reports: list[LaunchReport]) -> None:
+def test_adapters_are_read_once_per_group_of_rows(launcher: KernelLauncher, reports: list[LaunchReport]) -> None:
     a_stack, b_stack = zeros(5, 256, 16), zeros(5, 16, 256)
-    lora_batched(backend, zeros(8, 256), a_stack, b_stack, mx.ones((5,)), group_rows([1, 1, 1, 1, 3, 3, 3, 3]))
+    lora_batched(launcher, zeros(8, 256), a_stack, b_stack, mx.ones((5,)), group_rows([1, 1, 1, 1, 3, 3, 3, 3]))
     floor = lora_floor(8, 2, 256, 16, 256, 2)
     assert floor <= reports[0].bytes_moved <= 1.02 * floor

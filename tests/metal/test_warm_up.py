@@ -7,32 +7,35 @@ import mlx.core as mx
 import pytest
 
 from benchmarks.tiny_models import tiny_config, tiny_model
+from pie_mlx.backends import apple, using
+from pie_mlx.backends.apple import AppleBackend
+from pie_mlx.backends.emulator import EmulatorBackend
 from pie_mlx.engine import start
 from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
 from pie_mlx.engine.model.loading import load_model
 from pie_mlx.engine.model.paged_network import PagedNetwork
 from pie_mlx.engine.model.warm_up import warm_up
 from pie_mlx.engine.settings import EngineSettings
-from pie_mlx.metal import choice
-from pie_mlx.metal.backend import Backend, emulator_backend
 from pie_mlx.metal.emulator import Builder, Emulator
+from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher
 from tests.metal.failing import Failing
 from tests.metal.test_engine import Driver, Work
 
 PAGES, PAGE_SIZE = 160, 8
 
 
-def as_metal(backend: Backend) -> Backend:
+def as_metal(launcher: KernelLauncher) -> KernelLauncher:
     """The emulator in place of an Apple GPU."""
-    return replace(backend, kind="metal")
+    return replace(launcher, kind="metal")
 
 
-def allocated(architecture: str, backend: Backend, pages: int = PAGES, **options: object) -> LoadedModel:
+def allocated(architecture: str, launcher: KernelLauncher, pages: int = PAGES, **options: object) -> LoadedModel:
     mx.random.seed(3)
     config = {**tiny_config(architecture), "num_hidden_layers": 2, "max_position_embeddings": 1200, **options}
-    network = PagedNetwork(tiny_model(architecture, config), architecture)
-    model = LoadedModel(ModelCard(architecture, b"", 1200, None, (), config, mx.float32, 0), network)
-    model.allocate(pages=pages, page_size=PAGE_SIZE, backend=as_metal(backend))
+    with using(EmulatorBackend(as_metal(launcher))):
+        network = PagedNetwork(tiny_model(architecture, config), architecture)
+        model = LoadedModel(ModelCard(architecture, b"", 1200, None, (), config, mx.float32, 0), network)
+    model.allocate(pages=pages, page_size=PAGE_SIZE)
     return model
 
 
@@ -65,7 +68,7 @@ def test_nothing_new_is_compiled_in_a_long_story(
     architecture: str, options: dict[str, object], builder: Builder
 ) -> None:
     emulator = Emulator(builder)
-    model = allocated(architecture, emulator_backend(emulator), **options)
+    model = allocated(architecture, emulator_launcher(emulator), **options)
     warm_up(model, lambda line: None)
     compiled = emulator.specialisations
     tell_a_long_story(model)
@@ -74,7 +77,7 @@ def test_nothing_new_is_compiled_in_a_long_story(
 
 def test_a_pool_that_holds_little_is_warmed_up_for_little(builder: Builder) -> None:
     emulator = Emulator(builder)
-    model = allocated("llama", emulator_backend(emulator), pages=1)
+    model = allocated("llama", emulator_launcher(emulator), pages=1)
     warm_up(model, lambda line: None)
     assert not any("attention_merge" in source for source in emulator.specialisations)
 
@@ -85,7 +88,7 @@ def test_a_pool_that_holds_little_is_warmed_up_for_little(builder: Builder) -> N
 def test_a_specialisation_that_cannot_be_compiled_is_found_at_the_start(
     kernel: str, good: int, ordered: bool, builder: Builder, caplog: pytest.LogCaptureFixture
 ) -> None:
-    model = allocated("llama", Failing(builder, kernel, "pipeline", good).backend)
+    model = allocated("llama", Failing(builder, kernel, "pipeline", good).launcher)
     warm_up(model, lambda line: None)
     assert model.pool.ordered == ordered
     (record,) = caplog.records
@@ -100,7 +103,7 @@ def test_what_is_no_fault_of_kernels_does_not_keep_an_engine_from_its_start(
     def settle(*outputs: mx.array) -> None:
         raise RuntimeError("[METAL] Command buffer execution failed: Insufficient Memory.")
 
-    model = allocated("llama", emulator_backend(Emulator(builder)))
+    model = allocated("llama", emulator_launcher(Emulator(builder)))
     monkeypatch.setattr(model, "settle", settle)
     said: list[str] = []
     warm_up(model, said.append)
@@ -114,9 +117,10 @@ def test_an_engine_says_what_it_waits_for_at_its_first_start_on_an_apple_gpu(
     builder: Builder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PIE_HOME", str(tmp_path))
-    monkeypatch.setattr(choice, "chosen_kind", lambda *_: "metal")
-    monkeypatch.setattr(choice, "metal_backend", lambda: as_metal(emulator_backend(Emulator(builder))))
+    monkeypatch.setattr(apple, "metal_launcher", lambda: as_metal(emulator_launcher(Emulator(builder))))
     settings = EngineSettings(total_pages=1)
     said: list[str] = []
-    start._complete(settings, load_model(settings.model, name="tiny"), said.append)
+    with using(AppleBackend()):
+        model = load_model(settings.model, name="tiny", dtype="float32")
+    start._complete(settings, model, said.append)
     assert said == ["checking the GPU kernels, once on this machine", "tiny: compiling the GPU kernels"]

@@ -11,16 +11,17 @@ from pathlib import Path
 import click
 import mlx.core as mx
 
+from pie_mlx.backends.choice import launcher_to_check
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.terminal.errors import FAILED
 from pie_mlx.cli.terminal.progress import progress_line
 from pie_mlx.errors import ConfigError
-from pie_mlx.metal.backend import Backend, with_record
 from pie_mlx.metal.bandwidth import measured_gather_rows
 from pie_mlx.metal.check_cases import Case, check_cases
+from pie_mlx.metal.launcher import KernelLauncher, with_record
 from pie_mlx.metal.record import KernelRecord, record_file, record_key, write_record
 from pie_mlx.metal.roofline import CHIPS, GIGA
-from pie_mlx.metal.selfcheck import KernelCheck, as_rows, backend_to_check, check_kernels, failing_kernels
+from pie_mlx.metal.selfcheck import KernelCheck, as_rows, check_kernels, failing_kernels
 
 WHERE = {"metal": "on the Apple GPU, built by Apple's compiler", "emulate": "on the emulator, which measures no speed"}
 HEADINGS = ("kernel", "cases", "worst error", "tolerance", "GB/s", "verdict")
@@ -29,16 +30,16 @@ HEADINGS = ("kernel", "cases", "worst error", "tolerance", "GB/s", "verdict")
 def report_kernels(common: Common, only: Sequence[str], output: Path | None) -> int:
     """Check all kernels or those named, print the table, record the results, and return the exit code."""
     cases = chosen_cases(only)
-    backend = backend_to_check(os.environ, mx.default_device())
-    _say(f"checking kernels {WHERE[backend.kind]}", quiet=common.quiet)
+    launcher = launcher_to_check(os.environ)
+    _say(f"checking kernels {WHERE[launcher.kind]}", quiet=common.quiet)
     with progress_line(common) as (show, _):
-        checks = list(check_kernels(backend, time.perf_counter, announced(cases, show)))
-    record = _record(checks, backend, measure=not only)
+        checks = list(check_kernels(launcher, time.perf_counter, announced(cases, show)))
+    record = _record(checks, launcher, measure=not only)
     rows = as_rows(checks)
     print(json.dumps(rows) if common.json else table(checks, str(mx.device_info().get("device_name", ""))))
     if output is not None:
         _write(output, record, rows)
-    if backend.kind == "metal":
+    if launcher.kind == "metal":
         _remember(record, rows, whole=not only)
     return FAILED if record.failing else 0
 
@@ -70,15 +71,15 @@ def _cells(check: KernelCheck, peak: float | None) -> tuple[str, ...]:
     return check.kernel, str(check.cases), error, tolerance, speed, "ok" if check.passed else "failed"
 
 
-def _record(checks: Sequence[KernelCheck], backend: Backend, *, measure: bool) -> KernelRecord:
-    instead = " is off, MLX operations are used instead" if backend.kind == "metal" else " fails"
+def _record(checks: Sequence[KernelCheck], launcher: KernelLauncher, *, measure: bool) -> KernelRecord:
+    instead = " is off, MLX operations are used instead" if launcher.kind == "metal" else " fails"
     failing = failing_kernels(checks)
     for kernel, failure in failing.items():
         _say(f"{kernel}{instead}: {failure}")
     record = KernelRecord(frozenset(failing))
-    if backend.kind != "metal" or not measure:
+    if launcher.kind != "metal" or not measure:
         return record
-    return replace(record, gather_rows=measured_gather_rows(with_record(backend, record), time.perf_counter))
+    return replace(record, gather_rows=measured_gather_rows(with_record(launcher, record), time.perf_counter))
 
 
 def _remember(record: KernelRecord, rows: list[dict[str, object]], *, whole: bool) -> None:

@@ -16,6 +16,7 @@ from pie_mlx.engine.model.ragged import step_input
 from pie_mlx.engine.model.reading import Reading
 from pie_mlx.engine.model.runner import Runner
 from pie_mlx.errors import BatchFailedError
+from pie_mlx.metal.faults import DEVICE_ERRORS
 
 STEP_TOKENS = 512
 """Tokens of one step of the draft model: the other batches wait no longer than these take."""
@@ -115,7 +116,7 @@ class DraftDesk:
         works = [self._work(item, count) for item, count in chunks]
         try:
             results, seconds = await self._runner.call(lambda: self._compute(works))
-        except (RuntimeError, ValueError, MemoryError) as error:
+        except DEVICE_ERRORS as error:
             self._fail([item for item, _ in chunks], str(error))
             return
         if all(count <= MOST_PLAIN for _, count in chunks):
@@ -156,7 +157,7 @@ class DraftDesk:
         """On the MLX thread."""
         try:
             return self._model.attempt(lambda: self._computed(works), lambda: None)
-        except (RuntimeError, ValueError, MemoryError):
+        except DEVICE_ERRORS:
             self._model.recover()
             raise
 

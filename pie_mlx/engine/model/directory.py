@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from pie_mlx.backends import current_backend
 from pie_mlx.documents import json_object, read_limited
-from pie_mlx.engine.model.memory import memory_bytes
 from pie_mlx.engine.model.tensor_header import Claim, claims_of
 from pie_mlx.errors import InvalidArgumentError, ModelLoadError
 
@@ -63,7 +63,7 @@ def check_weights(directory: Path, files: list[Path], config: Mapping[str, Any])
         except OSError as error:
             raise ModelLoadError(f"model: {path}: {error.strerror}", hint="check its permissions") from None
     _check_layers(directory, config, len(claims))
-    needed, there = sum(claim.end - claim.begin for claim in claims.values()), memory_bytes()
+    needed, there = sum(claim.end - claim.begin for claim in claims.values()), current_backend().memory_bytes()
     if needed > there:
         raise ModelLoadError(
             f"model: the weights in {directory} take {needed >> 30:,} GiB, this machine has {there >> 30:,}",

@@ -16,17 +16,10 @@ _ORIGINAL = cast("Callable[..., mx.array]", getattr(base, _NAME))
 
 def install() -> None:
     """Route attention over handles to the pages in every loaded model module; call again after an import of one."""
-    replace_in_models(_NAME, _ORIGINAL, _attention)
-
-
-def replace_in_models(name: str, original: object, replacement: object) -> None:
-    """Let the loaded model modules that call `original` by this name call `replacement`.
-
-    The modules import functions by name, so each of them is changed, and those that hold another function are not.
-    """
-    for module_name, module in list(sys.modules.items()):
-        if module_name.startswith("mlx_lm.models.") and vars(module).get(name) is original:
-            setattr(module, name, replacement)
+    # The modules import the function by name, so each of them is changed, and those that hold another one are not.
+    for name, module in list(sys.modules.items()):
+        if name.startswith("mlx_lm.models.") and vars(module).get(_NAME) is _ORIGINAL:
+            setattr(module, _NAME, _attention)
 
 
 def _attention(

@@ -1,42 +1,23 @@
 """A model ready to run: weights, tokenizer, page pool."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import mlx.core as mx
 
+from pie_mlx.backends import current_backend
+from pie_mlx.backends.base import ALL_THREADS
 from pie_mlx.engine.model.adapters import AdapterBank
-from pie_mlx.engine.model.blas import blas
 from pie_mlx.engine.model.memory import USUAL_BATCH, BatchSize, pool_pages
 from pie_mlx.engine.model.network import Network
-from pie_mlx.engine.model.products import MOST_ROWS
 from pie_mlx.engine.model.states import RecurrentState
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import OutOfPagesError
 from pie_mlx.metal import KvPool, LayerShape, PageMemory, Revision
-from pie_mlx.metal.arrays import begin_evaluation, evaluate, on_cpu
-from pie_mlx.metal.backend import Backend
-from pie_mlx.metal.choice import choose_backend
-from pie_mlx.metal.pools import page_pool
+from pie_mlx.metal.arrays import begin_evaluation, evaluate
 
 T = TypeVar("T")
-
-SMALL_MATRIX, FEW_ROWS = 1 << 18, 64
-"""Entries of a layer's matrix and rows of a step, up to which one thread computes a product as soon as two: the others
-are left to those who plan, look up grammars and run programs. Matrices of half a million entries took 9 % longer."""
-
-ALL, ONE = 0, 1
-"""Threads of a product."""
-
-EARLY_LAYERS, FEWEST_LAYERS = 3, 6
-"""Layers of a step that begin before the step before it has ended, and how many a model must have for that.
-
-In a pool that is written in place only while nothing else reads, a layer must not be written before its reads in the
-step before have ended. MLX's CPU backend has at most 120 dispatches in flight, and a layer of a Llama takes as many. On
-a GPU everything is in flight at once.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +53,9 @@ class LoadedModel:
         self.vocabulary_size, self.hidden_size = network.vocabulary_size, network.hidden_size
         self.recurrent, self.tier, self.window = network.recurrent, network.tier, network.window
         self.follows, self.transients = network.follows, network.transients
-        self._network = network
+        self._network, self.backend = network, current_backend()
         self._memory: PageMemory | None = None
-        self._threads = self._begun_threads = ALL
+        self._threads = self._begun_threads = ALL_THREADS
         self.began_early = False
 
     @property
@@ -118,32 +99,31 @@ class LoadedModel:
         memory_fraction: float = 0.8,
         headroom_bytes: int = 0,
         largest_batch: BatchSize = USUAL_BATCH,
-        backend: Backend | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> None:
         """Allocate the pool, once; `pages` None takes `memory_fraction` of what weights and the `largest_batch` leave
         of the memory, less `headroom_bytes`.
 
-        `backend` None takes what the environment's PIE_METAL asks for; on an Apple GPU whose kernels were never checked
-        it checks them first, with a line of `progress`. Raises OutOfPagesError, with the numbers, when
-        it does not fit.
+        On an Apple GPU whose kernels were never checked it checks them first, with a line of `progress`. Raises
+        OutOfPagesError, with the numbers, when it does not fit.
         """
         step_bytes = self.transients.step_bytes(largest_batch)
         sizes = page_size, memory_fraction, headroom_bytes, step_bytes
         count = pool_pages(self.card, self._network.shapes, pages, *sizes)
-        chosen = backend or choose_backend(os.environ, mx.default_device(), progress)
         shapes, dtype = self._network.shapes, self.card.dtype
-        self._memory = PageMemory(page_pool(shapes, pages=count, page_size=page_size, dtype=dtype, backend=chosen))
+        self._memory = PageMemory(
+            self.backend.allocate(shapes, pages=count, page_size=page_size, dtype=dtype, progress=progress)
+        )
 
     def forward(self, step: StepInput) -> mx.array:
         """Logits [R, vocabulary_size] float32 of `step.logit_rows`, not yet evaluated; [0, V] when there are none."""
         self._choose_threads(len(step.positions))
-        blas().take_threads(self._threads)  # parts are evaluated while the step is built
+        self.backend.take_threads(self._threads)  # parts are evaluated while the step is built
         return self._network.forward(step, self._pages)
 
     def settle(self, *outputs: mx.array) -> None:
         """Evaluate `outputs` and the pool: the end of a step."""
-        blas().take_threads(self._threads)
+        self.backend.take_threads(self._threads)
         self.pool.await_release()
         evaluate(outputs, self._pages.arrays(), self._network.states())
         self._network.settle()
@@ -156,7 +136,7 @@ class LoadedModel:
         copy it.
         """
         self._begun_threads = self._threads
-        blas().take_threads(self._threads)
+        self.backend.take_threads(self._threads)
         self.pool.await_release()
         begin_evaluation(outputs)
 
@@ -175,8 +155,7 @@ class LoadedModel:
     @property
     def _early_layers(self) -> int:
         """Layers of a step that may begin while the step before is still computed."""
-        pays = len(self.layers) >= FEWEST_LAYERS and not self.pool.ordered and on_cpu()
-        return EARLY_LAYERS if pays else 0
+        return 0 if self.pool.ordered else self.backend.early_layers(len(self.layers))
 
     def follow(self, step: StepInput) -> "TentativeStep":
         """`forward` of a step behind one that is not settled; `step.tokens` may still be drawn there.
@@ -216,12 +195,11 @@ class LoadedModel:
 
     def rest(self) -> None:
         """Nothing of a step is computed from here on: give back what only steps may take."""
-        blas().take_threads(ALL)
+        self.backend.take_threads(ALL_THREADS)
 
     def _choose_threads(self, rows: int) -> None:
-        """Small products take one thread: the others are left to planning, grammars and programs."""
-        small = self._network.largest_matrix <= SMALL_MATRIX and rows <= FEW_ROWS
-        self._threads = ONE if small or (self._network.in_blocks and rows <= MOST_ROWS) else ALL
+        largest, experts = self._network.largest_matrix, self._network.has_experts
+        self._threads = self.backend.product_threads(rows, largest_matrix=largest, experts=experts)
 
     def state(self, context: int) -> RecurrentState | None:
         """What recurrent layers remember of a context."""

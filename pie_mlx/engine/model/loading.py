@@ -7,10 +7,9 @@ from typing import Any, cast
 
 import mlx.core as mx
 
+from pie_mlx.backends import current_backend
 from pie_mlx.engine.model import hook
-from pie_mlx.engine.model.blas import use_fast_blas
 from pie_mlx.engine.model.directory import check_weights, checked_config
-from pie_mlx.engine.model.heap import keep_freed_memory
 from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
 from pie_mlx.engine.model.memory import BUFFER_CACHE_BYTES, bound_buffer_cache
 from pie_mlx.engine.model.modules import Module, load_config, load_weights, renamed_architectures
@@ -49,8 +48,7 @@ def load_model(
     """
     report = progress or _silent
     directory = find_model(reference, allow_download=allow_download, progress=report, revision=git_revision)
-    keep_freed_memory()
-    report(f"matrix products: {use_fast_blas()}")
+    report(f"matrix products: {current_backend().prepare()}")
     bound_buffer_cache(buffer_cache_bytes)
     config = read_config(directory)
     files = weight_files(directory)

@@ -15,12 +15,6 @@ _switch = cast("Any", switch_layers)
 LINEAR: tuple[type, ...] = (_nn.Linear, _nn.QuantizedLinear)
 """Projections."""
 
-PLAIN_LINEAR: type = _nn.Linear
-"""Projections whose matrix is not quantised."""
-
-EMBEDDING: type = _nn.Embedding
-"""Vocabularies, which may be used as projections too."""
-
 SWITCH: tuple[type, ...] = (_switch.SwitchLinear, _switch.QuantizedSwitchLinear)
 """Projections of experts, one of which each token goes through."""
 

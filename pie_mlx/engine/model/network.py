@@ -21,7 +21,7 @@ class Network(Protocol):
     What recurrent layers remember of a context, its `state`, is in no page: a value that can be put back.
     `window` is the smallest number of slots that a layer looks back, None when all see everything. `follows` tells
     whether it takes tokens that are still being drawn. `largest_matrix` counts the entries of a layer's largest matrix,
-    and `in_blocks` tells whether few rows are multiplied with all of them block by block.
+    and `has_experts` tells whether some layers have many matrices of which each row takes a few.
     `hidden` [R, hidden_size] is what the head was given of the rows of the last `forward`; None, and the size 0, where
     that cannot be told.
     """
@@ -37,7 +37,7 @@ class Network(Protocol):
     @property
     def largest_matrix(self) -> int: ...
     @property
-    def in_blocks(self) -> bool: ...
+    def has_experts(self) -> bool: ...
     @property
     def window(self) -> int | None: ...
     @property

@@ -19,7 +19,7 @@ class NullNetwork:
     recurrent = False
     follows = True
     largest_matrix = 0
-    in_blocks = False
+    has_experts = False
     window: int | None = None
     tier = "null"
     hidden_size = 16

@@ -5,16 +5,14 @@ from typing import Any
 
 import mlx.core as mx
 
-from pie_mlx.engine.model import gating, hook, rotation
+from pie_mlx.backends import current_backend
+from pie_mlx.engine.model import hook
 from pie_mlx.engine.model.adapters import AdapterBank, Target, find_targets
 from pie_mlx.engine.model.bindings import DenseBinding, PagedBinding
-from pie_mlx.engine.model.blas import blas
 from pie_mlx.engine.model.caches import Binding, paged_caches
 from pie_mlx.engine.model.head import RowSelection, restore, select_before_head
 from pie_mlx.engine.model.memory import Segments, Transients, traced_row_bytes
-from pie_mlx.engine.model.modules import Module, make_prompt_cache
-from pie_mlx.engine.model.products import take_blocks
-from pie_mlx.engine.model.rotation import rotating
+from pie_mlx.engine.model.modules import SWITCH, Module, make_prompt_cache
 from pie_mlx.engine.model.states import RecurrentState, RecurrentStates
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.engine.model.tier import Layout
@@ -23,7 +21,8 @@ from pie_mlx.engine.model.tracing import first_working, trace
 from pie_mlx.engine.model.waves import Wave, token_rows, waves
 from pie_mlx.engine.model.weights import largest_matrix
 from pie_mlx.metal import AttentionPlan, KvPool, LayerShape, PageMemory
-from pie_mlx.metal.arrays import evaluate, integers, on_cpu
+from pie_mlx.metal.arrays import evaluate, integers
+from pie_mlx.metal.kernel_pool import KernelPool
 
 
 class PagedNetwork:
@@ -32,11 +31,9 @@ class PagedNetwork:
     def __init__(self, model: Module, architecture: str) -> None:
         require_supported(architecture)
         hook.install()
-        if on_cpu():
-            rotation.install()
-            gating.install()
-        self.in_blocks = on_cpu() and blas().copies_large_matrices and take_blocks(model)
-        self.model = model
+        self._backend, self.model = current_backend(), model
+        self._backend.adapt(model)
+        self.has_experts = any(isinstance(module, SWITCH) for _, module in model.named_modules())
         self._caches = paged_caches(make_prompt_cache(model))
         self.recurrent = bool(self._caches.recurrent)
         self.window = min((cache.window for cache in self._caches.paged if cache.window), default=None)
@@ -123,7 +120,7 @@ class PagedNetwork:
         rows = integers(wave.logit_rows)
         self._selection.rows = rows if self._selects else None
         try:
-            with gating.gating(), rotating(binding.offset if wave.shape[1] == 1 else None):
+            with self._backend.rotating(binding.offset if wave.shape[1] == 1 else None):
                 output = self._output(wave, memory)
         finally:
             self._caches.bind(None)
@@ -177,7 +174,8 @@ class PagedNetwork:
         tokens = mx.unflatten(drawn, 0, wave.shape)
         if wave.adapters is None:
             return self.model(tokens, cache=self._caches.tree)
-        with self.adapters.applied(wave.adapters, getattr(memory.pool, "backend", None), memory.pool.dtype):
+        launcher = memory.pool.launcher if isinstance(memory.pool, KernelPool) else None
+        with self.adapters.applied(wave.adapters, launcher, memory.pool.dtype):
             return self.model(tokens, cache=self._caches.tree)
 
 

@@ -32,12 +32,10 @@ from pie_mlx.engine.model.ragged import step_input
 from pie_mlx.engine.model.reading import Reading
 from pie_mlx.errors import BatchFailedError, PieError
 from pie_mlx.metal import UnsettledError
-from pie_mlx.metal.faults import failed_while_running
+from pie_mlx.metal.faults import DEVICE_ERRORS, failed_while_running
 
 LONGEST_SECONDS = 0.5
 """Time after which no further step follows a batch at once: events tell of batches, not of steps."""
-
-DEVICE_ERRORS = (RuntimeError, ValueError, MemoryError)
 
 
 @dataclass(slots=True)

@@ -12,9 +12,10 @@ import mlx.core as mx
 from pie_mlx.engine.model.batch import Batch, Outcome, Work
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.memory import Residency
-from pie_mlx.engine.model.pipeline import DEVICE_ERRORS, Pipeline
+from pie_mlx.engine.model.pipeline import Pipeline
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.metal import KvPool
+from pie_mlx.metal.faults import DEVICE_ERRORS
 from pie_mlx.metal.kernel_pool import independent_copies
 
 T = TypeVar("T")

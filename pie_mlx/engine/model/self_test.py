@@ -3,11 +3,12 @@
 import mlx.core as mx
 import numpy as np
 
+from pie_mlx.backends import current_backend
 from pie_mlx.engine.model.modules import Module, make_prompt_cache
 from pie_mlx.engine.model.paged_network import PagedNetwork
 from pie_mlx.engine.model.step import Segment, StepInput
 from pie_mlx.errors import ModelLoadError
-from pie_mlx.metal import KvPool, PageMemory
+from pie_mlx.metal import PageMemory
 from pie_mlx.metal.arrays import evaluate, integers, to_host
 
 TOLERANCE = {mx.float32: 1e-3, mx.float16: 3e-2, mx.bfloat16: 1e-1}
@@ -20,7 +21,7 @@ _LENGTHS = (37, 21)
 
 def self_test(model: Module, network: PagedNetwork, architecture: str, dtype: mx.Dtype) -> None:
     """Prefill two contexts in chunks, decode one token of each. Raises ModelLoadError when the logits differ."""
-    memory = PageMemory(KvPool(network.shapes, pages=6, page_size=_PAGE_SIZE, dtype=dtype))
+    memory = PageMemory(current_backend().operations_pool(network.shapes, pages=6, page_size=_PAGE_SIZE, dtype=dtype))
     for begin, end in ((0, 20), (20, None)):
         _run(network, memory, begin, end)
     logits = _run(network, memory, None, None)

@@ -14,7 +14,7 @@ from pie_mlx.engine.model.batch import RowRead
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.reading import Reading
 from pie_mlx.engine.model.step import Segment, StepInput
-from pie_mlx.metal.faults import one_line
+from pie_mlx.metal.faults import DEVICE_ERRORS, one_line
 from pie_mlx.metal.kernel_attention import run_kinds
 from pie_mlx.metal.kernel_pool import KernelPool
 
@@ -32,13 +32,13 @@ def warm_up(model: LoadedModel, progress: Callable[[str], None]) -> None:
     then on; where the device fails otherwise, the batches will tell.
     """
     pool = model.pool
-    if not isinstance(pool, KernelPool) or pool.backend.kind != "metal":
+    if not isinstance(pool, KernelPool) or pool.launcher.kind != "metal":
         return
     progress(f"{model.name}: compiling the GPU kernels")
     try:
         for use in _uses(model, pool):
             model.attempt(use, lambda: None)
-    except (RuntimeError, ValueError, MemoryError) as error:
+    except DEVICE_ERRORS as error:
         model.recover()
         progress(f"{model.name}: not every kernel could be compiled: {one_line(error)}")
     model.set_state(CONTEXT, None)
@@ -46,7 +46,7 @@ def warm_up(model: LoadedModel, progress: Callable[[str], None]) -> None:
 
 def _uses(model: LoadedModel, pool: KernelPool) -> Iterator[Callable[[], None]]:
     room = min(pool.pages * pool.page_size, model.maximum_positions)
-    for rows, length, masked in run_kinds(pool.backend.gather_rows, room):
+    for rows, length, masked in run_kinds(pool.launcher.gather_rows, room):
         if not (masked and model.recurrent):
             yield partial(_compute, model, _step(pool.page_size, rows, length, masked=masked))
     yield partial(_move_pages, model)

@@ -5,9 +5,10 @@ from collections.abc import Callable
 
 import mlx.core as mx
 
+from pie_mlx.backends import current_backend
 from pie_mlx.engine.model.modules import Module, convert_parameters, dequantise, parameters_of
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.metal.arrays import evaluate, on_cpu
+from pie_mlx.metal.arrays import evaluate
 
 DTYPES = {"float32": mx.float32, "float16": mx.float16, "bfloat16": mx.bfloat16}
 
@@ -22,17 +23,18 @@ def cast_weights(model: Module, dtype: str, report: Callable[[str], None]) -> mx
 def retyped(model: Module, dtype: str, report: Callable[[str], None]) -> mx.Dtype:
     """`cast_weights`, but lazily: nothing is read or computed.
 
-    Without a GPU quantised weights are expanded: there MLX multiplies them slower than float32.
+    Quantised weights are expanded where MLX multiplies them slower than float32.
     """
     if dtype != "auto" and dtype not in DTYPES:
         raise InvalidArgumentError(
             f"dtype: {dtype!r} is none of auto, {', '.join(DTYPES)}", hint="leave it at auto", argument="dtype"
         )
-    if on_cpu() and _is_quantised(model):
+    float32_only = current_backend().float32_only
+    if float32_only and _is_quantised(model):
         before = weight_bytes(model)
         dequantise(model)
         report(f"quantised weights expanded: {before / (1 << 20):,.0f} MiB became {weight_bytes(model) >> 20:,} MiB")
-    target = DTYPES.get(dtype) or (mx.float32 if on_cpu() else _common_dtype(model))
+    target = DTYPES.get(dtype) or (mx.float32 if float32_only else _common_dtype(model))
     convert_parameters(model, lambda array: _with_dtype(array, target))
     return target
 

@@ -7,16 +7,16 @@ import mlx.core as mx
 import numpy as np
 
 from pie_mlx.metal.arrays import from_host
-from pie_mlx.metal.backend import Backend
 from pie_mlx.metal.kernels.page_moves import page_gather
 from pie_mlx.metal.kernels.paged_attention import AttentionOptions
+from pie_mlx.metal.launcher import KernelLauncher
 
 _MASKS = 4
 """Kept masks: all layers of a step have one or two."""
 
 
 def gathered_attention(
-    backend: Backend,
+    launcher: KernelLauncher,
     queries: mx.array,
     k_pool: mx.array,
     v_pool: mx.array,
@@ -30,7 +30,7 @@ def gathered_attention(
     queries: [rows, query heads, key size]; answers [rows, query heads, value size] and the next fence. Takes no cap.
     """
     valid = [min(k_pool.shape[1], length - index * k_pool.shape[1]) for index in range(len(pages))]
-    keys, values, done = page_gather(backend, k_pool, v_pool, pages, valid, fence)
+    keys, values, done = page_gather(launcher, k_pool, v_pool, pages, valid, fence)
     out = mx.fast.scaled_dot_product_attention(
         queries.swapaxes(0, 1)[None],
         _heads_first(keys, length),

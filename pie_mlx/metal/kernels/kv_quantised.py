@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import mlx.core as mx
 
-from pie_mlx.metal.backend import Backend
 from pie_mlx.metal.kernels.requirements import at_least, require, require_float, round_up
+from pie_mlx.metal.launcher import KernelLauncher
 
 THREADS = 256
 
@@ -67,7 +67,7 @@ def empty_quantised_pool(
 
 
 def kv_write_quantised(
-    backend: Backend, rows: mx.array, pool: QuantisedPool, slots: mx.array, fence: mx.array
+    launcher: KernelLauncher, rows: mx.array, pool: QuantisedPool, slots: mx.array, fence: mx.array
 ) -> mx.array:
     """Quantise rows [tokens, heads, head size] into their slots (int32 [tokens or more], -1 for padding).
 
@@ -81,7 +81,7 @@ def kv_write_quantised(
     row = rows.shape[1] * rows.shape[2]
     width = round_up(row * kind.bits // 32, 32)
     threads = min(width, THREADS)
-    (next_fence,) = backend.launch(
+    (next_fence,) = launcher.launch(
         name,
         inputs={
             "new_rows": rows,

@@ -2,14 +2,14 @@
 
 import mlx.core as mx
 
-from pie_mlx.metal.backend import Backend
 from pie_mlx.metal.kernels.requirements import at_least, require, require_float, round_up
+from pie_mlx.metal.launcher import KernelLauncher
 
 THREADS = 256
 
 
 def kv_write(
-    backend: Backend,
+    launcher: KernelLauncher,
     k_new: mx.array,
     v_new: mx.array,
     k_pool: mx.array,
@@ -32,7 +32,7 @@ def kv_write(
     require(all(row % 4 == 0 for row in rows.values()), "kv_write", f"rows of {rows} are not multiples of 4")
     width = round_up(max(rows.values()) // 4, 32)
     threads = width if width <= THREADS else THREADS
-    (next_fence,) = backend.launch(
+    (next_fence,) = launcher.launch(
         "kv_write",
         inputs={
             "k_new": k_new,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import mlx.core as mx
 
-from pie_mlx.metal.backend import Backend
 from pie_mlx.metal.kernels.requirements import at_least, padded, require, require_float
+from pie_mlx.metal.launcher import KernelLauncher
 
 THREADS = 256
 SEGMENT_ROWS = 8
@@ -59,7 +59,7 @@ def _check(rows: mx.array, a_stack: mx.array, b_stack: mx.array, slots: Sequence
 
 
 def lora_batched(
-    backend: Backend,
+    launcher: KernelLauncher,
     rows: mx.array,
     a_stack: mx.array,
     b_stack: mx.array,
@@ -73,7 +73,7 @@ def lora_batched(
     """
     _check(rows, a_stack, b_stack, groups.slots)
     width, rank, out = a_stack.shape[1], a_stack.shape[2], b_stack.shape[2]
-    (delta,) = backend.launch(
+    (delta,) = launcher.launch(
         "lora_batched",
         inputs={
             "rows_in": rows,

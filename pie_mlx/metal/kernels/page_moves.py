@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import mlx.core as mx
 
-from pie_mlx.metal.backend import Backend
 from pie_mlx.metal.kernels.requirements import padded, require, round_up
+from pie_mlx.metal.launcher import KernelLauncher
 
 THREADS = 256
 
@@ -36,7 +36,7 @@ def _geometry(
 
 
 def page_copy(
-    backend: Backend,
+    launcher: KernelLauncher,
     k_pool: mx.array,
     v_pool: mx.array,
     sources: Sequence[int],
@@ -52,7 +52,7 @@ def page_copy(
     require(len(sources) == len(targets), "page_copy", f"{len(sources)} sources for {len(targets)} targets")
     require(len(set(targets)) == len(targets), "page_copy", "a page is the target of two copies")
     require(not set(sources) & set(targets), "page_copy", "a page is source and target", "copy in two launches")
-    (next_fence,) = backend.launch(
+    (next_fence,) = launcher.launch(
         "page_copy",
         inputs={
             "k_pool": k_pool,
@@ -71,11 +71,16 @@ def page_copy(
 
 
 def page_gather(
-    backend: Backend, k_pool: mx.array, v_pool: mx.array, pages: Sequence[int], rows: Sequence[int], fence: mx.array
+    launcher: KernelLauncher,
+    k_pool: mx.array,
+    v_pool: mx.array,
+    pages: Sequence[int],
+    rows: Sequence[int],
+    fence: mx.array,
 ) -> tuple[mx.array, mx.array, mx.array]:
     """Copies of pages, [count, page size, ...] for K and V, zero past rows[i]; and the next fence."""
     template, width, threads = _geometry("page_gather", k_pool, v_pool, pages, rows)
-    keys, values, done = backend.launch(
+    keys, values, done = launcher.launch(
         "page_gather",
         inputs={
             "k_pool": k_pool,
@@ -97,7 +102,7 @@ def page_gather(
 
 
 def page_scatter(
-    backend: Backend,
+    launcher: KernelLauncher,
     k_pages: mx.array,
     v_pages: mx.array,
     k_pool: mx.array,
@@ -112,7 +117,7 @@ def page_scatter(
     shapes = (k_pages.shape, v_pages.shape)
     wanted = ((len(pages), *k_pool.shape[1:]), (len(pages), *v_pool.shape[1:]))
     require(shapes == wanted, "page_scatter", f"pages of shapes {shapes}, not {wanted}")
-    (next_fence,) = backend.launch(
+    (next_fence,) = launcher.launch(
         "page_scatter",
         inputs={
             "k_pages": k_pages,

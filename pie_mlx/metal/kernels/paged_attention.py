@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import mlx.core as mx
 
-from pie_mlx.metal.backend import Backend, Outputs
 from pie_mlx.metal.kernels.attention_rows import AttentionRows
 from pie_mlx.metal.kernels.kv_quantised import QuantisedPool
 from pie_mlx.metal.kernels.requirements import (
@@ -17,6 +16,7 @@ from pie_mlx.metal.kernels.requirements import (
     require_threadgroup_memory,
     round_up,
 )
+from pie_mlx.metal.launcher import KernelLauncher, Outputs
 
 PARTITION = 512
 """Keys of one part. Fixed: a part must not depend on what else is in the batch."""
@@ -176,7 +176,7 @@ def split_threadgroup(group: int, rows_per_window: int, shape: PoolShape, elemen
 
 
 def paged_attention(
-    backend: Backend,
+    launcher: KernelLauncher,
     queries: mx.array,
     k_pool: Pool,
     v_pool: Pool,
@@ -196,7 +196,7 @@ def paged_attention(
     parts = -(-rows.longest // PARTITION)
     direct = parts == 1
     outputs = _outputs(rows.count, queries, parts, shape.value_size)
-    result, peaks, sums, done = backend.launch(
+    result, peaks, sums, done = launcher.launch(
         "paged_attention",
         inputs=attention_inputs(queries, k_pool, v_pool, rows, options, fence),
         template={
@@ -214,7 +214,7 @@ def paged_attention(
         threadgroup=(split.threads, 1, 1),
         outputs=outputs,
     )
-    return (result if direct else _merge(backend, result, peaks, sums, rows, options, queries.dtype)), done
+    return (result if direct else _merge(launcher, result, peaks, sums, rows, options, queries.dtype)), done
 
 
 def _outputs(rows: int, queries: mx.array, parts: int, value_size: int) -> Outputs:
@@ -228,7 +228,7 @@ def _outputs(rows: int, queries: mx.array, parts: int, value_size: int) -> Outpu
 
 
 def _merge(
-    backend: Backend,
+    launcher: KernelLauncher,
     partial: mx.array,
     peaks: mx.array,
     sums: mx.array,
@@ -238,7 +238,7 @@ def _merge(
 ) -> mx.array:
     """The parts [rows, query heads, parts, value size] as one result [rows, query heads, value size]."""
     count, heads, _, size = partial.shape
-    (merged,) = backend.launch(
+    (merged,) = launcher.launch(
         "attention_merge",
         inputs={
             "partial": partial,

@@ -2,7 +2,6 @@
 
 import mlx.core as mx
 
-from pie_mlx.metal.backend import Backend
 from pie_mlx.metal.kernels.attention_rows import AttentionRows
 from pie_mlx.metal.kernels.paged_attention import (
     AttentionOptions,
@@ -14,6 +13,7 @@ from pie_mlx.metal.kernels.paged_attention import (
     pool_template,
 )
 from pie_mlx.metal.kernels.requirements import THREADGROUP_MEMORY_BYTES, require
+from pie_mlx.metal.launcher import KernelLauncher
 
 
 def tile_bytes(shape: PoolShape, element_bytes: int, query_rows: int, keys: int) -> int:
@@ -30,7 +30,7 @@ def tile_size(shape: PoolShape, element_bytes: int) -> tuple[int, int]:
 
 
 def paged_prefill(
-    backend: Backend,
+    launcher: KernelLauncher,
     queries: mx.array,
     k_pool: Pool,
     v_pool: Pool,
@@ -50,7 +50,7 @@ def paged_prefill(
     query_rows, keys = tile_size(shape, queries.dtype.size)
     require(rows.rows_per_window <= query_rows, name, f"windows of {rows.rows_per_window} rows, tiles of {query_rows}")
     threads = query_rows // 8 * 32
-    result, done = backend.launch(
+    result, done = launcher.launch(
         name,
         inputs=attention_inputs(queries, k_pool, v_pool, rows, options, fence),
         template={

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import mlx.core as mx
 
-from pie_mlx.metal.backend import Backend
 from pie_mlx.metal.kernels.requirements import SMALLEST_BUFFER, placeholder, require
+from pie_mlx.metal.launcher import KernelLauncher
 
 SIMDS = 8
 
@@ -28,7 +28,7 @@ class SamplerRows:
     row_mask: mx.array | None = None
 
 
-def sample_rows(backend: Backend, logits: mx.array, rows: SamplerRows) -> tuple[mx.array, mx.array]:
+def sample_rows(launcher: KernelLauncher, logits: mx.array, rows: SamplerRows) -> tuple[mx.array, mx.array]:
     """Tokens uint32 [rows] and their log-probabilities float32 [rows] in the plain logits, from logits float32
     [rows, vocabulary].
 
@@ -47,7 +47,7 @@ def sample_rows(backend: Backend, logits: mx.array, rows: SamplerRows) -> tuple[
         require(enough, "sample_rows", f"masks of {words.shape[1]} words for {logits.shape[1]} tokens")
         if words.size < SMALLEST_BUFFER:
             words = mx.pad(words, [(0, 0), (0, SMALLEST_BUFFER - words.shape[1])])
-    token, logprob = backend.launch(
+    token, logprob = launcher.launch(
         "sample_rows",
         inputs={
             "logits": logits,

@@ -286,13 +286,13 @@ def test_kernel_options_that_make_no_sense_are_a_wrong_command_line(pie, words):
 def on_a_mac(monkeypatch):
     """The command as it runs on an Apple GPU, where one kernel of one case fails and chunks of 64 rows gather."""
     from pie_mlx.cli.doctor import kernels
-    from pie_mlx.metal.backend import metal_backend
     from pie_mlx.metal.check_cases import Case
+    from pie_mlx.metal.launcher import metal_launcher
 
     def wrong(backend):
         raise RuntimeError("no such instruction")
 
-    monkeypatch.setattr(kernels, "backend_to_check", lambda environment, device: metal_backend())
+    monkeypatch.setattr(kernels, "launcher_to_check", lambda environment: metal_launcher())
     monkeypatch.setattr(kernels, "measured_gather_rows", lambda backend, clock: 64)
     monkeypatch.setattr(kernels, "check_cases", lambda: [Case("page_copy", "plain", 0.0, wrong)])
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pie_mlx.backends import current_backend
 from pie_mlx.engine.inspection import adapter_statuses
 from pie_mlx.engine.model.adapters import AdapterContent
 from pie_mlx.errors import AdapterError, AdapterExistsError, AdapterNotFoundError, InvalidArgumentError
@@ -428,7 +429,7 @@ async def test_a_user_fills_no_more_than_half_of_the_memory_that_others_leave(
     held = loaded(engine, weights, "first").size_bytes
     left = 2 * file.stat().st_size + held // 2
     monkeypatch.setattr("pie_mlx.engine.model.adapters.bank.mx.get_active_memory", lambda: 0)
-    monkeypatch.setattr("pie_mlx.engine.model.adapters.bank.memory_bytes", lambda: left)
+    monkeypatch.setattr(current_backend(), "memory_bytes", lambda: left)
     with pytest.raises(AdapterError, match="a user may take half"):
         loaded(engine, weights, "second")
     with engine.process("another"):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pie_mlx.engine.model import directory
+from pie_mlx.backends import current_backend
 from pie_mlx.engine.model.loading import load_model
 from pie_mlx.errors import ModelLoadError
 from pie_mlx.runtime.models import suitability
@@ -179,7 +179,7 @@ def test_what_only_loading_finds_is_told_in_one_line_too(change: Change, why: st
 
 
 def test_weights_larger_than_the_memory_are_refused(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(directory, "memory_bytes", lambda: 1000)
+    monkeypatch.setattr(current_backend(), "memory_bytes", lambda: 1000)
     with pytest.raises(ModelLoadError, match="take 0 GiB, this machine has 0"):
         load_model(str(copied), name="tiny")
 

@@ -7,10 +7,11 @@ from typing import Any
 import mlx.core as mx
 import pytest
 
+from pie_mlx.backends.cpu.backend import FEWEST_LAYERS
 from pie_mlx.calls import SampledTokens, Sampler
 from pie_mlx.engine.model import pipeline, sampling
 from pie_mlx.engine.model.batch import Batch, PackedMask, RowRead, Work, WorkResult, last_drawn
-from pie_mlx.engine.model.loaded import FEWEST_LAYERS, LoadedModel
+from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading import load_model
 from pie_mlx.engine.model.pipeline import Pipeline
 from pie_mlx.engine.model.ragged import step_input

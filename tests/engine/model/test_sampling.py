@@ -163,18 +163,6 @@ def test_a_mask_leaves_other_rows_alone() -> None:  # F9
     assert masked == [free[0], 7]
 
 
-@pytest.mark.parametrize("width", [32, 70, 4096])
-def test_both_ways_to_forbid_tokens_agree(width: int) -> None:  # F9
-    random = np.random.default_rng(2)
-    logits = random.normal(size=(3, width)).astype(np.float32)
-    logits[0, :4] = [np.inf, -np.inf, 0.0, -0.0]
-    masks = random.integers(0, 2**32, (3, -(-width // 32)), dtype=np.uint32)
-    allowed = np.unpackbits(masks.view(np.uint8), axis=1, bitorder="little", count=width).astype(bool)
-    for forbid in (sampling._forbid_by_bits, sampling._forbid_by_limits):
-        found = np.asarray(forbid(mx.array(logits), masks))
-        assert np.array_equal(found, np.where(allowed, logits, -np.inf))
-
-
 @given(st.integers(0, 2**31), samplers, st.lists(st.floats(0, 0.999), min_size=2, max_size=6))
 def test_a_row_does_not_depend_on_its_company(seed: int, sampler: Sampler, numbers: list[float]) -> None:  # Q10
     logits = np.random.default_rng(seed).normal(size=(len(numbers), VOCABULARY)).astype(np.float32) * 3

@@ -48,15 +48,9 @@ def machine() -> dict[str, Any]:
 
 def device() -> dict[str, Any]:
     """The devices, as MLX reports them."""
-    import mlx.core as mx
+    from pie_mlx.backends.device import device_report
 
-    default = "gpu" if mx.default_device() == mx.gpu else "cpu"
-    return {
-        "metal": mx.metal.is_available(),
-        "gpus": mx.device_count(mx.gpu),
-        "default": default,
-        **mx.device_info(),
-    }
+    return device_report()
 
 
 def kernel_record(environment: Mapping[str, str]) -> Any:
@@ -69,15 +63,14 @@ def kernel_record(environment: Mapping[str, str]) -> Any:
 
 def kernel_cases(common: Common) -> Any:
     """Run every kernel case now, on an Apple GPU only: elsewhere the test suite does."""
-    import mlx.core as mx
-
-    from pie_mlx.metal.device import has_apple_gpu
+    from pie_mlx.backends.choice import launcher_to_check
+    from pie_mlx.backends.device import has_apple_gpu
 
     if not has_apple_gpu():
         return "not run: there is no Apple GPU"
     from pie_mlx.cli.doctor.kernels import announced, chosen_cases
-    from pie_mlx.metal.selfcheck import as_rows, backend_to_check, check_kernels
+    from pie_mlx.metal.selfcheck import as_rows, check_kernels
 
     with progress_line(common) as (show, _):
-        backend = backend_to_check(os.environ, mx.default_device())
-        return as_rows(check_kernels(backend, time.perf_counter, announced(chosen_cases(()), show)))
+        cases = announced(chosen_cases(()), show)
+        return as_rows(check_kernels(launcher_to_check(os.environ), time.perf_counter, cases))

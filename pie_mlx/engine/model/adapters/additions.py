@@ -9,9 +9,9 @@ import mlx.core as mx
 from pie_mlx.engine.model.adapters.expert_order import sorted_rows
 from pie_mlx.engine.model.adapters.stacks import Stack
 from pie_mlx.engine.model.head import RowSelection
-from pie_mlx.metal.backend import Backend
 from pie_mlx.metal.kernels.lora_batched import RowGroups, group_rows, lora_batched, takes_rank
 from pie_mlx.metal.kernels.requirements import SMALLEST_BUFFER
+from pie_mlx.metal.launcher import KernelLauncher
 
 KERNEL = "lora_batched"
 
@@ -25,7 +25,7 @@ class RowAdapters:
 
     slots: Sequence[int]
     selection: RowSelection
-    backend: Backend | None
+    launcher: KernelLauncher | None
 
     @cached_property
     def slot(self) -> mx.array:
@@ -51,8 +51,8 @@ class RowAdapters:
         """`y` [.., out], a projection of `x` [.., in], with the additions of its rows."""
         if stack.target.is_head and self.selection.rows is not None:
             return self._sum(stack, self.selection.select(x), y, self.slot[self.selection.rows])
-        if self.backend is not None and self.backend.runs(KERNEL) and takes_rank(stack.rank):
-            return self._by_kernel(self.backend, stack, x, y)
+        if self.launcher is not None and self.launcher.runs(KERNEL) and takes_rank(stack.rank):
+            return self._by_kernel(self.launcher, stack, x, y)
         return self._sum(stack, x, y, self.slot)
 
     def experts(self, stack: Stack, x: mx.array, y: mx.array, indices: mx.array, *, in_order: bool) -> mx.array:
@@ -75,10 +75,10 @@ class RowAdapters:
             return y + delta
         return mx.where(mx.unflatten(slot > 0, 0, (*y.shape[:-1], 1)), y + delta, y)
 
-    def _by_kernel(self, backend: Backend, stack: Stack, x: mx.array, y: mx.array) -> mx.array:
+    def _by_kernel(self, launcher: KernelLauncher, stack: Stack, x: mx.array, y: mx.array) -> mx.array:
         # Of the host, and enough of them: not one more operation for each matrix, and one kernel for all counts.
         ones = mx.array([1.0] * max(SMALLEST_BUFFER, stack.downs.shape[0]))
-        delta = lora_batched(backend, x.flatten(0, -2), stack.downs, stack.ups, ones, self.groups)
+        delta = lora_batched(launcher, x.flatten(0, -2), stack.downs, stack.ups, ones, self.groups)
         total = y + mx.unflatten(delta.flatten(), 0, y.shape)
         if self.all_adapted:
             return total

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import mlx.core as mx
 
+from pie_mlx.backends import current_backend
 from pie_mlx.engine.model.adapters import expert_order
 from pie_mlx.engine.model.adapters.additions import RowAdapters
 from pie_mlx.engine.model.adapters.content import AdapterContent, AdapterUse, LowRank
@@ -14,9 +15,8 @@ from pie_mlx.engine.model.adapters.projections import Projections
 from pie_mlx.engine.model.adapters.stacks import EMPTY, StackSet, stack_up
 from pie_mlx.engine.model.adapters.targets import Target
 from pie_mlx.engine.model.head import RowSelection
-from pie_mlx.engine.model.memory import memory_bytes
 from pie_mlx.errors import AdapterError
-from pie_mlx.metal.backend import Backend
+from pie_mlx.metal.launcher import KernelLauncher
 
 SPARE_MEMBERS = 32
 """Adapters that stay in the stacks without being used, so that a batch that changes need not stack anew."""
@@ -76,7 +76,7 @@ class AdapterBank:
     def require_room(self, size_bytes: int, held_bytes: int) -> None:
         """Raises AdapterError when weights of this size, and a stack of them, do not fit the memory that is left, and
         when its user, who holds `held_bytes`, would hold more than he leaves to others."""
-        left = memory_bytes() - mx.get_active_memory()
+        left = current_backend().memory_bytes() - mx.get_active_memory()
         if 2 * size_bytes > left:
             raise AdapterError(
                 f"adapter: it takes {2 * size_bytes >> 20:,} MiB, {left >> 20:,} MiB are left",
@@ -99,7 +99,7 @@ class AdapterBank:
 
     @contextmanager
     def applied(
-        self, uses: Sequence[tuple[int, int, int]], backend: Backend | None, dtype: mx.Dtype
+        self, uses: Sequence[tuple[int, int, int]], launcher: KernelLauncher | None, dtype: mx.Dtype
     ) -> Generator[None, None, None]:
         """Inside, the model computes token row i with `uses[i]`. Raises RuntimeError for a version not there."""
         wanted = {use for use in uses if self._changes_something(use)}
@@ -109,7 +109,7 @@ class AdapterBank:
         found = self._stacked(wanted, dtype)
         slots = [found.slots.get(AdapterUse(*use), 0) for use in uses]
         try:
-            with self._projections.adding(found.stacks.values(), RowAdapters(slots, self._selection, backend)):
+            with self._projections.adding(found.stacks.values(), RowAdapters(slots, self._selection, launcher)):
                 yield
         finally:
             expert_order.forget()

@@ -4,7 +4,6 @@ from pie_mlx.engine.model.memory.pool_size import (
     BUFFER_CACHE_BYTES,
     Footprint,
     bound_buffer_cache,
-    memory_bytes,
     pool_pages,
 )
 from pie_mlx.engine.model.memory.residency import Residency, WiringFacts, refused_because, wiring_facts
@@ -21,7 +20,6 @@ __all__ = [
     "Transients",
     "WiringFacts",
     "bound_buffer_cache",
-    "memory_bytes",
     "pool_pages",
     "refused_because",
     "traced_row_bytes",

@@ -1,22 +1,17 @@
 """How many pages the memory allows."""
 
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Protocol
 
 import mlx.core as mx
 
+from pie_mlx.backends import current_backend
 from pie_mlx.engine.model.memory.segments import MOST
 from pie_mlx.errors import OutOfPagesError
 from pie_mlx.metal import LayerShape, page_bytes, pages_for_budget
-from pie_mlx.metal.arrays import on_cpu
 
 CONTEXTS = 32
 """Contexts of full length an automatically sized pool holds at most; more memory would only be touched in vain."""
-
-CPU_POOL_BYTES = 1 << 30
-"""Largest automatically sized pool without a GPU, where the memory is not ours alone."""
 
 BUFFER_CACHE_BYTES = 512 << 20
 
@@ -43,34 +38,32 @@ def pool_pages(
 ) -> int:
     """`pages` if they fit, or as many as are useful and fit beside the weights and the `step_bytes` of the largest
     step. Raises OutOfPagesError with the numbers."""
-    each, copied = page_bytes(shapes, page_size, card.dtype), _copied_page_bytes(shapes, page_size, card.dtype)
+    backend, each = current_backend(), page_bytes(shapes, page_size, card.dtype)
+    copied = _copied_page_bytes(shapes, page_size, card.dtype) if backend.copies_layers else 0
     longest = -(-card.maximum_positions // page_size)
     if not each:
         return pages or CONTEXTS * longest
     if pages is not None:
         beside = card.weight_bytes, step_bytes + min(pages, longest) * copied, headroom_bytes
-        _check_fit(pages, each, *beside)
+        _check_fit(backend.memory_bytes(), pages, each, *beside)
         return pages
-    budget = int((memory_bytes() - card.weight_bytes - step_bytes) * memory_fraction) - headroom_bytes
-    if on_cpu():
-        budget = min(budget, CPU_POOL_BYTES)
+    budget = int((backend.memory_bytes() - card.weight_bytes - step_bytes) * memory_fraction) - headroom_bytes
+    if backend.largest_pool_bytes is not None:
+        budget = min(budget, backend.largest_pool_bytes)
     budget -= copied * max(0, min(longest, budget // (each + copied)))
     return min(pages_for_budget(shapes, page_size, card.dtype, budget), CONTEXTS * longest)
 
 
 def _copied_page_bytes(shapes: Sequence[LayerShape], page_size: int, dtype: mx.Dtype) -> int:
-    """Bytes of a page that layers read as a copy, all at once that may have begun. A CPU frees them too early to count.
+    """Bytes of a page that layers read as a copy, all at once that may have begun.
 
     Attention of long pieces, and all attention in MLX operations, gathers the pages of a context layer by layer.
     """
-    if on_cpu():
-        return 0
     largest = sorted(shapes, key=lambda shape: shape.elements)[-(MOST + 1) :]
     return page_bytes(largest, page_size, dtype)
 
 
-def _check_fit(pages: int, each: int, weight_bytes: int, step_bytes: int, headroom_bytes: int) -> None:
-    limit = memory_bytes()
+def _check_fit(limit: int, pages: int, each: int, weight_bytes: int, step_bytes: int, headroom_bytes: int) -> None:
     beside = weight_bytes + step_bytes + headroom_bytes
     if pages * each + beside > limit:
         fitting = max(0, (limit - beside) // each)
@@ -84,25 +77,9 @@ def _check_fit(pages: int, each: int, weight_bytes: int, step_bytes: int, headro
         )
 
 
-def memory_bytes() -> int:
-    """Bytes this process may use: the GPU's recommended working set, or the memory that is available, or all there is
-    where the system does not tell."""
-    recommended = mx.device_info().get("max_recommended_working_set_size")
-    if recommended is not None:
-        return int(recommended)
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    for line in lines:
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) * 1024 + mx.get_active_memory()
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
 def bound_buffer_cache(limit_bytes: int) -> None:
     """Keep freed buffers within bounds; unbounded, the cache competes with the pool."""
-    mx.set_cache_limit(min(limit_bytes, memory_bytes() // 16))
+    mx.set_cache_limit(min(limit_bytes, current_backend().memory_bytes() // 16))
 
 
 def _gib(size: int) -> str:

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pie_mlx.backends import device
 from pie_mlx.cli.doctor.report.crashes import crashes
 from pie_mlx.cli.doctor.report.redaction import Redaction
-from pie_mlx.metal import device
 from pie_mlx.metal.check_cases import Case
 from pie_mlx.runtime import machine
 from pie_mlx.runtime.diagnosis import Trouble
@@ -141,9 +141,9 @@ def test_of_processes_it_holds_kinds_and_sizes_of_the_last_lines(reported):
 
 
 def test_on_an_apple_gpu_every_kernel_runs_and_each_case_has_its_numbers(reported, monkeypatch, home):
+    from pie_mlx.backends import choice
     from pie_mlx.cli.doctor import kernels
-    from pie_mlx.metal import selfcheck
-    from pie_mlx.metal.backend import metal_backend
+    from pie_mlx.metal.launcher import metal_launcher
 
     def broken(backend):
         raise RuntimeError("no such instruction")
@@ -153,7 +153,7 @@ def test_on_an_apple_gpu_every_kernel_runs_and_each_case_has_its_numbers(reporte
         Case("page_copy", "odd", 1.0, broken),
     ]
     monkeypatch.setattr(device, "has_apple_gpu", lambda: True)
-    monkeypatch.setattr(selfcheck, "backend_to_check", lambda environment, device: metal_backend())
+    monkeypatch.setattr(choice, "launcher_to_check", lambda environment: metal_launcher())
     monkeypatch.setattr(kernels, "check_cases", lambda: cases)
     (home / "kernels.json").write_text('{"failing": ["page_copy"], "device": "Apple M5"}')
     _, content = reported()

@@ -1,23 +1,26 @@
 """Tiny networks with adapters, driven without an engine."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import mlx.core as mx
 import numpy as np
 
 from benchmarks.tiny_models import tiny_config, tiny_model
+from pie_mlx.backends import using
+from pie_mlx.backends.emulator import EmulatorBackend
 from pie_mlx.engine.model.adapters import AdapterContent, LowRank, Target
 from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
 from pie_mlx.engine.model.paged_network import PagedNetwork
 from pie_mlx.engine.model.step import Segment, StepInput
-from pie_mlx.metal.backend import Backend, off_backend
+from pie_mlx.metal.launcher import KernelLauncher
 
 PAGE_SIZE = 8
 Use = tuple[int, int, int]
 NONE: Use = (0, 0, 0)
 
 
-def loaded(architecture: str, backend: Backend | None = None, *, bits: int | None = None) -> LoadedModel:
+def loaded(architecture: str, launcher: KernelLauncher | None = None, *, bits: int | None = None) -> LoadedModel:
     """A model with random float32 weights; `bits` quantises them."""
     mx.random.seed(3)
     model = tiny_model(architecture)
@@ -25,10 +28,10 @@ def loaded(architecture: str, backend: Backend | None = None, *, bits: int | Non
         import mlx.nn as nn
 
         nn.quantize(model, group_size=32, bits=bits)
-    network = PagedNetwork(model, architecture)
     card = ModelCard(architecture, b"", 512, None, (), tiny_config(architecture), mx.float32, 0)
-    made = LoadedModel(card, network)
-    made.allocate(pages=64, page_size=PAGE_SIZE, backend=backend or off_backend())
+    with nullcontext() if launcher is None else using(EmulatorBackend(launcher)):
+        made = LoadedModel(card, PagedNetwork(model, architecture))
+    made.allocate(pages=64, page_size=PAGE_SIZE)
     return made
 
 

@@ -1,13 +1,15 @@
 """How many pages the memory allows, beside everything else."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import mlx.core as mx
 import pytest
 
-from pie_mlx.engine.model.memory import pool_pages, pool_size
+from pie_mlx.backends import Backend, using
+from pie_mlx.engine.model.memory import pool_pages
 from pie_mlx.errors import OutOfPagesError
-from pie_mlx.metal import LayerShape, arrays
+from pie_mlx.metal import LayerShape
 
 GIB = 1 << 30
 LAYERS = [LayerShape(8, 128, 128)] * 32
@@ -21,11 +23,17 @@ class Card:
     maximum_positions: int = 8192
 
 
-@pytest.fixture(autouse=True)
-def mac(monkeypatch: pytest.MonkeyPatch) -> None:
+class Mac(Backend):
     """A GPU, and 16 GiB for it."""
-    monkeypatch.setattr(arrays, "default_device", lambda: mx.gpu)
-    monkeypatch.setattr(pool_size, "memory_bytes", lambda: 16 * GIB)
+
+    def memory_bytes(self) -> int:
+        return 16 * GIB
+
+
+@pytest.fixture(autouse=True)
+def mac() -> Iterator[None]:
+    with using(Mac()):
+        yield
 
 
 def pages(wanted: int | None = None, *, step: int = GIB, card: Card | None = None) -> int:

@@ -1,6 +1,6 @@
 """However deep a model is, only so much of a step is under way at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import mlx.core as mx
@@ -9,11 +9,11 @@ import pytest
 
 from benchmarks.driving import Driver, Work, without_files
 from benchmarks.tiny_models import tiny_config, tiny_model
+from pie_mlx.backends import using
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.memory import Segments, segments
 from pie_mlx.engine.model.paged_network import PagedNetwork
-from pie_mlx.metal import KvPool
-from pie_mlx.metal.backend import off_backend
+from tests.backends.played import PlayedGpu
 
 PROMPT = [int(token) for token in np.random.default_rng(5).integers(3, 90, 40)]
 
@@ -47,10 +47,11 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
 
 
 @pytest.fixture
-def gpu_layout(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where the pool begins no layers itself."""
-    monkeypatch.setattr(KvPool, "takes_segments", True)
+def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A device whose pool begins no layers itself."""
     monkeypatch.setattr(segments, "SEGMENT_BYTES", 1)
+    with using(PlayedGpu()):
+        yield
 
 
 def loaded(architecture: str, layers: int | None = None) -> LoadedModel:
@@ -58,7 +59,7 @@ def loaded(architecture: str, layers: int | None = None) -> LoadedModel:
     depth = {} if layers is None else {"num_hidden_layers": layers}
     config = tiny_config(architecture) | depth
     model = without_files(PagedNetwork(tiny_model(architecture, config), architecture))
-    model.allocate(pages=64, backend=off_backend())
+    model.allocate(pages=64)
     return model
 
 
@@ -68,32 +69,30 @@ def logits(model: LoadedModel) -> np.ndarray:
 
 
 @pytest.mark.parametrize("layers", [1, 5, 24])
-def test_a_step_has_two_segments_under_way_at_any_depth(layers: int, watched: Watched, gpu_layout: None) -> None:
+def test_a_step_has_two_segments_under_way_at_any_depth(layers: int, watched: Watched, gpu: None) -> None:
     logits(loaded("llama", layers))
     assert watched.begun == layers
     assert watched.most == min(segments.MOST, layers)
 
 
 @pytest.mark.parametrize("architecture", ["qwen3_next", "mamba2", "gemma2"])
-def test_recurrent_layers_and_gathered_pages_are_no_exception(
-    architecture: str, watched: Watched, gpu_layout: None
-) -> None:
+def test_recurrent_layers_and_gathered_pages_are_no_exception(architecture: str, watched: Watched, gpu: None) -> None:
     logits(loaded(architecture))
     assert watched.begun >= 4
     assert watched.most == segments.MOST
 
 
 @pytest.mark.parametrize("architecture", ["llama", "qwen3_next", "gemma2"])
-def test_segments_change_no_result(architecture: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = logits(loaded(architecture))
-    monkeypatch.setattr(KvPool, "takes_segments", True)
-    monkeypatch.setattr(segments, "SEGMENT_BYTES", 1)
+def test_segments_change_no_result(architecture: str, gpu: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(segments, "SEGMENT_BYTES", 1 << 40)
+        whole = logits(loaded(architecture))
     assert np.abs(logits(loaded(architecture)) - whole).max() < 1e-5
 
 
-def test_a_decode_step_is_one_segment(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(KvPool, "takes_segments", True)
-    driver = Driver(loaded("llama", 24))
+def test_a_decode_step_is_one_segment(watched: Watched) -> None:
+    with using(PlayedGpu()):
+        driver = Driver(loaded("llama", 24))
     driver.run([Work(driver.context(), [5])])
     assert watched.begun == 0
 

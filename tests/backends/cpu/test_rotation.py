@@ -6,7 +6,7 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from pie_mlx.engine.model import rotation
+from pie_mlx.backends.cpu import rotation
 
 
 def rotated(rows: int, heads: int, width: int, dtype: mx.Dtype, *, shared: bool, options: dict[str, Any]) -> mx.array:

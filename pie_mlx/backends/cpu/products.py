@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import mlx.core as mx
+from mlx import nn  # pyright: ignore[reportMissingTypeStubs]
 
-from pie_mlx.engine.model.modules import EMBEDDING, PLAIN_LINEAR, SWITCH, Module
-from pie_mlx.metal.attention import IN_PLACE
+from pie_mlx.backends.cpu.numerics import IN_PLACE
+
+_nn = cast("Any", nn)
+_PROJECTIONS: tuple[type, ...] = (_nn.Linear, _nn.Embedding)
 
 MOST_ROWS = 8
 """With eight one thread still is as fast as two that copy first, with 16 it is not."""
@@ -25,17 +28,15 @@ _MOST_FACTORS = 1_000_000
 """Products of two numbers that OpenBLAS leaves to those kernels, 100³, besides those of IN_PLACE results (measured)."""
 
 
-def take_blocks(model: Module) -> bool:
-    """Let the projections of `model` multiply few rows block by block; whether that goes for all of its matrices.
+def take_blocks(model: Any) -> None:
+    """Let the projections of `model`, and vocabularies that are used as such, multiply few rows block by block.
 
     The classes of the modules are replaced, so that the tree of parameters keeps its names.
     """
-    modules = [module for _, module in model.named_modules()]
-    for module in modules:
-        if isinstance(module, (PLAIN_LINEAR, EMBEDDING)):
-            found = cast("Any", module)
-            found.blocks, found.__class__ = _Known(), _in_blocks(type(module))
-    return not any(isinstance(module, SWITCH) for module in modules)
+    modules = cast("list[tuple[str, Any]]", model.named_modules())
+    for _, module in modules:
+        if issubclass(kind := cast("Any", type(module)), _PROJECTIONS):
+            module.__class__, module.blocks = _in_blocks(kind), _Known()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ class _Known:
 
 @functools.cache
 def _in_blocks(original: Any) -> type:
-    method = "as_linear" if issubclass(original, EMBEDDING) else "__call__"
+    method = "as_linear" if issubclass(original, _nn.Embedding) else "__call__"
     project = getattr(original, method)
 
     def projected(self: Any, x: mx.array) -> mx.array:

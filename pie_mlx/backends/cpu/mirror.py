@@ -4,14 +4,16 @@ A mirror is a cache: it believes a row only as far as the row's pages are unchan
 pages has to know of it. Rows come and go one by one; what is missing is copied by the host, never by the device.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import mlx.core as mx
 import numpy as np
 import numpy.typing as npt
 
-from pie_mlx.metal.arrays import evaluate, host_view, index_of, integers, put_rows
+from pie_mlx.backends.cpu.storage import put_rows
+from pie_mlx.metal.arrays import evaluate, host_view, index_of, integers
+from pie_mlx.metal.batches import IDLE, Ask, Batch, HostViews, KeysAndValues, RowBatches, Stored, UnsettledError, once
 from pie_mlx.metal.pool import HostPages, KvPool, page_bytes
 from pie_mlx.metal.visibility import BoolArray, Run, visible
 
@@ -26,47 +28,6 @@ IDLE_CHANGES = 8
 
 MOST_IDLE = 0.25
 """Share of a mirror's rows that may lie idle in case their runs come back; beyond it others move up."""
-
-IDLE = -1
-"""In place of the index of a row's run: nobody's."""
-
-
-class UnsettledError(Exception):
-    """A step behind one that is still computed would need what the host has to fill in: build it later."""
-
-
-KeysAndValues = tuple[mx.array, mx.array]
-HostViews = Sequence[tuple[HostPages, HostPages]]
-Read = Callable[[int], KeysAndValues]
-Stored = Mapping[int, KeysAndValues]
-"""K and V of the step's rows by layer, [rows, kv_heads, head_dim]."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """Single-token `runs` of a step of `step_rows`, each from page `first` of its table on.
-
-    `prefix` is the first page of a common part that is read elsewhere; `before` is the pool before the step.
-    """
-
-    runs: Sequence[Run]
-    first: Sequence[int]
-    window: int | None
-    prefix: int | None
-    step_rows: int
-    before: HostViews
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """K and V of some runs by layer, padded to the longest, and which slots each row sees: [rows, 1, keys].
-
-    `order` gives the index of each row's run, IDLE for an idle row, which sees everything.
-    """
-
-    read: Read
-    visible: BoolArray
-    order: list[int]
 
 
 @dataclass(slots=True)
@@ -103,11 +64,12 @@ class Mirror:
     layers: dict[int, KeysAndValues] = field(default_factory=dict[int, KeysAndValues])
 
 
-class Mirrors:
-    """The mirrors of one pool. Evaluate `arrays()` at the end of each step, as those of the pool."""
+class Mirrors(RowBatches):
+    """The mirrors of one pool, read by `host_views`."""
 
-    def __init__(self, pool: KvPool, limit_bytes: int = MIRROR_BYTES) -> None:
-        self._pool, self._limit = pool, limit_bytes
+    def __init__(self, pool: KvPool, host_views: Callable[[], HostViews]) -> None:
+        super().__init__(pool.page_size, pool.gather)
+        self._pool, self._host_views = pool, host_views
         self._kept: list[Mirror] = []
 
     def arrays(self, layers: range | None = None) -> list[mx.array]:
@@ -115,20 +77,21 @@ class Mirrors:
         pairs = (item for mirror in self._kept for item in mirror.layers.items())
         return [array for layer, pair in pairs if layers is None or layer in layers for array in pair]
 
+    def before_step(self) -> HostViews:
+        """What rows are filled from."""
+        return self._host_views()
+
     def bytes(self) -> int:
         """Bytes the mirrors take."""
         return sum(mirror.bytes for mirror in self._kept)
 
     def read(self, ask: Ask, stored: Stored) -> Batch:
-        """The batch asked for. When a layer is read, `stored` holds what the step writes to it.
-
-        Raises UnsettledError when the host would have to fill rows in while the pool is not settled.
-        """
+        """The batch asked for, from mirrors unless they would take too much memory."""
         size = self._pool.page_size
         pairs = list(zip(ask.runs, ask.first, strict=True))
         mirror = self._mirror(ask, max(run.kv_length - start * size for run, start in pairs))
         if mirror is None:
-            return self._gathered(ask)
+            return super().read(ask, stored)
         seats = _seats(mirror, ask.runs)
         known = self._known(mirror)
         fills = [
@@ -141,7 +104,7 @@ class Mirrors:
                 mirror.rows[fill.row].valid = fill.start
             raise UnsettledError
         seating = Seating(mirror, self._pool, ask, seats, fills)
-        return Batch(_once(lambda layer: seating.read(layer, stored[layer])), seating.visible(), seating.order)
+        return Batch(once(lambda layer: seating.read(layer, stored[layer])), seating.visible(), seating.order)
 
     def _mirror(self, ask: Ask, longest: int) -> Mirror | None:
         key, rows = (ask.window, ask.prefix), len(ask.runs)
@@ -184,28 +147,14 @@ class Mirrors:
         row.table, row.valid, row.used_at = table, own + 1, self._pool.clock
         return fill
 
-    def _gathered(self, ask: Ask) -> Batch:
-        """The runs gathered by the device, kept by nobody."""
-        size = self._pool.page_size
-        pairs = list(zip(ask.runs, ask.first, strict=True))
-        tables = [run.block_table[start : -(-run.kv_length // size)] for run, start in pairs]
-        pages = np.empty((len(tables), max(map(len, tables))), np.int32)
-        for row, table in enumerate(tables):
-            pages[row, : len(table)] = table
-            # Padding repeats a page of the run itself: what others hold must not reach it, not even times zero.
-            pages[row, len(table) :] = table[-1]
-        index, width = integers(pages), pages.shape[1] * size
-        seen = [visible(run, ask.window, start * size, width) for run, start in pairs]
-        return Batch(_once(lambda layer: self._pool.gather(layer, index)), np.stack(seen), list(range(len(tables))))
-
     def _make_room(self, wanted: int) -> bool:
         """Drop idle mirrors, and others that this step has not used if need be; whether `wanted` bytes fit then."""
         now = self._pool.clock
         self._kept = [mirror for mirror in self._kept if now - mirror.used_at <= IDLE_CHANGES]
         for mirror in sorted(self._kept, key=lambda one: one.used_at):
-            if self.bytes() + wanted > self._limit and mirror.used_at < now:
+            if self.bytes() + wanted > MIRROR_BYTES and mirror.used_at < now:
                 self._kept.remove(mirror)
-        return self.bytes() + wanted <= self._limit
+        return self.bytes() + wanted <= MIRROR_BYTES
 
 
 class Seating:
@@ -330,15 +279,3 @@ def _common(left: Sequence[int], right: Sequence[int]) -> int:
     """How many leading elements are the same."""
     differing = (index for index, (a, b) in enumerate(zip(left, right, strict=False)) if a != b)
     return next(differing, min(len(left), len(right)))
-
-
-def _once(read: Read) -> Read:
-    """`read`, whose arrays are the same when a layer is read again in the same step."""
-    done: dict[int, KeysAndValues] = {}
-
-    def once(layer: int) -> KeysAndValues:
-        if layer not in done:
-            done[layer] = read(layer)
-        return done[layer]
-
-    return once

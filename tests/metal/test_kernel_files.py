@@ -1,39 +1,11 @@
-"""PIE_METAL and what a kernel file declares."""
+"""What a kernel file declares, and where builds of them are kept."""
 
 from pathlib import Path
 
-import mlx.core as mx
 import pytest
 
-from pie_mlx.errors import ConfigError, InvalidArgumentError
-from pie_mlx.metal.choice import choose_backend
 from pie_mlx.metal.emulator import cache_folder
 from pie_mlx.metal.kernel import KERNEL_FOLDER, KernelFileError, parse_kernel
-
-CPU = mx.Device(mx.cpu)
-
-
-def test_without_an_apple_gpu_auto_means_mlx_operations() -> None:
-    assert choose_backend({}, CPU).kind == "off"
-    assert choose_backend({"PIE_METAL": "auto"}, CPU).kind == "off"
-
-
-def test_the_emulator_and_off_are_chosen_by_name(tmp_path: Path) -> None:
-    assert choose_backend({"PIE_METAL": "emulate", "PIE_HOME": str(tmp_path)}, CPU).kind == "emulate"
-    assert choose_backend({"PIE_METAL": "off"}, CPU).kind == "off"
-
-
-def test_another_value_is_refused_with_the_choices() -> None:
-    with pytest.raises(ConfigError, match="PIE_METAL=on") as caught:
-        choose_backend({"PIE_METAL": "on"}, CPU)
-    assert "auto, emulate or off" in caught.value.hint
-
-
-def test_a_kernel_cannot_be_launched_when_kernels_are_off() -> None:
-    backend = choose_backend({"PIE_METAL": "off"}, CPU)
-    assert not backend.runs("kv_write")
-    with pytest.raises(InvalidArgumentError, match="off here"):
-        backend.launch("kv_write", {}, {}, (1, 1, 1), (1, 1, 1), {})
 
 
 def test_builds_are_kept_below_pie_home_or_the_users_cache(tmp_path: Path) -> None:

@@ -35,16 +35,16 @@ _SLOT_TYPES = {6, 7, 1025, 1026}
 
 @dataclass(frozen=True, slots=True)
 class Blas:
-    """What computes MLX's products; `library` is OpenBLAS where it was put there by `use_fast_blas`."""
+    """What computes MLX's products; `library` is OpenBLAS where it was put there by `blas`.
+
+    `copies_large_matrices` tells whether it packs a large matrix for every product, but has kernels for small ones that
+    do not.
+    """
 
     name: str
     library: Any = None
     threads: int = 1
-
-    @property
-    def copies_large_matrices(self) -> bool:
-        """Whether it packs a large matrix for every product, but has kernels for small ones that do not."""
-        return self.library is not None and _core(self.library) in _SMALL_KERNELS
+    copies_large_matrices: bool = False
 
     def take_threads(self, count: int) -> None:
         """Have further products take so many threads, at most; 0 for all. Only of our own OpenBLAS.
@@ -55,18 +55,13 @@ class Blas:
             self.library.scipy_openblas_set_num_threads(count or self.threads)
 
 
-def use_fast_blas() -> str:
-    """Use OpenBLAS for float32 products if it can be; answers what is in use, for logs and benchmarks.
+@functools.cache
+def blas() -> Blas:
+    """What computes products: OpenBLAS for those of float32, if it can be.
 
     Does nothing off Linux, with PIE_FAST_BLAS=0, without the package, or when anything is not as expected: a BLAS
     already interposed by the user (LD_PRELOAD or RTLD_GLOBAL before the import of mlx) is found fast and kept.
     """
-    return blas().name
-
-
-@functools.cache
-def blas() -> Blas:
-    """What computes products; `use_fast_blas`, with what it found."""
     if sys.platform != "linux":
         return Blas("Accelerate" if sys.platform == "darwin" else _OFF)
     if os.environ.get("PIE_FAST_BLAS") == "0":
@@ -110,7 +105,9 @@ def _redirect() -> Blas:
         _store(slots[0], before)
         return Blas(f"{_OFF} (OpenBLAS gave a wrong product)")
     threads = int(library.scipy_openblas_get_num_threads())
-    return Blas(f"OpenBLAS {package.__version__}, {threads} threads", library, threads)
+    return Blas(
+        f"OpenBLAS {package.__version__}, {threads} threads", library, threads, _core(library) in _SMALL_KERNELS
+    )
 
 
 def _library(name: str) -> tuple[int, Path]:

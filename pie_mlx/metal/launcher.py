@@ -1,4 +1,4 @@
-"""Who runs the kernels: the Metal device, the emulator, or nobody."""
+"""Who runs the kernels: the Metal device or the emulator."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +11,7 @@ from pie_mlx.metal.emulator import Emulator
 from pie_mlx.metal.kernel import KernelSource, ReadText, parse_kernel, read_kernel_file
 from pie_mlx.metal.record import KernelRecord
 
-Kind = Literal["metal", "emulate", "off"]
+Kind = Literal["metal", "emulate"]
 Size = tuple[int, int, int]
 TemplateArguments = Mapping[str, int | bool | mx.Dtype]
 Outputs = Mapping[str, tuple[Sequence[int], mx.Dtype]]
@@ -24,7 +24,7 @@ MERGED_INTO = {"attention_merge": "paged_attention"}
 
 
 @dataclass(frozen=True)
-class Backend:
+class KernelLauncher:
     """Launches kernels by name. Objects are built once per kernel; `disabled` names fall back to MLX operations.
 
     Chunks of at least `gather_rows` rows of one context are attended by MLX's own attention over gathered pages.
@@ -40,16 +40,16 @@ class Backend:
     )
 
     def runs(self, name: str) -> bool:
-        """Whether kernel `name` is to be used at all."""
-        return self.kind != "off" and name not in self.disabled
+        """Whether kernel `name` is to be used."""
+        return name not in self.disabled
 
     @property
     def launched(self) -> frozenset[str]:
         """The kernels that were launched so far and are still used."""
         return frozenset(self._built) - self.disabled
 
-    def without(self, kernels: Collection[str]) -> "Backend":
-        """This backend less some kernels."""
+    def without(self, kernels: Collection[str]) -> "KernelLauncher":
+        """This launcher less some kernels."""
         behind = {kernel for kernel, front in MERGED_INTO.items() if front in kernels}
         return replace(self, disabled=self.disabled.union(kernels, behind))
 
@@ -112,18 +112,12 @@ def _metal_kernel(source: KernelSource) -> Callable[..., list[mx.array]]:
     )
 
 
-def _no_kernel(source: KernelSource) -> Callable[..., list[mx.array]]:
-    raise InvalidArgumentError(
-        f"{source.name}: kernels are off here", hint="use the MLX operations, or set PIE_METAL=emulate"
-    )
-
-
-def metal_backend() -> Backend:
+def metal_launcher() -> KernelLauncher:
     """Kernels on the Apple GPU."""
-    return Backend("metal", _metal_kernel)
+    return KernelLauncher("metal", _metal_kernel)
 
 
-def emulator_backend(emulator: Emulator, read_text: ReadText = read_kernel_file) -> Backend:
+def emulator_launcher(emulator: Emulator, read_text: ReadText = read_kernel_file) -> KernelLauncher:
     """Kernels on the emulator; `read_text` may supply changed kernel files."""
 
     def make(source: KernelSource) -> Callable[..., list[mx.array]]:
@@ -137,15 +131,10 @@ def emulator_backend(emulator: Emulator, read_text: ReadText = read_kernel_file)
             sparse_outputs=source.sparse,
         )
 
-    return Backend("emulate", make, read_text)
+    return KernelLauncher("emulate", make, read_text)
 
 
-def off_backend() -> Backend:
-    """No kernels: everything in MLX operations."""
-    return Backend("off", _no_kernel)
-
-
-def with_record(backend: Backend, record: KernelRecord) -> Backend:
-    """The backend without the kernels that fail here, and with the measured threshold."""
-    rows = record.gather_rows or backend.gather_rows
-    return replace(backend.without(record.failing), gather_rows=rows)
+def with_record(launcher: KernelLauncher, record: KernelRecord) -> KernelLauncher:
+    """The launcher without the kernels that fail here, and with the measured threshold."""
+    rows = record.gather_rows or launcher.gather_rows
+    return replace(launcher.without(record.failing), gather_rows=rows)

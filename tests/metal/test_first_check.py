@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from pie_mlx.metal.backend import Backend, emulator_backend
-from pie_mlx.metal.choice import checked, first_cases
 from pie_mlx.metal.emulator import Builder, Emulator
+from pie_mlx.metal.first_check import checked, first_cases
 from pie_mlx.metal.kernel import KERNEL_FOLDER, KernelSource, read_kernel_file
 from pie_mlx.metal.kernel_pool import NEEDED, KernelPool
+from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher
 from pie_mlx.metal.record import KernelRecord, RecordKey, kernels_digest, read_record, record_key, write_record
 from tests.metal.test_engine import loaded, story
 
@@ -36,17 +36,17 @@ WRONG_NUMBERS = changed("lora_batched.metal", "outs[r] * scale", "outs[r]")
 NOT_COMPILING = changed("paged_attention.metal", "done[0] = fence[0] + 1;", "done[0] = nothing;")
 
 
-def not_launching(builder: Builder, name: str) -> Backend:
+def not_launching(builder: Builder, name: str) -> KernelLauncher:
     """As a driver that refuses one kernel when it is launched."""
-    backend = emulator_backend(Emulator(builder))
+    launcher = emulator_launcher(Emulator(builder))
 
     def make(source: KernelSource) -> Callable[..., object]:
         def refuse(**launch: object) -> object:
             raise RuntimeError("[metal::Device] too many resources requested")
 
-        return refuse if source.name == f"pie_{name}" else backend.make(source)
+        return refuse if source.name == f"pie_{name}" else launcher.make(source)
 
-    return replace(backend, make=make)
+    return replace(launcher, make=make)
 
 
 @pytest.fixture
@@ -62,10 +62,10 @@ def test_the_first_check_covers_every_kernel_once() -> None:
 
 def test_kernels_that_are_right_are_recorded_once(builder: Builder, path: Path) -> None:
     said: list[str] = []
-    backend = checked(emulator_backend(Emulator(builder)), path, said.append)
-    assert backend.disabled == frozenset()
+    launcher = checked(emulator_launcher(Emulator(builder)), path, said.append)
+    assert launcher.disabled == frozenset()
     assert read_record(path, record_key()) == KernelRecord(whole=False)
-    assert checked(backend, path, said.append).disabled == frozenset()
+    assert checked(launcher, path, said.append).disabled == frozenset()
     assert said == ["checking the GPU kernels, once on this machine"]
 
 
@@ -74,17 +74,17 @@ def test_a_kernel_that_fails_is_off_with_one_warning_and_the_others_stay(
     failure: str, builder: Builder, path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     backends = {
-        "wrong numbers": (emulator_backend(Emulator(builder), WRONG_NUMBERS), {"lora_batched"}, "error"),
+        "wrong numbers": (emulator_launcher(Emulator(builder), WRONG_NUMBERS), {"lora_batched"}, "error"),
         "not compiling": (
-            emulator_backend(Emulator(builder), NOT_COMPILING),
+            emulator_launcher(Emulator(builder), NOT_COMPILING),
             {"paged_attention", "attention_merge"},
             "nothing",
         ),
         "not launching": (not_launching(builder, "page_copy"), {"page_copy"}, "too many resources"),
     }
-    backend, off, reason = backends[failure]
+    launcher, off, reason = backends[failure]
     with caplog.at_level(logging.WARNING):
-        found = checked(backend, path)
+        found = checked(launcher, path)
     assert found.disabled == off
     assert found.runs("kv_write")
     (record,) = caplog.records
@@ -92,13 +92,15 @@ def test_a_kernel_that_fails_is_off_with_one_warning_and_the_others_stay(
     assert reason in record.getMessage()
     assert "\n" not in record.getMessage()
     with caplog.at_level(logging.WARNING):
-        assert checked(emulator_backend(Emulator(builder)), path).disabled == off  # as recorded
+        assert checked(emulator_launcher(Emulator(builder)), path).disabled == off  # as recorded
     assert len(caplog.records) == 1
 
 
-def test_an_engine_without_a_needed_kernel_computes_the_same(builder: Builder, backend: Backend, path: Path) -> None:
+def test_an_engine_without_a_needed_kernel_computes_the_same(
+    builder: Builder, launcher: KernelLauncher, path: Path
+) -> None:
     degraded = loaded("llama", checked(not_launching(builder, "page_gather"), path))
-    whole = loaded("llama", backend)
+    whole = loaded("llama", launcher)
     assert isinstance(whole.pool, KernelPool)
     assert not isinstance(degraded.pool, KernelPool)
     assert story(degraded) == story(whole)
@@ -106,7 +108,7 @@ def test_an_engine_without_a_needed_kernel_computes_the_same(builder: Builder, b
 
 def test_a_home_that_cannot_be_written_only_costs_the_next_check(builder: Builder, path: Path) -> None:
     path.parent.write_text("a file where the directory would be")
-    assert checked(emulator_backend(Emulator(builder)), path).disabled == frozenset()
+    assert checked(emulator_launcher(Emulator(builder)), path).disabled == frozenset()
 
 
 def test_a_record_comes_back_as_it_was_written(path: Path) -> None:
