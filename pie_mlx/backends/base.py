@@ -23,7 +23,7 @@ class Backend:
 
     One backend serves the whole process. `float32_only` tells whether MLX is fast in float32 alone: other weights are
     then expanded to it. `copies_layers` tells whether the copies of pages that several layers read exist at once.
-    `largest_pool_bytes` bounds a pool whose size was not chosen.
+    `largest_pool_bytes` bounds a pool whose size is not configured.
     """
 
     float32_only = False
