@@ -62,7 +62,7 @@ class Bench:
         self.events = 0
         context_pages = (PROMPT_TOKENS + 512) // PAGE_SIZE + 1
         self.store = PageStore(pages=contexts * context_pages, page_size=PAGE_SIZE, identity=b"null")
-        self.bank = Bank(PAGE_SIZE, self.store.capacity, 64, None, policy_name == "market")
+        self.bank = Bank(PAGE_SIZE, self.store.pool.capacity, 64, None, policy_name == "market")
         self.state = TickState(self.store)
         self.policy = TimedPolicy(policy_name)
         reports = TickReports(self._emit)
@@ -94,15 +94,15 @@ class Bench:
         context = self.store.create()
         shared = [WorkingToken(token, token) for token in range(SHARED_TOKENS)]
         own = [WorkingToken(1000 + number, slot) for slot in range(SHARED_TOKENS, PROMPT_TOKENS)]
-        self.store.reserve(context, pages)
-        self.store.append(context, [*shared, *own])
-        self.store.commit_full(context)
+        self.store.working.reserve(context, pages)
+        self.store.working.append(context, [*shared, *own])
+        self.store.working.commit_full(context)
         self.state.contexts[context] = LiveContext(context, self.bank.open_account(None), 0, bid=number % 7)
 
     def _let_wait(self, waiting: int) -> None:
         """The last contexts ask for more than there is while they are full members of the batch."""
         for live in list(self.state.contexts.values())[len(self.state.contexts) - waiting :]:
-            pages = self.store.available() + 1
+            pages = self.store.pool.available() + 1
             future = asyncio.get_running_loop().create_future()
             self.state.requests[live.id] = PageRequest(live, pages, lambda: None, next(self.state.arrivals), future)
 

@@ -1,10 +1,7 @@
 """What a pass need not compute: pages that are cached, or that another pass computes at this moment."""
 
-from collections.abc import Sequence
-
 from pie_mlx.calls import Forward
 from pie_mlx.engine.forward_request import ForwardRequest
-from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.services import Services
 
@@ -24,21 +21,13 @@ async def attach(
     store, attached = services.store, 0
 
     def runs(other: int) -> bool:
-        return other in store.contexts and store.is_usable(other)
+        return other in store.contexts and store.contexts[other].usable
 
     while True:
         left = request.inputs[attached : request.plain]
-        attached += _attach_cached(services, context, left, limit - attached, adapted=bool(call.adapter))
+        attached += store.working.attach_cached(context.id, left, limit - attached)
         wanted = request.inputs[attached:limit]
-        key = store.next_page_key(context.id, wanted)
+        key = store.working.next_key(context.id, wanted)
         if not await services.underway.wait(key, wanted, runs):
             return attached, key
         await services.ticker.restore(context)
-
-
-def _attach_cached(
-    services: Services, context: LiveContext, inputs: Sequence[WorkingToken], limit: int, *, adapted: bool
-) -> int:
-    if adapted:
-        return services.store.attach_records(context.id, inputs, limit=limit)
-    return services.store.attach_cached(context.id, [record.token for record in inputs], limit=limit)

@@ -32,7 +32,7 @@ class Claims:
         more than one that is early.
         """
         state = self._state
-        state.store.take_displaced()
+        state.store.pool.take_displaced()
         if not self._enabled or state.requests or state.restorations or len(state.passes) > len(works):
             return works
         if not self._runner.model.follows or any(count < item.remaining for item, count in chunks):
@@ -42,7 +42,7 @@ class Claims:
 
     def _with_slot(self, work: Work) -> Work:
         store, length = self._state.store, work.kv_length + len(work.further_slots)
-        table = store.table_for(work.context, length + 1)
+        table = store.working.table_for(work.context, length + 1)
         if table is None:
             return work
         page, offset = divmod(length, store.page_size)
@@ -59,7 +59,7 @@ class Claims:
     def claim(self, works: Sequence[Work]) -> list[bool]:
         """Decides the next batch: which of `works` are in flight. What is not claimed now is dropped."""
         in_flight, self._in_flight = self._in_flight, {}
-        for displaced in self._state.store.take_displaced():
+        for displaced in self._state.store.pool.take_displaced():
             in_flight.pop(displaced, None)
         return [self._goes_on(work) and _is_same(in_flight.get(work.context), work) for work in works]
 

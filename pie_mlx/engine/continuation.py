@@ -210,5 +210,5 @@ def count_in(store: PageStore, context: LiveContext, request: ForwardRequest) ->
     pending = request.inputs[: min(request.own_start, len(request.inputs) - 1)]
     pairs = takewhile(lambda pair: pair[0].token == pair[1], zip(pending, known.rows, strict=False))
     count = sum(1 for _ in pairs)
-    store.append(context.id, pending[:count])
+    store.working.append(context.id, pending[:count])
     return count

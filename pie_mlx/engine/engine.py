@@ -131,7 +131,7 @@ class EngineCore:
     def admission_terms(self) -> AdmissionTerms:
         """What launches may claim of the pool (Q11)."""
         settings = self._settings
-        capacity_pages = self.services.store.capacity
+        capacity_pages = self.services.store.pool.capacity
         return AdmissionTerms(capacity_pages, settings.max_batch_contexts, settings.admission_oversubscription)
 
     def endowment(self, token_budget: int | None) -> float:

@@ -162,7 +162,7 @@ def _status(services: Services, process: Process) -> ProcessStatus:
         state=_state([_activity(services, context) for context in contexts]),
         reason=next(iter(reasons or _waits(process)), ""),
         contexts=len(contexts),
-        pages=sum(_pages(services, context) for context in contexts if services.store.is_resident(context.id)),
+        pages=sum(_pages(services, context) for context in contexts if services.store.contexts[context.id].resident),
         balance=account.balance if account else 0.0,
         bid=max((context.bid for context in contexts), default=0.0),
     )
@@ -198,7 +198,7 @@ def _state(activities: list[str]) -> str:
 
 
 def _activity(services: Services, context: LiveContext) -> str:
-    if not services.store.is_resident(context.id):
+    if not services.store.contexts[context.id].resident:
         return "suspended"
     return "waiting" if services.ticker.reason(context.id) is not None else "running"
 
@@ -213,7 +213,7 @@ def _context(services: Services, process: Process, context: LiveContext) -> Cont
         context=context.id,
         process=process.id,
         pages=_pages(services, context),
-        resident=services.store.is_resident(context.id),
+        resident=services.store.contexts[context.id].resident,
         bid=context.bid,
         reason=_reason(services, context),
         account=context.account,
@@ -223,5 +223,5 @@ def _context(services: Services, process: Process, context: LiveContext) -> Cont
 
 
 def _pages(services: Services, context: LiveContext) -> int:
-    counters = services.store.counters(context.id)
+    counters = services.store.contexts[context.id].counters()
     return counters.committed + counters.working

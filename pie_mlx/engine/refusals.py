@@ -28,19 +28,19 @@ def patience(state: TickState, longest_seconds: float) -> float:
 
 def refuse_last(state: TickState) -> None:
     """Who asked last gives up, so that those before it may go on with what it releases."""
-    store = state.store
-    displaced = (item for item in state.passes.values() if not store.is_resident(item.context.id))
+    store, pool = state.store, state.store.pool
+    displaced = (item for item in state.passes.values() if not store.contexts[item.context.id].resident)
     waiting: list[PageRequest | Pass] = [*state.requests.values(), *displaced]
     refused = max(waiting, key=lambda item: item.arrival)
     context = refused.context.id
     needed = store.suspender.restore_need(context) + (refused.pages if isinstance(refused, PageRequest) else 0)
     refused.fail(
         OutOfPagesError(
-            f"context {context}: {needed} pages wanted, {store.available()} of {store.capacity} available, and no "
-            "other context can give any",
+            f"context {context}: {needed} pages wanted, {pool.available()} of {pool.capacity} available, and no other "
+            "context can give any",
             hint="release contexts, or start the engine with more pages",
             needed=needed,
-            capacity=store.capacity,
+            capacity=pool.capacity,
         )
     )
     state.requests.pop(context, None)
@@ -49,5 +49,5 @@ def refuse_last(state: TickState) -> None:
 
 
 def _holders(state: TickState) -> Iterable[int]:
-    store = state.store
-    return (context for context in state.contexts if store.is_resident(context) and store.pages_of(context))
+    held = map(state.store.contexts.__getitem__, state.contexts)
+    return (context.number for context in held if context.resident and context.pages)

@@ -75,7 +75,7 @@ class Services:
     def rebid(self, process: Process, context: LiveContext, expected: Horizon) -> None:
         """Renew the automatic bid of a context from fresh figures (B4, B5)."""
         context.expected = expected
-        pages = self.store.pages_of(context.id)
+        pages = self.store.contexts[context.id].pages
         context.bid = self.bank.automatic_bid(process.account, pages, self._account_pages(process.account), expected)
 
     def _account_pages(self, account: int) -> int:
@@ -83,9 +83,8 @@ class Services:
         moment = self.ticker.ticks
         known = self._pages_of_accounts.get(account)
         if known is None or known[0] != moment:
-            family = self.processes.families[account]
-            contexts = [number for member in family for number in member.contexts]
-            known = moment, sum([max(1, self.store.pages_of(number)) for number in contexts])
+            held, family = self.store.contexts, self.processes.families[account]
+            known = moment, sum([max(1, held[number].pages) for member in family for number in member.contexts])
             self._pages_of_accounts[account] = known
         return known[1]
 

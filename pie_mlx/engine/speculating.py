@@ -51,12 +51,12 @@ class DraftedPass:
 
     def reserve(self, store: PageStore, context: int, inputs: int, spare_pages: Callable[[], int]) -> None:
         """Take pages for the drafts, of those that are spare; drafts beyond them are given up."""
-        lacking = store.pages_lacking(context, inputs + self.count)
+        lacking = store.working.lacking(context, inputs + self.count)
         if lacking and lacking > (spare := spare_pages()):
-            counters = store.counters(context)
+            counters = store.contexts[context].counters()
             self.trim((counters.working + spare) * store.page_size - counters.working_tokens - inputs)
-            lacking = store.pages_lacking(context, inputs + self.count)
-        store.reserve(context, lacking)
+            lacking = store.working.lacking(context, inputs + self.count)
+        store.working.reserve(context, lacking)
         self.window.extra_pages = lacking
 
     def inputs(self, last: WorkingToken, slot: int) -> list[WorkingToken]:

@@ -16,7 +16,7 @@ from pie_mlx.errors import BatchFailedError
 def chunk_work(store: PageStore, item: Pass, count: int, further: int = 0) -> Work:
     """The next `count` inputs of a pass as rows of a batch, which `further` steps may follow."""
     context = item.context.id
-    rows = _replayed_rows(store, item, count) if item.replay else store.next_rows(context, count + further)
+    rows = _replayed_rows(store, item, count) if item.replay else store.working.rows(context, count + further)
     # By columns, as one step of every stream in a batch comes through here between two passes of the device.
     tokens, positions, masks, *origins = zip(*item.inputs[item.cursor : item.cursor + count], strict=True)
     return Work(
@@ -35,19 +35,19 @@ def chunk_work(store: PageStore, item: Pass, count: int, further: int = 0) -> Wo
 
 def reserve_further(store: PageStore, chunks: Sequence[tuple[Pass, int]], steps: int) -> bool:
     """Reserve the pages for `steps` steps behind the passes, if there are enough."""
-    lacking = [store.pages_lacking(item.context.id, count + steps) for item, count in chunks]
-    if sum(lacking) > store.available():
+    lacking = [store.working.lacking(item.context.id, count + steps) for item, count in chunks]
+    if sum(lacking) > store.pool.available():
         return False
     for (item, _), pages in zip(chunks, lacking, strict=True):
         if item.continuation is not None and pages:
-            store.reserve(item.context.id, pages)
+            store.working.reserve(item.context.id, pages)
             item.continuation.extra_pages += pages
     return True
 
 
 def _replayed_rows(store: PageStore, item: Pass, count: int) -> Rows:
     """The slots that the next inputs of a replay are written to again."""
-    size, table = store.page_size, store.block_table(item.context.id)
+    size, table = store.page_size, store.contexts.resident(item.context.id).block_table
     first = item.first_slot + item.cursor
     slots = [table[slot // size] * size + slot % size for slot in range(first, first + count)]
     return Rows(first, slots, table[: pages_for(first + count, size)])
@@ -97,7 +97,7 @@ def _lost(error: Exception) -> BatchFailedError:
 
 def _keep(store: PageStore, item: Pass, count: int, result: Sequence[AnyResult]) -> int:
     if not item.replay:
-        store.append(item.context.id, item.inputs[item.cursor : item.cursor + count])
+        store.working.append(item.context.id, item.inputs[item.cursor : item.cursor + count])
     item.take(count, result)
     if item.remaining:
         return 0
@@ -105,28 +105,28 @@ def _keep(store: PageStore, item: Pass, count: int, result: Sequence[AnyResult])
         _take_back(store, item, item.window)
     if item.continuation is not None:
         _commit_further(store, item, item.continuation)
-    made = store.commit_full(item.context.id).computed if item.commits else 0
+    made = store.working.commit_full(item.context.id).computed if item.commits else 0
     item.finish()
     return made
 
 
 def _take_back(store: PageStore, item: Pass, window: Window) -> None:
     """Rejected drafts leave KV, and their pages the context, before anything is committed (V3)."""
-    store.truncate(item.context.id, item.rejected())
+    store.working.truncate(item.context.id, item.rejected())
     _release_unused(store, item.context.id, window.extra_pages)
 
 
 def _commit_further(store: PageStore, item: Pass, continuation: Continuation) -> None:
     """The tokens of further steps are in KV, but for the last one."""
-    store.append(item.context.id, continuation.committed(item.inputs[-1], item.in_order()))
+    store.working.append(item.context.id, continuation.committed(item.inputs[-1], item.in_order()))
     _release_unused(store, item.context.id, continuation.extra_pages)
 
 
 def _release_unused(store: PageStore, context: int, most: int) -> None:
     if most:
-        counters = store.counters(context)
+        counters = store.contexts[context].counters()
         unused = counters.working - pages_for(counters.working_tokens, store.page_size)
-        store.release_working(context, min(most, unused))
+        store.working.release(context, min(most, unused))
 
 
 def fail_all(items: Iterable[Pass], error: BatchFailedError) -> None:

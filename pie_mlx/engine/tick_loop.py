@@ -9,6 +9,7 @@ from pie_mlx.engine.bank import Bank
 from pie_mlx.engine.claims import Chunks, Claims
 from pie_mlx.engine.continuation import BatchContinuation
 from pie_mlx.engine.drafting import Tick
+from pie_mlx.engine.kv import share_out
 from pie_mlx.engine.model.batch import Batch, Outcome, StopCondition, Work
 from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.page_moves import PageMover
@@ -127,7 +128,7 @@ class TickLoop:
         state, found = self._state, self._state.contexts.get(context)
         if found is None or found.rests:
             return False
-        return context not in state.requests and state.store.is_resident(context)
+        return context not in state.requests and state.store.contexts[context].resident
 
     def _stalled_plan(self, now: float) -> Plan | None:
         """Nothing moves: after one batch time of grace the first that waits gets its way (Q2).
@@ -321,7 +322,8 @@ class TickLoop:
         """Counted anew now and then, as it takes longer than anything else about an event."""
         now = time.monotonic()
         if now >= self._shared_until:
-            self._shared, self._shared_until = self._state.store.shared_pages(), now + SHARED_SECONDS
+            self._shared = share_out(self._state.store.contexts).shared_pages
+            self._shared_until = now + SHARED_SECONDS
         return self._shared
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pie_mlx.engine.bank import Bank
-from pie_mlx.engine.kv import Holdings
+from pie_mlx.engine.kv import Holdings, share_out
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.market.settlement import Holding
 from pie_mlx.engine.passes import Pass
@@ -26,7 +26,7 @@ def tick_view(
     nobody is suspended. Where
     nobody may be (`suspends`), because a state that is not in pages would be computed twice, nobody holds anything.
     """
-    available = state.store.available()
+    available = state.store.pool.available()
     requests, passes = tuple(_request_views(state)), tuple(_pass_views(state))
     limits = limits_of(passes)
     withhold = state.pages_to_withhold
@@ -35,7 +35,7 @@ def tick_view(
     contexts = state.contexts.values() if short else _ranked(state, requests, passes, limits)
     return View(
         tick=state.ticks,
-        capacity_pages=state.store.capacity,
+        capacity_pages=state.store.pool.capacity,
         available_pages=available,
         contexts=tuple(_context_view(state, bank, live, held) for live in contexts),
         passes=passes,
@@ -60,7 +60,7 @@ def _request_views(state: TickState) -> Iterator[RequestView]:
     """Page requests, and passes whose context was suspended before all of them had run (M6)."""
     store = state.store
     for request in state.requests.values():
-        if not store.is_restoring(request.context.id):
+        if not store.contexts[request.context.id].restoring:
             yield RequestView(request.context.id, store.suspender.restore_need(request.context.id) + request.pages)
     for context in store.contexts.off_pool(state.passes):
         yield RequestView(context, store.suspender.restore_need(context))
@@ -72,7 +72,7 @@ def _pass_views(state: TickState) -> Iterator[PassView]:
         if restoration.next_replay is not None:
             yield _pass_view(restoration.next_replay)
     for item in state.passes.values():
-        if state.store.is_usable(item.context.id) and not state.is_held(item):
+        if state.store.contexts[item.context.id].usable and not state.is_held(item):
             yield _pass_view(item)
 
 
@@ -89,7 +89,7 @@ def _context_view(state: TickState, bank: Bank, live: LiveContext, held: Holding
     return ContextView(
         number,
         live.account,
-        state.store.is_resident(number),
+        state.store.contexts[number].resident,
         live.bid,
         live.waiting_ticks,
         arrival=min(outstanding) if outstanding else 0,
@@ -115,7 +115,7 @@ def settlement_holdings(state: TickState, ran: Iterable[int], *, contended: bool
     if not contended:
         found = (state.contexts.get(context) for context in ran)
         return [Holding(live.id, live.account, live.bid, 0.0) for live in found if live is not None]
-    effective = state.store.effective_pages_all()
+    effective = share_out(state.store.contexts).effective
     return [
         Holding(live.id, live.account, live.bid, effective.get(live.id, 0.0), _lacking_pages(state, live.id))
         for live in state.contexts.values()

@@ -119,7 +119,7 @@ class Ticker:
     @property
     def capacity_pages(self) -> int:
         """Pages of the pool."""
-        return self._state.store.capacity
+        return self._state.store.pool.capacity
 
     def set_memory_terms(self, terms: MemoryTerms) -> None:
         """What ticks do without from now on."""
@@ -148,11 +148,11 @@ class Ticker:
         """Undo what a pass that ended without success did to its context (E3, E6)."""
         self._restorer.drop(context)
         context.fresh = False  # for what it got pages is given up
-        self._mover.copy(self._state.store.rollback(context.id, before))
+        self._mover.copy(self._state.store.undoer.rollback(context.id, before))
 
     def suspend(self, context: LiveContext) -> None:
         """Give back a context's pages now; its next operation waits for them (R2)."""
-        if self._state.store.is_resident(context.id):
+        if self._state.store.contexts[context.id].resident:
             self._restorer.suspend(context)
             self._reports.suspended_itself(context.id, self.page_usage())
             self.wake()
@@ -164,8 +164,8 @@ class Ticker:
         Raises OutOfPagesError when the pool can never hold them, and whatever `action` raises.
         """
         store, requests = self._state.store, self._state.requests
-        store.require_capacity(context.id, pages)
-        if store.is_usable(context.id) and (not pages or pages <= self.spare_pages()):
+        store.working.require_capacity(context.id, pages)
+        if store.contexts[context.id].usable and (not pages or pages <= self.spare_pages()):
             return action()
         self._check_whole()
         request = PageRequest(context, pages, action, next(self._state.arrivals), _future())
@@ -183,12 +183,12 @@ class Ticker:
 
     async def restore(self, context: LiveContext) -> None:
         """Wait until `context` is in the pool. Raises OutOfPagesError when the pool can never hold it."""
-        if not self._state.store.is_usable(context.id):
+        if not self._state.store.contexts[context.id].usable:
             await self.take(context, 0, lambda: None)
 
     def spare_pages(self) -> int:
         """Pages that can be taken without anybody waiting for them."""
-        return 0 if is_contended(self._state) else self._state.store.available()
+        return 0 if is_contended(self._state) else self._state.store.pool.available()
 
     async def run(
         self,
@@ -276,7 +276,7 @@ class Ticker:
         is being restored.
         """
         state = self._state
-        if waiting.in_batch or state.is_held(waiting) or not state.store.is_usable(waiting.context.id):
+        if waiting.in_batch or state.is_held(waiting) or not state.store.contexts[waiting.context.id].usable:
             return None
         return waiting.cursor, waiting.context.suspensions
 

@@ -30,6 +30,6 @@ async def test_a_pass_given_up_as_its_pages_are_granted_does_not_run(monkeypatch
             give_up_when_granted(engine, patch)
             with pytest.raises(PieError):
                 await other.flush()
-        assert (other.seq_len, engine.store.pages_of(other._handle.id)) == (0, 0)
+        assert (other.seq_len, engine.store.contexts[other._handle.id].pages) == (0, 0)
         await other.flush()
         assert other.seq_len == 40

@@ -359,8 +359,8 @@ async def test_a_context_can_be_released_while_it_is_being_restored(small: Runni
 
 def off_pool_context(store: PageStore) -> int:
     context = store.create()
-    store.reserve(context, 2)
-    store.append(context, [WorkingToken(token, token) for token in range(20)])
+    store.working.reserve(context, 2)
+    store.working.append(context, [WorkingToken(token, token) for token in range(20)])
     store.suspender.suspend(context)
     return context
 
@@ -370,7 +370,7 @@ async def test_a_restore_that_finds_no_pages_is_put_off(small: Running) -> None:
     state, reports = TickState(store), TickReports(lambda event: None)
     restorer = Restorer(state, PageMover(store, small.core.services.runner, None, lambda event: None), reports)
     context = LiveContext(off_pool_context(store), account=1, stream=0)
-    store.reserve(store.create(), 1)
+    store.working.reserve(store.create(), 1)
     assert not restorer.begin(context)
-    assert not store.is_resident(context.id)
+    assert not store.contexts[context.id].resident
     store.check_integrity()

@@ -229,7 +229,7 @@ async def write_alone(engine: Running, seed: int, prompt: int, tokens: int) -> l
 async def displace(engine: Running) -> None:
     """Have everybody else's pages reclaimed."""
     with Context(engine.model) as other:
-        other.inner().reserve_working_pages(engine.store.capacity)
+        other.inner().reserve_working_pages(engine.store.pool.capacity)
         other.append(engine.prompt(8, 99))
         await other.flush()
 

@@ -24,7 +24,7 @@ async def test_a_suspended_context_goes_on_as_if_nothing_had_happened(engine: Ru
     length = context.seq_len
     context.suspend()
     context.suspend()
-    assert engine.store.is_resident(context._handle.id) is False
+    assert engine.store.contexts[context._handle.id].resident is False
     assert context.seq_len == length
     assert first + await engine.greedy(context, 12) == expected
 
@@ -99,7 +99,9 @@ async def test_a_newcomer_takes_no_pages_before_a_pass_whose_context_was_suspend
         async def ask_while_early_is_suspended() -> tuple[int, bool, "asyncio.Task[None]"]:
             state, number = ticker._state, newcomer._handle.id
             ticker._restorer.suspend(state.contexts[early._handle.id])
-            asking = asyncio.create_task(ticker.take(state.contexts[number], 1, lambda: store.reserve(number, 1)))
+            asking = asyncio.create_task(
+                ticker.take(state.contexts[number], 1, lambda: store.working.reserve(number, 1))
+            )
             await asyncio.sleep(0)
             return ticker.spare_pages(), asking.done(), asking
 
@@ -127,10 +129,12 @@ async def test_nobody_is_suspended_during_its_pass_and_who_needs_its_pages_gets_
         state, number = ticker._state, requester._handle.id
 
         async def ask_for_all() -> tuple[bool, bool, "asyncio.Task[None]"]:
-            asking = asyncio.create_task(ticker.take(state.contexts[number], 16, lambda: store.reserve(number, 16)))
+            asking = asyncio.create_task(
+                ticker.take(state.contexts[number], 16, lambda: store.working.reserve(number, 16))
+            )
             for _ in range(20):
                 await asyncio.sleep(0)
-            return store.is_resident(holder._handle.id), asking.done(), asking
+            return store.contexts[holder._handle.id].resident, asking.done(), asking
 
         device_is_free = occupy_device(engine)
         try:
@@ -145,7 +149,7 @@ async def test_nobody_is_suspended_during_its_pass_and_who_needs_its_pages_gets_
         while not asking.done():  # noqa: ASYNC110 - a task of another loop
             await asyncio.sleep(0)
         assert (resident, granted) == (True, False)
-        assert (store.is_resident(holder._handle.id), holder.seq_len, store.usage().used) == (False, 20, 16)
+        assert (store.contexts[holder._handle.id].resident, holder.seq_len, store.usage().used) == (False, 20, 16)
 
 
 async def test_a_request_beyond_the_pool_is_refused_at_once() -> None:  # T26

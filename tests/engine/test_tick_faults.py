@@ -47,14 +47,14 @@ async def test_what_cannot_be_kept_fails_its_own_pass_and_no_other(  # E3
     expected = await written(engine, Context(engine.model))
     bad, good = Context(engine.model).append([45, 46]), Context(engine.model)
     await bad.flush()
-    kept = getattr(engine.store, operation)
+    kept = getattr(engine.store.working, operation)
 
     def broken(context: int, *more: object) -> object:
         if context == bad.id:
             raise struct.error("argument out of range")
         return kept(context, *more)
 
-    monkeypatch.setattr(engine.store, operation, broken)
+    monkeypatch.setattr(engine.store.working, operation, broken)
     found = await asyncio.gather(
         bad.append(engine.prompt(40, 3)).flush(), written(engine, good), return_exceptions=True
     )

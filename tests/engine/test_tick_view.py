@@ -22,9 +22,9 @@ async def test_a_context_that_is_being_restored_keeps_its_place() -> None:  # Q2
         async def arrivals_while_early_is_restored() -> dict[int, int]:
             state, store = services.ticker._state, services.store
             services.ticker._restorer.suspend(state.contexts[early._handle.id])
-            everything = store.available()
-            store.reserve(late._handle.id, everything)
-            store.release_working(late._handle.id, everything)
+            everything = store.pool.available()
+            store.working.reserve(late._handle.id, everything)
+            store.working.release(late._handle.id, everything)
             services.ticker._restorer.begin(state.contexts[early._handle.id])
             assert early._handle.id in state.restorations
             view = tick_view(state, services.bank, lambda _: LIMITS)

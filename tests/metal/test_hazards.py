@@ -68,7 +68,7 @@ async def tell_everything(engine: Running) -> None:
     if not engine.core.services.runner.model.recurrent:  # their running state is in no page: they stay
         context.suspend()
         with Context(engine.model) as other:
-            other.inner().reserve_working_pages(engine.store.capacity)
+            other.inner().reserve_working_pages(engine.store.pool.capacity)
             other.append(engine.prompt(8, 99))
             await other.flush()
     await engine.greedy(context, 3)

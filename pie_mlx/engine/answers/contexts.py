@@ -40,7 +40,7 @@ async def fork(services: Services, process: Process, call: calls.ForkContext) ->
         child.parent = source.id
         services.runner.model.set_state(child.id, services.runner.model.state(source.id))
         services.drafts.fork(source.id, child.id)
-        counters = services.store.counters(child.id)
+        counters = services.store.contexts[child.id].counters()
         services.emit(
             ContextForked(process.id, child.id, source.id, counters.committed, process.account, services.clock())
         )
@@ -50,7 +50,7 @@ async def fork(services: Services, process: Process, call: calls.ForkContext) ->
 async def _forked(services: Services, source: LiveContext) -> Fork:
     """A fork of an off-pool context is off-pool too and takes no pages (P14)."""
     store = services.store
-    if not store.is_usable(source.id):
+    if not store.contexts[source.id].usable:
         return store.fork(source.id)
     pages = store.pages_to_fork(source.id)
     return await services.ticker.take(source, pages, lambda: store.fork(source.id), binds=True)
@@ -95,8 +95,8 @@ async def reserve(services: Services, process: Process, call: calls.ReservePages
     async with context.turn:
         context.check_live()
         store, pages = services.store, call.pages
-        await services.ticker.take(context, pages, lambda: store.reserve(context.id, pages), binds=True)
-        return store.counters(context.id)
+        await services.ticker.take(context, pages, lambda: store.working.reserve(context.id, pages), binds=True)
+        return store.contexts[context.id].counters()
 
 
 @answers(calls.ReleasePages)
@@ -104,12 +104,12 @@ async def release_pages(services: Services, process: Process, call: calls.Releas
     _check_count("release_working_pages", call.pages)
     context = process.context(call.context)
     async with _restored(services, context):
-        counters = services.store.counters(context.id)
+        counters = services.store.contexts[context.id].counters()
         kept = (counters.working - call.pages) * services.store.page_size
         _check_kept(services, context, max(0, counters.working_tokens - kept) if call.pages else 0)
-        services.store.release_working(context.id, call.pages)
+        services.store.working.release(context.id, call.pages)
         services.ticker.wake()
-        return services.store.counters(context.id)
+        return services.store.contexts[context.id].counters()
 
 
 @answers(calls.CommitPages)
@@ -117,8 +117,8 @@ async def commit(services: Services, process: Process, call: calls.CommitPages) 
     _check_count("commit_working_pages", call.pages)
     context = process.context(call.context)
     async with _restored(services, context):
-        services.store.commit(context.id, call.pages)
-        return services.store.counters(context.id)
+        services.store.working.commit(context.id, call.pages)
+        return services.store.contexts[context.id].counters()
 
 
 @answers(calls.TruncateTokens)
@@ -127,13 +127,13 @@ async def truncate(services: Services, process: Process, call: calls.TruncateTok
     context = process.context(call.context)
     async with _restored(services, context):
         _check_kept(services, context, call.tokens)
-        services.store.truncate(context.id, call.tokens)
-        return services.store.counters(context.id)
+        services.store.working.truncate(context.id, call.tokens)
+        return services.store.contexts[context.id].counters()
 
 
 def _check_kept(services: Services, context: LiveContext, tokens: int) -> None:
     """Recurrent layers keep one running state, which cannot forget its last tokens."""
-    working = services.store.counters(context.id).working_tokens
+    working = services.store.contexts[context.id].counters().working_tokens
     if tokens and tokens <= working and services.runner.model.recurrent:
         raise PageBoundsError(
             f"truncate: {services.model_info.name} has recurrent layers, whose state cannot forget tokens",

@@ -107,7 +107,7 @@ async def _pass(
             return _verified(services, context, call, matchers, drafted, results, attached)
         context.sampled += further + sum(isinstance(slot.read, Sampler) for slot in call.slots)
         terminated = _advance(services, call, matchers, results, continuation)
-        counters = services.store.counters(context.id)
+        counters = services.store.contexts[context.id].counters()
         return calls.ForwardReply(results, counters, terminated, attached, kept=further, prefetched=prefetched)
 
 
@@ -136,9 +136,9 @@ def _check_room(services: Services, context: LiveContext, call: calls.Forward) -
     """Where positions repeat, the pool alone bounds how many tokens there are. Raises PageError."""
     store, tokens = services.store, len(call.pending) + len(call.tokens)
     if call.reserve:
-        store.require_capacity(context.id, store.pages_lacking(context.id, tokens))
+        store.working.require_capacity(context.id, store.working.lacking(context.id, tokens))
     else:
-        store.next_slots(context.id, tokens)
+        store.working.rows(context.id, tokens)
 
 
 def _may_go_on(services: Services, call: calls.Forward, matchers: Sequence[Matcher]) -> bool:
@@ -228,7 +228,7 @@ async def _run(
             continuation.trim(0)  # others may wait for these pages
         if continuation is not None and not continuation.asked:
             continuation.trim(_room_on_page(services.store, context.id, len(inputs)))
-        services.store.next_slots(context.id, len(inputs))  # raises KvCapacityError before anything is computed
+        services.store.working.rows(context.id, len(inputs))  # raises KvCapacityError before anything is computed
         with services.underway.computing(key if call.commit else None, context.id, inputs):
             results = await services.ticker.run(
                 context, inputs, shifted, commits=call.commit, window=window, continuation=continuation
@@ -242,7 +242,7 @@ async def _run(
 
 def _room_on_page(store: PageStore, context: int, inputs: int) -> int:
     """For how many steps behind `inputs` of a pass there is room on the last page."""
-    counters = store.counters(context)
+    counters = store.contexts[context].counters()
     return counters.working * store.page_size - counters.working_tokens - inputs
 
 
@@ -250,13 +250,14 @@ def _room_on_page(store: PageStore, context: int, inputs: int) -> int:
 def _undone_by_errors(services: Services, context: LiveContext, *, commits: bool) -> Generator[None]:
     """On any error inside, pages and what recurrent layers remember are as they were."""
     store, model = services.store, services.runner.model
-    mark, state = store.mark(context.id), model.state(context.id)
+    mark, state = store.undoer.mark(context.id), model.state(context.id)
     try:
         yield
     except BaseException:
         try:
-            if context.released and commits and store.is_usable(context.id):
-                store.commit_full(context.id)  # what has been computed is there for others, who may wait for it (K5)
+            if context.released and commits and store.contexts[context.id].usable:
+                # What has been computed is there for others, who may wait for it (K5).
+                store.working.commit_full(context.id)
         finally:
             services.ticker.rollback(context, mark)
             model.set_state(context.id, state)
@@ -265,9 +266,9 @@ def _undone_by_errors(services: Services, context: LiveContext, *, commits: bool
 
 async def _reserve(services: Services, context: LiveContext, tokens: int) -> None:
     """Take the pages that so many more tokens need."""
-    lacking = services.store.pages_lacking(context.id, tokens)
+    lacking = services.store.working.lacking(context.id, tokens)
     if lacking:
-        await services.ticker.take(context, lacking, lambda: services.store.reserve(context.id, lacking))
+        await services.ticker.take(context, lacking, lambda: services.store.working.reserve(context.id, lacking))
 
 
 def _with_drafts(
@@ -305,7 +306,7 @@ def _verified(
         services.language.grammars.ahead.moved(matchers)
     drafted.tell(emitted, services.ticker.window_steps)
     terminated = any(matcher.is_terminated for matcher in matchers)
-    counters = services.store.counters(context.id)
+    counters = services.store.contexts[context.id].counters()
     return calls.ForwardReply(results, counters, terminated, attached, drafted.count, verdict.kept)
 
 

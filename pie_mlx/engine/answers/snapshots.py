@@ -101,7 +101,7 @@ async def open_snapshot(services: Services, process: Process, call: calls.OpenSn
     services.ticker.copy(opened.copies)
     notes: SnapshotNotes = opened.notes
     context = services.adopt(process, opened.context, sampled=notes.sampled)
-    state = calls.ContextState(context.id, store.counters(context.id))
+    state = calls.ContextState(context.id, store.contexts[context.id].counters())
     services.emit(ContextCreated(process.id, context.id, state.counters.committed, process.account))
     return calls.OpenedSnapshot(state, notes.pending)
 

@@ -3,6 +3,7 @@
 from pie_mlx.engine.kv.holdings import Holdings, SharedPages
 from pie_mlx.engine.kv.integrity_error import IntegrityError
 from pie_mlx.engine.kv.keys import PageHasher
+from pie_mlx.engine.kv.sharing import share_out
 from pie_mlx.engine.kv.store import PageStore
 from pie_mlx.engine.kv.values import (
     CommitResult,
@@ -43,4 +44,5 @@ __all__ = [
     "Suspension",
     "Transcript",
     "WorkingToken",
+    "share_out",
 ]

@@ -38,6 +38,17 @@ class Context:
         return self.image is None or self.restoring
 
     @property
+    def usable(self) -> bool:
+        """Whether passes and page operations are allowed: in the pool and not being restored."""
+        return self.image is None
+
+    @property
+    def pages(self) -> int:
+        """Committed and working pages, wherever the content is."""
+        image = self.image
+        return len(self.block_table) if image is None else len(image.records) + image.working_pages
+
+    @property
     def working_pages(self) -> int:
         return len(self.block_table) - self.committed
 

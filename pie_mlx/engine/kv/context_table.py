@@ -46,18 +46,18 @@ class ContextTable:
         found = map(self._contexts.get, numbers)
         return [context.number for context in found if context is not None and not context.resident]
 
-    def held(self, number: int) -> Context:
+    def resident(self, number: int) -> Context:
         """One that holds its pages, be it that they are still being filled. Raises IntegrityError for another."""
         context = self[number]
         if not context.resident:
             raise _off_pool(number)
         return context
 
-    def resident(self, number: int) -> Context:
+    def usable(self, number: int) -> Context:
         """One whose content is in its pages. Raises IntegrityError for another."""
-        context = self[number]
-        if context.image is not None:
-            raise _off_pool(number)
+        context = self._contexts.get(number)
+        if context is None or context.image is not None:
+            raise _off_pool(self[number].number)
         return context
 
 

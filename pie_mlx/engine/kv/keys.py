@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from struct import Struct
 
-from pie_mlx.engine.kv.working_token import BareToken
+from pie_mlx.engine.kv.working_token import WorkingToken
 
 NO_PAGE = bytes(16)
 """The key before the first page."""
@@ -29,7 +29,7 @@ class PageHasher:
         self._unmasked = _LENGTH.pack(page_size) + _NO_MASK * page_size
         self._uniform: dict[tuple[int, int, int], bytes] = {}
 
-    def key(self, parent: bytes, tokens: Sequence[BareToken]) -> bytes:
+    def key(self, parent: bytes, tokens: Sequence[WorkingToken]) -> bytes:
         """The key of the page that holds `tokens` (exactly one page of them) after the page keyed `parent`."""
         size = self._page_size
         ids, positions, masks, *origins = zip(*tokens, strict=True)

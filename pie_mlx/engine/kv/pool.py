@@ -48,7 +48,7 @@ class PagePool:
         self.lost: deque[PageContent] = deque(maxlen=capacity)
 
     def available(self) -> int:
-        """Pages that can be taken now without touching a live context."""
+        """Pages that can be had without suspending any context (K8): free, cached, held by snapshots only."""
         return self.free_pages + self.cached.pages + self.snapshot_only.pages
 
     @property
@@ -67,6 +67,12 @@ class PagePool:
         self.displaced.add(context)
         if context in self.promised:
             self.free[self.promised.pop(context)] = None
+
+    def take_displaced(self) -> set[int]:
+        """Contexts that were suspended since the last call, or lost what was promised them: somebody else may have
+        written where `WorkingPages.table_for` said that their next token will be, also if it is theirs again."""
+        displaced, self.displaced = self.displaced, set()
+        return displaced
 
     def take(self, pages: int, context: int | None = None, behind: int | None = None) -> list[int]:
         """`pages` page ids: promised to `context`, free, promised to others, cached, then snapshot-only.

@@ -1,39 +1,45 @@
 """Undoing a pass: a context goes back to what it was before, whatever was attached, reserved and appended since."""
 
 from pie_mlx.engine.kv.context import Context
+from pie_mlx.engine.kv.context_table import ContextTable
 from pie_mlx.engine.kv.image import Image, ImageKeeper, Tail, cut_tail
 from pie_mlx.engine.kv.suspension import Suspender, copies_of
 from pie_mlx.engine.kv.trie import PrefixTrie, chain_of, place_at
 from pie_mlx.engine.kv.values import Mark, PageCopy
 
 
-def mark(context: Context) -> Mark:
-    """The state that `Undoer.rollback` returns to."""
-    return Mark(
-        context.committed,
-        tuple(context.working),
-        context.working_pages,
-        context.highest_position,
-        context.inherited_tokens,
-    )
-
-
 class Undoer:
     """Takes back passes that failed (E6)."""
 
-    def __init__(self, trie: PrefixTrie, images: ImageKeeper, suspender: Suspender, page_size: int) -> None:
+    def __init__(
+        self, contexts: ContextTable, trie: PrefixTrie, images: ImageKeeper, suspender: Suspender, page_size: int
+    ) -> None:
+        self._contexts = contexts
         self._trie = trie
         self._pool = trie.pool
         self._images = images
         self._suspender = suspender
         self._page_size = page_size
 
-    def rollback(self, context: Context, before: Mark) -> tuple[PageCopy, ...]:
-        """Makes `context` what it was at `before`; pages that were attached or committed since stay with the cache.
+    def mark(self, number: int) -> Mark:
+        """The context as it is now, to be given to `rollback` if the pass that begins fails."""
+        context = self._contexts.usable(number)
+        return Mark(
+            context.committed,
+            tuple(context.working),
+            context.working_pages,
+            context.highest_position,
+            context.inherited_tokens,
+        )
+
+    def rollback(self, number: int, before: Mark) -> tuple[PageCopy, ...]:
+        """Makes the context what it was at `before`; pages that were attached or committed since stay with the cache.
 
         Working tokens that such pages had replaced are copied back out of them. A context that has left the
-        pool, or finds no page for them, is off-pool afterwards with those tokens to be replayed.
+        pool, or finds no page for them, is off-pool afterwards with those tokens to be replayed. Never raises for
+        pages.
         """
+        context = self._contexts[number]
         lacking = before.working_pages - context.working_pages
         if context.image is not None or lacking > self._pool.available():
             self._leave(context, before)

@@ -1,42 +1,20 @@
 """Working pages: reserving, filling, truncating, committing, and attaching what is cached already."""
 
-from collections.abc import Iterator, Sequence
-from itertools import repeat
+from collections.abc import Sequence
 from operator import itemgetter, ne
 from typing import NamedTuple
 
 from pie_mlx.engine.kv.context import Context
+from pie_mlx.engine.kv.context_table import ContextTable
 from pie_mlx.engine.kv.keys import PageHasher
 from pie_mlx.engine.kv.pool import never_fits
 from pie_mlx.engine.kv.segment import PageRecord
 from pie_mlx.engine.kv.trie import Place, PrefixTrie, last_key, page_at
 from pie_mlx.engine.kv.values import NOTHING_COMMITTED, CommitResult, Rows
-from pie_mlx.engine.kv.working_token import BareToken, WorkingToken, pack
+from pie_mlx.engine.kv.working_token import WorkingToken, pack
 from pie_mlx.errors import InvalidArgumentError, KvCapacityError, PageBoundsError, PageCommitError
 
 _POSITION = itemgetter(1)
-
-
-class PlainInput(NamedTuple):
-    """Causal input without an adapter at the positions of its slots, the first of which is `start`."""
-
-    tokens: Sequence[int]
-    start: int
-
-    def between(self, start: int, end: int) -> Iterator[BareToken]:
-        """Tokens `start` to `end` (not included)."""
-        positions = range(self.start + start, self.start + end)
-        return zip(self.tokens[start:end], positions, repeat(None), repeat(0), repeat(0), repeat(0), strict=False)
-
-
-class RecordedInput(NamedTuple):
-    """Causal input at the positions of its slots, each token with what it is computed with."""
-
-    tokens: Sequence[WorkingToken]
-
-    def between(self, start: int, end: int) -> Iterator[BareToken]:
-        """Tokens `start` to `end` (not included)."""
-        return iter(self.tokens[start:end])
 
 
 class _Cached(NamedTuple):
@@ -55,25 +33,34 @@ def pages_for(tokens: int, page_size: int) -> int:
 class WorkingPages:
     """The operations on a resident context's own pages."""
 
-    def __init__(self, trie: PrefixTrie, hasher: PageHasher, page_size: int) -> None:
+    def __init__(self, contexts: ContextTable, trie: PrefixTrie, hasher: PageHasher, page_size: int) -> None:
+        self._contexts = contexts
         self._trie = trie
         self._pool = trie.pool
         self._hasher = hasher
         self._page_size = page_size
 
-    def reserve(self, context: Context, pages: int) -> None:
-        """Adds `pages` empty working pages (P4)."""
-        self.require_possible(len(context.block_table), pages)
-        context.block_table.extend(self._pool.take(pages, context.number, context.last_page))
+    def lacking(self, number: int, new_tokens: int) -> int:
+        """Pages to reserve before `new_tokens` more tokens fit (P10). Also for an off-pool context."""
+        counters = self._contexts[number].counters()
+        return max(0, pages_for(counters.working_tokens + new_tokens, self._page_size) - counters.working)
 
-    def require_possible(self, held: int, pages: int) -> None:
-        """Refuses a request that no waiting can satisfy: `pages` pages for one who holds `held`."""
+    def require_capacity(self, number: int, pages: int) -> None:
+        """Raises OutOfPagesError when the context and `pages` more can never fit the pool (P4); also off-pool."""
         _require_count("reserve", pages)
-        if held + pages > self._pool.capacity:
-            raise never_fits(held + pages, self._pool.capacity)
+        needed, capacity = self._contexts[number].pages + pages, self._pool.capacity
+        if needed > capacity:
+            raise never_fits(needed, capacity)
 
-    def release(self, context: Context, pages: int) -> None:
-        """Frees the last `pages` working pages with the tokens on them (P5)."""
+    def reserve(self, number: int, pages: int) -> None:
+        """Adds empty working pages (P4). Raises InvalidArgumentError, OutOfPagesError."""
+        context = self._contexts.usable(number)
+        self.require_capacity(number, pages)
+        context.block_table.extend(self._pool.take(pages, number, context.last_page))
+
+    def release(self, number: int, pages: int) -> None:
+        """Frees the last working pages with the tokens on them (P5). Raises InvalidArgumentError, PageBoundsError."""
+        context = self._contexts.usable(number)
         _require_count("release", pages)
         self._require_pages("release", context, pages)
         remaining = len(context.block_table) - pages
@@ -82,8 +69,9 @@ class WorkingPages:
         self._pool.give(freed)
         _keep_tokens(context, context.working_pages * self._page_size)
 
-    def truncate(self, context: Context, tokens: int) -> None:
-        """Forgets the last `tokens` working tokens (P6)."""
+    def truncate(self, number: int, tokens: int) -> None:
+        """Forgets the last working tokens, keeps the pages (P6). Raises InvalidArgumentError, PageBoundsError."""
+        context = self._contexts.usable(number)
         _require_count("truncate", tokens)
         if tokens > len(context.working):
             raise PageBoundsError(
@@ -92,8 +80,9 @@ class WorkingPages:
             )
         _keep_tokens(context, len(context.working) - tokens)
 
-    def rows(self, context: Context, count: int) -> Rows:
-        """Where the next `count` tokens go."""
+    def rows(self, number: int, count: int) -> Rows:
+        """Where the next `count` tokens go. Raises KvCapacityError."""
+        context = self._contexts.usable(number)
         size, table = self._page_size, context.block_table
         start = context.committed * size + len(context.working)
         end = start + count
@@ -105,16 +94,19 @@ class WorkingPages:
         slots = [table[slot // size] * size + slot % size for slot in range(start, end)]
         return Rows(start, slots, table[: pages_for(end, size)])
 
-    def table_for(self, context: Context, length: int) -> Sequence[int] | None:
-        """Pages that `length` slots will lie on if nobody interferes, at most one of them not reserved yet."""
+    def table_for(self, number: int, length: int) -> Sequence[int] | None:
+        """The block table the context will have when it holds `length` tokens, if nobody takes the page promised to it
+        for that; None when no page is free, or more than one is missing."""
+        context = self._contexts.usable(number)
         pages, table = pages_for(length, self._page_size), context.block_table
         if pages <= len(table):
             return table[:pages]
-        promised = self._pool.promise(context.number, context.last_page) if pages == len(table) + 1 else None
+        promised = self._pool.promise(number, context.last_page) if pages == len(table) + 1 else None
         return None if promised is None else [*table, promised]
 
-    def append(self, context: Context, tokens: Sequence[WorkingToken]) -> None:
-        """The next slots now hold the KV of `tokens`."""
+    def append(self, number: int, tokens: Sequence[WorkingToken]) -> None:
+        """After a pass: the next slots hold the KV of `tokens`. Raises KvCapacityError."""
+        context = self._contexts.usable(number)
         room = context.working_pages * self._page_size - len(context.working)
         if len(tokens) > room:
             raise KvCapacityError(
@@ -123,8 +115,9 @@ class WorkingPages:
             )
         context.working.extend(tokens)
 
-    def commit(self, context: Context, pages: int) -> CommitResult:
-        """Turns the first `pages` working pages into committed ones (P7)."""
+    def commit(self, number: int, pages: int) -> CommitResult:
+        """Commits leading working pages (P7). Raises InvalidArgumentError, PageBoundsError, PageCommitError."""
+        context = self._contexts.usable(number)
         _require_count("commit", pages)
         self._require_pages("commit", context, pages)
         if pages * self._page_size > len(context.working):
@@ -139,19 +132,22 @@ class WorkingPages:
             )
         return self._commit(context, pages)
 
-    def commit_full(self, context: Context) -> CommitResult:
-        """Commits every full working page up to the first that positions forbid (P10)."""
+    def commit_full(self, number: int) -> CommitResult:
+        """Commits the full working pages up to the first that positions forbid (P10); never raises for positions."""
+        context = self._contexts.usable(number)
         full = len(context.working) // self._page_size
         return self._commit(context, self._increasing_pages(context, full)) if full else NOTHING_COMMITTED
 
-    def attach_cached(self, context: Context, plain: PlainInput | RecordedInput, limit: int | None) -> int:
-        """Attaches the pages already in the pool that the sequence continues with (K5-K7).
+    def attach_cached(self, number: int, tokens: Sequence[WorkingToken], limit: int | None = None) -> int:
+        """Attaches cached pages that continue the context with causal `tokens` at the positions of their slots (K5-K7).
 
-        Returns how many of the `plain` tokens they cover; at most the first `limit` of them.
+        Returns how many of `tokens` need not be computed. `limit` is the smallest input index whose logits are
+        wanted (K6), None when none are.
         """
+        context = self._contexts.usable(number)
         working = len(context.working)
-        allowed = working + (len(plain.tokens) if limit is None else min(limit, len(plain.tokens)))
-        cached = self._follow(context, plain, allowed // self._page_size)
+        allowed = working + (len(tokens) if limit is None else min(limit, len(tokens)))
+        cached = self._follow(context, tokens, allowed // self._page_size)
         if not cached.pages:
             return 0
         held = min(len(cached.pages), pages_for(working, self._page_size))
@@ -165,8 +161,9 @@ class WorkingPages:
         _drop_leading_tokens(context, covered)
         return max(0, covered - working)
 
-    def next_key(self, context: Context, tokens: Sequence[WorkingToken]) -> bytes | None:
+    def next_key(self, number: int, tokens: Sequence[WorkingToken]) -> bytes | None:
         """The key of the page that `tokens` begin behind committed ones; None where they do not."""
+        context = self._contexts.usable(number)
         first = tokens[: self._page_size]
         if context.working or len(first) < self._page_size or min(map(_POSITION, first)) <= context.highest_position:
             return None
@@ -179,12 +176,12 @@ class WorkingPages:
             place = self._publish(context, place, record)
         self._settle(context, place)
 
-    def _follow(self, context: Context, plain: PlainInput | RecordedInput, pages: int) -> _Cached:
+    def _follow(self, context: Context, new: Sequence[WorkingToken], pages: int) -> _Cached:
         size, lowest = self._page_size, context.highest_position
         place, key, highest = _end(context), last_key(context.leaf), lowest
         attached: list[int] = []
         for number in range(pages):
-            tokens = _page_tokens(context.working, plain, number * size, size)
+            tokens = _page_tokens(context.working, new, number * size, size)
             positions = list(map(_POSITION, tokens))
             if min(positions) <= lowest:
                 break
@@ -270,10 +267,11 @@ def _drop_leading_tokens(context: Context, tokens: int) -> None:
 
 
 def _page_tokens(
-    working: list[WorkingToken], plain: PlainInput | RecordedInput, start: int, size: int
-) -> tuple[BareToken, ...]:
+    working: list[WorkingToken], new: Sequence[WorkingToken], start: int, size: int
+) -> Sequence[WorkingToken]:
+    """Those on the page from `start` on, of all tokens that follow the committed pages."""
     end, held = start + size, len(working)
-    return (*working[start:end], *plain.between(max(0, start - held), max(0, end - held)))
+    return [*working[start:end], *new[max(0, start - held) : max(0, end - held)]]
 
 
 def _require_count(verb: str, count: int) -> None:

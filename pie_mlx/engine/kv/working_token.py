@@ -5,9 +5,6 @@ from typing import NamedTuple
 
 from msgspec import msgpack
 
-BareToken = tuple[int, int, bytes | None, int, int, int]
-"""The fields of a WorkingToken, which equals it and takes longer to make."""
-
 
 class WorkingToken(NamedTuple):
     """One token of a context with all that its KV depends on.
@@ -28,7 +25,7 @@ _encoder = msgpack.Encoder()
 _decoder = msgpack.Decoder(list[WorkingToken])
 
 
-def pack(tokens: Sequence[BareToken]) -> bytes:
+def pack(tokens: Sequence[WorkingToken]) -> bytes:
     """The tokens of a page as bytes, equal exactly when the tokens are.
 
     A pool has so many tokens that as objects they would take most of the engine's memory, and every full run of the

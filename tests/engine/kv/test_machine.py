@@ -42,11 +42,11 @@ class PageMachine(RuleBasedStateMachine):
     @property
     def resident(self) -> list[int]:
         world = self.world
-        return [c for c in world.contexts if world.store.is_resident(c) and c not in world.restoring]
+        return [c for c in world.contexts if world.store.contexts[c].resident and c not in world.restoring]
 
     @property
     def off_pool(self) -> list[int]:
-        return [c for c in self.world.contexts if not self.world.store.is_resident(c)]
+        return [c for c in self.world.contexts if not self.world.store.contexts[c].resident]
 
     def one_of(self, contexts: list[int], place: int) -> int:
         return contexts[place % len(contexts)]
@@ -72,9 +72,9 @@ class PageMachine(RuleBasedStateMachine):
     @rule(place=PLACE, ids=PROMPTS, suspend=st.booleans(), publish=st.booleans())
     def failing_pass(self, place: int, ids: list[int], suspend: bool, publish: bool) -> None:
         context = self.one_of(self.resident, place)
-        before = self.world.store.counters(context)
+        before = self.world.store.contexts[context].counters()
         self.world.fail(context, ids, suspend=suspend, publish=publish)
-        assert self.world.store.counters(context) == before
+        assert self.world.store.contexts[context].counters() == before
 
     @precondition(lambda self: self.world.contexts and len(self.world.contexts) < MOST_CONTEXTS)
     @rule(place=PLACE)
@@ -100,12 +100,12 @@ class PageMachine(RuleBasedStateMachine):
         world, context = self.world, self.one_of(self.resident, place)
         book = world.contexts[context]
         total = book.committed + book.working_pages + pages
-        if total > world.pages or pages > world.store.available():
+        if total > world.pages or pages > world.store.pool.available():
             with pytest.raises(OutOfPagesError) as caught:
-                world.store.reserve(context, pages)
+                world.store.working.reserve(context, pages)
             assert caught.value.capacity == world.pages
             return
-        world.store.reserve(context, pages)
+        world.store.working.reserve(context, pages)
         book.working_pages += pages
         world.move()
 
@@ -114,9 +114,9 @@ class PageMachine(RuleBasedStateMachine):
     def foresee(self, place: int) -> None:
         """A look at the next slot takes nothing from anybody."""
         store, context = self.world.store, self.one_of(self.resident, place)
-        before = store.usage(), store.available()
-        store.table_for(context, store.sequence_length(context) + 1)
-        assert (store.usage(), store.available()) == before
+        before = store.usage(), store.pool.available()
+        store.working.table_for(context, store.sequence_length(context) + 1)
+        assert (store.usage(), store.pool.available()) == before
 
     @precondition(lambda self: self.resident)
     @rule(place=PLACE, pages=st.integers(0, 3))
@@ -125,9 +125,9 @@ class PageMachine(RuleBasedStateMachine):
         book = world.contexts[context]
         if pages > book.working_pages:
             with pytest.raises(PageBoundsError):
-                world.store.release_working(context, pages)
+                world.store.working.release(context, pages)
             return
-        world.store.release_working(context, pages)
+        world.store.working.release(context, pages)
         book.working_pages -= pages
         self._keep(context, (book.committed + book.working_pages) * world.size)
 
@@ -138,9 +138,9 @@ class PageMachine(RuleBasedStateMachine):
         book = world.contexts[context]
         if tokens > len(book.tokens) - book.committed * world.size:
             with pytest.raises(PageBoundsError):
-                world.store.truncate(context, tokens)
+                world.store.working.truncate(context, tokens)
             return
-        world.store.truncate(context, tokens)
+        world.store.working.truncate(context, tokens)
         self._keep(context, len(book.tokens) - tokens)
 
     def _keep(self, context: int, tokens: int) -> None:
@@ -162,9 +162,9 @@ class PageMachine(RuleBasedStateMachine):
             refused = PageCommitError
         if refused:
             with pytest.raises(refused):
-                world.store.commit(context, pages)
+                world.store.working.commit(context, pages)
             return
-        result = world.store.commit(context, pages)
+        result = world.store.working.commit(context, pages)
         assert result.pages == pages
         world.account_commit(context, pages, result.computed)
 
@@ -174,22 +174,22 @@ class PageMachine(RuleBasedStateMachine):
         world = self.world
         context = self.one_of(list(world.contexts), place)
         freed = world.held_alone(context)
-        available = world.store.available()
+        available = world.store.pool.available()
         world.suspend(context, stash=stash)
-        assert world.store.available() == available + freed
+        assert world.store.pool.available() == available + freed
 
     @precondition(lambda self: self.off_pool)
     @rule(place=PLACE)
     def begin_restore(self, place: int) -> None:
         world, context = self.world, self.one_of(self.off_pool, place)
-        need, available = world.store.suspender.restore_need(context), world.store.available()
+        need, available = world.store.suspender.restore_need(context), world.store.pool.available()
         if need > available:
             with pytest.raises(OutOfPagesError):
                 world.begin_restore(context)
-            assert not world.store.is_resident(context)
+            assert not world.store.contexts[context].resident
             return
         world.begin_restore(context)
-        assert world.store.available() == available - need
+        assert world.store.pool.available() == available - need
 
     @precondition(lambda self: self.world.restoring)
     @rule(place=PLACE)
@@ -199,10 +199,10 @@ class PageMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.world.contexts)
     @rule(place=PLACE, user=USERS, name=NAMES, as_tokens=st.booleans())
     def save(self, place: int, user: str, name: str, as_tokens: bool) -> None:
-        available = self.world.store.available()
+        available = self.world.store.pool.available()
         save = self.world.save_tokens if as_tokens else self.world.save
         save(self.one_of(list(self.world.contexts), place), user, name, object())
-        assert self.world.store.available() == available
+        assert self.world.store.pool.available() == available
 
     @precondition(lambda self: len(self.world.contexts) < MOST_CONTEXTS)
     @rule(user=USERS, name=NAMES, take=st.booleans())

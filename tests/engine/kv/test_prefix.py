@@ -2,7 +2,7 @@
 
 import pytest
 
-from pie_mlx.engine.kv import PageHasher, PageStore, PoolUsage, WorkingToken
+from pie_mlx.engine.kv import PageHasher, PageStore, PoolUsage, WorkingToken, share_out
 from pie_mlx.engine.kv.keys import NO_PAGE
 from pie_mlx.engine.kv.masks import canonical_row
 from pie_mlx.errors import PageCommitError
@@ -28,7 +28,7 @@ def press(world: World) -> None:
     """Takes the free pages, so that the next request reclaims."""
     hog = world.create()
     free = world.store.usage().free
-    world.store.reserve(hog, free)
+    world.store.working.reserve(hog, free)
     world.contexts[hog].working_pages = free
 
 
@@ -70,9 +70,9 @@ def test_a_key_does_not_depend_on_what_was_hashed_before():  # K1
 def test_pages_that_differ_in_anything_are_not_shared(world: World, change: WorkingToken):  # T9
     for token in (PAGE[2], change):
         context = world.create()
-        world.store.reserve(context, 1)
-        world.store.append(context, [*PAGE[:2], token, PAGE[3]])
-        assert world.store.commit(context, 1).deduplicated == 0
+        world.store.working.reserve(context, 1)
+        world.store.working.append(context, [*PAGE[:2], token, PAGE[3]])
+        assert world.store.working.commit(context, 1).deduplicated == 0
     world.store.check_integrity()
     assert world.store.usage().used == 2
 
@@ -81,9 +81,11 @@ def test_two_spellings_of_a_mask_are_shared(world: World):  # K2, T9
     for rows in ([[0, 9], [0, 2]], [[0, 1, 0], [0, 1, 0, 1]]):
         masks = [canonical_row(row, slot) for slot, row in enumerate(rows)] + [None, None]
         context = world.store.create()
-        world.store.reserve(context, 1)
-        world.store.append(context, [token._replace(mask=mask) for token, mask in zip(PAGE, masks, strict=True)])
-        world.store.commit(context, 1)
+        world.store.working.reserve(context, 1)
+        world.store.working.append(
+            context, [token._replace(mask=mask) for token, mask in zip(PAGE, masks, strict=True)]
+        )
+        world.store.working.commit(context, 1)
     assert world.store.usage().shared == 1
 
 
@@ -146,10 +148,10 @@ def test_working_tokens_are_part_of_the_match(world: World):  # K5
     world.run(world.create(), list(range(8)))
     context = world.create()
     world.run(context, [0, 1])
-    world.store.reserve(context, 2)
+    world.store.working.reserve(context, 2)
     world.contexts[context].working_pages += 2
     assert world.run(context, [2, 3, 4, 5, 6, 7, 8]) == 6
-    assert world.store.counters(context).working == 2
+    assert world.store.contexts[context].counters().working == 2
     world.check()
 
 
@@ -171,16 +173,16 @@ def test_the_highest_position_of_all_attached_pages_counts(world: World):  # K5,
     store, tokens = world.store, [WorkingToken(i, (100 + i) % 104) for i in range(8)]
     contexts = [store.create(), store.create()]
     for context in contexts:
-        store.reserve(context, 2)
-        store.append(context, tokens)
-    store.commit(contexts[0], 2)
-    assert store.attach_cached(contexts[1], [8]) == 0
-    assert store.counters(contexts[1]).committed == 2
+        store.working.reserve(context, 2)
+        store.working.append(context, tokens)
+    store.working.commit(contexts[0], 2)
+    assert store.working.attach_cached(contexts[1], [WorkingToken(8, 8)]) == 0
+    assert store.contexts[contexts[1]].counters().committed == 2
     for context in contexts:
-        store.reserve(context, 1)
-        store.append(context, [WorkingToken(8 + i, 8 + i) for i in range(4)])
+        store.working.reserve(context, 1)
+        store.working.append(context, [WorkingToken(8 + i, 8 + i) for i in range(4)])
         with pytest.raises(PageCommitError):
-            store.commit(context, 1)
+            store.working.commit(context, 1)
 
 
 def test_nothing_is_attached_below_another_adapter(world: World):  # K1, A4
@@ -195,9 +197,9 @@ def test_shares_follow_the_holders_at_once():  # K9, T8
     first, second = world.create(), world.create()
     world.run(first, list(range(8)))
     world.run(second, list(range(8)))
-    assert world.store.effective_pages_all() == {first: 1.0, second: 1.0}
+    assert share_out(world.store.contexts).effective == {first: 1.0, second: 1.0}
     world.release(first)
-    assert world.store.effective_pages(second) == 2.0
+    assert share_out(world.store.contexts).effective[second] == 2.0
     world.release(second)
     assert world.store.usage() == PoolUsage(capacity=12, free=10, cached=2, snapshot_only=0, used=0, shared=0)
 
@@ -207,9 +209,9 @@ def test_an_own_page_counts_wholly_and_a_shared_one_in_parts():  # K9, T8
     first = world.create()
     world.run(first, list(range(12)))
     second = world.fork(first)
-    assert world.store.effective_pages_all() == {first: 1.5, second: 1.5}
+    assert share_out(world.store.contexts).effective == {first: 1.5, second: 1.5}
     world.run(second, [1])
-    assert world.store.effective_pages_all() == {first: 1.5, second: 2.5}
+    assert share_out(world.store.contexts).effective == {first: 1.5, second: 2.5}
     assert world.held_alone(second) == 1
 
 
@@ -240,7 +242,7 @@ def test_snapshots_and_cached_pages_are_no_holders(world: World):  # K9
     world.run(context, list(range(8)))
     world.save(context, "ann", "a")
     world.run(context, list(range(8, 12)))
-    assert world.store.effective_pages(context) == 3.0
+    assert share_out(world.store.contexts).effective[context] == 3.0
 
 
 def test_the_oldest_leaf_is_reclaimed_first(world: World):  # K8, T12
@@ -277,9 +279,9 @@ def test_free_then_cached_then_snapshot_pages_are_taken(world: World):  # K8, N6
     world.release(saved)
     world.release(cached)
     store, hog = world.store, world.create()
-    assert store.available() == 12
+    assert store.pool.available() == 12
     for taken, left in ((10, (0, 1, 1)), (1, (0, 0, 1)), (1, (0, 0, 0))):
-        store.reserve(hog, taken)
+        store.working.reserve(hog, taken)
         usage = store.usage()
         assert (usage.free, usage.cached, usage.snapshot_only) == left
 
@@ -288,8 +290,8 @@ def test_pages_of_a_live_context_are_never_taken(world: World):  # T12
     context = world.create()
     world.run(context, [1] * 12)
     hog = world.create()
-    world.store.reserve(hog, 9)
-    assert world.store.available() == 0
+    world.store.working.reserve(hog, 9)
+    assert world.store.pool.available() == 0
     world.contexts[hog].working_pages = 9
     world.check()
 
@@ -297,10 +299,10 @@ def test_pages_of_a_live_context_are_never_taken(world: World):  # T12
 def test_a_fork_of_a_long_context_touches_nothing_of_its_length():  # P13
     store = PageStore(pages=600, page_size=4, identity=b"model")
     context = store.create()
-    store.reserve(context, 500)
-    store.append(context, [WorkingToken(1, i) for i in range(2000)])
-    store.commit_full(context)
+    store.working.reserve(context, 500)
+    store.working.append(context, [WorkingToken(1, i) for i in range(2000)])
+    store.working.commit_full(context)
     forks = [store.fork(context).context for _ in range(9)]
     assert store.usage().used == 500
-    assert store.effective_pages(forks[0]) == pytest.approx(500 / 10)
+    assert share_out(store.contexts).effective[forks[0]] == pytest.approx(500 / 10)
     store.check_integrity()

@@ -101,7 +101,7 @@ def test_a_copy_of_a_snapshot_goes_its_own_way(world: World):  # N4
 
 def test_empty_reservations_are_not_saved(world: World):  # N1
     context = world.filled([1] * 6)
-    world.store.reserve(context, 3)
+    world.store.working.reserve(context, 3)
     world.contexts[context].working_pages += 3
     world.save(context, "ann", "a")
     assert world.store.usage().snapshot_only == 1
@@ -111,7 +111,7 @@ def test_empty_reservations_are_not_saved(world: World):  # N1
 
 def test_empty_reservations_are_not_saved_off_pool_either(world: World):  # N1, N2
     context = world.filled([1] * 6)
-    world.store.reserve(context, 3)
+    world.store.working.reserve(context, 3)
     world.contexts[context].working_pages += 3
     world.suspend(context)
     world.save(context, "ann", "a")
@@ -128,7 +128,7 @@ def test_pages_of_an_opened_snapshot_were_not_computed_by_who_opened_it(world: W
     world.save(context, "ann", "a")
     opened = world.open("ann", "a")
     assert opened is not None
-    assert world.store.commit_full(opened) == CommitResult(pages=2, computed=0, deduplicated=0)
+    assert world.store.working.commit_full(opened) == CommitResult(pages=2, computed=0, deduplicated=0)
 
 
 def test_reclaimed_snapshots_open_off_pool_and_whole(world: World):  # N6
@@ -139,7 +139,7 @@ def test_reclaimed_snapshots_open_off_pool_and_whole(world: World):  # N6
     hog = world.press()
     opened = world.open("ann", "a")
     assert opened is not None
-    assert not world.store.is_resident(opened)
+    assert not world.store.contexts[opened].resident
     world.release(hog)
     world.begin_restore(opened)
     assert [len(fill.tokens) for fill in world.restoring[opened].fills] == [10]
@@ -170,7 +170,7 @@ def test_a_save_without_a_free_page_keeps_the_working_tokens():  # N6
     opened = world.store.take("ann", "a")
     assert opened is not None
     assert not opened.resident
-    assert world.store.counters(opened.context).working_tokens == 2
+    assert world.store.contexts[opened.context].counters().working_tokens == 2
 
 
 def test_saving_and_opening_off_pool_needs_no_restore(world: World):  # N2
@@ -180,7 +180,7 @@ def test_saving_and_opening_off_pool_needs_no_restore(world: World):  # N2
     world.release(context)
     opened = world.open("ann", "a")
     assert opened is not None
-    assert world.store.is_resident(opened)
+    assert world.store.contexts[opened].resident
     world.check()
 
 
@@ -202,7 +202,7 @@ def test_a_context_opened_without_room_waits_off_pool(world: World):  # N6
     world.press()
     opened = world.open("ann", "a")
     assert opened is not None
-    assert not world.store.is_resident(opened)
+    assert not world.store.contexts[opened].resident
     assert world.store.suspender.restore_need(opened) == 1
     world.check()
 
@@ -261,8 +261,8 @@ def test_a_user_keeps_so_many_snapshots(store: PageStore):
 
 def test_a_user_keeps_so_much_in_snapshots(store: PageStore):
     context = store.create()
-    store.reserve(context, 2)
-    store.append(context, [WorkingToken(1, place) for place in range(20)])
+    store.working.reserve(context, 2)
+    store.working.append(context, [WorkingToken(1, place) for place in range(20)])
     store.snapshots.save(context, "ann", "a", None, 1 << 19)
     with pytest.raises(SnapshotError):
         store.snapshots.save(context, "ann", "b", None, 1 << 19)
@@ -271,7 +271,7 @@ def test_a_user_keeps_so_much_in_snapshots(store: PageStore):
     found = store.open("ann", "a")
     assert found is not None
     store.snapshots.save(context, "ann", "a", None, (1 << 20) - 160 * 20)
-    store.commit_full(context)
+    store.working.commit_full(context)
     store.snapshots.save(context, "ann", "a", None, (1 << 20) - 16 * 16 - 160 * 4)
     store.check_integrity()
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pie_mlx.engine.kv import Fill, IntegrityError, PageRead, WorkingToken
+from pie_mlx.engine.kv import Fill, IntegrityError, PageRead, WorkingToken, share_out
 from pie_mlx.errors import OutOfPagesError
 from tests.engine.kv.world import World
 
@@ -14,13 +14,13 @@ def world() -> World:
 
 def test_suspension_makes_all_pages_available_and_keeps_the_counts(world: World):  # R1
     context = world.filled(list(range(10)))
-    world.store.reserve(context, 2)
+    world.store.working.reserve(context, 2)
     world.contexts[context].working_pages += 2
-    before = world.store.counters(context)
+    before = world.store.contexts[context].counters()
     assert world.store.suspender.suspend(context).freed == 5
-    assert world.store.available() == 12
-    assert world.store.counters(context) == before
-    assert not world.store.is_resident(context)
+    assert world.store.pool.available() == 12
+    assert world.store.contexts[context].counters() == before
+    assert not world.store.contexts[context].resident
     world.check()
 
 
@@ -46,19 +46,19 @@ def test_a_shared_prefix_stays_with_its_other_holder(world: World):  # T16
     assert world.held_alone(context) == 1
     world.suspend(context)
     assert world.store.usage().used == 3
-    assert world.store.effective_pages(other) == 3.0
-    assert world.store.effective_pages(context) == 0.0
+    assert share_out(world.store.contexts).effective[other] == 3.0
+    assert context not in share_out(world.store.contexts).effective
     world.check()
 
 
 def test_content_still_in_the_pool_comes_back_without_work(world: World):  # R4
     context = world.filled(list(range(10)))
-    pages = list(world.store.block_table(context))
+    pages = list(world.store.contexts.resident(context).block_table)
     world.suspend(context)
     restore = world.store.suspender.restore(context)
     assert (restore.attached, restore.copies, restore.reads, restore.fills) == (2, (), (), ())
     world.store.suspender.finish_restore(context)
-    assert world.store.block_table(context) == pages
+    assert world.store.contexts.resident(context).block_table == pages
     world.check()
 
 
@@ -174,7 +174,7 @@ def test_a_branch_that_grew_meanwhile_is_attached_up_to_where_it_leaves(world: W
     world.run(other, list(range(4, 12)))
     world.restore(context)
     world.check()
-    assert world.store.effective_pages_all() == {context: 0.5, other: 2.5}
+    assert share_out(world.store.contexts).effective == {context: 0.5, other: 2.5}
 
 
 def test_what_a_context_inherited_costs_nothing_after_a_restore_either(world: World):  # M10, R6
@@ -183,12 +183,12 @@ def test_what_a_context_inherited_costs_nothing_after_a_restore_either(world: Wo
     fork = world.fork(context)
     world.suspend(fork)
     world.restore(fork)
-    assert world.store.commit_full(fork).computed == 0
+    assert world.store.working.commit_full(fork).computed == 0
 
 
 def test_the_need_counts_what_no_resident_holds(world: World):  # M6
     context = world.filled(list(range(9)))
-    world.store.reserve(context, 1)
+    world.store.working.reserve(context, 1)
     world.contexts[context].working_pages += 1
     other = world.fork(context)
     assert world.store.suspender.restore_need(context) == 0
@@ -203,7 +203,7 @@ def test_a_restore_that_does_not_fit_changes_nothing(world: World):  # E3
     context = world.filled(list(range(12)))
     world.suspend(context)
     hog = world.create()
-    world.store.reserve(hog, 10)
+    world.store.working.reserve(hog, 10)
     world.contexts[hog].working_pages = 10
     world.move()
     before = world.store.usage()
@@ -220,7 +220,7 @@ def test_a_restore_can_be_dropped_and_begun_again(world: World):  # Q3
     world.suspend(context)
     world.release(world.press())
     world.begin_restore(context)
-    assert world.store.is_restoring(context)
+    assert world.store.contexts[context].restoring
     assert world.store.suspender.suspend(context).freed == 3
     world.check()
     world.restore(context)
@@ -241,12 +241,12 @@ def test_pages_of_an_unfinished_restore_are_nobodys_prefix(world: World):  # K5
 
 def test_a_fork_of_an_off_pool_context_is_off_pool_with_its_tokens(world: World):  # P14
     context = world.filled(list(range(10)))
-    world.store.reserve(context, 3)
+    world.store.working.reserve(context, 3)
     world.contexts[context].working_pages += 3
     world.suspend(context)
     fork = world.fork(context)
-    assert not world.store.is_resident(fork)
-    assert world.store.counters(fork).working == 1
+    assert not world.store.contexts[fork].resident
+    assert world.store.contexts[fork].counters().working == 1
     world.restore(fork)
     world.restore(context)
     world.check()
@@ -300,9 +300,9 @@ def test_a_page_spilled_too_late_is_given_back_at_once(world: World):  # R3
 @pytest.mark.parametrize(
     "operation",
     [
-        lambda store, context: store.reserve(context, 1),
-        lambda store, context: store.next_slots(context, 1),
-        lambda store, context: store.block_table(context),
+        lambda store, context: store.working.reserve(context, 1),
+        lambda store, context: store.working.rows(context, 1).slots,
+        lambda store, context: store.contexts.resident(context).block_table,
         lambda store, context: store.suspender.finish_restore(context),
     ],
 )
@@ -321,6 +321,6 @@ def test_a_resident_context_cannot_be_restored(world: World):  # R4
 def test_an_impossible_request_of_an_off_pool_context_is_refused_at_once(world: World):  # P4, Q4
     context = world.filled(list(range(10)))
     world.suspend(context)
-    world.store.require_capacity(context, 9)
+    world.store.working.require_capacity(context, 9)
     with pytest.raises(OutOfPagesError, match="can never fit"):
-        world.store.require_capacity(context, 10)
+        world.store.working.require_capacity(context, 10)

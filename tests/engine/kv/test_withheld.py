@@ -12,9 +12,9 @@ def store_with(cached: int, held: int, pages: int = 10) -> tuple[PageStore, int]
     store = PageStore(pages=pages, page_size=1, identity=b"")
     contexts = [store.create(), store.create()]
     for context, count in zip(contexts, (cached, held), strict=True):
-        store.reserve(context, count)
-        store.append(context, [WorkingToken(100 * context + index, index) for index in range(count)])
-        store.commit_full(context)
+        store.working.reserve(context, count)
+        store.working.append(context, [WorkingToken(100 * context + index, index) for index in range(count)])
+        store.working.commit_full(context)
     store.release(contexts[0])
     return store, contexts[1]
 
@@ -22,9 +22,9 @@ def store_with(cached: int, held: int, pages: int = 10) -> tuple[PageStore, int]
 def test_free_pages_go_first_then_cached_ones_and_held_ones_never() -> None:
     store, _ = store_with(cached=3, held=4)
     store.withheld.take(3)
-    assert (store.usage().cached, store.available()) == (3, 3)
+    assert (store.usage().cached, store.pool.available()) == (3, 3)
     store.withheld.take(100)
-    assert (store.withheld.count, store.usage().cached, store.available()) == (6, 0, 0)
+    assert (store.withheld.count, store.usage().cached, store.pool.available()) == (6, 0, 0)
     assert store.usage().used == 4
     store.check_integrity()
 
@@ -32,26 +32,26 @@ def test_free_pages_go_first_then_cached_ones_and_held_ones_never() -> None:
 def test_a_withheld_page_can_be_taken_by_nobody() -> None:
     store, context = store_with(cached=3, held=4)
     store.withheld.take(5)
-    store.reserve(context, 1)
+    store.working.reserve(context, 1)
     with pytest.raises(OutOfPagesError):
-        store.reserve(context, 1)
+        store.working.reserve(context, 1)
 
 
 def test_a_request_for_more_than_is_left_may_still_wait() -> None:
     store, context = store_with(cached=0, held=4)
     store.withheld.take(6)
-    store.require_capacity(context, 6)
+    store.working.require_capacity(context, 6)
 
 
 def test_pages_come_back_one_by_one_or_all() -> None:
     store, context = store_with(cached=0, held=4)
     taken = set(store.withheld.take(6))
     store.withheld.give_back(2)
-    assert (store.withheld.count, store.available()) == (4, 2)
+    assert (store.withheld.count, store.pool.available()) == (4, 2)
     store.withheld.give_back(100)
-    assert (store.withheld.count, store.available()) == (0, 6)
-    store.reserve(context, 6)
-    assert set(store.block_table(context)[4:]) == taken
+    assert (store.withheld.count, store.pool.available()) == (0, 6)
+    store.working.reserve(context, 6)
+    assert set(store.contexts.resident(context).block_table[4:]) == taken
     store.check_integrity()
 
 

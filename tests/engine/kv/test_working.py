@@ -24,24 +24,24 @@ def store() -> PageStore:
 
 
 def counters(store: PageStore, context: int) -> COUNTERS:
-    found = store.counters(context)
+    found = store.contexts[context].counters()
     return found.committed, found.working, found.working_tokens
 
 
 def working(store: PageStore, tokens: int, pages: int, first_position: int = 0) -> int:
     """A context with that many uncommitted tokens on that many pages."""
     context = store.create()
-    store.reserve(context, pages)
-    store.append(context, [WorkingToken(i, first_position + i) for i in range(tokens)])
+    store.working.reserve(context, pages)
+    store.working.append(context, [WorkingToken(i, first_position + i) for i in range(tokens)])
     return context
 
 
 def test_commits_move_pages_from_working_to_committed(store: PageStore):  # T1
     context = working(store, 32, 2)
     assert counters(store, context) == (0, 2, 32)
-    store.commit(context, 1)
+    store.working.commit(context, 1)
     assert counters(store, context) == (1, 1, 16)
-    store.commit(context, 1)
+    store.working.commit(context, 1)
     assert counters(store, context) == (2, 0, 0)
     assert store.sequence_length(context) == 32
     store.check_integrity()
@@ -49,162 +49,162 @@ def test_commits_move_pages_from_working_to_committed(store: PageStore):  # T1
 
 def test_only_full_pages_are_committed(store: PageStore):  # T2, P7
     context = working(store, 20, 2)
-    assert store.commit(context, 0) == CommitResult(0, 0, 0)
+    assert store.working.commit(context, 0) == CommitResult(0, 0, 0)
     with pytest.raises(PageBoundsError):
-        store.commit(context, 3)
+        store.working.commit(context, 3)
     with pytest.raises(PageCommitError):
-        store.commit(context, 2)
+        store.working.commit(context, 2)
     assert counters(store, context) == (0, 2, 20)
-    store.commit(context, 1)
+    store.working.commit(context, 1)
     assert counters(store, context) == (1, 1, 4)
 
 
 @pytest.mark.parametrize(("first", "allowed"), [(31, False), (32, True), (100, True)])
 def test_positions_must_exceed_the_highest_committed_one(store: PageStore, first: int, allowed: bool):  # T3
     context = working(store, 32, 2)
-    store.commit(context, 2)
-    store.reserve(context, 1)
-    store.append(context, [WorkingToken(1, first + i) for i in range(16)])
+    store.working.commit(context, 2)
+    store.working.reserve(context, 1)
+    store.working.append(context, [WorkingToken(1, first + i) for i in range(16)])
     if allowed:
-        assert store.commit(context, 1).pages == 1
+        assert store.working.commit(context, 1).pages == 1
         return
     with pytest.raises(PageCommitError):
-        store.commit(context, 1)
-    assert store.commit_full(context).pages == 0
+        store.working.commit(context, 1)
+    assert store.working.commit_full(context).pages == 0
     assert counters(store, context) == (2, 1, 16)
 
 
 def test_automatic_commit_stops_at_the_page_that_positions_forbid(store: PageStore):  # P10
     context = working(store, 16, 4)
-    store.commit(context, 1)
+    store.working.commit(context, 1)
     for first in (16, 0, 48):
-        store.append(context, [WorkingToken(1, first + i) for i in range(16)])
-    assert store.commit_full(context).pages == 1
+        store.working.append(context, [WorkingToken(1, first + i) for i in range(16)])
+    assert store.working.commit_full(context).pages == 1
     assert counters(store, context) == (2, 2, 32)
 
 
 def test_a_page_that_has_no_key_leaves_those_before_it_uncommitted_too(store: PageStore):  # E3
     copy = working(store, 16, 1)
-    store.commit(copy, 1)
+    store.working.commit(copy, 1)
     context = working(store, 16, 3)
-    store.append(context, [WorkingToken(1, 16 + i, zo_seed=1 << 63) for i in range(16)])
+    store.working.append(context, [WorkingToken(1, 16 + i, zo_seed=1 << 63) for i in range(16)])
     with pytest.raises(struct.error):
-        store.commit_full(context)
+        store.working.commit_full(context)
     assert counters(store, context) == (0, 3, 32)
     store.check_integrity()
 
 
 def test_reservations_add_up_and_are_released_from_the_tail(store: PageStore):  # T4
     context = store.create()
-    store.reserve(context, 2)
-    store.reserve(context, 3)
+    store.working.reserve(context, 2)
+    store.working.reserve(context, 3)
     assert counters(store, context) == (0, 5, 0)
-    store.release_working(context, 5)
+    store.working.release(context, 5)
     assert counters(store, context) == (0, 0, 0)
     with pytest.raises(PageBoundsError):
-        store.release_working(context, 1)
+        store.working.release(context, 1)
 
 
 def test_releasing_pages_keeps_the_tokens_on_the_others(store: PageStore):  # P5
     context = working(store, 40, 3)
-    store.release_working(context, 1)
+    store.working.release(context, 1)
     assert counters(store, context) == (0, 2, 32)
-    store.release_working(context, 0)
+    store.working.release(context, 0)
     assert counters(store, context) == (0, 2, 32)
 
 
 def test_truncation_keeps_the_pages(store: PageStore):  # T5, P6
     context = working(store, 5, 1)
-    store.truncate(context, 0)
+    store.working.truncate(context, 0)
     with pytest.raises(PageBoundsError):
-        store.truncate(context, 6)
+        store.working.truncate(context, 6)
     assert counters(store, context) == (0, 1, 5)
-    store.truncate(context, 3)
+    store.working.truncate(context, 3)
     assert counters(store, context) == (0, 1, 2)
 
 
-@pytest.mark.parametrize("operation", ["reserve", "release_working", "truncate", "commit"])
+@pytest.mark.parametrize("operation", ["reserve", "release", "truncate", "commit"])
 def test_a_negative_number_is_refused(store: PageStore, operation: str):  # P4
     with pytest.raises(InvalidArgumentError):
-        getattr(store, operation)(store.create(), -1)
+        getattr(store.working, operation)(store.create(), -1)
 
 
 def test_more_pages_than_the_pool_has_can_never_be_reserved(store: PageStore):  # P4, T26
     context = working(store, 32, 2)
-    store.commit(context, 2)
+    store.working.commit(context, 2)
     with pytest.raises(OutOfPagesError, match="can never fit") as caught:
-        store.reserve(context, 11)
+        store.working.reserve(context, 11)
     assert (caught.value.needed, caught.value.capacity) == (13, 12)
-    store.reserve(context, 10)
+    store.working.reserve(context, 10)
 
 
 def test_a_reservation_that_does_not_fit_now_changes_nothing(store: PageStore):  # E3
     working(store, 0, 8)
     context = working(store, 5, 1)
     with pytest.raises(OutOfPagesError, match="not available now"):
-        store.reserve(context, 4)
+        store.working.reserve(context, 4)
     assert counters(store, context) == (0, 1, 5)
-    store.reserve(context, 3)
+    store.working.reserve(context, 3)
     store.check_integrity()
 
 
 def test_tokens_beyond_the_reserved_pages_are_refused(store: PageStore):  # T6, F12
     context = working(store, 10, 1)
     with pytest.raises(KvCapacityError):
-        store.next_slots(context, 7)
+        store.working.rows(context, 7)
     with pytest.raises(KvCapacityError):
-        store.append(context, [WorkingToken(1, i) for i in range(7)])
+        store.working.append(context, [WorkingToken(1, i) for i in range(7)])
     assert counters(store, context) == (0, 1, 10)
-    assert len(store.next_slots(context, 6)) == 6
+    assert len(store.working.rows(context, 6).slots) == 6
 
 
 def test_slots_follow_the_block_table(store: PageStore):  # F4
     context = working(store, 30, 3)
-    first, second, third = store.block_table(context)
-    assert store.next_slots(context, 4) == [second * 16 + 14, second * 16 + 15, third * 16, third * 16 + 1]
-    store.commit(context, 1)
-    assert store.block_table(context) == [first, second, third]
+    first, second, third = store.contexts.resident(context).block_table
+    assert store.working.rows(context, 4).slots == [second * 16 + 14, second * 16 + 15, third * 16, third * 16 + 1]
+    store.working.commit(context, 1)
+    assert store.contexts.resident(context).block_table == [first, second, third]
 
 
 @pytest.mark.parametrize(
     ("tokens", "pages", "new", "lacking"), [(0, 0, 0, 0), (0, 0, 1, 1), (15, 1, 1, 0), (16, 1, 1, 1), (3, 4, 20, 0)]
 )
 def test_pages_lacking_for_new_tokens(store: PageStore, tokens: int, pages: int, new: int, lacking: int):  # P10
-    assert store.pages_lacking(working(store, tokens, pages), new) == lacking
+    assert store.working.lacking(working(store, tokens, pages), new) == lacking
 
 
 def test_only_pages_with_a_token_of_this_context_count_as_computed(store: PageStore):  # M10
     context = working(store, 40, 3)
     fork = store.fork(context).context
-    store.reserve(fork, 1)
-    store.append(fork, [WorkingToken(1, 40 + i) for i in range(24)])
-    assert store.commit_full(fork) == CommitResult(pages=4, computed=2, deduplicated=0)
-    assert store.commit_full(context) == CommitResult(pages=2, computed=2, deduplicated=2)
+    store.working.reserve(fork, 1)
+    store.working.append(fork, [WorkingToken(1, 40 + i) for i in range(24)])
+    assert store.working.commit_full(fork) == CommitResult(pages=4, computed=2, deduplicated=0)
+    assert store.working.commit_full(context) == CommitResult(pages=2, computed=2, deduplicated=2)
 
 
 def test_inherited_pages_cost_nothing_in_whatever_steps_they_are_committed(store: PageStore):  # M10
     fork = store.fork(working(store, 32, 2)).context
-    assert [store.commit(fork, 1).computed for _ in range(2)] == [0, 0]
+    assert [store.working.commit(fork, 1).computed for _ in range(2)] == [0, 0]
 
 
 def test_a_page_of_inherited_tokens_that_were_forgotten_counts_as_computed(store: PageStore):  # M10, P6
     fork = store.fork(working(store, 20, 2)).context
-    store.truncate(fork, 10)
-    store.append(fork, [WorkingToken(1, 10 + i) for i in range(6)])
-    assert store.commit_full(fork) == CommitResult(pages=1, computed=1, deduplicated=0)
+    store.working.truncate(fork, 10)
+    store.working.append(fork, [WorkingToken(1, 10 + i) for i in range(6)])
+    assert store.working.commit_full(fork) == CommitResult(pages=1, computed=1, deduplicated=0)
 
 
 def test_a_fork_shares_committed_pages_and_copies_the_working_ones():  # P13, T10
     world = World(pages=12, page_size=4)
     context = world.create()
     world.run(context, list(range(10)))
-    world.store.reserve(context, 2)
+    world.store.working.reserve(context, 2)
     world.contexts[context].working_pages += 2
     used = world.store.usage().used
     fork = world.fork(context)
     assert world.store.usage().used == used + 1
     assert counters(world.store, fork) == (2, 1, 2)
-    assert world.store.block_table(fork)[:2] == world.store.block_table(context)[:2]
+    assert world.store.contexts.resident(fork).block_table[:2] == world.store.contexts.resident(context).block_table[:2]
     world.run(fork, [91, 92])
     world.run(context, [93])
     world.check()
@@ -221,13 +221,13 @@ def test_a_fork_that_does_not_fit_leaves_no_context_behind():  # E3
 
 def test_release_gives_everything_back_and_may_be_repeated(store: PageStore):  # P15
     context = working(store, 40, 3)
-    store.commit(context, 1)
+    store.working.commit(context, 1)
     store.release(context)
     store.release(context)
-    assert store.available() == 12
+    assert store.pool.available() == 12
     assert context not in store.contexts
     with pytest.raises(ContextReleasedError):
-        store.counters(context)
+        store.contexts[context].counters()
     store.check_integrity()
 
 
@@ -246,12 +246,12 @@ def test_a_failed_pass_of_a_context_without_room_for_its_old_pages_leaves_it_off
     context, other = world.create(), world.create()
     world.run(context, [1, 2])
     world.run(other, [1, 2, 3, 4])
-    before = world.store.mark(context)
-    assert world.store.attach_cached(context, [3, 4]) == 2
-    world.store.reserve(other, 3)
+    before = world.store.undoer.mark(context)
+    assert world.store.working.attach_cached(context, [WorkingToken(3, 2), WorkingToken(4, 3)]) == 2
+    world.store.working.reserve(other, 3)
     world.contexts[other].working_pages = 3
-    assert world.store.rollback(context, before) == ()
-    assert not world.store.is_resident(context)
+    assert world.store.undoer.rollback(context, before) == ()
+    assert not world.store.contexts[context].resident
     world.check()
 
 
@@ -263,46 +263,46 @@ def test_a_store_without_pages_is_refused(pages: int, page_size: int):  # E3
 
 def test_a_foreseen_page_is_the_one_the_context_gets(store: PageStore):  # P4
     context = working(store, 16, 1)
-    foreseen = list(store.table_for(context, 17) or ())
-    store.reserve(store.create(), 5)
-    store.reserve(context, 1)
-    assert store.block_table(context) == foreseen
+    foreseen = list(store.working.table_for(context, 17) or ())
+    store.working.reserve(store.create(), 5)
+    store.working.reserve(context, 1)
+    assert store.contexts.resident(context).block_table == foreseen
 
 
 def test_a_foreseen_page_is_given_to_whoever_needs_it_first(store: PageStore):  # P4, K8
     context, other = working(store, 16, 1), store.create()
-    assert store.table_for(context, 17) is not None
-    store.reserve(other, 11)
-    assert store.available() == 0
-    assert store.table_for(context, 17) is None
+    assert store.working.table_for(context, 17) is not None
+    store.working.reserve(other, 11)
+    assert store.pool.available() == 0
+    assert store.working.table_for(context, 17) is None
     store.check_integrity()
 
 
 def test_more_than_one_missing_page_is_not_foreseen(store: PageStore):
-    assert store.table_for(working(store, 16, 1), 33) is None
+    assert store.working.table_for(working(store, 16, 1), 33) is None
 
 
 def test_a_context_gets_neighbouring_pages_while_they_are_free(store: PageStore):
     first, second = working(store, 5, 1), working(store, 5, 1)
     store.release(second)
-    store.reserve(first, 2)
-    assert store.block_table(first) == [0, 1, 2]
+    store.working.reserve(first, 2)
+    assert store.contexts.resident(first).block_table == [0, 1, 2]
 
 
 def test_a_foreseen_page_is_a_neighbour_too(store: PageStore):
     for pages in (2, 1):
         context = working(store, 1, pages)
     store.release(context - 1)
-    table = store.table_for(context, 17)
+    table = store.working.table_for(context, 17)
     assert table == [2, 3]
 
 
 def test_a_failed_pass_leaves_reserved_pages_that_it_filled_and_committed():  # E6, P4
     world = World(pages=6, page_size=2)
     context = world.create()
-    world.store.reserve(context, 2)
+    world.store.working.reserve(context, 2)
     world.contexts[context].working_pages = 2
-    before = world.store.counters(context)
+    before = world.store.contexts[context].counters()
     world.fail(context, [5, 6, 7, 8], suspend=False, publish=True)
-    assert world.store.counters(context) == before
+    assert world.store.contexts[context].counters() == before
     world.store.check_integrity()

@@ -15,6 +15,7 @@ from pie_mlx.engine.kv import (
     PageStore,
     Restore,
     WorkingToken,
+    share_out,
 )
 
 Content = int
@@ -75,14 +76,14 @@ class World:
             del self.spill[key]
 
     def content(self, context: int, slot: int) -> Content | None:
-        page = self.store.block_table(context)[slot // self.size]
+        page = self.store.contexts.resident(context).block_table[slot // self.size]
         return self.memory[page][slot % self.size]
 
     def compute(self, context: int, start: int, tokens: Sequence[WorkingToken]) -> None:
         """Runs the model: each slot's content follows from the one before, read from memory."""
         for slot, token in enumerate(tokens, start):
             before = self.content(context, slot - 1) if slot else 0
-            page = self.store.block_table(context)[slot // self.size]
+            page = self.store.contexts.resident(context).block_table[slot // self.size]
             self.memory[page][slot % self.size] = hash((before, token))
 
     # Operations, with their effect on what must be.
@@ -101,8 +102,8 @@ class World:
     def press(self) -> int:
         """A context that takes every page that can be had, so that no unheld content stays in the pool."""
         hog = self.create()
-        pages = self.store.available()
-        self.store.reserve(hog, pages)
+        pages = self.store.pool.available()
+        self.store.working.reserve(hog, pages)
         self.contexts[hog].working_pages = pages
         self.move()
         return hog
@@ -131,23 +132,20 @@ class World:
             tokens = [change._replace(token=t.token, position=max(0, t.position + change.position)) for t in tokens]
         attached = 0
         if attach and (change is None or (change.mask is None and change.position == 0)):
-            if change is None:
-                attached = store.attach_cached(context, ids, limit=limit)
-            else:
-                attached = store.attach_records(context, tokens, limit=limit)
+            attached = store.working.attach_cached(context, tokens, limit)
             self._account_attached(context, tokens[:attached])
         rest = tokens[attached:]
-        lacking = store.pages_lacking(context, len(rest))
-        if lacking > store.available():
+        lacking = store.working.lacking(context, len(rest))
+        if lacking > store.pool.available():
             self.finish_pass(context, commit)
             return attached
-        store.reserve(context, lacking)
+        store.working.reserve(context, lacking)
         self.move()
         book.working_pages += lacking
-        slots = store.next_slots(context, len(rest))
+        slots = store.working.rows(context, len(rest)).slots
         assert slots == [self._slot(context, start + attached + i) for i in range(len(rest))]
         self.compute(context, start + attached, rest)
-        store.append(context, rest)
+        store.working.append(context, rest)
         book.tokens += rest
         self.finish_pass(context, commit)
         return attached
@@ -155,25 +153,26 @@ class World:
     def fail(self, context: int, ids: Sequence[int], *, suspend: bool, publish: bool = False) -> None:
         """A pass that fails half-way, perhaps while the context is off-pool, or leaving to others what it computed."""
         store, book = self.store, self.contexts[context]
-        before, start = store.mark(context), len(book.tokens)
-        attached = store.attach_cached(context, ids)
-        rest = [WorkingToken(token, start + attached + i) for i, token in enumerate(ids[attached:])]
-        lacking = store.pages_lacking(context, len(rest))
-        if lacking <= store.available():
-            store.reserve(context, lacking)
+        before, start = store.undoer.mark(context), len(book.tokens)
+        tokens = [WorkingToken(token, start + i) for i, token in enumerate(ids)]
+        attached = store.working.attach_cached(context, tokens)
+        rest = tokens[attached:]
+        lacking = store.working.lacking(context, len(rest))
+        if lacking <= store.pool.available():
+            store.working.reserve(context, lacking)
             self.move()
             half = rest[: len(rest) // 2]
             self.compute(context, start + attached, half)
-            store.append(context, half)
+            store.working.append(context, half)
         if publish:
-            store.commit_full(context)
+            store.working.commit_full(context)
         if suspend:
             self.suspend(context)
-        self.move(store.rollback(context, before))
+        self.move(store.undoer.rollback(context, before))
 
     def finish_pass(self, context: int, commit: bool) -> None:
         if commit:
-            result = self.store.commit_full(context)
+            result = self.store.working.commit_full(context)
             self.account_commit(context, result.pages, result.computed)
 
     def account_commit(self, context: int, pages: int, computed: int) -> None:
@@ -187,7 +186,7 @@ class World:
         book.inherited = max(0, book.inherited - pages * self.size)
 
     def _account_attached(self, context: int, tokens: list[WorkingToken]) -> None:
-        book, counters = self.contexts[context], self.store.counters(context)
+        book, counters = self.contexts[context], self.store.contexts[context].counters()
         pages = counters.committed - book.committed
         held = min(pages, -(-(len(book.tokens) - book.committed * self.size) // self.size))
         book.tokens += tokens
@@ -242,7 +241,7 @@ class World:
         self.move(opened.copies)
         book, notes = self.snapshots.pop((user, name)) if take else self.snapshots[user, name]
         assert opened.notes is notes
-        assert opened.resident == self.store.is_resident(opened.context)
+        assert opened.resident == self.store.contexts[opened.context].resident
         self.contexts[opened.context] = self._like(book)
         return opened.context
 
@@ -261,15 +260,15 @@ class World:
         self.check_figures()
 
     def check_context(self, context: int, book: Book) -> None:
-        counters = self.store.counters(context)
+        counters = self.store.contexts[context].counters()
         working = len(book.tokens) - book.committed * self.size
         assert (counters.committed, counters.working, counters.working_tokens) == (
             book.committed,
             book.working_pages,
             working,
         )
-        if self.store.is_resident(context) and context not in self.restoring:
-            assert list(self.store.working_tokens(context)) == book.tokens[book.committed * self.size :]
+        if self.store.contexts[context].resident and context not in self.restoring:
+            assert list(self.store.contexts.usable(context).working) == book.tokens[book.committed * self.size :]
             expected: Content = 0
             for slot, token in enumerate(book.tokens):
                 expected = hash((expected, token))
@@ -278,7 +277,11 @@ class World:
     def tables(self) -> dict[int, list[int]]:
         """The block table of every resident context."""
         store = self.store
-        return {context: store.block_table(context) for context in self.contexts if store.is_resident(context)}
+        return {
+            context: store.contexts.resident(context).block_table
+            for context in self.contexts
+            if store.contexts[context].resident
+        }
 
     def held_alone(self, context: int) -> int:
         """Pages that nobody else holds, which become available when the context leaves; 0 off the pool."""
@@ -290,7 +293,7 @@ class World:
         """K9 and the pool's totals, counted the slow way."""
         store, tables = self.store, self.tables()
         holders = Counter(page for table in tables.values() for page in table)
-        effective = store.effective_pages_all()
+        effective = share_out(store.contexts).effective
         assert set(effective) == set(tables)
         for context, table in tables.items():
             assert abs(effective[context] - sum(1 / holders[page] for page in table)) < 1e-9
@@ -298,7 +301,7 @@ class World:
         usage = store.usage()
         assert usage.used == len(holders)
         assert usage.shared == sum(count > 1 for count in holders.values())
-        assert usage.free + usage.cached + usage.snapshot_only == store.available() == self.pages - len(holders)
+        assert usage.free + usage.cached + usage.snapshot_only == store.pool.available() == self.pages - len(holders)
 
     def check_holdings(self) -> None:
         """The planner's picture adds up: private pages and shares of runs are the effective pages."""
@@ -308,9 +311,9 @@ class World:
             shares = sum(runs[number].pages / runs[number].holders for number in held.runs_of[context])
             assert abs(held.private_pages[context] + shares - effective) < 1e-9
         for context in self.contexts:
-            if not self.store.is_resident(context):
+            if not self.store.contexts[context].resident:
                 found = sum(runs[number].pages for number in held.runs_of[context])
-                counters = self.store.counters(context)
+                counters = self.store.contexts[context].counters()
                 assert self.store.suspender.restore_need(context) >= counters.committed + counters.working - found
 
     def _like(self, book: Book) -> Book:
@@ -318,4 +321,4 @@ class World:
         return Book(book.tokens.copy(), book.committed, -(-working // self.size), book.highest, working)
 
     def _slot(self, context: int, slot: int) -> int:
-        return self.store.block_table(context)[slot // self.size] * self.size + slot % self.size
+        return self.store.contexts.resident(context).block_table[slot // self.size] * self.size + slot % self.size

@@ -48,7 +48,7 @@ async def observe(engine: Running, *readings: MemoryReading) -> None:
 
 
 def is_resident(engine: Running, context: Context) -> bool:
-    return engine.store.is_resident(context._handle.id)
+    return engine.store.contexts[context._handle.id].resident
 
 
 async def greedy_after(engine: Running, tokens: int, seed: int, new: int) -> list[int]:
@@ -157,6 +157,6 @@ async def test_a_context_that_needs_withheld_pages_gets_them_rather_than_an_erro
         expected = await greedy_after(engine, 120, 5, 50)
         context = await hold(engine, 119, 5, bid=1.0)
         await observe(engine, *[CRITICAL] * (2 * STEP_READINGS + 1))
-        await on_loop(engine, lambda: engine.store.available() == 0)
+        await on_loop(engine, lambda: engine.store.pool.available() == 0)
         context.append(engine.prompt(120, 5)[119:])
         assert await engine.greedy(context, 50) == expected
