@@ -1,5 +1,6 @@
 """The base of calls and replies, and the host that carries them."""
 
+from collections.abc import Coroutine
 from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
@@ -33,6 +34,6 @@ class Host(Protocol):
 
     def call(self, message: Call[T]) -> T: ...
 
-    async def submit(self, message: Call[T]) -> T: ...
+    def submit(self, message: Call[T]) -> Coroutine[Any, Any, T]: ...
 
     def post(self, message: Call[Any]) -> None: ...

@@ -15,7 +15,7 @@ async def attach(
     """
     limit = request.plain
     if call.slots:
-        limit = min(limit, request.own_start + min(slot.index for slot in call.slots))
+        limit = min(limit, request.own_start + min([slot.index for slot in call.slots]))
     if not limit or not call.reserve or services.runner.model.recurrent:
         return 0, None
     store, attached = services.store, 0

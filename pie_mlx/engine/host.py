@@ -3,12 +3,12 @@
 import asyncio
 import concurrent.futures
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from pie_mlx.calls import Call
-from pie_mlx.engine.crossing import Crossing, crossing_to, ended
-from pie_mlx.engine.engine_time import EngineTime
+from pie_mlx.engine.crossing import Answer, Crossing, crossing_to, ended
 from pie_mlx.engine.process import Process
 from pie_mlx.errors import EngineStoppedError
 
@@ -21,32 +21,27 @@ class Sender(Protocol):
     def __call__(self, process: Process, message: Call[Reply]) -> "concurrent.futures.Future[Reply]": ...
 
 
-Answering = Callable[[Process, Call[Any]], Awaitable[Any]]
+Answering = Callable[[Process, Call[Any]], Coroutine[Any, Any, Any]]
 """Answers a call on the engine's loop."""
 
 
 class ProcessHost:
     """A `calls.Host` bound to one process. Usable from any thread and loop except the engine's own.
 
-    What lives on the engine's loop, because it carries calls in from elsewhere, uses `answer` there.
+    What lives on the engine's loop, because it carries calls in from elsewhere, uses `answer` there: it answers a call,
+    raises the PieError, and takes the call back when it is cancelled (E5). `time`, what the process costs the engine,
+    belongs to that loop too.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, send: Sender, answer: Answering, process: Process) -> None:
         """`loop` is the engine's."""
         self._loop = loop
         self._send = send
-        self._answer = answer
+        self.process_id = process.id
+        self.time = process.time
+        self.answer: Answer = partial(answer, process)
         self._process = process
         self._way: Crossing | None = None
-
-    @property
-    def process_id(self) -> str:
-        return self._process.id
-
-    @property
-    def time(self) -> EngineTime:
-        """What the process costs the engine. Belongs to the engine's loop."""
-        return self._process.time
 
     def call(self, message: Call[Reply]) -> Reply:
         """Answer a call, blocking the calling thread. Raises the PieError the engine answers with."""
@@ -56,9 +51,9 @@ class ProcessHost:
         except concurrent.futures.CancelledError:
             raise ended() from None
 
-    async def submit(self, message: Call[Reply]) -> Reply:
+    def submit(self, message: Call[Reply]) -> Coroutine[Any, Any, Reply]:
         """Answer a call. Cancelling takes it back unless its batch is already running (E5)."""
-        return await self._take_way().submit(message, self.answer)
+        return self._take_way().submit(message, self.answer)
 
     def post(self, message: Call[Any]) -> None:
         """Have a call answered that nobody waits for, before all that is sent later."""
@@ -83,7 +78,3 @@ class ProcessHost:
         """What was sent before, from whatever thread, leaves before what is sent now (P3)."""
         if self._way is not None:
             self._way.hurry()
-
-    async def answer(self, message: Call[Any]) -> Any:
-        """Answer a call, on the engine's loop only. Raises the PieError; cancelling takes the call back (E5)."""
-        return await self._answer(self._process, message)

@@ -87,5 +87,5 @@ class Process:
 
     def check_open(self) -> None:
         """Raises EngineStoppedError once the process has been closed."""
-        if self.closed:
+        if self.closing is not None:
             raise EngineStoppedError(f"process {self.id}: it has ended", hint="launch the program again")

@@ -108,11 +108,6 @@ def checked_adapter(adapter: object) -> Adapter | None:
     return adapter
 
 
-def adapter_number(adapter: Adapter | None) -> int:
-    """The engine's number for an adapter, 0 for None. Raises AdapterNotFoundError for a closed handle."""
-    return 0 if adapter is None else adapter.id
-
-
 def checked_seed(seed: int | None) -> int:
     """A noise seed, 0 for None. Raises InvalidTypeError, and InvalidArgumentError for more than 64 bits."""
     if seed is None:

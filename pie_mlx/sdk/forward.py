@@ -18,7 +18,7 @@ from pie_mlx.sdk import brle
 from pie_mlx.sdk._calls.checks import integer, integers, token_list
 from pie_mlx.sdk._context.handle import ContextHandle
 from pie_mlx.sdk._generation.slots import Readings
-from pie_mlx.sdk.adapter import Adapter, adapter_number, checked_adapter, checked_seed
+from pie_mlx.sdk.adapter import Adapter, checked_adapter, checked_seed
 from pie_mlx.sdk.output import Output, ProbeHandle, SampleHandle
 
 
@@ -150,7 +150,7 @@ class Forward:
             logit_mask=self._logit_mask,
             commit=self._commit,
             horizon=self._handle.bidding.for_raw_pass(),
-            adapter=adapter_number(self._adapter),
+            adapter=0 if self._adapter is None else self._adapter.id,
             zo_seed=self._zo_seed,
         )
 

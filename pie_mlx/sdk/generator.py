@@ -17,7 +17,7 @@ from pie_mlx.sdk._generation.constraints import ConstraintSet
 from pie_mlx.sdk._generation.drafting import NO_LIMIT, Drafting, NoDrafting
 from pie_mlx.sdk._generation.slots import Readings
 from pie_mlx.sdk._generation.structured import Parse, parse_text, plan_structure
-from pie_mlx.sdk.adapter import Adapter, adapter_number, checked_adapter, checked_seed
+from pie_mlx.sdk.adapter import Adapter, checked_adapter, checked_seed
 from pie_mlx.sdk.constraint import Constraint, Schema
 from pie_mlx.sdk.forward import checked_probe, checked_sampler
 from pie_mlx.sdk.grammar import Grammar
@@ -218,8 +218,8 @@ class Generator:
         if self.is_done or not self._has_input():
             return Output(None, {})
         readings, drawn = self._readings(step, len(self._pending.tokens))
-        request = self._request(readings, most=step.most if drawn is not None else 0)
         remaining = self._remaining
+        request = self._request(readings, remaining, most=step.most if drawn is not None else 0)
         reply = await self._send(request)
         self._handle.bidding.step_done()
         if drawn is None:
@@ -232,56 +232,55 @@ class Generator:
         self._drafting.record_produced(produced)
         return Output(reply, readings.spans, tokens=result.kept, auto_sampler=drawn)
 
-    def _request(self, readings: Readings, *, most: int) -> calls.Forward:
-        samples = most > 0
-        mask = self._constraints.logit_mask()
+    def _request(self, readings: Readings, remaining: int | None, *, most: int) -> calls.Forward:
+        """A pass that draws up to `most` tokens, none for 0, of the `remaining` ones."""
+        tokens, constraints = list(self._pending.tokens), self._constraints
+        end = self._handle.next_slot + len(tokens)
+        room = self._handle.model.info.maximum_positions - end + 1
+        room = room if remaining is None else min(room, remaining)
+        mask = constraints.logit_mask()
+        matchers = constraints.matchers if most else []
         return calls.Forward(
             self._handle.id,
-            list(self._pending.tokens),
+            tokens,
             slots=readings.slots,
-            logit_mask=mask if samples else [],
-            matchers=self._constraints.matchers if samples else [],
-            advance_slot=0 if samples and self._constraints.matchers else None,
-            speculation=self._speculation() if samples else None,
-            continuation=self._continuation(most, reads=len(readings.slots)),
-            adapter=adapter_number(self._adapter),
+            logit_mask=mask if most else [],
+            matchers=matchers,
+            advance_slot=0 if matchers else None,
+            speculation=self._speculation(end, remaining) if most else None,
+            continuation=self._continuation(min(most, room), room) if len(readings.slots) == 1 else None,
+            adapter=0 if self._adapter is None else self._adapter.id,
             zo_seed=self._zo_seed,
             horizon=self._handle.bidding.for_step(self._prospect().after(0), rebid=self._rebid_each_step),
         )
 
-    def _speculation(self) -> calls.Speculation | None:
-        """Drafts for this step: none when one token remains, or when a constraint cannot look ahead (V7)."""
-        limit = NO_LIMIT if self._remaining is None else self._remaining - 1
+    def _speculation(self, position: int, remaining: int | None) -> calls.Speculation | None:
+        """Drafts from `position` on: none when one token remains, or when a constraint cannot look ahead (V7)."""
+        limit = NO_LIMIT if remaining is None else remaining - 1
         if limit < 1 or self._constraints.looks_back:
             return None
-        position = self._handle.next_slot + len(self._pending.tokens)
         return self._drafting.draft(position, limit, self._stops | self._constraints.end_tokens)
 
-    def _continuation(self, most: int, *, reads: int) -> calls.Continuation | None:
-        """The steps behind the next one; None where the program has a say in them, or in their bids."""
-        bidding, most = self._handle.bidding, min(most, self._room)
-        if reads != 1 or self._constraints.looks_back or bidding.serves_one_pass:
+    def _continuation(self, most: int, room: int) -> calls.Continuation | None:
+        """The steps behind the next one, which draws one of `most` tokens; there is room for `room`. None where the
+        program has a say in them, or in their bids."""
+        bidding = self._handle.bidding
+        if self._constraints.looks_back or bidding.serves_one_pass:
             return None
-        if most == 1 and self._room > 1:
-            return self._prefetching()
+        if most == 1 and room > 1:
+            return self._prefetching(room)
         if most <= 1 or self._probes or not self._drafting.foreseen:
             return None
         rebids = self._rebid_each_step and not bidding.idle_depth
         stops = self._stops | self._constraints.end_tokens
         return calls.Continuation(most - 1, list(stops), prospect=self._prospect() if rebids else None)
 
-    def _prefetching(self) -> calls.Continuation | None:
+    def _prefetching(self, room: int) -> calls.Continuation | None:
         """Steps like this one that may be taken before they are asked for, as far as they can be told."""
         plain = isinstance(self._drafting, NoDrafting) and self._adapter is None and not self._zo_seed
         if not plain or self._sampler.scores or self._constraints.matchers:
             return None
-        return calls.Continuation(self._room - 1, list(self._stops), asked=False)
-
-    @property
-    def _room(self) -> int:
-        """How many tokens may be drawn from here on."""
-        room = self._handle.model.info.maximum_positions - self._handle.next_slot - len(self._pending.tokens) + 1
-        return room if self._remaining is None else min(room, self._remaining)
+        return calls.Continuation(room - 1, list(self._stops), asked=False)
 
     async def _send(self, request: calls.Forward) -> calls.ForwardReply:
         pending = self._pending

@@ -61,7 +61,7 @@ class Context:
         """What the program sees; off-pool it sees what it left."""
         image = self.image
         if image is None:
-            return PageCounters(self.committed, self.working_pages, len(self.working))
+            return PageCounters(self.committed, len(self.block_table) - self.committed, len(self.working))
         return PageCounters(len(image.records), image.working_pages, len(image.tail.tokens))
 
     def transcript(self) -> Transcript:

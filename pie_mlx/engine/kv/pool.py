@@ -49,7 +49,7 @@ class PagePool:
 
     def available(self) -> int:
         """Pages that can be had without suspending any context (K8): free, cached, held by snapshots only."""
-        return self.free_pages + self.cached.pages + self.snapshot_only.pages
+        return len(self.free) + len(self.promised) + self.cached.pages + self.snapshot_only.pages
 
     @property
     def free_pages(self) -> int:

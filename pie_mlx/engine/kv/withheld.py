@@ -19,6 +19,8 @@ class Withheld:
 
     def take(self, pages: int) -> list[int]:
         """Withhold `pages` more, or as many as are available; answers them."""
+        if not pages:
+            return []
         taken = self._pool.take(min(pages, self._pool.available()))
         self._pool.withheld += taken
         return taken

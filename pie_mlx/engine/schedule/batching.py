@@ -1,6 +1,7 @@
 """Which tokens go into the batch: rule Q8."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from pie_mlx.engine.schedule.base import Order
 from pie_mlx.engine.schedule.plan import Chunk, Wait
@@ -28,11 +29,11 @@ def all_fit(passes: Sequence[PassView], limits: Limits) -> bool:
     """Whether one batch has room for all of them, so that nobody needs a rank."""
     if len(passes) > limits.max_batch_contexts:
         return False
-    return sum(_most_tokens(item, limits) for item in passes) <= limits.max_batch_tokens
+    return sum([_most_tokens(item, limits) for item in passes]) <= limits.max_batch_tokens
 
 
 def _in_order(chunks: list[Chunk]) -> tuple[Chunk, ...]:
-    return tuple(sorted(chunks, key=lambda chunk: chunk.context))
+    return tuple(sorted(chunks, key=attrgetter("context")))
 
 
 def _choose(ranked: list[PassView], contexts: dict[int, ContextView], limits: Limits) -> tuple[list[Chunk], list[Wait]]:

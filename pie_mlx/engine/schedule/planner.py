@@ -9,8 +9,11 @@ from pie_mlx.engine.schedule.view import PassView, View
 
 def make_plan(view: View, order: Order) -> Plan:
     """The plan of `view` under `order`; policies differ in their order only."""
-    moves = _allocate(view, order)
     contexts = {context.context: context for context in view.contexts}
+    if not view.requests and not view.withhold_pages:
+        chunks, waits = fill_batch(view.passes, contexts, order, view.limits)
+        return Plan(chunks, waits=waits)
+    moves = _allocate(view, order)
     chunks, waits = fill_batch(_runnable(view, moves), contexts, order, view.limits)
     return Plan(
         chunks,
@@ -22,8 +25,6 @@ def make_plan(view: View, order: Order) -> Plan:
 
 
 def _allocate(view: View, order: Order) -> Allocation:
-    if not view.requests and not view.withhold_pages:
-        return Allocation()
     moves = allocate(view, order)
     if not view.stalled or moves.serves_somebody or _runnable(view, moves):
         return moves

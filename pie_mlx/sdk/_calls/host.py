@@ -4,7 +4,7 @@ import gc
 import sys
 import threading
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Coroutine, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -50,10 +50,10 @@ class HostLink:
         self._enter()
         return self._host.call(message)
 
-    async def submit(self, message: Call[T]) -> T:
+    def submit(self, message: Call[T]) -> Coroutine[Any, Any, T]:
         """Send a message and await its reply. Raises the engine's PieError."""
         self._enter()
-        return await self._host.submit(message)
+        return self._host.submit(message)
 
     def post(self, message: Call[Any]) -> None:
         """Send a message without waiting for a reply. It arrives before all later messages."""

@@ -92,36 +92,26 @@ class ContextHandle:
         self.model = model
         self.host = model.host
         self.id = state.context
+        self.page_size = model.info.page_size
         self.bidding = Bidding(model.host, state.context)
         self._known = _KnownCounters(state.counters)
         self._promised: list[int] = []
         self._flights: list[Flight] = []
         self._lost: list[Flight] = []
         self._prefetch = PrefetchBuffer()
-        self._released = False
+        self.released = False
 
     @property
     def length(self) -> int:
         """Tokens in KV, counting the promised ones (F1)."""
         self.resolve()
-        under_way = sum(len(flight.promised) for flight in self._flights)
-        return self._kv_length() + len(self._promised) + under_way
+        return self._kv_length() + len(self._promised) + sum([len(flight.promised) for flight in self._flights])
 
     @property
     def next_slot(self) -> int:
         """The slot the next token will take, after everything promised and under way."""
         self.resolve()
-        return self._kv_length() + len(self._promised) + sum(flight.size for flight in self._flights)
-
-    @property
-    def page_size(self) -> int:
-        """Tokens per page."""
-        return self.model.info.page_size
-
-    @property
-    def released(self) -> bool:
-        """Whether it was released."""
-        return self._released
+        return self._kv_length() + len(self._promised) + sum([flight.size for flight in self._flights])
 
     @property
     def has_pages(self) -> bool:
@@ -145,7 +135,7 @@ class ContextHandle:
 
     def check(self) -> None:
         """Raises ContextReleasedError after release."""
-        if self._released:
+        if self.released:
             raise ContextReleasedError(
                 f"context {self.id}: it was released", hint="create, fork or open another context"
             )
@@ -183,9 +173,9 @@ class ContextHandle:
 
     def resolve(self) -> None:
         """Find out which of the lost passes ran: they made the context longer; the others give their input back."""
-        self.check()
-        if not self._lost:
+        if not self._lost and not self.released:
             return
+        self.check()
         expected = self._kv_length() + sum(flight.size for flight in self._flights)
         grown = self._ask(ReservePages(self.id, 0)).sequence_length(self.page_size) - expected
         lost, self._lost = sorted(self._lost, key=lambda flight: flight.ticket), []
@@ -197,9 +187,9 @@ class ContextHandle:
 
     def release(self) -> None:
         """Give back the context. Later use raises ContextReleasedError; releasing twice is no error."""
-        if self._released:
+        if self.released:
             return
-        self._released = True
+        self.released = True
         try:
             self.host.call(ReleaseContext(self.id, self._prefetch.claimed))
         except EngineStoppedError:
@@ -263,8 +253,8 @@ class ContextHandle:
     def __del__(self) -> None:
         # Nothing may escape a finalizer: the engine may be gone, the object half built, the interpreter ending.
         try:
-            if not self._released:
-                self._released = True
+            if not self.released:
+                self.released = True
                 self.host.drop(ReleaseContext(self.id, self._prefetch.claimed))
         except Exception:
             return

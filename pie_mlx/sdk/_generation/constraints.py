@@ -45,28 +45,18 @@ class _Matched:
 
 
 class ConstraintSet:
-    """Constraints compose: a token must be allowed by all of them. Grammars stay in the engine, the rest are masks."""
+    """Constraints compose: a token must be allowed by all of them. Grammars stay in the engine, the rest are masks.
+
+    `matchers` are the ids of the matchers, `end_tokens` end one of the grammars. `looks_back`: a constraint of the
+    program must see each token before it allows the next.
+    """
 
     def __init__(self, model: Model, static: Sequence[int] | None) -> None:
         self._model = model
         self._static = brle.restriction([] if static is None else static)
         self._stepped: list[_Stepped] = []
         self._matched: list[_Matched] = []
-
-    @property
-    def matchers(self) -> list[int]:
-        """Ids of the matchers."""
-        return [matched.constraint.matcher.id for matched in self._matched]
-
-    @property
-    def looks_back(self) -> bool:
-        """Whether a constraint of the program must see each token before it allows the next."""
-        return bool(self._stepped)
-
-    @property
-    def end_tokens(self) -> frozenset[int]:
-        """Tokens that end one of the grammars."""
-        return frozenset(token for matched in self._matched for token in self._ends(matched.constraint))
+        self._sum_up()
 
     def attach(self, item: object, stop_tokens: Iterable[int], behind: str = "") -> None:
         """Add a schema, a constraint or a list of them; grammars begin `behind` that text. Raises InvalidTypeError for
@@ -78,18 +68,22 @@ class ConstraintSet:
                 self._matched.append(made)
             else:
                 self._stepped.append(made)
+        self._sum_up()
 
     def recompile(self, stop_tokens: Iterable[int]) -> None:
         """Start the grammars afresh with other stop tokens."""
         for matched in self._matched:
             if matched.source is not None:
                 matched.constraint = self._compile(matched.source, stop_tokens, matched.behind)
+        self._sum_up()
 
     def logit_mask(self) -> Brle:
         """The tokens that the static mask and the program's constraints all allow; [] is everything.
 
         Raises EmptyMaskError when there are none, and whatever a constraint raises.
         """
+        if not self._static and not self._stepped:
+            return []
         together = brle.combine([self._static, *(stepped.current() for stepped in self._stepped)])
         if not brle.allows_any(together, self._model.info.vocabulary_size):
             raise self.nothing_allowed()
@@ -123,6 +117,12 @@ class ConstraintSet:
         if tokens:
             for stepped in self._stepped:
                 stepped.record_accepted(tokens)
+
+    def _sum_up(self) -> None:
+        """Compute what every step reads; it changes only with the constraints."""
+        self.matchers = [matched.constraint.matcher.id for matched in self._matched]
+        self.looks_back = bool(self._stepped)
+        self.end_tokens = frozenset(token for matched in self._matched for token in self._ends(matched.constraint))
 
     def _entry(self, item: object, stop_tokens: Iterable[int], behind: str) -> _Matched | _Stepped:
         name = type(item).__name__

@@ -7,7 +7,7 @@ from pie_mlx import calls
 from pie_mlx.calls import Brle
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError, PieError, SpeculationError, StepConsumedError
 from pie_mlx.sdk._calls.checks import integers
-from pie_mlx.sdk.adapter import Adapter, adapter_number, checked_adapter, checked_seed
+from pie_mlx.sdk.adapter import Adapter, checked_adapter, checked_seed
 from pie_mlx.sdk.model import Model
 from pie_mlx.sdk.sync._blocking import wait
 from pie_mlx.sdk.sync.context import Context
@@ -113,7 +113,7 @@ class ForwardPass:
             logit_mask=self._logit_mask,
             reserve=False,
             commit=False,
-            adapter=adapter_number(self._adapter),
+            adapter=0 if self._adapter is None else self._adapter.id,
             zo_seed=self._zo_seed,
         )
         self._executed = True
