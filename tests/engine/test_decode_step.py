@@ -26,7 +26,7 @@ pytestmark = [
 
 PACKAGE = str(Path(pie_mlx.__file__).parent)
 STEPS = 16
-MOST_FILES, MOST_CALLS = 97, 1230
+MOST_FILES, MOST_CALLS = 96, 1230
 """What a step passes through now. Lower them with the step; nothing raises them."""
 
 

@@ -175,7 +175,7 @@ async def test_use_after_destroy_is_an_error(engine: Running, folder: Folder) ->
 async def test_leaving_with_gives_up_the_handle_only(engine: Running, folder: Folder) -> None:  # A1
     with loaded(engine, folder(1)) as adapter:
         expected = await written(engine, adapter)
-    with pytest.raises(AdapterNotFoundError, match="given up"):
+    with pytest.raises(AdapterNotFoundError, match="closed"):
         await written(engine, adapter)
     again = Adapter.open(engine.model, "style")
     assert again is not None
