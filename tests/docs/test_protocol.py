@@ -6,8 +6,9 @@ import pytest
 
 from pie_mlx.cli.terminal import errors
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.server import connection, frames
+from pie_mlx.server import frames
 from pie_mlx.server.handlers import queries
+from pie_mlx.server.session import connection
 from tests.docs.pages import ROOT
 
 TEXT = (ROOT / "docs" / "reference" / "protocol.md").read_text(encoding="utf-8")
