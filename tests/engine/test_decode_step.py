@@ -1,6 +1,7 @@
-"""How much code one decode step passes through: somebody has to read it, and the device waits for it."""
+"""How much code one decode step passes through: an engineer has to read it, and the device waits for it."""
 
 import gc
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,21 +13,19 @@ import pytest
 import pie_mlx
 from pie_mlx.backends import current_backend
 from pie_mlx.backends.cpu import CpuBackend
+from pie_mlx.engine import continuation
 from pie_mlx.engine.services import Services
 from pie_mlx.sdk import Context, Sampler
-from tests.engine.running import Running, running
+from tests.docs.pages import ROOT
+from tests.engine.running import Running, finished, in_context, running
 
-pytestmark = [
-    pytest.mark.usefixtures("one_step_at_a_time"),
-    pytest.mark.skipif(
-        not isinstance(current_backend(), CpuBackend),
-        reason="counted on a CPU: a GPU's step passes through other files",
-    ),
-]
+pytestmark = pytest.mark.skipif(
+    not isinstance(current_backend(), CpuBackend), reason="counted on a CPU: a GPU's step passes through other files"
+)
 
 PACKAGE = str(Path(pie_mlx.__file__).parent)
 STEPS = 16
-MOST_FILES, MOST_CALLS = 96, 1230
+MOST_FILES, MOST_CALLS = 96, 1120
 """What a step passes through now. Lower them with the step; nothing raises them."""
 
 
@@ -51,16 +50,18 @@ def detach(services: Services) -> None:
     services.runner.call(lambda: sys.setprofile(None))
 
 
-@pytest.fixture
-def engine() -> Iterator[Running]:
-    """One whose pages lie side by side: it served nothing before."""
-    with running() as started:
-        yield started
-
-
-async def test_a_decode_step_passes_through_no_more_files_and_calls(engine: Running) -> None:
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    """Some steps of an engine that served nothing before: its pages lie side by side."""
     gc.collect()  # what other tests left would be released, and counted, in between
-    trace = Trace()
+    found = Trace()
+    with pytest.MonkeyPatch.context() as patch, running() as engine:
+        patch.setattr(continuation, "LONGEST_SECONDS", 0.0)  # one step at a time
+        finished(in_context(engine, traced(engine, found)))
+    return found
+
+
+async def traced(engine: Running, trace: Trace) -> None:
     with Context(engine.model) as context:
         context.append(engine.prompt(9))
         generator = context.generate(Sampler.argmax(), max_tokens=STEPS + 4, stop=[], auto_flush=False)
@@ -72,6 +73,22 @@ async def test_a_decode_step_passes_through_no_more_files_and_calls(engine: Runn
             await (await anext(generator)).execute()
         sys.setprofile(None)
         await engine.core.consult(detach)
-    calls, files = len(trace.files) / STEPS, sorted({Path(file).relative_to(PACKAGE) for file in trace.files})
-    assert calls <= MOST_CALLS
-    assert len(files) <= MOST_FILES, files
+
+
+def test_a_decode_step_passes_through_no_more_files_and_calls(trace: Trace) -> None:
+    assert len(trace.files) / STEPS <= MOST_CALLS
+    assert len(set(trace.files)) <= MOST_FILES, sorted(set(trace.files))
+
+
+def test_the_map_names_every_file_of_a_step(trace: Trace) -> None:
+    section = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").partition("## One decode step")[2]
+    section = section.partition("### ")[0]
+    files = {Path(file).relative_to(PACKAGE).as_posix() for file in trace.files}
+    assert {file for file in files if not file.startswith("backends/")} - set(named(section)) == set()
+    assert [path for path in named(section) if not any((root / path).is_file() for root in (Path(PACKAGE), ROOT))] == []
+
+
+def named(text: str) -> Iterator[str]:
+    """The files of a text, of which `folder/{a,b}.py` names two."""
+    for folder, names, name in re.findall(r"`([a-z_/]+/)(?:\{([a-z_,]+)\}|([a-z_]+))\.py`", text):
+        yield from (f"{folder}{each}.py" for each in (names or name).split(","))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import mlx.core as mx
 
@@ -44,37 +44,41 @@ class WindowMask:
         return self
 
 
+class Unbound:
+    """The binding of a cache outside a forward pass."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError("a paged cache is used outside a forward pass")
+
+
+UNBOUND = cast("Binding", Unbound())
+
+
 class PagedCache:
     """The cache of one attention layer, bound to one forward pass at a time."""
 
     def __init__(self, layer: int, window: int | None) -> None:
         self.layer, self.window = layer, window
-        self.binding: Binding | None = None
+        self.binding = UNBOUND
         # Some models clear the half of a cache they do not use; what is kept is in the pool.
         self.keys = self.values = mx.zeros(())
 
     @property
-    def bound(self) -> Binding:
-        if self.binding is None:
-            raise RuntimeError("a paged cache is used outside a forward pass")
-        return self.binding
-
-    @property
     def offset(self) -> mx.array | int:
         """Position of each row's first token."""
-        return self.bound.offset
+        return self.binding.offset
 
     def update_and_fetch(self, keys: mx.array, values: mx.array) -> tuple[Any, Any]:
         """Store K and V [rows, kv_heads, tokens, head_dim]; what the model attends to."""
-        return self.bound.update(self, keys, values)
+        return self.binding.update(self, keys, values)
 
     def keys_and_values(self) -> tuple[Any, Any]:
         """What `update_and_fetch` answered, for layers that attend to another layer's K and V."""
-        return self.bound.fetch(self)
+        return self.binding.fetch(self)
 
     def make_mask(self, tokens: int, return_array: bool = False, window_size: int | None = None) -> Any:
         """The mask of `tokens` per row; a window asked for wins over the layer's own."""
-        return self.bound.mask(tokens, window_size or self.window, return_array)
+        return self.binding.mask(tokens, window_size or self.window, return_array)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +89,8 @@ class CacheSet:
     paged: list[PagedCache]
     recurrent: list[Any]
 
-    def bind(self, binding: Binding | None) -> None:
-        """Point every attention layer at one forward pass; None lets go of the last one's arrays."""
+    def bind(self, binding: Binding) -> None:
+        """Point every attention layer at one forward pass; UNBOUND lets go of the last one's arrays."""
         for cache in self.paged:
             cache.binding = binding
 

@@ -36,4 +36,4 @@ def _attention(
         return _ORIGINAL(queries, keys, values, cache, scale, mask, sinks)
     if not (isinstance(values, Handle) and keys.is_key and values.cache is keys.cache and not values.is_key):
         raise ModelLoadError("model: it attends to values that are not those stored with the keys")
-    return keys.cache.bound.attend(keys.cache, queries, mask, scale, sinks)
+    return keys.cache.binding.attend(keys.cache, queries, mask, scale, sinks)

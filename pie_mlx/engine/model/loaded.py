@@ -76,7 +76,7 @@ class LoadedModel:
     @property
     def pool(self) -> KvPool:
         """The page pool. Raises OutOfPagesError before `allocate`."""
-        return self._pages.pool
+        return self._pages.pool if self._memory is None else self._memory.pool
 
     @property
     def trimmed_page_size(self) -> int | None:

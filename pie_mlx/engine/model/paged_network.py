@@ -9,7 +9,7 @@ from pie_mlx.backends import current_backend
 from pie_mlx.engine.model import hook
 from pie_mlx.engine.model.adapters import AdapterBank, Target, find_targets
 from pie_mlx.engine.model.bindings import DenseBinding, PagedBinding
-from pie_mlx.engine.model.caches import Binding, paged_caches
+from pie_mlx.engine.model.caches import UNBOUND, Binding, paged_caches
 from pie_mlx.engine.model.head import RowSelection, restore, select_before_head
 from pie_mlx.engine.model.memory import Segments, Transients, traced_row_bytes
 from pie_mlx.engine.model.modules import SWITCH, Module, make_prompt_cache
@@ -123,7 +123,7 @@ class PagedNetwork:
             with self._backend.rotating(binding.offset if wave.shape[1] == 1 else None):
                 output = self._output(wave, memory)
         finally:
-            self._caches.bind(None)
+            self._caches.bind(UNBOUND)
             self._selection.rows = None
         self._states.end(wave.contexts)
         if self._selects and self._selection.hidden is not None:

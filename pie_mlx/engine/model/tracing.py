@@ -5,7 +5,7 @@ from typing import Any
 
 import mlx.core as mx
 
-from pie_mlx.engine.model.caches import CacheSet, Handle, PagedCache, WindowMask
+from pie_mlx.engine.model.caches import UNBOUND, CacheSet, Handle, PagedCache, WindowMask
 from pie_mlx.engine.model.modules import Module
 from pie_mlx.engine.model.tier import Layout, Tier
 from pie_mlx.errors import ModelLoadError
@@ -59,7 +59,7 @@ def trace(model: Module, caches: CacheSet, tier: Tier) -> tuple[dict[int, LayerS
     try:
         output = model(mx.zeros((rows, tokens), mx.int32), cache=caches.tree)
     finally:
-        caches.bind(None)
+        caches.bind(UNBOUND)
         for cache in caches.recurrent:
             cache.cache = [None] * len(cache.cache)
     return binding.shapes, output.shape
