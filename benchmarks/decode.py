@@ -14,11 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pie_mlx import Engine
-from pie_mlx.bench.contest import Contest, Sizes
-from pie_mlx.bench.peak_pages import PeakPages
+from pie_mlx.bench.comparison import Row
+from pie_mlx.bench.contest import Contest, PeakPages, Sizes
 from pie_mlx.bench.peer import MlxLm
 from pie_mlx.bench.random_llama import DESCRIPTION, write_random_llama
-from pie_mlx.bench.row import Row
 from pie_mlx.engine.model.blas import use_fast_blas
 
 SMOKE = (
@@ -30,7 +29,7 @@ SMOKE = (
 async def compare(directory: Path, arguments: argparse.Namespace) -> list[Row]:
     sizes = Sizes(arguments.new_tokens, arguments.repeats, arguments.shared_prompt)
     pages = PeakPages()
-    async with Engine(str(directory), total_pages=4096, on_event=pages.see) as engine:
+    async with Engine(str(directory), total_pages=4096, on_event=pages.on_event) as engine:
         contest = Contest(engine, MlxLm(directory), pages, sizes)
         return [
             *[row for context in arguments.contexts for row in await contest.decode(context)],

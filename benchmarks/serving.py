@@ -33,7 +33,7 @@ from typing import Any
 
 from benchmarks.random_llama import write_random_llama
 from pie_mlx import Engine
-from pie_mlx.bench.rounds import median_round
+from pie_mlx.bench.comparison import median_round
 from pie_mlx.engine.model.blas import use_fast_blas
 from pie_mlx.events import Event, PassCompleted
 from pie_mlx.sdk import Context, Model, Sampler, runtime

@@ -149,7 +149,7 @@ def write_programs(directory: Path) -> list[Path]:
 
 def _books(services: Services) -> tuple[int, int, int]:
     services.store.check_integrity()
-    return services.store.usage().used, len(services.processes), len(services.families)
+    return services.store.usage().used, len(services.processes), len(services.processes.families)
 
 
 async def left(server: Server) -> Left:

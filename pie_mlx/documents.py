@@ -1,7 +1,7 @@
-"""JSON and TOML that others wrote, read within bounds.
+"""Reads untrusted JSON and TOML within bounds.
 
-Python's readers answer hostile text with errors of many kinds, or after minutes. Here everything that is wrong with a
-document is one InvalidArgumentError that says what it is; callers add the file.
+Python's readers answer hostile text with errors of many kinds, or after minutes. Here every fault of a document is an
+InvalidArgumentError that names it; callers add the file.
 """
 
 import errno
@@ -20,19 +20,19 @@ import msgspec
 from pie_mlx.errors import InvalidArgumentError
 
 LEVELS = 64
-"""How deep lists and tables may be nested, far above what anybody writes and far below what recursion takes."""
+"""Nesting of lists and tables: far above real documents and far below Python's recursion limit."""
 
 JSON_LIMIT_BYTES = 64 << 20
 TOML_LIMIT_BYTES = 1 << 20
 
 KEY_LEVELS = 8
-"""Parts of a dotted TOML key: Python's reader takes time by their square for each line, and more for the document."""
+"""Parts of a dotted TOML key. Python's reader needs time quadratic in them for each line, and more for the document."""
 WORD_CHARACTERS = 128
-"""Of a number or a bare key. Python writes no number of more than 4,300 digits."""
+"""Longest number or bare key. Python writes no number of more than 4,300 digits."""
 SHOWN_CHARACTERS = 32
 _HINT = "correct it, or fetch it again"
 
-# Each alternative takes an unfinished string up to its end too, so that no text is looked at twice.
+# Each alternative also matches an unfinished string up to the end, so that no text is scanned twice.
 _TOML_STRING = re.compile(
     r'"""(?:\\.?|[^\\])*?(?:"""|\Z)|' r"'''.*?(?:'''|\Z)|" r'"(?:\\.?|[^"\\\n])*"?|' r"'[^'\n]*'?|#[^\n]*", re.DOTALL
 )
@@ -44,7 +44,7 @@ Wanted = TypeVar("Wanted")
 
 
 def json_value(text: str | bytes, limit_bytes: int = JSON_LIMIT_BYTES, *, strict: bool = False) -> Any:
-    """What a JSON text says. `strict` refuses NaN and numbers that no float holds, which Python's reader allows.
+    """The value of a JSON text. `strict` refuses NaN and numbers that no float holds, which Python's reader allows.
 
     Raises InvalidArgumentError for anything else, for nesting beyond LEVELS and for more than `limit_bytes`.
     """
@@ -62,7 +62,7 @@ def json_value(text: str | bytes, limit_bytes: int = JSON_LIMIT_BYTES, *, strict
 
 
 def json_object(text: str | bytes, limit_bytes: int = JSON_LIMIT_BYTES) -> dict[str, Any]:
-    """As `json_value`, of an object."""
+    """As `json_value`, for an object."""
     value = json_value(text, limit_bytes)
     if not isinstance(value, dict):
         raise InvalidArgumentError("not a JSON object", hint=_HINT)
@@ -70,7 +70,7 @@ def json_object(text: str | bytes, limit_bytes: int = JSON_LIMIT_BYTES) -> dict[
 
 
 def json_struct(text: str | bytes, wanted: type[Wanted]) -> Wanted:
-    """A JSON text of a known shape. Raises InvalidArgumentError."""
+    """The value of a JSON text of a known shape. Raises InvalidArgumentError."""
     try:
         return msgspec.json.decode(text, type=wanted)
     except RecursionError:
@@ -80,7 +80,7 @@ def json_struct(text: str | bytes, wanted: type[Wanted]) -> Wanted:
 
 
 def toml_document(text: str, limit_bytes: int = TOML_LIMIT_BYTES) -> dict[str, Any]:
-    """What a TOML text says. Raises InvalidArgumentError, before a text is read that would take long to read."""
+    """The value of a TOML text. Raises InvalidArgumentError, for slow texts before reading them."""
     if len(text) > limit_bytes:
         raise _too_long(limit_bytes)
     if why := _toml_problem(_TOML_STRING.sub('""', text)):
@@ -96,9 +96,9 @@ def toml_document(text: str, limit_bytes: int = TOML_LIMIT_BYTES) -> dict[str, A
 
 
 def read_limited(path: Path, limit_bytes: int) -> bytes:
-    """The bytes of a regular file, read without waiting for whoever writes to a pipe or holds a lease.
+    """The bytes of a regular file. Never waits for the writer of a pipe or the holder of a lease.
 
-    Raises InvalidArgumentError when there are more, OSError.
+    Raises InvalidArgumentError for a longer file, OSError.
     """
     with open(path, "rb", opener=_at_once) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -114,7 +114,7 @@ def _at_once(path: str, flags: int) -> int:
 
 
 def _toml_problem(bare: str) -> str:
-    """What would take long to read in a text without its strings and comments, or ""."""
+    """Why a text, without its strings and comments, would be slow to read, or ""."""
     if any(part.count(".") >= KEY_LEVELS for part in _TOML_SEPARATORS.split(bare)):
         return f"a key of more than {KEY_LEVELS} parts"
     if any(len(word) > WORD_CHARACTERS for word in _NO_WORD.split(bare)):

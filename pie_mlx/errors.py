@@ -20,7 +20,7 @@
         AdmissionError
       ForwardError
         BatchFailedError              (.cause)
-        ForwardTimeoutError           it waited for the device longer than it may
+        ForwardTimeoutError           the pass waited too long for the device
         StepConsumedError             a pass or step executed twice
       ConstraintError
         GrammarError                  also ValueError
@@ -49,7 +49,7 @@
       ConfigError
       ProtocolError
       AuthError
-        EngineKeyError                the engine at an address is not the one known there
+        EngineKeyError                another engine than the known one is at this address
       EngineStoppedError
 
 A class with two parents is also caught as the Python built-in named. The message says what and why; the hint says
@@ -90,7 +90,7 @@ class PieError(Exception):
 
 
 def from_code(code: str, message: str, hint: str, details: dict[str, Detail]) -> PieError:
-    """The exception a wire reply stands for; an unknown code of a newer peer becomes a plain PieError."""
+    """The exception of a wire reply; an unknown code of a newer peer becomes a plain PieError."""
     return _REGISTRY.get(code, PieError)(message, hint=hint, **details)
 
 
@@ -103,7 +103,7 @@ class InvalidTypeError(PieError, TypeError):
 
 
 class ContextError(PieError):
-    """Something about one context."""
+    """Errors of one context."""
 
 
 class ContextReleasedError(ContextError):
@@ -119,11 +119,11 @@ class ContextLengthError(ContextError):
 
 
 class PageError(PieError):
-    """Something about pages."""
+    """Errors of pages."""
 
 
 class OutOfPagesError(PageError, MemoryError):
-    """More pages than there can be."""
+    """More pages than the pool can provide."""
 
     needed: int
     capacity: int
@@ -142,7 +142,7 @@ class KvCapacityError(PageError):
 
 
 class SnapshotError(PieError):
-    """Something about a saved context; by itself: the disk refuses it, or its user keeps too many already."""
+    """Errors of saved contexts. The base class alone: the disk refused it, or the user keeps too many."""
 
 
 class SnapshotNotFoundError(SnapshotError):
@@ -150,7 +150,7 @@ class SnapshotNotFoundError(SnapshotError):
 
 
 class SnapshotIncompatibleError(SnapshotError):
-    """A snapshot on disk of another model or tokenizer, or one that cannot be kept there."""
+    """A snapshot on disk of another model or tokenizer, or a context that cannot be kept there."""
 
 
 class BudgetError(PieError):
@@ -169,7 +169,7 @@ class AdmissionError(BudgetError):
 
 
 class ForwardError(PieError):
-    """Something about a forward pass."""
+    """Errors of a forward pass."""
 
 
 class BatchFailedError(ForwardError):
@@ -179,7 +179,7 @@ class BatchFailedError(ForwardError):
 
 
 class ForwardTimeoutError(ForwardError):
-    """A pass waited for the device longer than it may; nothing of it was kept."""
+    """A pass waited too long for the device; nothing of it was kept."""
 
 
 class StepConsumedError(ForwardError):
@@ -187,7 +187,7 @@ class StepConsumedError(ForwardError):
 
 
 class ConstraintError(PieError):
-    """Something about constrained decoding."""
+    """Errors of constrained decoding."""
 
 
 class GrammarError(ConstraintError, ValueError):
@@ -213,7 +213,7 @@ class StructuredOutputError(PieError, ValueError):
 
 
 class ModelError(PieError):
-    """Something about a model."""
+    """Errors of a model."""
 
 
 class ModelNotFoundError(ModelError):
@@ -229,7 +229,7 @@ class TemplateError(ModelError):
 
 
 class AdapterError(PieError):
-    """Something about an adapter."""
+    """Errors of an adapter."""
 
 
 class AdapterExistsError(AdapterError):
@@ -249,7 +249,7 @@ class AdapterShapeError(AdapterError):
 
 
 class ProcessError(PieError):
-    """Something about a running inferlet."""
+    """Errors of a running inferlet."""
 
 
 class LaunchError(ProcessError):
@@ -263,7 +263,7 @@ class ProgramOwnerError(LaunchError):
 
 
 class ChildFailedError(ProcessError):
-    """A launched child ended with an error: its class, its code where it was a PieError, and its message."""
+    """A launched child ended with an error: its class, its code if it was a PieError, and its message."""
 
     child_type: str
     child_code: str
@@ -275,7 +275,7 @@ class ProcessCancelledError(ProcessError):
 
 
 class ChannelError(PieError):
-    """Something about talking to others."""
+    """Errors of communication."""
 
 
 class SessionClosedError(ChannelError):
@@ -296,11 +296,11 @@ class McpError(ChannelError):
 
 
 class ConfigError(PieError):
-    """The configuration does not hold."""
+    """The configuration is invalid."""
 
 
 class ProtocolError(PieError):
-    """A frame that is not of the protocol."""
+    """A frame violates the protocol."""
 
 
 class AuthError(PieError):
@@ -308,7 +308,7 @@ class AuthError(PieError):
 
 
 class EngineKeyError(AuthError):
-    """What answers does not prove which engine it is, or is not the one known at its address."""
+    """The server does not prove which engine it is, or another engine is known at this address."""
 
 
 class EngineStoppedError(PieError):

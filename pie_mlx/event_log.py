@@ -25,7 +25,7 @@ _KINDS = frozenset(kind.__struct_config__.tag for kind in get_args(AnyEvent))
 
 
 class EventLog(msgspec.Struct, frozen=True):
-    """What a file holds: `unknown` counts events of kinds this version does not know, which are left out.
+    """The content of a file. `unknown` counts events of kinds that this version does not know; they are left out.
 
     `torn_bytes` is the length of an unfinished last frame, 0 for a log that was closed.
     """
@@ -36,12 +36,12 @@ class EventLog(msgspec.Struct, frozen=True):
 
 
 class EventWriter:
-    """Writes a new log. What is written since the last flush is lost when the process dies.
+    """Writes a new log. A process that dies loses what was written since the last flush.
 
-    A log that is there already stays until the first event comes. Nobody else can write the file meanwhile. Raises
+    An existing log stays until the first event arrives. The file is locked against other writers. Raises
     InvalidArgumentError for a file that is no log and for one that another writer has open, OSError.
 
-    With a `clock` the log also says when: a ClockRead stands before each event that came CLOCK_STEP_SECONDS or more
+    With a `clock` the log also has times: a ClockRead precedes each event that came CLOCK_STEP_SECONDS or more
     after the latest one.
     """
 
@@ -86,12 +86,12 @@ class EventWriter:
         self._file.close()
 
     def give_up(self) -> None:
-        """Close it without what has not been flushed yet: the disk takes no more."""
+        """Close without flushing: the disk is full."""
         self._file.raw.close()
 
 
 def _claimed(path: str | Path) -> BufferedWriter:
-    """Opened, with what it holds, for nobody else to write. Raises InvalidArgumentError, OSError."""
+    """The file, opened with its content and locked against other writers. Raises InvalidArgumentError, OSError."""
     file = Path(path).open("ab")  # noqa: SIM115 - closed by its writer
     if obstacle := _obstacle(path, file):
         file.close()
@@ -100,7 +100,7 @@ def _claimed(path: str | Path) -> BufferedWriter:
 
 
 def _obstacle(path: str | Path, file: BufferedWriter) -> str:
-    """Why no log can be written there, or ""; without one the file is locked until it is closed."""
+    """Why no log can be written there, or "", after which the file is locked until it is closed."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -112,7 +112,7 @@ def _obstacle(path: str | Path, file: BufferedWriter) -> str:
 
 
 def _size_bytes(file: BufferedWriter) -> int:
-    """0 for what is no regular file, too."""
+    """0 also for anything but a regular file."""
     return os.fstat(file.fileno()).st_size
 
 
@@ -121,9 +121,9 @@ class _Kind(msgspec.Struct):
 
 
 def read_events(path: str | Path) -> EventLog:
-    """Everything a file holds. A last frame that was cut short is reported, not an error.
+    """Everything in a file. A last frame that was cut short is reported and no error.
 
-    Raises InvalidArgumentError for a file that is no log, a log of a newer version, and a damaged frame; OSError when
+    Raises InvalidArgumentError for a file that is no log, a log of a newer version, and a damaged frame; OSError if
     it cannot be read.
     """
     data = memoryview(Path(path).read_bytes())
@@ -152,7 +152,7 @@ def _check_header(path: str | Path, header: bytes) -> None:
 
 
 def _frame_end(data: memoryview, start: int) -> int | None:
-    """Where the frame at `start` ends; None when the file does sooner."""
+    """The end of the frame at `start`; None if the file ends before."""
     if len(data) - start < _LENGTH.size:
         return None
     end = start + _LENGTH.size + int(_LENGTH.unpack_from(data, start)[0])

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, directories that are ours, and names that are safe."""
+"""Files that exist whole or not at all, private directories, and safe names."""
 
 import contextlib
 import errno
@@ -9,14 +9,14 @@ import unicodedata
 from pathlib import Path
 
 PRIVATE, SHARED = 0o600, 0o666
-"""Modes of new files; the user's mask takes from both."""
+"""Modes of new files; the user's umask reduces both."""
 NAME_BYTES = 200
 """The longest safe name: file systems take 255 bytes, and a number or a suffix may be added."""
 _SUFFIX_BYTES = 20
 
 
 def create_file(path: Path, data: bytes, mode: int = PRIVATE) -> None:
-    """Write a file that is not there yet, not even as a link. Raises OSError, and leaves nothing behind then."""
+    """Write a file that does not exist yet, not even as a link. Raises OSError and then leaves nothing behind."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     try:
         with open(descriptor, "wb") as file:
@@ -32,7 +32,7 @@ def create_file(path: Path, data: bytes, mode: int = PRIVATE) -> None:
 
 
 def write_file(path: Path, data: bytes, mode: int = PRIVATE) -> None:
-    """Write a file, in place of what has that name, at one stroke. Raises OSError, and changes nothing then."""
+    """Replace a file atomically. Raises OSError and then changes nothing."""
     unfinished = path.with_name(f".{secrets.token_hex(8)}.new")
     try:
         create_file(unfinished, data, mode)
@@ -47,7 +47,7 @@ def write_file(path: Path, data: bytes, mode: int = PRIVATE) -> None:
 
 
 def make_private(directory: Path) -> None:
-    """Make a directory, with those above it that are missing, for its owner alone. One that is there stays as it is.
+    """Make a directory and its missing parents, for the owner alone. An existing one stays as it is.
 
     Raises OSError.
     """
@@ -56,7 +56,7 @@ def make_private(directory: Path) -> None:
 
 
 def make_own(directory: Path) -> None:
-    """The same. Raises PermissionError for a directory of another user, and for one that others can write in."""
+    """The same, but raises PermissionError for another user's directory and for one that others can write in."""
     make_private(directory)
     found = directory.stat()
     if found.st_uid != os.geteuid():

@@ -1,6 +1,6 @@
-"""What is signed at a login, by the engine and by its client.
+"""The bytes that engine and client sign at a login.
 
-No other protocol gives a meaning to these bytes, and a signature for one engine proves nothing to another.
+They have no meaning in any other protocol, and a signature for one engine proves nothing to another.
 """
 
 import base64
@@ -9,29 +9,29 @@ import hashlib
 NONCE_BYTES = 32
 CHALLENGE_BYTES = 48
 PUBLIC_KEY_BYTES = 32
-"""Of Ed25519, raw."""
+"""A raw Ed25519 key."""
 _PRIME = 2**255 - 19
 _CURVE_D = -121665 * pow(121666, -1, _PRIME) % _PRIME
 _ENGINE, _LOGIN = b"pie-mlx engine v1\0", b"pie-mlx login v1\0"
 
 
 def engine_message(nonce: bytes) -> bytes:
-    """What an engine signs to prove that it has the key it names."""
+    """The bytes that an engine signs to prove that it has the key that it names."""
     return _ENGINE + nonce
 
 
 def fingerprint(engine_key: bytes) -> str:
-    """What people compare."""
+    """The form of a key that people compare."""
     return f"SHA256:{base64.b64encode(hashlib.sha256(engine_key).digest()).decode().rstrip('=')}"
 
 
 def login_message(engine_key: bytes, challenge: bytes, username: str) -> bytes:
-    """What a client signs to log in to the engine with that public key. All but the last part have a fixed length."""
+    """The bytes that a client signs to log in to the engine with that key. Only the last part varies in length."""
     return _LOGIN + engine_key + challenge + username.encode()
 
 
 def anyone_can_sign(ed25519_key: bytes) -> bool:
-    """Whether this public key is a point of order 1, 2, 4 or 8, raw: one signature in eight of anybody holds under it.
+    """Whether this public key is a point of order 1, 2, 4 or 8, raw: one signature in eight, by anyone, is valid.
 
     With y the point's second coordinate on -x^2 + y^2 = 1 + d x^2 y^2 (RFC 8032, 5.1): order 1 or 2 is y^2 = 1,
     order 4 is y = 0, and order 8 doubles to order 4, which is d y^4 + 2 y^2 = 1.

@@ -10,7 +10,7 @@ MAX_OPS = 2000
 """Operations per command buffer. The default of 20 to 50 ends one every few layers; the gain levels off here."""
 
 SPARE_MEBI_ELEMENTS = 64
-"""What a command buffer may touch besides the page pool."""
+"""Elements that a command buffer may touch besides the page pool, in 2^20."""
 
 
 def set_mlx_variables(environment: MutableMapping[str, str], memory_bytes: int) -> None:
@@ -18,7 +18,7 @@ def set_mlx_variables(environment: MutableMapping[str, str], memory_bytes: int) 
 
     MLX ends a command buffer when the arrays it touches have more than MLX_MAX_MB_PER_BUFFER × 2^20 elements in sum
     (elements, whatever its name says): with the default of 40 or 50 every attention over a large pool would end one.
-    The pool's size is not known yet; half of `memory_bytes` in elements of two bytes is what it may come to.
+    The pool's size is not known yet; it may reach half of `memory_bytes`, in elements of two bytes.
     """
     environment.setdefault("MLX_MAX_OPS_PER_BUFFER", str(MAX_OPS))
     pool_elements = memory_bytes // 4

@@ -1,4 +1,4 @@
-"""How many values a msgpack message holds, counted without making any of them."""
+"""Counts the values of a msgpack message without creating them."""
 
 import re
 from typing import NamedTuple
@@ -8,11 +8,11 @@ _VALUES = re.compile(
     rb"(?:[\x00-\x7F\xE0-\xFF\xC0\xC2\xC3]|[\xCD\xD1]..|[\xCA\xCE\xD2]....|[\xCC\xD0].|[\xCB\xCF\xD3].{8}){%d}" % _RUN,
     re.DOTALL,
 )
-"""So many numbers: lists of tokens are long, and this is ten times as fast as one by one."""
+"""Runs of numbers: lists of tokens are long, and matching a run is ten times as fast as one by one."""
 _LONG_BLOCK = 0xC6
 _EXTENSIONS = range(0xC7, 0xCA)
 _LENGTH_BYTES = {0xC4: 1, 0xC5: 2, 0xC6: 4, 0xC7: 1, 0xC8: 2, 0xC9: 4, 0xD9: 1, 0xDA: 2, 0xDB: 4}
-"""Of texts and blocks of bytes whose length follows."""
+"""Bytes of the length field of texts and blocks of bytes, by code."""
 
 
 class Counts(NamedTuple):
@@ -26,7 +26,7 @@ class Counts(NamedTuple):
 
 
 def count(data: bytes | memoryview, most: Counts) -> Counts:
-    """Stops when there are more of either than `most`. What is cut off or means nothing is left to the decoder."""
+    """Stops when either count exceeds `most`. Truncated or invalid data is left to the decoder."""
     values = containers = place = 0
     most_values, most_containers = most
     end = len(data)
@@ -48,7 +48,7 @@ def count(data: bytes | memoryview, most: Counts) -> Counts:
 
 
 def block_bytes(data: bytes | memoryview, within: int) -> int:
-    """The length of a block of bytes that begins `within` so many values of the beginning of `data`, 0 without one."""
+    """The length of a block of bytes among the first `within` values of `data`, 0 without one."""
     place = 0
     for _ in range(within):
         if place + 5 > len(data):
@@ -62,14 +62,14 @@ def block_bytes(data: bytes | memoryview, within: int) -> int:
 
 
 def _block_end(data: bytes | memoryview, place: int) -> int:
-    """Where the text or block of bytes ends whose code stands at `place`."""
+    """The end of the text or block of bytes whose code is at `place`."""
     code = data[place]
     begin = place + 1 + _LENGTH_BYTES[code]
     return begin + int.from_bytes(data[place + 1 : begin], "big") + (code in _EXTENSIONS)
 
 
 def _value_bytes(code: int) -> int:
-    """Of a value whose code tells its length; 0 for others."""
+    """The length of a value whose code determines it; 0 for others."""
     match code:
         case 0xCC | 0xD0:
             return 2
@@ -94,7 +94,7 @@ def _value_bytes(code: int) -> int:
 
 
 def _header_bytes(code: int) -> int:
-    """Before the items of a list or map; 0 for what is none."""
+    """Bytes before the items of a list or map; 0 for other values."""
     if 0x80 <= code <= 0x9F:
         return 1
     return {0xDC: 3, 0xDD: 5, 0xDE: 3, 0xDF: 5}.get(code, 0)

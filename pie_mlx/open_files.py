@@ -8,15 +8,15 @@ from collections.abc import Generator
 from typing import Any
 
 WANTED = 10_240
-"""As much as macOS gives whoever asks for all there is."""
+"""The most that macOS grants."""
 PLENTY = 4096
-"""With fewer an engine serves fewer clients than it could."""
+"""With fewer, an engine serves fewer clients than it could."""
 LEAST = 64
-"""With fewer an engine cannot work."""
+"""With fewer, an engine cannot work."""
 
 
 def raise_limit(wanted: int = WANTED) -> int:
-    """Raise the soft limit towards `wanted`, as far as the system allows; answers what it is now."""
+    """Raise the soft limit towards `wanted`, as far as the system allows. Returns the new limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     goal = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < goal:
@@ -28,8 +28,8 @@ def raise_limit(wanted: int = WANTED) -> int:
 
 @contextlib.contextmanager
 def limit_kept() -> Generator[None]:
-    """The limit stays while mlx-lm is imported, which would set it to 2,048 and never more than 4,096, and fails where
-    that is more than the system allows."""
+    """Keeps the limit while mlx-lm is imported: mlx-lm sets it to 2,048, never above 4,096, and fails where
+    the system allows less."""
     original = resource.setrlimit
 
     def guarded(kind: int, limits: Any) -> None:

@@ -1,8 +1,8 @@
-"""Whether pie-mlx can be installed and run on this machine, and what to do where it cannot.
+"""Whether pie-mlx can be installed and run on this machine, and what to do if it cannot.
 
     python3 -I pie_mlx/supported.py
 
-pip only says that it finds no MLX. This is asked before, and imports nothing of the package: it has to run on Pythons
+pip only reports that it finds no MLX. This runs before pip and imports nothing of the package: it must work on Pythons
 that are too old for the rest, from 3.6 on.
 """
 
@@ -13,11 +13,11 @@ import sys
 from typing import NamedTuple
 
 PYTHONS = ((3, 11), (3, 15))
-"""The first Python that works, and the first that does not."""
+"""The first Python that works, and the first newer one that does not."""
 OLDEST_MACOS = 14
 OLDEST_GLIBC = (2, 35)
 MACHINES = {"Darwin": ("arm64",), "Linux": ("x86_64", "aarch64")}
-"""What MLX is built for, by system."""
+"""Machines that MLX is built for, by system."""
 
 
 class Machine(NamedTuple):
@@ -33,14 +33,14 @@ class Machine(NamedTuple):
 
 
 class Obstacle(NamedTuple):
-    """What is in the way, and the way out."""
+    """What prevents an installation, and the way out."""
 
     message: str
     hint: str
 
 
 def platform_obstacle(machine: Machine) -> "Obstacle | None":
-    """What of the system keeps MLX from running."""
+    """Why MLX does not run on this system."""
     if machine.system not in MACHINES:
         return Obstacle(f"{machine.system}: pie-mlx does not run here", "use a Mac or Linux")
     if machine.machine not in MACHINES[machine.system]:
@@ -67,9 +67,9 @@ def python_obstacle(machine: Machine) -> "Obstacle | None":
 
 
 def this_machine() -> Machine:
-    """The facts, as far as the system tells them."""
+    """The facts that the system reports."""
     macos = platform.mac_ver()[0]
-    if macos:  # which is made up for a Python that was built for an older macOS
+    if macos:  # wrong for a Python that was built for an older macOS
         macos = _answer("sw_vers", "-productVersion") or macos
     return Machine(
         (sys.version_info.major, sys.version_info.minor, sys.version_info.micro),
@@ -99,7 +99,7 @@ def _number(version: str) -> "tuple[int, ...]":
 
 
 def _answer(*command: str) -> str:
-    """What a command prints, "" where there is no such command."""
+    """The output of a command, "" if there is no such command."""
     try:
         return subprocess.check_output(command, stderr=subprocess.DEVNULL).decode().strip()
     except (OSError, subprocess.CalledProcessError):
@@ -114,7 +114,7 @@ def _glibc() -> str:
 
 
 def main() -> int:
-    """Say what is in the way; answers the exit code."""
+    """Print what prevents an installation. Returns the exit code."""
     machine = this_machine()
     obstacle = platform_obstacle(machine) or python_obstacle(machine)
     if obstacle is None:

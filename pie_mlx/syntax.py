@@ -1,4 +1,4 @@
-"""Python's own parser, when several threads want it."""
+"""Python's own parser, used by one thread at a time."""
 
 import contextlib
 import gc
@@ -10,11 +10,11 @@ _LOCK = threading.RLock()
 
 @contextlib.contextmanager
 def parsing() -> Generator[None]:
-    """Around whatever has Python make a syntax tree.
+    """Wrap this around code that makes Python parse source.
 
-    CPython up to 3.11.7 and 3.12.1 counts the depth of the trees of all threads together: one that is made while
-    another is not finished fails it with a SystemError (python/cpython#106905). So one thread makes trees at a time,
-    and nothing is collected meanwhile, as a finalizer that warns or fails has its own lines parsed.
+    CPython up to 3.11.7 and 3.12.1 counts the depth of the trees of all threads together. Starting a tree while another
+    is unfinished fails that one with a SystemError (python/cpython#106905). So one thread parses at a time. The
+    collector is off meanwhile, because a finalizer that warns or fails makes Python parse its lines.
     """
     with _LOCK:
         collects = gc.isenabled()

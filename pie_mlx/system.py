@@ -1,6 +1,7 @@
-"""What the operating system tells of the machine it runs on."""
+"""Facts of the machine, from the operating system."""
 
 import os
+import pwd
 import sys
 
 _LIBRARY = "/usr/lib/libSystem.B.dylib"
@@ -8,24 +9,32 @@ _ANSWER_BYTES = 256
 
 
 def sysctl_text(name: str) -> str:
-    """What macOS answers to the name of a setting; "" where it knows none of that name, and on other systems."""
+    """The value of a setting of macOS; "" for an unknown name and on other systems."""
     return _sysctl(name).partition(b"\0")[0].decode(errors="replace")
 
 
 def sysctl_number(name: str) -> int | None:
-    """The same for a setting that is a number; None where there is none."""
+    """The same for a numeric setting; None if there is none."""
     answer = _sysctl(name)
     return int.from_bytes(answer, sys.byteorder) if answer else None
 
 
 def memory_bytes() -> int:
-    """Bytes of memory the machine has; 0 where the system does not tell."""
+    """Bytes of memory of the machine; 0 if unknown."""
     if found := sysctl_number("hw.memsize"):
         return found
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (ValueError, OSError):
         return 0
+
+
+def login_name() -> str:
+    """Name of the user this process runs as."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return "local"
 
 
 def _sysctl(name: str) -> bytes:

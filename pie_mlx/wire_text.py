@@ -1,4 +1,4 @@
-"""Text that leaves a process: what the wire, which is UTF-8, can carry of it."""
+"""Text that leaves a process, made valid UTF-8 for the wire."""
 
 import re
 
@@ -6,5 +6,5 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def clean_text(text: str) -> str:
-    """`text` as UTF-8 can carry it: a lone surrogate becomes U+FFFD."""
+    """`text` as valid UTF-8: a lone surrogate becomes U+FFFD."""
     return _SURROGATES.sub("\ufffd", text)

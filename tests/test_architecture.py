@@ -48,8 +48,9 @@ def test_help_loads_no_verb():
             "cli.lazy",
             "cli.main",
             "cli.options",
-            "cli.reporting",
-            "cli.signals",
+            "cli.terminal",
+            "cli.terminal.errors",
+            "cli.terminal.signals",
             "errors",
             "files",
             "mlx_env",
@@ -61,3 +62,11 @@ def test_help_loads_no_verb():
 def test_a_program_with_a_mistake_is_refused_before_an_engine_is_loaded(tmp_path):
     loaded = loaded_by(f"from pie_mlx.cli.main import execute; execute(['run', '{tmp_path}/none.py'])")
     assert "mlx.core" not in loaded
+
+
+def test_run_loads_no_server(tmp_path, monkeypatch):
+    monkeypatch.setenv("PIE_HOME", str(tmp_path))
+    (tmp_path / "main.py").write_text("async def main(input): ...")
+    loaded = loaded_by(f"from pie_mlx.cli.main import execute; execute(['run', '--dummy', '{tmp_path}'])")
+    assert "pie_mlx.runtime.engine" in loaded
+    assert {name for name in loaded if name.startswith("pie_mlx.server") or name in ("starlette", "uvicorn")} == set()

@@ -31,21 +31,21 @@ def pages() -> dict[str, str]:
 TIERS = {
     "paged tokens": "Attention reads the pages in place, and tokens of any number of contexts are one pass.",
     "paged equal": "Attention reads the pages in place, beside recurrent layers. Inputs of equal length are one pass.",
-    "dense equal": "The model wants keys and values as arrays: they are gathered from the pages for each pass.",
+    "dense equal": "The model needs keys and values as arrays: each pass gathers them from the pages.",
     "dense alone": "As above, and one context at a time.",
 }
-"""What each tier of the engine means for who uses it."""
+"""What each tier of the engine means for a user."""
 
 
 def architecture_lines() -> Iterator[str]:
-    """The architectures that were compared with mlx-lm, by tier, and those that are refused."""
+    """The architectures that were compared with mlx-lm, by tier, and the refused ones."""
     known = verified()
-    yield "`model_type` in a model's `config.json`. These give on pages what they give on mlx-lm's own cache, to"
-    yield "rounding (`python -m benchmarks.architectures`). Any other that mlx-lm has is compared when it is loaded,"
-    yield "and refused if it differs.\n"
-    yield "The state of recurrent layers is not in pages. With a model that has them nothing is found in the cache of"
-    yield "equal beginnings, nothing is drafted, KV is not truncated or saved, and contexts are never suspended: where"
-    yield "pages are short, who asks waits, and is refused where nobody can release any."
+    yield "`model_type` in a model's `config.json`. On pages these give the same results as on mlx-lm's own cache, up"
+    yield "to rounding (`python -m benchmarks.architectures`). Any other architecture of mlx-lm is compared when it is"
+    yield "loaded, and refused if it differs.\n"
+    yield "The state of recurrent layers is not in pages. A model that has them uses no prefix cache and no drafts, its"
+    yield "KV is not truncated or saved, and its contexts are never suspended: a request for pages waits, and is"
+    yield "refused if no context can release any."
     for tier in sorted(set(known.values()), key=list(TIERS).index):
         yield f"\n## {tier.capitalize()}\n\n{TIERS[tier]}\n"
         yield ", ".join(f"`{name}`" for name in sorted(known) if known[name] == tier)
@@ -55,9 +55,9 @@ def architecture_lines() -> Iterator[str]:
 
 def config_lines() -> Iterator[str]:
     """A table of keys for each section."""
-    yield "Where a value comes from, the later wins: default, file (`$PIE_HOME/config.toml`), environment, flag."
+    yield "Sources of a value, of which the later wins: default, file (`$PIE_HOME/config.toml`), environment, flag."
     yield "A variable is named after its key: `PIE_SERVER__PORT`, `PIE_MODEL__0__HF_REPO`."
-    yield "Keys marked * are known so that they can be written down; this version refuses other values."
+    yield "Keys marked * exist so that a file can name them; this version refuses other values than the default."
     for table, keys in groupby(KEYS.values(), key=lambda key: key.path.rpartition(".")[0]):
         name = table.replace(".0", "")
         yield f"\n## {f'[[{name}]]' if table.endswith('.0') else f'[{name}]'}\n"

@@ -1,5 +1,5 @@
-"""Measures this engine beside what people use otherwise, on the machine it is on: what `pie bench` runs.
+"""The measurements of `pie bench`: this engine against mlx-lm and llguidance, on the same machine.
 
-Every comparison happens in one process on one model: both sides have the same weights, number format and matrix
-products, and take turns. `conditions` refuses to go on when that does not hold.
+Every comparison runs in one process on one model: both sides have the same weights, number format and matrix products,
+and take turns. `conditions` refuses a comparison where that does not hold.
 """

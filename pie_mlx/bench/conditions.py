@@ -1,4 +1,4 @@
-"""What both sides run on. Unlike things are not compared."""
+"""The conditions of both sides. Comparisons under different conditions are refused."""
 
 from dataclasses import dataclass
 
@@ -10,10 +10,10 @@ from pie_mlx.bench.prompts import prompt
 from pie_mlx.errors import InvalidArgumentError
 
 PROBE = tuple(prompt(24, 5))
-"""Tokens after which both sides must expect the same."""
+"""Tokens after which both sides must give equal logits."""
 
 _TOLERANCES = {"float32": 1e-3, "float16": 2e-2, "bfloat16": 1e-1}
-"""Relative to the largest logit: both sides add in different orders."""
+"""Tolerance relative to the largest logit, because the sides add in different orders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Conditions:
 
 
 def require_alike(ours: Conditions, peer: Conditions) -> None:
-    """Raises InvalidArgumentError when the two would not do the same work."""
+    """Raises InvalidArgumentError when the two sides would not do the same work."""
     if ours.dtype != peer.dtype:
         raise InvalidArgumentError(
             f"bench: {ours.side} computes in {ours.dtype}, {peer.side} in {peer.dtype}: that is not the same work",

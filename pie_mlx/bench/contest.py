@@ -1,4 +1,4 @@
-"""The comparisons: the same work by mlx-lm and by programs of an engine, in turns."""
+"""The comparisons: the same work by mlx-lm and by programs on the engine, in turns."""
 
 import itertools
 from collections.abc import Awaitable, Callable
@@ -8,14 +8,13 @@ from typing import TypeVar
 import numpy as np
 
 from pie_mlx.bench import programs
+from pie_mlx.bench.comparison import Row, alternating
 from pie_mlx.bench.conditions import PROBE, Conditions, dtype_name, require_alike
-from pie_mlx.bench.peak_pages import PeakPages
 from pie_mlx.bench.peer import MlxLm
 from pie_mlx.bench.prompts import prompt, ragged
-from pie_mlx.bench.rounds import alternating
-from pie_mlx.bench.row import Row
 from pie_mlx.engine.model.blas import use_fast_blas
 from pie_mlx.engine.services import Services
+from pie_mlx.events import Event, TickCompleted
 from pie_mlx.runtime.engine import Engine
 
 Answer = TypeVar("Answer")
@@ -27,22 +26,34 @@ TURNS, OBSERVATION_TOKENS = 8, 24
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is computed; prompts in tokens."""
+    """The sizes of the work, in tokens."""
 
     new_tokens: int = 64
     repeats: int = 3
     shared_prompt: int = 1024
 
 
+class PeakPages:
+    """Observes an engine; `used` is the largest number of pages at the end of a tick since it was last set."""
+
+    def __init__(self) -> None:
+        self.used = 0
+
+    def on_event(self, event: Event) -> None:
+        """Record one event of the engine."""
+        if isinstance(event, TickCompleted):
+            self.used = max(self.used, event.pages.used)
+
+
 class Contest:
-    """A running engine and mlx-lm on one model. `pages` sees the engine's events."""
+    """A running engine and mlx-lm on one model. `pages` receives the engine's events."""
 
     def __init__(self, engine: Engine, peer: MlxLm, pages: PeakPages, sizes: Sizes) -> None:
         self._engine, self._peer, self._pages, self._sizes = engine, peer, pages, sizes
         self._seeds = itertools.count(100)
 
     async def check(self) -> tuple[str, str]:
-        """Number format and BLAS of both. Raises InvalidArgumentError when the two sides differ in anything."""
+        """The number format and BLAS of both sides. Raises InvalidArgumentError when their conditions differ."""
         ours = await self._engine.consult(lambda services: dtype_name(services.runner.model.card.dtype))
         logits = await self.inside(lambda: programs.last_logits(PROBE))
         mine = Conditions("pie-mlx", ours, use_fast_blas(), np.frombuffer(logits, np.float32))
@@ -51,7 +62,7 @@ class Contest:
         return mine.dtype, mine.blas
 
     async def decode(self, context: int = 64) -> list[Row]:
-        """One stream behind a prompt of `context` tokens. Here, too, every round has new prompts."""
+        """One stream after a prompt of `context` tokens. Every round has a new prompt."""
         new_tokens, prompts = self._sizes.new_tokens, (prompt(context, seed) for seed in self._seeds)
         await self.inside(lambda: programs.stream(next(prompts), 8))
         self._peer.stream(next(prompts), 8)
@@ -71,7 +82,7 @@ class Contest:
         return [Row(f"{streams} ragged streams, prefill included", total / theirs, total / mine, "tok/s")]
 
     async def continuations(self) -> list[Row]:
-        """Continuations of one prompt. Every round has a new prompt, so that nothing is known of it."""
+        """Continuations of one prompt. Every round has a new prompt, so that none of it is cached."""
         sizes, tails = self._sizes, _tails()
         bytes_: list[tuple[int, int]] = []
         page_bytes = await self._engine.consult(_page_bytes)
@@ -97,7 +108,7 @@ class Contest:
         ]
 
     async def copied_cache(self) -> list[Row]:
-        """The same with mlx-lm's prompt computed once and its cache copied by hand."""
+        """The same, with mlx-lm's prompt computed once and its cache copied by hand."""
         sizes, tails = self._sizes, _tails()
         roots = (prompt(sizes.shared_prompt, seed) for seed in self._seeds)
         values = await self._turns(
@@ -107,7 +118,7 @@ class Contest:
         return [Row("  the same, mlx-lm's cache copied by hand", *values, "s", True)]
 
     async def equal_prompt(self) -> list[Row]:
-        """The first token of a prompt that was there before."""
+        """The first token of a prompt that was computed before."""
         again = prompt(self._sizes.shared_prompt, next(self._seeds))
         await self.inside(lambda: programs.first_token(again))
         values = await self._turns(lambda: self._peer.first_token(again), lambda: programs.first_token(again))
@@ -124,7 +135,7 @@ class Contest:
         return [Row(f"best of {CANDIDATES}, prompt of {sizes.shared_prompt // 4}, scored", *values, "s", True)]
 
     async def agent(self) -> list[Row]:
-        """One agent: it says something, hears something, and so on, on KV that is kept."""
+        """One agent that alternates between generated turns and observations, on KV that is kept."""
         sizes, said = self._sizes, max(1, self._sizes.new_tokens // 4)
         tasks = (prompt(sizes.shared_prompt // 4, seed) for seed in self._seeds)
         heard = [prompt(OBSERVATION_TOKENS, 1000 + turn) for turn in range(TURNS)]
@@ -134,7 +145,7 @@ class Contest:
         return [Row(f"agent, {TURNS} turns of {OBSERVATION_TOKENS} heard, {said} said", *values, "s", True)]
 
     async def inside(self, work: Callable[[], Awaitable[Answer]]) -> Answer:
-        """What `work` answers as a program of the engine."""
+        """Run `work` as a program of the engine; returns its result."""
         answers: list[Answer] = []
 
         async def main(input: dict[str, object]) -> None:

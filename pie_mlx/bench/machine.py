@@ -1,4 +1,4 @@
-"""What a table of figures has to say besides: where they come from."""
+"""The machine and the versions that a table of figures names."""
 
 import os
 import platform
@@ -22,7 +22,7 @@ def machine() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Of both sides, by name, and of Python."""
+    """The versions of both sides and of Python, by name."""
     import pie_mlx
 
     found = {name: pie_mlx.__version__ if name == "pie-mlx" else metadata.version(name) for name in LIBRARIES}

@@ -1,6 +1,6 @@
-"""What a grammar costs per token: masks of this engine beside the same masks by llguidance called directly.
+"""The time of a grammar's mask per token: by this engine, and by llguidance called directly.
 
-llguidance is called as its own numpy interface does, into one array that is made beforehand.
+llguidance is called as by its own numpy interface, into one array that is allocated beforehand.
 """
 
 import json
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 import llguidance
 import numpy as np
 
-from pie_mlx.bench.row import Row
+from pie_mlx.bench.comparison import Row
 from pie_mlx.calls import GrammarSource
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.text.grammar.base import Matcher
@@ -47,13 +47,13 @@ CASES = {
 
 
 async def compare_masks(engine: Engine, repeats: int) -> list[Row]:
-    """Medians over all tokens of a fixed text and over `repeats` rounds that take turns, on the model's tokenizer."""
+    """Medians over all tokens of a fixed text and over `repeats` alternating rounds, on the model's tokenizer."""
     tokenizer, grammars, size = await engine.consult(_grammar_parts)
     return list(mask_rows(tokenizer, grammars, size, repeats))
 
 
 def mask_rows(tokenizer: Tokenizer, grammars: GrammarService, vocabulary: int, repeats: int) -> Iterator[Row]:
-    """A row for each of CASES, in microseconds. Raises InvalidArgumentError where the masks of the two differ."""
+    """A row for each of CASES, in microseconds. Raises InvalidArgumentError if the masks of the two differ."""
     stops = _ours(grammars, GrammarSource("json")).stop_tokens
     direct = llguidance.LLTokenizer(tokenizer_json(tokenizer, "user"), n_vocab=vocabulary, eos_token=list(stops))
     for name, (source, text) in CASES.items():
@@ -69,7 +69,7 @@ def mask_rows(tokenizer: Tokenizer, grammars: GrammarService, vocabulary: int, r
 
 
 def _grammar_parts(services: Services) -> tuple[Tokenizer, GrammarService, int]:
-    return services.tokenizer, services.grammars, services.model_info.vocabulary_size
+    return services.language.tokenizer, services.language.grammars, services.model_info.vocabulary_size
 
 
 def _require_equal_masks(name: str, ours: Matcher, theirs: llguidance.LLMatcher, tokens: Sequence[int]) -> None:
@@ -96,7 +96,7 @@ def _llguidance(tokenizer: llguidance.LLTokenizer, source: GrammarSource) -> llg
 
 
 def llguidance_grammar(source: GrammarSource) -> str:
-    """A "json", "json_schema" or "regex" source as llguidance's own interface takes it."""
+    """A "json", "json_schema" or "regex" source, for llguidance's own interface."""
     if source.kind == "regex":
         return llguidance.LLMatcher.grammar_from_regex(source.text)
     return llguidance.LLMatcher.grammar_from_json_schema(
@@ -116,12 +116,12 @@ def llguidance_masks(matcher: llguidance.LLMatcher, tokens: Sequence[int], vocab
     return mask_microseconds(lambda: fill(row.ctypes.data, row.nbytes), matcher.consume_token, tokens)
 
 
-def mask_microseconds(mask: Callable[[], object], take: Callable[[int], object], tokens: Sequence[int]) -> list[float]:
+def mask_microseconds(mask: Callable[[], object], feed: Callable[[int], object], tokens: Sequence[int]) -> list[float]:
     """The time of the mask before each token."""
     found: list[float] = []
     for token in tokens:
         started = time.perf_counter()
         mask()
         found.append((time.perf_counter() - started) * 1e6)
-        take(token)
+        feed(token)
     return found

@@ -1,4 +1,4 @@
-"""From options to a report: what `pie bench` does."""
+"""Run the cases of a plan, and return the report."""
 
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -6,15 +6,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from pie_mlx.bench.contest import Contest, Sizes
+from pie_mlx.bench.comparison import Row
+from pie_mlx.bench.contest import Contest, PeakPages, Sizes
 from pie_mlx.bench.machine import machine, today, versions
 from pie_mlx.bench.masks import compare_masks
-from pie_mlx.bench.peak_pages import PeakPages
 from pie_mlx.bench.peer import MlxLm
 from pie_mlx.bench.phases import profile
 from pie_mlx.bench.random_llama import DESCRIPTION, write_random_llama
 from pie_mlx.bench.report import Report
-from pie_mlx.bench.row import Row
 from pie_mlx.engine.model.sources import find_model
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.runtime.engine import Engine
@@ -29,8 +28,8 @@ Show = Callable[[Row], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """What to measure. `model` None is a Llama with random weights; `dtype` None leaves each side its own."""
+class Plan:
+    """What to measure. `model` None is a Llama with random weights; `dtype` None keeps each side's own."""
 
     model: str | None = None
     dtype: str | None = None
@@ -40,38 +39,38 @@ class Order:
     pages: int = PAGES
 
 
-async def measure(order: Order, command: str, begin: Begin, show: Show) -> Report:
-    """Run it all. `begin` is told what is compared before the first row, `show` each row as it is there.
+async def measure(plan: Plan, command: str, begin: Begin, show: Show) -> Report:
+    """Run all cases. `begin` is called with the conditions before the first row, `show` with each row.
 
-    Raises InvalidArgumentError when the two sides are not alike, ModelError and OutOfPagesError.
+    Raises InvalidArgumentError when the conditions of the two sides differ, ModelError and OutOfPagesError.
     """
-    if order.model is not None:
-        directory = find_model(order.model, allow_download=False, progress=_ignore)
-        return await _measure(order, directory, order.model, command, begin, show)
+    if plan.model is not None:
+        directory = find_model(plan.model, allow_download=False, progress=_ignore)
+        return await _measure(plan, directory, plan.model, command, begin, show)
     with tempfile.TemporaryDirectory() as scratch:
         write_random_llama(Path(scratch))
-        return await _measure(order, Path(scratch), DESCRIPTION, command, begin, show)
+        return await _measure(plan, Path(scratch), DESCRIPTION, command, begin, show)
 
 
-async def _measure(order: Order, directory: Path, name: str, command: str, begin: Begin, show: Show) -> Report:
+async def _measure(plan: Plan, directory: Path, name: str, command: str, begin: Begin, show: Show) -> Report:
     pages = PeakPages()
     settings = EngineSettings(
-        str(directory), name=name, dtype=order.dtype or "auto", total_pages=order.pages, max_batch_contexts=64
+        str(directory), name=name, dtype=plan.dtype or "auto", total_pages=plan.pages, max_batch_contexts=64
     )
-    async with Engine(settings, on_event=pages.see) as engine:
-        contest = Contest(engine, MlxLm(directory, order.dtype), pages, order.sizes)
+    async with Engine(settings, on_event=pages.on_event) as engine:
+        contest = Contest(engine, MlxLm(directory, plan.dtype), pages, plan.sizes)
         dtype, blas = await contest.check()
         report = Report(today(), machine(), versions(), name, dtype, blas, command)
         begin(report)
-        known = _cases(contest, engine, order.sizes)
-        for case in order.cases:
+        known = _cases(contest, engine, plan.sizes)
+        for case in plan.cases:
             for work in known[case]:
                 for row in await work():
                     report.rows.append(row)
                     show(row)
-    if order.profile:
+    if plan.profile:
         async with Engine(settings, runs_ahead=False) as engine:
-            report.profiles.extend(await profile(engine, PROFILED_STREAMS, order.sizes.new_tokens))
+            report.profiles.extend(await profile(engine, PROFILED_STREAMS, plan.sizes.new_tokens))
     return report
 
 

@@ -1,4 +1,4 @@
-"""mlx-lm on the same weights, used as its own documentation says."""
+"""mlx-lm on the same weights, used as in its own documentation."""
 
 import copy
 import time
@@ -27,7 +27,7 @@ _make_sampler = cast("Callable[..., Callable[[mx.array], mx.array]]", _sample_ut
 
 
 class MlxLm:
-    """One loaded model. Everything runs on the thread that calls."""
+    """One loaded model. Everything runs on the calling thread."""
 
     def __init__(self, directory: Path, dtype: str | None = None) -> None:
         """`dtype` casts the weights as the engine casts its own; None leaves them as mlx-lm loads them."""
@@ -37,7 +37,7 @@ class MlxLm:
         self.dtype = _dtype_of(self.model)
 
     def last_logits(self, tokens: Tokens) -> npt.NDArray[np.float32]:
-        """[vocabulary] after the last token."""
+        """Logits [vocabulary] after the last token."""
         return to_host(self.model(mx.array([list(tokens)]))[0, -1].astype(mx.float32))
 
     def stream(self, tokens: Tokens, new_tokens: int) -> float:
@@ -57,13 +57,13 @@ class MlxLm:
         return time.perf_counter() - started, kv_bytes
 
     def first_token(self, tokens: Tokens) -> float:
-        """Seconds to the first token of a prompt, without its cache: mlx-lm keeps none unless the caller does."""
+        """Seconds to the first token of a prompt, without a cache: mlx-lm keeps none unless the caller does."""
         started = time.perf_counter()
         next(self._steps(tokens, 1))
         return time.perf_counter() - started
 
     def continuations(self, root: Tokens, tails: Sequence[Tokens], new_tokens: int) -> float:
-        """Seconds for continuations of one prompt that is computed once and whose cache is copied by hand."""
+        """Seconds for continuations of one prompt, computed once, with its cache copied by hand."""
         started = time.perf_counter()
         caches = self._copies(root, len(tails))
         for _ in self._responses(tails, new_tokens, caches, None):
@@ -110,7 +110,7 @@ class MlxLm:
         caches: Sequence[Caches] | None,
         samplers: Sequence[Callable[[mx.array], mx.array]] | None,
     ) -> Iterator[tuple[Any, list[Any]]]:
-        """The batch generator and what it has just generated, until every prompt has its tokens."""
+        """The batch generator and its latest tokens, until every prompt has all of its tokens."""
         generator = _generate.BatchGenerator(self.model, max_tokens=new_tokens, completion_batch_size=len(prompts))
         generator.insert([list(tokens) for tokens in prompts], caches=caches, samplers=samplers)
         done = 0
@@ -122,7 +122,7 @@ class MlxLm:
 
 
 def _dtype_of(model: Module) -> str:
-    """The name of the floating dtype most parameters have."""
+    """The name of the most common floating dtype of the parameters."""
     counts: Counter[str] = Counter()
     for _, array in parameters_of(model):
         if mx.issubdtype(array.dtype, mx.floating):
@@ -131,7 +131,7 @@ def _dtype_of(model: Module) -> str:
 
 
 def _cache_bytes(generator: Any) -> int:
-    """Bytes of K and V the generator holds for its running batch."""
+    """Bytes of K and V that the generator holds for its running batch."""
     caches = cast("list[Any]", getattr(generator._generation_batch, "prompt_cache", None) or [])
     return sum(int(layer.nbytes) for layer in caches if getattr(layer, "keys", None) is not None)
 

@@ -10,9 +10,9 @@ import mlx.core as mx
 
 from pie_mlx.bench import programs
 from pie_mlx.bench.prompts import ragged
-from pie_mlx.engine.model import burst, runner
+from pie_mlx.engine.model import pipeline
 from pie_mlx.engine.model.batch import Outcome
-from pie_mlx.engine.model.loaded import LoadedModel, Tentative
+from pie_mlx.engine.model.loaded import LoadedModel, TentativeStep
 from pie_mlx.engine.model.reading import Reading
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.engine.tick_loop import TickLoop
@@ -28,7 +28,7 @@ PHASES = (PLAN, BATCH, GRAPH, EVALUATION, SAMPLING, COMMIT, REPLIES)
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Milliseconds per step of each phase, in order, while so many streams decode."""
+    """Milliseconds per step of each phase, in order, while that many streams decode."""
 
     streams: int
     steps: int
@@ -42,7 +42,7 @@ class PhaseClock:
         self.restart()
 
     def restart(self) -> None:
-        """Forget what has been."""
+        """Start again from 0."""
         self.seconds: dict[str, float] = dict.fromkeys(PHASES, 0.0)
         self.steps = 0
         self._started = time.perf_counter()
@@ -57,7 +57,7 @@ class PhaseClock:
             self.seconds[name] += time.perf_counter() - started
 
     def profile(self, streams: int) -> Profile:
-        """What has been since the start; what no phase counted went to replies, programs and changes of threads."""
+        """The times since the start; uncounted time went to replies, programs and thread switches."""
         wall = time.perf_counter() - self._started
         seconds = {**self.seconds, REPLIES: wall - sum(self.seconds.values())}
         steps = max(self.steps, 1)
@@ -65,12 +65,12 @@ class PhaseClock:
 
 
 async def profile(engine: Engine, streams: Sequence[int], new_tokens: int) -> list[Profile]:
-    """One profile for each number of streams. `engine` must not run ahead: then phases would overlap.
+    """One profile for each number of streams. `engine` must not run ahead, or phases would overlap.
 
-    The model's evaluation is waited for before sampling begins, to tell them apart, and no step is built while another
-    is computed: a normal step overlaps all of these, so these steps are somewhat slower. Layers that begin to be
-    evaluated while later ones are still being built run beside the graph, and compete with it for the cores of a CPU:
-    what they take there counts as graph.
+    To separate the phases, sampling waits for the model's evaluation, and no step is built while another is computed. A
+    normal step overlaps these, so the measured steps are somewhat slower. Layers whose evaluation starts while later
+    ones are still being built run beside the graph and compete with it for the cores of a CPU; their time counts as
+    graph.
     """
     return [await _profile(engine, count, new_tokens) for count in streams]
 
@@ -106,8 +106,7 @@ _PARTS: Sequence[tuple[Any, str, str]] = (
     (TickLoop, "chunks", BATCH),
     (TickLoop, "build", BATCH),
     (TickLoop, "enter", BATCH),
-    (runner, "step_input", BATCH),
-    (burst, "step_input", BATCH),
+    (pipeline, "step_input", BATCH),
     (Reading, "__init__", SAMPLING),
     (LoadedModel, "settle", SAMPLING),
     (LoadedModel, "begin", SAMPLING),
@@ -115,7 +114,7 @@ _PARTS: Sequence[tuple[Any, str, str]] = (
 )
 
 
-def _never(model: LoadedModel, step: StepInput) -> Tentative:
+def _never(model: LoadedModel, step: StepInput) -> TentativeStep:
     del model, step
     raise UnsettledError
 

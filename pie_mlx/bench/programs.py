@@ -1,4 +1,4 @@
-"""The same work as programs of this engine, written as anybody would write them."""
+"""The same work as programs of this engine, written in the usual way."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ Tokens = Sequence[int]
 
 
 async def greedy(tokens: Tokens, new_tokens: int, context: Context | None = None) -> int:
-    """How many tokens follow; the context is released."""
+    """The number of generated tokens; the context is released."""
     with context or Context(_model()) as held:
         return len(await _said(held, tokens, new_tokens, Sampler.argmax()))
 
@@ -70,7 +70,7 @@ async def agent(task: Tokens, observations: Sequence[Tokens], new_tokens: int) -
 
 
 async def last_logits(tokens: Tokens) -> bytes:
-    """[vocabulary] float32 after the last token."""
+    """Logits [vocabulary], float32, after the last token."""
     with Context(_model()) as context:
         forward = context.forward().input(list(tokens))
         wanted = forward.probe(len(tokens) - 1, Logits())
@@ -98,7 +98,7 @@ async def _candidate(root: Context, last: int, new_tokens: int, seed: int) -> fl
 
 
 async def decode_together(prompts: Sequence[Tokens], new_tokens: int, prefilled: Callable[[], None]) -> None:
-    """Streams that are all prefilled, and have their first token, before `prefilled` is called and they go on."""
+    """Prefill all streams to their first token, call `prefilled`, then generate the rest."""
     ready = asyncio.Barrier(len(prompts))
 
     async def one(tokens: Tokens) -> None:

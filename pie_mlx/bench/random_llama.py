@@ -1,4 +1,4 @@
-"""A Llama with random weights in a directory, as both sides load it."""
+"""Write a Llama with random weights to a directory that both sides can load."""
 
 import json
 import shutil

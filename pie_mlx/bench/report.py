@@ -1,16 +1,16 @@
-"""What was measured, for people, for machines and for a page of documentation."""
+"""The report of a measurement, as text, as JSON and as Markdown."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from pie_mlx.bench.comparison import Row
 from pie_mlx.bench.phases import PHASES, Profile
-from pie_mlx.bench.row import Row
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Figures, and everything one needs to judge and repeat them."""
+    """Figures, with the facts needed to judge and repeat them."""
 
     date: str
     machine: str
@@ -29,7 +29,7 @@ class Report:
 
 
 def head(report: Report) -> Iterator[str]:
-    """What is compared, and the headings of the rows."""
+    """The facts of the comparison, and the headings of the rows."""
     yield f"{report.model} in {report.dtype}; matrix products on both sides by {report.blas}"
     yield f"{report.machine}; {report.date}"
     yield ", ".join(f"{name} {version}" for name, version in report.versions.items())
@@ -38,7 +38,7 @@ def head(report: Report) -> Iterator[str]:
 
 
 def line(row: Row) -> str:
-    """One row under those headings."""
+    """One row below those headings."""
     return f"{row.text()}  {row.against}"
 
 
@@ -52,7 +52,7 @@ def profile_lines(profiles: Sequence[Profile]) -> Iterator[str]:
 
 
 def markdown(report: Report) -> Iterator[str]:
-    """The same as a table to paste into a page."""
+    """The report as a Markdown table."""
     versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
     yield f"`{report.command}` on {report.date}: {report.model} in {report.dtype}, {report.blas} on both sides."
     yield f"{report.machine}. {versions}.\n"

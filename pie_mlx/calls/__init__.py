@@ -1,7 +1,7 @@
 """The border between inferlets and the engine: every call an inferlet can make, and every reply.
 
 Only data crosses it. A call is a frozen struct whose type parameter is the type of its reply; both encode as msgpack.
-An SDK object knows nothing that the replies did not tell it.
+An SDK object knows only what replies contained.
 """
 
 from pie_mlx.calls.adapter import (
@@ -36,7 +36,7 @@ from pie_mlx.calls.context import (
     SaveSnapshot,
     TruncateTokens,
 )
-from pie_mlx.calls.forward import Forward, ForwardReply, Lookahead, MultiStep, Prospect, Speculation
+from pie_mlx.calls.forward import Continuation, Forward, ForwardReply, Prospect, Speculation
 from pie_mlx.calls.grammar import (
     AdvanceMatcher,
     CompileGrammar,
@@ -129,6 +129,7 @@ __all__ = [
     "CompileGrammar",
     "ConnectMcp",
     "ContextState",
+    "Continuation",
     "CountDropped",
     "CreateAdapter",
     "CreateContext",
@@ -162,11 +163,9 @@ __all__ = [
     "Logprob",
     "LogprobValues",
     "Logprobs",
-    "Lookahead",
     "MarketReading",
     "MatcherState",
     "ModelInfo",
-    "MultiStep",
     "OpenAdapter",
     "OpenSnapshot",
     "OpenedSnapshot",

@@ -7,7 +7,7 @@ SMALLEST_SEED, LARGEST_SEED = -(1 << 63), (1 << 63) - 1
 
 
 class AdapterState(Record, frozen=True):
-    """An adapter. `version` rises with every change of its weights (A4), `size_bytes` is what they take in memory."""
+    """An adapter. Every change of its weights raises `version` (A4); `size_bytes` is their size in memory."""
 
     adapter: int
     name: str
@@ -23,7 +23,7 @@ class CreateAdapter(Call[AdapterState], frozen=True):
 
 
 class OpenAdapter(Call[AdapterState | None], frozen=True):
-    """The user's adapter of that name; None when absent."""
+    """The user's adapter of that name; None if there is none."""
 
     model: str
     name: str
@@ -45,8 +45,8 @@ class DestroyAdapter(Call[None], frozen=True):
 class LoadAdapter(Call[AdapterState | None], frozen=True):
     """One part of an adapter's weights: `data` at `offset` of the `size_bytes` of a safetensors file.
 
-    Parts come in order, offset 0 begins anew. The last part brings the weights into use and is answered with the
-    adapter, the others with None. `config` is the text of adapter_config.json. Raises AdapterFormatError and
+    Parts arrive in order; offset 0 starts again. The last part puts the weights into use, and its reply is the
+    adapter; the other replies are None. `config` is the text of adapter_config.json. Raises AdapterFormatError and
     AdapterShapeError.
     """
 
@@ -66,7 +66,7 @@ class AdapterPart(Record, frozen=True):
 
 
 class ReadAdapter(Call[AdapterPart], frozen=True):
-    """The part that begins at `offset`; offset 0 fixes the weights that the following parts are of."""
+    """The part at `offset`; offset 0 fixes the weights for the parts that follow."""
 
     adapter: int
     offset: int = 0

@@ -1,4 +1,4 @@
-"""What every call and every reply is made of, and who carries them."""
+"""The base of calls and replies, and the host that carries them."""
 
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -26,9 +26,9 @@ class Call(msgspec.Struct, Generic[Reply], frozen=True, omit_defaults=True, tag=
 class Host(Protocol):
     """The engine as an inferlet sees it.
 
-    `call` blocks until the reply is there and serves the synchronous part of the API; `submit` serves what may take
-    ticks; both raise the engine's PieError. `post` waits for nothing: what it raises is dropped. Calls that name one
-    context take effect in the order they were made (P3), and posted ones before all that is sent later.
+    `call` blocks until the reply arrives and serves the synchronous part of the API; `submit` serves calls that may
+    take ticks; both raise the engine's PieError. `post` does not wait, and its errors are dropped. Calls that name one
+    context take effect in the order in which they were made (P3), and posted ones before everything sent later.
     """
 
     def call(self, message: Call[T]) -> T: ...

@@ -1,4 +1,4 @@
-"""Chat rendering and tool calls. The state is a value the SDK keeps beside its pending buffer and sends along."""
+"""Chat rendering and tool calls. The SDK keeps the state, a value, beside its buffer and sends it with each call."""
 
 from typing import Literal
 
@@ -17,10 +17,9 @@ class ParsedToolCall(Record, frozen=True):
 class Turn(Record, frozen=True):
     """One step of a conversation.
 
-    `text` is the content; `name` that of the tool a `tool_result` answers, or that a reply has called which a `seal`
-    ends, as far as it is known; `schemas` the JSON texts of the `tools`; `calls` what an `assistant` turn of the past
-    called.
-    `cue` opens the assistant's turn, `seal` ends it, `flush` gives out what was held back for a first user turn.
+    `text` is the content. `name` is the tool that a `tool_result` belongs to, or, for a `seal`, the tool that the reply
+    called, if known. `schemas` are the JSON texts of the `tools`; `calls` are the calls of a past `assistant` turn.
+    `cue` opens the assistant's turn, `seal` ends it, `flush` writes turns that were held for a first user turn.
     """
 
     role: Role
@@ -31,11 +30,11 @@ class Turn(Record, frozen=True):
 
 
 class ChatState(Record, frozen=True):
-    """How far a conversation is written. `last` is the last turn given out; None at the start, "flush" for raw tokens.
+    """How far a conversation is written. `last` is the last turn written; None at the start, "flush" for raw tokens.
 
-    `held` turns wait for the first user turn; `due` is the end of the turn given out last, where what follows decides
-    it; `owed` is text that goes before the next turn; `inline`: what was given out ends with ordinary text. `turns` is
-    the history so far, kept only for templates that must see it.
+    `held` turns wait for the first user turn; `due` is the end of the last turn, if the next turn decides it;
+    `owed` is text that precedes the next turn; `inline`: the tokens so far end with ordinary text. `turns` is
+    the history so far, kept only for templates that need it.
     """
 
     last: Role | None = None
@@ -54,7 +53,7 @@ class RenderedTurn(Record, frozen=True):
 
 
 class RenderTurn(Call[RenderedTurn], frozen=True):
-    """Render a turn by the model's own template (D1), told the variables of `LoadModel`. Raises TemplateError."""
+    """Render a turn by the model's own template (D1) with the variables of `LoadModel`. Raises TemplateError."""
 
     model: str
     turn: Turn
@@ -65,7 +64,7 @@ class RenderTurn(Call[RenderedTurn], frozen=True):
 class ParseToolCall(Call[list[ParsedToolCall]], frozen=True):
     """The calls in a piece of text in the model's native format; empty when it does not parse (D4).
 
-    With `schemas`, the JSON texts of the offered tools, a call of another tool is no call.
+    With `schemas`, the JSON texts of the offered tools, calls of other tools are not calls.
     """
 
     model: str

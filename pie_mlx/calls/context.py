@@ -17,16 +17,16 @@ class PageCounters(Record, frozen=True):
 
 
 class ContextState(Record, frozen=True):
-    """A context the caller owns."""
+    """A context that the caller owns."""
 
     context: int
     counters: PageCounters = PageCounters()
 
 
 class PendingInput(Record, frozen=True):
-    """What the SDK holds for a context that has no KV yet: buffered tokens and the state of the conversation.
+    """What the SDK holds for a context and has no KV yet: buffered tokens and the state of the conversation.
 
-    `cued` is the slot behind the last cue; `lead` are the tokens of the reply to it that tell what comes next: the
+    `cued` is the slot behind the last cue; `lead` are the tokens of the reply to it that decide what comes next: the
     header of a message, the end of a thought.
     """
 
@@ -51,11 +51,11 @@ class ForkContext(Call[ContextState], frozen=True):
 class ReleaseContext(Call[None], frozen=True):
     """Give back a context and its pages; unknown ids are ignored, so releasing twice is no error (P15).
 
-    `taken` tokens that were drawn ahead have been used since its last pass.
+    `claimed` prefetched tokens have been used since its last pass.
     """
 
     context: int
-    taken: int = 0
+    claimed: int = 0
 
 
 class ReservePages(Call[PageCounters], frozen=True):
@@ -87,9 +87,9 @@ class TruncateTokens(Call[PageCounters], frozen=True):
 
 
 class SaveSnapshot(Call[str], frozen=True):
-    """Save under `name`, or under a fresh name when it is empty; answers the name (N1-N3).
+    """Save under `name`, or under a fresh name if it is empty. The reply is the name (N1-N3).
 
-    `persist`: on disk as well, None for as configured (N7).
+    `persist`: also on disk; None is as configured (N7).
     """
 
     context: int
@@ -99,14 +99,14 @@ class SaveSnapshot(Call[str], frozen=True):
 
 
 class OpenedSnapshot(Record, frozen=True):
-    """A context made from a snapshot, and what was pending when it was saved."""
+    """A context made from a snapshot, and its pending input at the time of saving."""
 
     state: ContextState
     pending: PendingInput
 
 
 class OpenSnapshot(Call[OpenedSnapshot | None], frozen=True):
-    """Copy a snapshot into a context, or move it there with `take`; None when the name is absent (N4)."""
+    """Copy a snapshot into a context, or move it there with `take`; None if there is none of that name (N4)."""
 
     model: str
     name: str

@@ -23,8 +23,8 @@ class Speculation(Record, frozen=True):
 
 
 class Prospect(Record, frozen=True):
-    """What a text is expected to come to: `expected` tokens in all, None where nobody knows, with the squared
-    coefficient of `variation` of what remains. `generated` are there already (B6)."""
+    """What a text is expected to come to: `expected` tokens in all, None if unknown, with the squared
+    coefficient of `variation` of the rest. `generated` exist already (B6)."""
 
     generated: int = 0
     expected: int | None = None
@@ -38,24 +38,22 @@ class Prospect(Record, frozen=True):
         return (float(max(self.expected - generated, 1)), self.variation)
 
 
-class MultiStep(Record, frozen=True):
-    """The passes behind a pass that nobody need look at: each computes what the one before drew.
+class Continuation(Record, frozen=True):
+    """The steps behind a pass: at most `tokens` further ones, each of which computes what the one before drew, and none
+    behind one of `stop_tokens`.
 
-    At most `tokens` are drawn in all, the first pass's included, and none after one of `stop_tokens`. `prospect`
-    renews the automatic bid before each pass that is bid for (B4); None leaves it alone.
+    Steps that are `asked` for belong to the call: its one sampler answers the tokens of all of them; fewer than
+    possible if something came up, which the next call gets if it still holds. `prospect` renews the automatic bid
+    before each pass that is bid for (B4); None leaves it alone. Of steps that are not asked for the reply may bring
+    tokens, `prefetched` (G14). A program that uses them sends what those steps would have computed with its next pass,
+    as `pending`, and how many it `claimed`. Tokens that are not claimed were never drawn.
     """
 
-    tokens: int
+    tokens: int = 0
     stop_tokens: list[int] = []
+    asked: bool = True
     prospect: Prospect | None = None
-
-
-class Lookahead(Record, frozen=True):
-    """Steps that the engine may take behind a pass before they are asked for: at most `tokens` are drawn in them, and
-    none after one of `stop_tokens`."""
-
-    tokens: int
-    stop_tokens: list[int] = []
+    claimed: int = 0
 
 
 class Forward(Call["ForwardReply"], frozen=True):
@@ -66,10 +64,8 @@ class Forward(Call["ForwardReply"], frozen=True):
     restrict every sampled row (F9, G13); matchers are advanced by the token of `advance_slot` when that is not None.
     `reserve` and `commit` are P10's automatic page handling. `horizon` (expected remaining tokens, squared coefficient
     of variation) renews the automatic bid before the pass (B4). With `speculation`, the one sampler of the pass, at the
-    last own input, answers every token that was verified, and matchers are advanced up to the first stop token. With
-    `multi_step` it answers the tokens of all passes; fewer than possible when something came up, which the next call is
-    told if it still holds. With `lookahead` the reply may bring tokens of later steps (G14): who uses them sends what
-    those steps would have computed with the next pass, as `pending`, and how many were `taken`; the others never were.
+    last own input, answers every token that was verified, and matchers are advanced up to the first stop token. With a
+    `continuation` further steps follow.
     `adapter` and the noise of `zo_seed` are for `tokens`, not for `pending` (F1, F10); 0 is none.
     """
 
@@ -86,9 +82,7 @@ class Forward(Call["ForwardReply"], frozen=True):
     commit: bool = True
     horizon: tuple[float, float] | None = None
     speculation: Speculation | None = None
-    multi_step: MultiStep | None = None
-    lookahead: Lookahead | None = None
-    taken: int = 0
+    continuation: Continuation | None = None
     adapter: int = 0
     zo_seed: int = 0
 
@@ -97,8 +91,8 @@ class ForwardReply(Record, frozen=True):
     """Slot results in slot order, the page counters after the pass, and whether a matcher has terminated.
 
     `attached` of its inputs were not computed: their pages were cached. `drafted` guesses were run behind them. The
-    first `kept` of the tokens that a speculating or multi-step pass drew are in KV. `ahead` are those of the steps that
-    follow, of which nothing is in KV yet.
+    first `kept` of the tokens that a speculating or continued pass drew are in KV. `prefetched` are those of steps that
+    follow, of which the context counts nothing yet.
     """
 
     results: list[AnyResult]
@@ -107,4 +101,4 @@ class ForwardReply(Record, frozen=True):
     attached: int = 0
     drafted: int = 0
     kept: int = 0
-    ahead: list[int] = []
+    prefetched: list[int] = []

@@ -1,4 +1,4 @@
-"""Grammars: compiled and kept by the engine, so that a mask never crosses the border unless asked for."""
+"""Grammars, compiled and kept by the engine, so that masks stay there unless a program asks for one."""
 
 from typing import Literal
 
@@ -6,9 +6,9 @@ from pie_mlx.calls.base import Brle, Call, Record
 
 
 class GrammarSource(Record, frozen=True):
-    """What a matcher enforces. `text` is a JSON Schema, a regular expression or a grammar; `tools` has `schemas`.
+    """The source of a matcher. `text` is a JSON Schema, a regular expression or a grammar; `tools` has `schemas`.
 
-    `strict` closes objects (G13); `lenient` compiles a schema of which parts cannot be enforced, and says which;
+    `strict` closes objects (G13); `lenient` compiles a schema with parts that cannot be enforced, and lists them;
     `every_spelling` allows more than one spelling of a schema's values.
     """
 
@@ -23,7 +23,7 @@ class GrammarSource(Record, frozen=True):
 class MatcherState(Record, frozen=True):
     """A matcher. `complete`: it may end here. `terminated`: it has ended, or nothing may follow (G13).
 
-    `warnings`: JSON path and reason of what a leniently compiled schema does not enforce.
+    `warnings`: JSON path and reason of the parts that a leniently compiled schema does not enforce.
     """
 
     matcher: int
@@ -33,10 +33,10 @@ class MatcherState(Record, frozen=True):
 
 
 class CompileGrammar(Call[MatcherState | None], frozen=True):
-    """A fresh matcher; None when the model has no enforceable native tool format (D7). Raises GrammarError.
+    """A fresh matcher; None if the model has no enforceable native tool format (D7). Raises GrammarError.
 
     `stop_tokens` are allowed exactly where the grammar may end; empty means the model's own. With `behind`, the grammar
-    begins where that text has been written, and any text may come before.
+    begins behind that text, and any text may precede it.
     """
 
     model: str
@@ -46,7 +46,7 @@ class CompileGrammar(Call[MatcherState | None], frozen=True):
 
 
 class ReadMatcherMask(Call[Brle], frozen=True):
-    """The allowed next tokens; [] when everything is allowed."""
+    """The allowed next tokens; [] if all are allowed."""
 
     matcher: int
 
@@ -66,7 +66,7 @@ class RollbackMatcher(Call[MatcherState], frozen=True):
 
 
 class ForkMatcher(Call[None], frozen=True):
-    """An independent copy. Its number is the program's choice, below 0 and not in use: nobody has to wait for it."""
+    """An independent copy. The program chooses its number, below 0 and unused, so it need not wait for the reply."""
 
     matcher: int
     number: int

@@ -1,4 +1,4 @@
-"""The HTTP request a process answers."""
+"""The HTTP request that a process answers."""
 
 from pie_mlx.calls.base import Call, Record
 
@@ -14,20 +14,20 @@ class HttpRequest(Record, frozen=True):
 
 
 class ReadHttpRequest(Call[HttpRequest], frozen=True):
-    """The request this process was started for. Raises SessionClosedError when it was started for none."""
+    """The request of this process. Raises SessionClosedError if it has none."""
 
 
 class BeginHttpAnswer(Call[None], frozen=True):
-    """Status and headers of the answer; once. Raises InvalidArgumentError for what is none, or the second time."""
+    """Status and headers of the answer; once. Raises InvalidArgumentError for invalid ones, or the second time."""
 
     status: int
     headers: list[tuple[str, str]] = []
 
 
 class WriteHttpBody(Call[None], frozen=True):
-    """More of the answer's body; after the `last` the answer is whole, and the client need not wait for the process.
+    """More of the answer's body. The `last` piece completes the answer, and the client need not wait for the process.
 
-    Waits while the client reads too slowly. Raises SessionClosedError when it is gone.
+    Waits while the client reads too slowly. Raises SessionClosedError if the client is gone.
     """
 
     data: bytes

@@ -6,7 +6,7 @@ from pie_mlx.calls.base import Call, Record
 
 
 class LaunchChild(Call[str], frozen=True):
-    """Start a program beside the caller, on the caller's wallet; `input` is JSON text. Answers the child's id.
+    """Start a program beside the caller, on the caller's wallet; `input` is JSON text. The reply is the child's id.
 
     Raises LaunchError for an unknown program, an input that does not fit, or a limit.
     """
@@ -16,9 +16,9 @@ class LaunchChild(Call[str], frozen=True):
 
 
 class ChildOutcome(Record, frozen=True):
-    """How a child ended. `value` and `format` tell what it returned, the other fields which exception ended it.
+    """How a child ended. `value` and `format` are its return value, the other fields the exception that ended it.
 
-    `code` is that of a PieError and "" for other exceptions.
+    `code` is the code of a PieError and "" for other exceptions.
     """
 
     state: Literal["returned", "failed", "cancelled"]
@@ -36,12 +36,12 @@ class AwaitChild(Call[ChildOutcome], frozen=True):
 
 
 class CancelChild(Call[None], frozen=True):
-    """Ask a child of the caller to end. Not an error when it has ended."""
+    """Ask a child of the caller to end. Not an error if it has ended."""
 
     child: str
 
 
 class ForgetChild(Call[None], frozen=True):
-    """Say that nobody will ask for the outcome of this child; the child goes on."""
+    """Give up the outcome of this child; the child keeps running."""
 
     child: str

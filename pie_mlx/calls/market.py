@@ -1,10 +1,10 @@
-"""Bids, suspension and what the market says."""
+"""Bids, suspension and figures of the market."""
 
 from pie_mlx.calls.base import Call, Record
 
 
 class SetBid(Call[float], frozen=True):
-    """Declare a bid in credits per page per tick (B1); answers the bid that holds."""
+    """Declare a bid in credits per page per tick (B1). The reply is the bid that holds."""
 
     context: int
     bid: float
@@ -35,6 +35,6 @@ class MarketReading(Record, frozen=True):
 
 
 class ReadMarket(Call[MarketReading], frozen=True):
-    """Market figures for the caller, with `latency_seconds` of a context where one is named."""
+    """Market figures for the caller, with `latency_seconds` of the named context, if any."""
 
     context: int | None = None

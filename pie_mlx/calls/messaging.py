@@ -1,6 +1,6 @@
-"""Topics: broadcasts to whoever is subscribed, and queues of which each message goes to one.
+"""Topics: broadcasts to all subscriptions, and queues that deliver each message once.
 
-Waiting and taking are calls of their own: a wait that is given up must not take a message with it.
+Waiting and taking are separate calls, because a cancelled wait must not lose a message.
 """
 
 from pie_mlx.calls.base import Call
@@ -14,22 +14,22 @@ class Broadcast(Call[None], frozen=True):
 
 
 class Subscribe(Call[int], frozen=True):
-    """Open a subscription of the topic; answers its number, which is the caller's own."""
+    """Open a subscription of the topic. The reply is its number, valid for the caller only."""
 
     topic: str
 
 
 class ReadSubscription(Call[str | None], frozen=True):
-    """The oldest message not read yet, None when there is none or the subscription is closed.
+    """The oldest unread message; None if there is none or the subscription is closed.
 
-    Raises MessageOverflowError, once, when messages were dropped since the last read.
+    Raises MessageOverflowError, once, if messages were dropped since the last read.
     """
 
     subscription: int
 
 
 class AwaitBroadcast(Call[bool], frozen=True):
-    """Wait until there is something to read; False says that the subscription is closed."""
+    """Wait until there is a message to read; False means that the subscription is closed."""
 
     subscription: int
 
@@ -54,7 +54,7 @@ class Push(Call[None], frozen=True):
 
 
 class TakeMessage(Call[str | None], frozen=True):
-    """The oldest message of the topic's queue, None when there is none that nobody else waits for.
+    """The oldest message of the topic's queue; None if there is none beyond those kept for waiting callers.
 
     With a `ticket` that AwaitMessage has answered there is one.
     """
@@ -71,7 +71,7 @@ class AwaitMessage(Call[None], frozen=True):
 
 
 class LeaveTopic(Call[None], frozen=True):
-    """Give up a ticket: the message that was kept for it goes to the next in line. Unknown tickets are ignored."""
+    """Give up a ticket. The message that was kept for it goes to the next in line. Unknown tickets are ignored."""
 
     topic: str
     ticket: int

@@ -4,7 +4,7 @@ from pie_mlx.calls.base import Call, Record
 
 
 class RuntimeInfo(Record, frozen=True):
-    """Who runs this inferlet."""
+    """Facts of the runtime of this inferlet."""
 
     version: str
     instance_id: str
@@ -37,12 +37,12 @@ class ToolFormat(Record, frozen=True):
 
 
 class Formats(Record, frozen=True):
-    """What a decoder must know of how a model speaks.
+    """The formats of a model that a decoder must know.
 
     `control_tokens` are never part of visible text. `channels`: replies are split by header tokens (gpt-oss).
-    `answer_opening`: where something stands between the cue and the text of a reply, what that ends with: the closing
+    `answer_opening`: the end of what stands between the cue and the text of a reply, if anything: the closing
     of the reasoning that the cue has opened, or the header of the channel for answers.
-    `strips_first_space`: the tokenizer writes a space before a text's first word that is no part of the text.
+    `strips_first_space`: the tokenizer writes a space before a text's first word that does not belong to the text.
     """
 
     stop_tokens: list[int]
@@ -56,8 +56,8 @@ class Formats(Record, frozen=True):
 
 class ModelInfo(Record, frozen=True):
     """A loaded model. `maximum_positions` bounds positions (F4); `vocabulary_size` is the width of a logits row,
-    `hidden_size` that of a hidden state, 0 where none can be read. `template_variables` may be told to its chat
-    template."""
+    `hidden_size` that of a hidden state, 0 if none can be read. Its chat template reads the variables
+    `template_variables`."""
 
     name: str
     vocabulary_size: int
@@ -93,7 +93,7 @@ class Decode(Call[str], frozen=True):
 
 
 class Vocabulary(Record, frozen=True):
-    """Token ids and the bytes each stands for, as parallel lists."""
+    """Token ids and their bytes, as parallel lists."""
 
     token_ids: list[int]
     tokens: list[bytes]

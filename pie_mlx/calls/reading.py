@@ -1,4 +1,4 @@
-"""What is read from a row of logits: samplers and probes, and their results."""
+"""Readings of a row of logits: samplers and probes, and their results."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,17 +11,17 @@ ARGMAX_TEMPERATURE = 1e-5
 """At or below this temperature every sampler is argmax (L2)."""
 
 HIGHEST_TEMPERATURE = 1e30
-"""The mass of a forbidden token is 0 up to here: float32, in which it is computed, ends soon after (L1, L2)."""
+"""Up to here a forbidden token has a mass of 0; soon above, float32 overflows (L1, L2)."""
 
 MOST_DRAWS = 2048
-"""Tokens that one sampler draws, each of them in as much memory as a whole row of logits (L3)."""
+"""Most tokens that one sampler draws: each takes the memory of a whole row of logits (L3)."""
 
 SMALLEST_INTEGER, LARGEST_INTEGER = -(2**63), 2**64 - 1
-"""The ints that fit a call."""
+"""The range of ints in a call."""
 
 
 def _check_integer(what: str, value: int) -> None:
-    """Raises InvalidTypeError for anything else, InvalidArgumentError for what 64 bits do not hold."""
+    """Raises InvalidTypeError for anything but an int, InvalidArgumentError for one beyond 64 bits."""
     if type(value) is not int:
         raise InvalidTypeError(f"{what}: got {type(value).__name__}", hint="pass a plain int")
     if not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
@@ -29,7 +29,7 @@ def _check_integer(what: str, value: int) -> None:
 
 
 def _are_plain(values: Sequence[int]) -> bool:
-    """Whether all are ints of 64 bits; told at C speed, as there may be millions of them."""
+    """Whether all are ints of 64 bits. Runs at C speed, because there may be millions of them."""
     whole = {*map(type, values)} <= {int}
     return whole and (not values or SMALLEST_INTEGER <= min(values) <= max(values) <= LARGEST_INTEGER)
 
@@ -43,17 +43,17 @@ def _check_number(what: str, value: float) -> None:
 
 
 class Read(msgspec.Struct, frozen=True, omit_defaults=True, tag=snake_case, tag_field="read"):
-    """What is wanted from one row of logits."""
+    """A reading of one row of logits."""
 
 
 class Sampler(Read, frozen=True):
-    """How a token is drawn (L1). Every filter acts on the unfiltered probabilities and keeps at least one token.
+    """How a token is drawn. Every filter acts on the unfiltered probabilities and keeps at least one token.
 
-    `temperature` 0 is argmax, 1e30 the highest. `k` 0, `p` 1.0 and `floor` 0.0 filter nothing: `k` most likely tokens;
-    shortest prefix whose mass reaches `p`; probability at least `floor` times the largest. There are 1 to 2048 `draws`.
-    `seed` None draws from the context's own random stream (L6). One that `scores` tells what it draws with the natural
-    log-probability of each token at temperature 1, before masks, as `Logprob` does. Raises InvalidTypeError for what is
-    no number, InvalidArgumentError outside these ranges (L2).
+    `temperature` 0 is argmax, 1e30 the highest. `k` keeps that many most likely tokens, `p` the
+    shortest prefix whose mass reaches it, `floor` the tokens at least that many times as likely as the most likely one.
+    0, 1.0 and 0.0 keep all tokens. `draws` is 1 to 2048. `seed` None draws from the context's own random stream.
+    With `scores` each drawn token comes with its natural log-probability at temperature 1, before masks, as from
+    `Logprob`. Raises InvalidTypeError for anything but a number, InvalidArgumentError outside these ranges.
     """
 
     temperature: float = 0.0
@@ -92,7 +92,7 @@ class Sampler(Read, frozen=True):
         return self.temperature <= ARGMAX_TEMPERATURE
 
     def scored(self) -> "Sampler":
-        """The same draws, each told with its log-probability: `Output.logprobs`, `Generator.score`."""
+        """The same draws, each with its log-probability: `Output.logprobs`, `Generator.score`."""
         return msgspec.structs.replace(self, scores=True)
 
     @staticmethod
@@ -167,32 +167,32 @@ class Entropy(Read, frozen=True):
 
 
 class HiddenState(Read, frozen=True):
-    """What the output head reads: the row's final hidden state, behind the last norm."""
+    """The input of the output head: the row's final hidden state, behind the last norm."""
 
 
 Probe = Logits | Distribution | Logprob | Logprobs | Entropy | HiddenState
 
 
 class Slot(Record, frozen=True):
-    """One reading of a pass: what to read at input `index` (0-based in the pass's own input)."""
+    """One reading of a pass at input `index` (0-based in the pass's own input)."""
 
     index: int
     read: Sampler | Logits | Distribution | Logprob | Logprobs | Entropy | HiddenState
 
 
 class SlotResult(msgspec.Struct, frozen=True, omit_defaults=True, tag=snake_case, tag_field="result"):
-    """What one slot read."""
+    """The result of one slot."""
 
 
 class SampledTokens(SlotResult, frozen=True):
-    """One token per draw; of a sampler that scores with the log-probability of each."""
+    """One token per draw, and for a sampler with `scores` the log-probability of each."""
 
     tokens: list[int]
     logprobs: list[float] = []
 
 
 def joined(drawn: Iterable[SampledTokens]) -> SampledTokens:
-    """What several draws gave, one behind the other."""
+    """The tokens of several draws, one behind the other."""
     parts = list(drawn)
     return SampledTokens(
         [token for part in parts for token in part.tokens], [value for part in parts for value in part.logprobs]
@@ -225,7 +225,7 @@ class EntropyValue(SlotResult, frozen=True):
 
 
 class HiddenStateValues(SlotResult, frozen=True):
-    """As many float32 values as the model is wide."""
+    """The state's float32 values, as many as the model is wide."""
 
     values: list[float]
 

@@ -6,7 +6,7 @@ from pie_mlx.calls.base import Call
 
 
 class SendMessage(Call[None], frozen=True):
-    """One message to the client. `format` tells text from JSON text."""
+    """One message to the client. `format` distinguishes text from JSON text."""
 
     text: str
     format: Literal["text", "json"] = "text"
@@ -20,17 +20,17 @@ class SendFile(Call[None], frozen=True):
 
 
 class AwaitIncoming(Call[None], frozen=True):
-    """Wait until the client has sent something; taking it is another call, so that giving up the wait loses nothing.
+    """Wait until the client has sent something. Taking it is another call, so that a cancelled wait loses nothing.
 
-    Raises SessionClosedError when there is no client to wait for.
+    Raises SessionClosedError if there is no client to wait for.
     """
 
     what: Literal["message", "file"]
 
 
 class ReceiveMessage(Call[str | None], frozen=True):
-    """The next message of the client, None when there is none now."""
+    """The next message of the client; None if there is none now."""
 
 
 class ReceiveFile(Call[bytes | None], frozen=True):
-    """The next file of the client, None when there is none now."""
+    """The next file of the client; None if there is none now."""

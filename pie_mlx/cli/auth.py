@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pie_mlx.cli.asking import confirm
 from pie_mlx.cli.options import Common, common_options
-from pie_mlx.cli.piping import piped_text
-from pie_mlx.cli.table import table
+from pie_mlx.cli.terminal.confirm import confirm
+from pie_mlx.cli.terminal.standard_input import piped_text
+from pie_mlx.cli.terminal.text import table
 
 if TYPE_CHECKING:
     from pie_mlx.config.authorized_users import AuthorizedUsers
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.group
 @common_options
 def command() -> None:
-    """Say who may connect, by public keys."""
+    """Control who may connect, by public key."""
 
 
 @command.command
@@ -47,7 +47,7 @@ def add(common: Common, user: str, key_name: str | None) -> None:
 @command.command
 @click.argument("user")
 @click.argument("key_name", required=False)
-@click.option("-y", "--yes", is_flag=True, help="Do not ask before a user with all keys is removed.")
+@click.option("-y", "--yes", is_flag=True, help="Remove a user with all keys without asking.")
 @common_options
 @click.pass_obj
 def remove(common: Common, user: str, key_name: str | None, yes: bool) -> None:
@@ -77,7 +77,7 @@ def list_keys(common: Common) -> None:
     elif rows:
         print(table(("USER", "KEY", "TYPE", "FINGERPRINT"), [list(row.values()) for row in rows]))
     else:
-        print(f"nobody may connect with a key: there is none in {users.file}", file=sys.stderr)
+        print(f"no user can connect with a key: {users.file} holds none", file=sys.stderr)
 
 
 @command.command("new-key")
@@ -85,16 +85,16 @@ def list_keys(common: Common) -> None:
 @common_options
 @click.pass_obj
 def make_key(common: Common, file: Path | None) -> None:
-    """Make a key for logins to engines alone, and print its public half, for 'pie auth add' at the engine.
+    """Make a key that only logs in to engines, and print its public half, for 'pie auth add' at the engine.
 
     \b
     pie auth new-key > ada.pub
     """
-    from pie_mlx.cli.connecting import own_key_file
+    from pie_mlx.cli.engine.connection import default_key_file
     from pie_mlx.client.keys import new_key
     from pie_mlx.config.public_keys import parse_public_key
 
-    path = file or own_key_file(os.environ)
+    path = file or default_key_file(os.environ)
     line = new_key(path)
     row = {"path": str(path), "public_key": line, "fingerprint": parse_public_key(line).fingerprint}
     print(json.dumps(row) if common.json else line)
@@ -110,17 +110,29 @@ def make_key(common: Common, file: Path | None) -> None:
 @common_options
 @click.pass_obj
 def trust(common: Common, engine: str, file: Path | None) -> None:
-    """Log in to the engine at URL from now on, whichever was there before, and print the fingerprint of its key.
+    """Trust the engine that is at URL now, even if another one was there before, and print its key's fingerprint.
 
     Compare it with the one that 'pie serve' prints there.
     """
-    from pie_mlx.cli.trusting import trust_engine
+    from pie_mlx.cli.engine.connection import key_in_use
+    from pie_mlx.cli.terminal.interrupts import run_interruptible
+    from pie_mlx.client import connect
+    from pie_mlx.client.known_engines import KnownEngines
+    from pie_mlx.login import fingerprint
 
-    trust_engine(common, engine, file)
+    async def ask(protect: object) -> bytes:
+        del protect
+        async with await connect(engine) as client:
+            return await client.engine_key()
+
+    key = run_interruptible(ask)
+    known = KnownEngines(file) if file else KnownEngines.beside(key_in_use(os.environ))
+    known.trust(engine, key)
+    print(json.dumps({"url": engine, "fingerprint": fingerprint(key)}) if common.json else fingerprint(key))
 
 
 def _users(common: Common) -> "AuthorizedUsers":
-    from pie_mlx.cli.configuration import active_config, home
+    from pie_mlx.cli.config.active import active_config, home
     from pie_mlx.config.authorized_users import AuthorizedUsers, authorized_users_file
 
     return AuthorizedUsers(authorized_users_file(active_config(common).config, home()))

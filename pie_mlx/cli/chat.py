@@ -7,11 +7,9 @@ from typing import Any
 
 import click
 
-from pie_mlx.cli.numbers import Number, Whole
-from pie_mlx.cli.options import Common, common_options
-from pie_mlx.cli.piping import is_piped, piped_text
-from pie_mlx.cli.run import RunRequest
-from pie_mlx.cli.talking import is_at_terminal
+from pie_mlx.cli.options import Common, Number, Whole, common_options
+from pie_mlx.cli.run.request import RunRequest
+from pie_mlx.cli.terminal.standard_input import is_at_terminal, is_piped, piped_text
 
 
 @click.command(options_metavar="[OPTIONS]")
@@ -19,7 +17,7 @@ from pie_mlx.cli.talking import is_at_terminal
 @click.option("--model", metavar="NAME|REPO|DIR", help="Talk to this model.")
 @click.option("--system", metavar="TEXT", help="The system message.")
 @click.option("--max-tokens", type=Whole(min=1), metavar="N", help="Longest answer.")
-@click.option("--temperature", type=Number(min=0), metavar="T", help="0 takes the likeliest token each time.")
+@click.option("--temperature", type=Number(min=0), metavar="T", help="0 always takes the most likely token.")
 @click.option(
     "--template", multiple=True, metavar="NAME=VALUE", help="Set a variable of its chat template. Repeatable."
 )
@@ -28,30 +26,32 @@ from pie_mlx.cli.talking import is_at_terminal
 def command(
     common: Common, question: tuple[str, ...], model: str | None, template: tuple[str, ...], **given: Any
 ) -> int:
-    """Talk to a model until Ctrl-D, or have one QUESTION answered.
+    """Talk to a model until Ctrl-D, or get one QUESTION answered.
 
-    It runs on the engine that 'pie serve' has started, or else on one of its own: where none runs, where it serves
-    another model than --model, and with --config. What is piped in is read below the QUESTION, or is one. In a
-    conversation Ctrl-C stops an answer, pasted lines stay together, and /? tells the rest.
+    It uses the engine that 'pie serve' has started. It starts one of its own where none runs, where that engine serves
+    another model than --model, and with --config. Piped text is appended to the QUESTION, or is the question. In a
+    conversation Ctrl-C stops an answer, pasted lines stay together, and /? lists the commands.
 
     \b
     pie chat "Who are you?"
     git diff | pie chat "Write a commit message."
     pie chat --model mlx-community/Qwen3-0.6B-4bit --template enable_thinking=false
     """
-    from pie_mlx.cli.running import run_request
+    from pie_mlx.cli.run.dispatch import run_request
     from pie_mlx.runtime.daemon.builtin_programs import BUILTIN
 
     asked = _question(" ".join(question))
     takes_turns = not asked and sys.stdout.isatty() and not (common.json or common.quiet)
     value = {name: setting for name, setting in given.items() if setting is not None}
     value |= {"question": asked, "interactive": takes_turns, "template": json.dumps(_variables(template))}
-    request = RunRequest(BUILTIN / "chat", model=model, input=json.dumps(value), ours=True, takes_turns=takes_turns)
+    request = RunRequest(
+        BUILTIN / "chat", model=model, input=json.dumps(value), is_builtin=True, takes_turns=takes_turns
+    )
     return run_request(request, common)
 
 
 def _variables(words: Iterable[str]) -> dict[str, Any]:
-    """Values are JSON where they can be read as such, and text else."""
+    """Values that parse as JSON are JSON; all others are text."""
     found: dict[str, Any] = {}
     for word in words:
         name, equals, value = word.partition("=")
@@ -65,10 +65,10 @@ def _variables(words: Iterable[str]) -> dict[str, Any]:
 
 
 def _question(question: str) -> str:
-    """What is asked: QUESTION, what is piped in, or one above the other; "" where somebody will type."""
+    """QUESTION, the piped text, or one above the other; "" where the user will type at a terminal."""
     if is_at_terminal() or (question and not is_piped()):
         return question
     text = "\n\n".join(part for part in (question, piped_text().strip()) if part)
     if not text:
-        raise click.UsageError("nothing is asked: give a QUESTION, or type at a terminal")
+        raise click.UsageError("there is no question: give a QUESTION, or type at a terminal")
     return text

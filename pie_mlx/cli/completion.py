@@ -6,7 +6,7 @@ from click.shell_completion import get_completion_class
 from pie_mlx.cli.options import common_options
 
 VARIABLE = "_PIE_COMPLETE"
-"""What the shell sets when it asks; click derives it from the command's name."""
+"""Set by the shell when it asks for completions; click derives it from the command's name."""
 
 
 @click.command
@@ -14,7 +14,7 @@ VARIABLE = "_PIE_COMPLETE"
 @common_options
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    """Print what makes a shell complete pie's words.
+    """Print the script that completes pie's verbs and options in a shell.
 
     \b
     bash   eval "$(pie completion bash)"          in ~/.bashrc (bash 4.4 or newer)

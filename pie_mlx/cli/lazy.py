@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """Where a verb lives and its line in the help; one without a line is not shown."""
+    """The module of a verb, and its line in the help. A verb without a line is not listed."""
 
     module: str
     summary: str = ""
@@ -23,8 +23,7 @@ class Verb:
 class LazyGroup(click.Group):
     """Shows its verbs in sections, from a table, without importing them.
 
-    `elsewhere` are words of other versions and tools, each with what to use instead. `help` and words are the help of
-    the verb they name.
+    `elsewhere` maps verbs of other tools and versions to what to use instead. `help VERB` shows the help of that verb.
     """
 
     def __init__(
@@ -68,7 +67,7 @@ class LazyGroup(click.Group):
                 ctx.exit()
             args = [*args[1:], "--help"]
         if args[0] not in self._verbs and not args[0].startswith("-"):
-            raise click.UsageError(f"'{args[0]}' is no command{self._suggestion(ctx, args[0])}", ctx)
+            raise click.UsageError(f"'{args[0]}' is not a command{self._suggestion(ctx, args[0])}", ctx)
         return super().resolve_command(ctx, args)
 
     def _suggestion(self, ctx: click.Context, word: str) -> str:

@@ -10,48 +10,48 @@ import click
 import pie_mlx
 from pie_mlx.cli.lazy import LazyGroup, Verb
 from pie_mlx.cli.options import Common, common_options
-from pie_mlx.cli.reporting import FAILED, INTERRUPTED, report_failure
-from pie_mlx.cli.signals import end_at_once_when_interrupted
+from pie_mlx.cli.terminal.errors import FAILED, INTERRUPTED, report_failure
+from pie_mlx.cli.terminal.signals import end_at_once_when_interrupted
 
 SECTIONS = {
     "Run": {
         "chat": Verb("pie_mlx.cli.chat", "Talk to a model."),
-        "run": Verb("pie_mlx.cli.run", "Run a program and show what it sends."),
-        "serve": Verb("pie_mlx.cli.serve", "Start an engine that clients can use."),
-        "stop": Verb("pie_mlx.cli.stop", "End the engine that 'pie serve' has started."),
-        "service": Verb("pie_mlx.cli.service.commands", "Have the system run an engine from login on."),
-        "top": Verb("pie_mlx.cli.top", "Watch an engine, and steer it."),
+        "run": Verb("pie_mlx.cli.run.command", "Run a program and show what it sends."),
+        "serve": Verb("pie_mlx.cli.serve.command", "Start an engine that clients can use."),
+        "stop": Verb("pie_mlx.cli.stop.command", "End the engine that 'pie serve' has started."),
+        "service": Verb("pie_mlx.cli.service.command", "Have the system start an engine at login."),
+        "top": Verb("pie_mlx.cli.top.command", "Watch an engine, and steer it."),
     },
     "Programs": {
         "new": Verb("pie_mlx.cli.new", "Write a program to start from, with a test."),
-        "build": Verb("pie_mlx.cli.programs", "Make a package of a program.", "build"),
-        "check": Verb("pie_mlx.cli.check", "Check a program or a configuration."),
-        "install": Verb("pie_mlx.cli.programs", "Install a program.", "install"),
-        "list": Verb("pie_mlx.cli.programs", "List installed programs.", "list_programs"),
-        "show": Verb("pie_mlx.cli.programs", "Show an installed program and its parameters.", "show"),
-        "remove": Verb("pie_mlx.cli.programs", "Remove installed programs.", "remove"),
-        "inferlet": Verb("pie_mlx.cli.programs", attribute="inferlet"),
+        "build": Verb("pie_mlx.cli.programs.command", "Package a program.", "build"),
+        "check": Verb("pie_mlx.cli.check.command", "Check a program or a configuration."),
+        "install": Verb("pie_mlx.cli.programs.command", "Install a program.", "install"),
+        "list": Verb("pie_mlx.cli.programs.command", "List installed programs.", "list_programs"),
+        "show": Verb("pie_mlx.cli.programs.command", "Show an installed program and its parameters.", "show"),
+        "remove": Verb("pie_mlx.cli.programs.command", "Remove installed programs.", "remove"),
+        "inferlet": Verb("pie_mlx.cli.programs.command", attribute="inferlet"),
     },
     "Processes": {
-        "ps": Verb("pie_mlx.cli.processes", "List processes.", "ps"),
-        "logs": Verb("pie_mlx.cli.processes", "Show what a process has given out.", "logs"),
-        "attach": Verb("pie_mlx.cli.processes", "Follow a process and talk to it.", "attach"),
-        "signal": Verb("pie_mlx.cli.processes", "Send a process a message.", "signal"),
-        "kill": Verb("pie_mlx.cli.processes", "End processes.", "kill"),
+        "ps": Verb("pie_mlx.cli.processes.command", "List processes.", "ps"),
+        "logs": Verb("pie_mlx.cli.processes.command", "Show the output of a process.", "logs"),
+        "attach": Verb("pie_mlx.cli.processes.command", "Follow a process and talk to it.", "attach"),
+        "signal": Verb("pie_mlx.cli.processes.command", "Send a process a message.", "signal"),
+        "kill": Verb("pie_mlx.cli.processes.command", "End processes.", "kill"),
     },
     "Models": {
         "model": Verb("pie_mlx.cli.model", "List, fetch and remove models."),
     },
     "Setup": {
-        "config": Verb("pie_mlx.cli.config", "Show and change the configuration."),
-        "auth": Verb("pie_mlx.cli.auth", "Say who may connect."),
-        "doctor": Verb("pie_mlx.cli.doctor", "Find what keeps pie-mlx from working here."),
-        "bench": Verb("pie_mlx.cli.bench", "Compare with mlx-lm and llguidance on this machine."),
-        "completion": Verb("pie_mlx.cli.completion", "Print what makes the shell complete pie's words."),
+        "config": Verb("pie_mlx.cli.config.command", "Show and change the configuration."),
+        "auth": Verb("pie_mlx.cli.auth", "Control who may connect."),
+        "doctor": Verb("pie_mlx.cli.doctor.command", "Find what keeps pie-mlx from working here."),
+        "bench": Verb("pie_mlx.cli.bench.command", "Compare with mlx-lm and llguidance on this machine."),
+        "completion": Verb("pie_mlx.cli.completion", "Print the script that completes pie's verbs in a shell."),
         "version": Verb("pie_mlx.cli.version", "Print versions."),
     },
     "Remote": {
-        "client": Verb("pie_mlx.cli.client", "Use an engine anywhere, with the verbs of pie-client."),
+        "client": Verb("pie_mlx.cli.client.command", "Use an engine anywhere, with the verbs of pie-client."),
     },
 }
 
@@ -64,7 +64,7 @@ ELSEWHERE = {
     "generate": "use 'pie chat'",
     "init": "use 'pie new'",
 }
-"""What other versions call it, Ollama and mlx-lm."""
+"""Verbs of Ollama, mlx-lm and earlier versions, each with what to use here."""
 
 
 @click.group(
@@ -87,9 +87,9 @@ def pie(ctx: click.Context) -> None:
 
 
 def execute(arguments: Sequence[str]) -> int:
-    """Run one command line and answer its exit code."""
+    """Run one command line and return its exit code."""
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    # Known before the line is parsed, so that a line that cannot be parsed is reported as asked.
+    # Read before parsing: a command line that does not parse is still reported in the requested form.
     common = Common(json="--json" in own, debug="--debug" in own)
     try:
         code = pie.main(list(arguments), prog_name="pie", standalone_mode=False, obj=common)
@@ -98,7 +98,7 @@ def execute(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has gone; the interpreter must not try to flush the rest at exit.
+        # The reader of our output is gone: the interpreter must not flush the rest at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except Exception as error:
@@ -111,15 +111,15 @@ def main() -> None:
     end_at_once_when_interrupted()
     code = execute(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError):  # `execute` has told that it cannot be written
+        with contextlib.suppress(OSError):  # `execute` has reported it
             stream.flush()
-    # Not through the interpreter's own end: it waits for threads of programs that never end, and destructors of MLX's
-    # threads race with it (seen as an abort after an interrupted load).
+    # Skip the interpreter's shutdown: it waits for program threads that never end, and it races with the destructors of
+    # MLX's threads (seen as an abort after an interrupted load).
     os._exit(code)
 
 
 def _open_closed_streams() -> None:
-    """Started without them, as some supervisors do, Python has None in their places."""
+    """Some supervisors start a command without standard streams; Python then sets them to None."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - open for as long as the process

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pie_mlx.cli.asking import confirm
 from pie_mlx.cli.options import Common, common_options
-from pie_mlx.cli.table import size, table
+from pie_mlx.cli.terminal.confirm import confirm
+from pie_mlx.cli.terminal.text import size, table
 
 if TYPE_CHECKING:
     from pie_mlx.runtime.doctor.models import CachedModel
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 @click.group
 @common_options
 def command() -> None:
-    """List, fetch and remove models, in the cache that other Hugging Face tools use too."""
+    """List, download and remove models in the Hugging Face cache."""
 
 
 @command.command("list")
 @common_options
 @click.pass_obj
 def list_models(common: Common) -> None:
-    """List the models on this disk, which of them can be loaded, and why the others cannot."""
+    """List the models on this disk, with the reason for each that cannot be loaded."""
     from pie_mlx.runtime.doctor.models import cached_models, embedded_models
 
     models = [*embedded_models(), *cached_models()]
@@ -43,7 +43,7 @@ def list_models(common: Common) -> None:
 @common_options
 @click.pass_obj
 def show(common: Common, name: str) -> None:
-    """Show what is known about a model on this disk."""
+    """Show the facts about a model on this disk."""
     from pie_mlx.runtime.doctor.models import find_on_disk
 
     model = find_on_disk(name)
@@ -61,12 +61,12 @@ def show(common: Common, name: str) -> None:
 
 @click.command
 @click.argument("repo")
-@click.option("--all", "everything", is_flag=True, help="Fetch every file, not only what is loaded.")
-@click.option("--offline", is_flag=True, envvar="HF_HUB_OFFLINE", help="Take what is there, never connect.")
+@click.option("--all", "everything", is_flag=True, help="Download every file, not only those that are loaded.")
+@click.option("--offline", is_flag=True, envvar="HF_HUB_OFFLINE", help="Use local files only, without a connection.")
 @common_options
 @click.pass_obj
 def download(common: Common, repo: str, everything: bool, offline: bool) -> None:
-    """Fetch a model's files into the Hugging Face cache, and print where they are."""
+    """Download a model to the Hugging Face cache, and print its path."""
     from pie_mlx.runtime.doctor.models import download_model, suitability
 
     bars = sys.stderr.isatty() and not (common.quiet or common.json)

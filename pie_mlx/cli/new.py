@@ -22,9 +22,9 @@ NAMES = tuple(sorted(folder.name for folder in TEMPLATES.iterdir() if folder.is_
 @click.command
 @click.argument("name")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="DIR", help="Write it there instead of ./NAME."
+    "-o", "--output", type=click.Path(path_type=Path), metavar="DIR", help="Write to this directory instead of ./NAME."
 )
-@click.option("--template", type=click.Choice(NAMES), default="chat", show_default=True, help="What to start from.")
+@click.option("--template", type=click.Choice(NAMES), default="chat", show_default=True, help="The template.")
 @click.option("-t", "--ts", is_flag=True, hidden=True)
 @common_options
 @click.pass_obj
@@ -35,10 +35,10 @@ def command(common: Common, name: str, output: Path | None, template: str, ts: b
     from pie_mlx.runtime.program.manifest import NAME_LIMIT, is_name
 
     if not is_name(name):
-        raise click.UsageError(f"'{name}' is no name: letters, digits, '-' and '_', at most {NAME_LIMIT}")
+        raise click.UsageError(f"'{name}' is not a name: use letters, digits, '-' and '_', at most {NAME_LIMIT}")
     folder = output or Path(name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise LaunchError(f"{folder}: it is there already, and not empty", hint="name another directory with --output")
+        raise LaunchError(f"{folder}: it exists already and is not empty", hint="name another directory with --output")
     written = write_template(template, folder, name)
     if common.json:
         print(json.dumps({"name": name, "path": str(folder), "files": written}))
@@ -47,7 +47,7 @@ def command(common: Common, name: str, output: Path | None, template: str, ts: b
 
 
 def write_template(template: str, folder: Path, name: str) -> list[str]:
-    """Fill a template into a directory; answer the paths in it. Raises LaunchError."""
+    """Write a template into a directory; returns the paths inside it. Raises LaunchError."""
     sources = sorted((TEMPLATES / template).rglob(f"*{_SUFFIX}"))
     written: list[str] = []
     try:
@@ -75,7 +75,7 @@ def _next_steps(folder: Path) -> list[str]:
 
 
 def _interpreter() -> str:
-    """What to type for the interpreter that has this package: `python` is often another one."""
+    """The command for the interpreter that has this package: `python` is often another one."""
     own = Path(sys.executable)
     if shutil.which("python") == str(own):
         return "python"

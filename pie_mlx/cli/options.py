@@ -1,5 +1,6 @@
-"""Options every verb takes, before or after its name."""
+"""Options that every verb takes, before or after its name, and the types of numbers."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +14,27 @@ if TYPE_CHECKING:
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
+class Whole(click.IntRange):
+    """A whole number between bounds."""
+
+    name = "whole number"
+
+
+class Number(click.FloatRange):
+    """A finite number between bounds. Click's own type accepts NaN."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
+
+
 @dataclass(slots=True)
 class Common:
-    """What was given. Passed along as the context's object."""
+    """The values of the common options, passed along as click's context object."""
 
     json: bool = False
     quiet: bool = False
@@ -24,7 +43,7 @@ class Common:
     config: Path | None = None
     url: str | None = None
     address: "Address | None" = None
-    """Set by verbs that say themselves where the engine is."""
+    """Set by verbs with options of their own for the engine's address."""
 
 
 def common_options(command: Decorated) -> Decorated:

@@ -16,7 +16,7 @@ LIBRARIES = ("mlx", "mlx-lm", "transformers")
 @common_options
 @click.pass_obj
 def command(common: Common) -> None:
-    """Print the versions of pie-mlx and of what it stands on."""
+    """Print the versions of pie-mlx and of its main dependencies."""
     versions = {"pie-mlx": pie_mlx.__version__, **{name: importlib.metadata.version(name) for name in LIBRARIES}}
     versions["python"] = platform.python_version()
     if common.json:

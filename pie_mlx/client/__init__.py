@@ -1,4 +1,4 @@
-"""Clients of a running engine.
+"""Clients of a running engine: they know the wire, not the engine behind it.
 
 async with await connect(unix_socket=...) as client:
     process = await client.launch("text-completion", {"prompt": "..."})

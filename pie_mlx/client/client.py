@@ -15,7 +15,7 @@ from blake3 import blake3
 from pie_mlx.client import frames
 from pie_mlx.client.connection import Connection, open_socket
 from pie_mlx.client.inputs import input_text, record_text
-from pie_mlx.client.login import log_in, shown_key
+from pie_mlx.client.login import log_in, proved_key
 from pie_mlx.client.mcp_servers import StdioServer, error_json, failure
 from pie_mlx.client.process import Delivery, Download, RemoteProcess, as_event
 from pie_mlx.errors import McpError, PieError, SessionClosedError
@@ -24,16 +24,16 @@ from pie_mlx.wire_text import clean_text
 
 SHOWN_ID_CHARACTERS = 8
 
-Watched = asyncio.Queue[frames.EngineEvent | PieError]
-"""Events of a watch; or why there will be no more."""
+WatchQueue = asyncio.Queue[frames.EngineEvent | PieError]
+"""Events of a watch, or the reason for its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """The engine when watching began, and everything since.
+    """A snapshot of the engine, and the events since.
 
-    `events` raises SessionClosedError at the end of the connection, and when the same client watches anew.
-    Close them with `aclose` to watch no more.
+    `events` raises SessionClosedError at the end of the connection, and when the same client starts another watch.
+    Close them with `aclose` to stop watching.
     """
 
     snapshot: dict[str, Any]
@@ -43,7 +43,7 @@ class Watch:
 class Client:
     """Use `async with connect(...) as client`. All methods raise SessionClosedError when the connection is lost.
 
-    What the server refuses is raised as the error it names.
+    A refusal by the server is raised as the error it names.
     """
 
     def __init__(self) -> None:
@@ -51,19 +51,19 @@ class Client:
         self._connection: Connection
         self._queues: dict[str, asyncio.Queue[Delivery]] = {}
         self._downloads: dict[tuple[str, str], Download] = {}
-        # Weak, so that events nobody can read any more are not kept.
-        self._watched: weakref.ref[Watched] | None = None
+        # Weak, so that events without a reader are not kept.
+        self._watched: weakref.ref[WatchQueue] | None = None
         self._watches = 0
         self._mcp: dict[str, StdioServer] = {}
         self._background: set[asyncio.Task[None]] = set()
 
     async def open(self, url: str, unix_socket: str | None = None) -> None:
-        """Connect. Raises SessionClosedError when nobody answers."""
+        """Connect. Raises SessionClosedError when no engine answers."""
         self._url = url
-        self._connection = Connection(await open_socket(url, unix_socket), self._take, self._lost)
+        self._connection = Connection(await open_socket(url, unix_socket), self._on_frame, self._on_lost)
 
     async def close(self) -> None:
-        """Leave; processes go on, MCP servers end. Idempotent."""
+        """Disconnect; processes keep running, MCP servers of this client end. Idempotent."""
         for task in self._background:
             task.cancel()
         await self._connection.close()
@@ -79,31 +79,31 @@ class Client:
         await self.close()
 
     async def authenticate(self, username: str, key_file: Path | None = None, *, allow_unbound: bool = False) -> None:
-        """Raises AuthError when the server wants a key and there is none, or does not take it, and EngineKeyError when
-        it is not the engine that `known_engines` beside the key has at this address.
+        """Log in. Raises AuthError when the server asks for a key and there is none, or refuses it, and EngineKeyError
+        when it is not the engine that `known_engines` beside the key has at this address.
 
-        `allow_unbound` logs in to engines of the first release, which could use that to log in elsewhere.
+        `allow_unbound` logs in to engines of the first release, which could use the signature to log in elsewhere.
         """
         await log_in(self._connection, self._url, username, key_file, allow_unbound=allow_unbound)
 
     async def engine_key(self) -> bytes:
         """The public key of the engine, proved. Raises EngineKeyError where it has none."""
-        return await shown_key(self._connection)
+        return await proved_key(self._connection)
 
     async def authenticate_by_token(self, token: str, username: str | None = None) -> None:
-        """With the engine's internal token: admin rights. Raises AuthError."""
+        """Log in with the engine's internal token, as an administrator. Raises AuthError."""
         await self._connection.ask("auth_by_token", token=token, username=username)
 
     async def ping(self) -> None:
         await self._connection.ask("ping")
 
     async def query(self, subject: str, **record: Any) -> dict[str, Any]:
-        """What the engine knows about a subject. Raises InvalidArgumentError for a record that JSON cannot hold."""
+        """The engine's answer about a subject. Raises InvalidArgumentError for a record that JSON cannot hold."""
         text = record_text(subject, record)
         return json.loads(await self._connection.ask("query", subject=subject, record=text))
 
     async def processes(self, *, all: bool = False, id_prefix: str = "") -> list[dict[str, Any]]:
-        """Live processes this user may see; with `all` also those that have ended lately."""
+        """Live processes this user may see; with `all` also recently ended ones."""
         found: list[dict[str, Any]] = []
         after = ""
         while True:
@@ -116,7 +116,7 @@ class Client:
     async def install(self, payload: bytes, manifest: str, *, force: bool = False, keep: bool = True) -> None:
         """Upload a program: Python source or a package. Raises LaunchError.
 
-        With `keep` false it is not installed: this client alone can launch it, by `name@version`.
+        With `keep` false it is not installed: only this client can launch it, by `name@version`.
         """
         number = self._connection.next_number()
         answer = self._connection.expect(number)
@@ -136,7 +136,7 @@ class Client:
         await answer
 
     async def remove(self, name: str, version: str) -> None:
-        """Raises LaunchError when it is not installed or needed by another program."""
+        """Remove a program. Raises LaunchError if it is not installed or another program needs it."""
         await self._connection.ask("remove_program", name=name, version=version)
 
     async def launch(
@@ -144,15 +144,15 @@ class Client:
     ) -> RemoteProcess:
         """Start an installed program, `name` or `name@version`. Raises LaunchError.
 
-        When this is cancelled, what it started ends: nobody could name it.
+        When this is cancelled, a process that was already started is terminated, because the caller has no id for it.
         """
         text = input_text(input)
         started: list[RemoteProcess] = []
         start = self._process if attach else self._unattached
         await self._connection.ask(
             "launch_process",
-            arranged=lambda process_id: started.append(start(process_id)),
-            unwanted=lambda process_id: self._end_unwanted([process_id]),
+            on_result=lambda process_id: started.append(start(process_id)),
+            undo=lambda process_id: self._terminate_all([process_id]),
             inferlet=program,
             input=text,
             capture_outputs=attach,
@@ -163,13 +163,13 @@ class Client:
     async def launch_all(
         self, program: str, inputs: Sequence[Any], *, attach: bool = True, budgets: Sequence[int | None] | None = None
     ) -> list[RemoteProcess]:
-        """Start a program once for each input, all or none, also when this is cancelled. Raises LaunchError."""
+        """Start a program once for each input: all or none, even if this is cancelled. Raises LaunchError."""
         started: list[RemoteProcess] = []
         start = self._process if attach else self._unattached
         await self._connection.ask(
             "launch_processes",
-            arranged=lambda result: started.extend(map(start, json.loads(result))),
-            unwanted=lambda result: self._end_unwanted(json.loads(result)),
+            on_result=lambda result: started.extend(map(start, json.loads(result))),
+            undo=lambda result: self._terminate_all(json.loads(result)),
             inferlet=program,
             inputs=[input_text(item) for item in inputs],
             capture_outputs=attach,
@@ -180,7 +180,7 @@ class Client:
     async def launch_daemon(self, program: str, port: int, input: Any = None) -> str:
         """Let an installed program answer HTTP on a port of the engine's machine, until the engine stops.
 
-        Answers a text. Where authentication is on it names the header that every request needs.
+        Returns a text. With authentication it names the header that every request needs.
 
         Raises LaunchError, InvalidArgumentError for a port out of range, and an error that names a port in use.
         """
@@ -188,41 +188,41 @@ class Client:
         return await self._connection.ask("launch_daemon", inferlet=program, port=port, input=text)
 
     async def attach(self, process_id: str) -> RemoteProcess:
-        """What was missed comes first. Raises ProcessError."""
+        """Attach to a process. Missed events come first. Raises ProcessError."""
         attached: list[RemoteProcess] = []
         await self._connection.ask(
-            "attach_process", arranged=lambda _: attached.append(self._process(process_id)), process_id=process_id
+            "attach_process", on_result=lambda _: attached.append(self._process(process_id)), process_id=process_id
         )
         return attached[0]
 
     async def detach(self, process_id: str) -> None:
-        """Who reads its events gets those that have come, then SessionClosedError."""
+        """Detach from a process. Its reader gets the events received so far, then SessionClosedError."""
         await self._connection.ask("detach_process", process_id=process_id)
         queue = self._queues.pop(process_id, None)
         if queue is not None:
-            queue.put_nowait(_left(process_id, SessionClosedError("detached: no more events come here")))
+            queue.put_nowait(_end_reason(process_id, SessionClosedError("detached: no more events come here")))
 
     async def terminate(self, process_id: str) -> None:
         await self._connection.ask("terminate_process", process_id=process_id)
 
     async def set_bid(self, process_id: str, bid: float) -> None:
-        """Bid credits per page and tick for all contexts of a process, until its next pass, which bids anew (B2)."""
+        """Bid credits per page and tick for all contexts of a process, until its next pass makes a new bid (B2)."""
         await self._connection.ask("set_bid", process_id=process_id, bid=bid)
 
     async def suspend(self, process_id: str) -> None:
-        """Take a process's pages until it uses them again. Raises ContextBusyError."""
+        """Release a process's pages until it uses them again. Raises ContextBusyError."""
         await self._connection.ask("suspend_process", process_id=process_id)
 
     async def signal(self, process_id: str, message: str) -> None:
-        """Nothing says whether it arrived. A lone surrogate, which no wire carries, arrives as U+FFFD."""
+        """Send a message, without confirmation. A lone surrogate, which the wire cannot carry, arrives as U+FFFD."""
         await self._connection.send("signal_process", process_id=process_id, message=clean_text(message))
 
     async def close_session(self, process_id: str) -> None:
-        """Send the process nothing more. Nothing says whether it arrived."""
+        """Announce that no more messages follow, without confirmation."""
         await self._connection.send("close_session", process_id=process_id)
 
     async def send_file(self, process_id: str, data: bytes) -> None:
-        """A refusal comes as a notice on the process's standard error."""
+        """Send a file. A refusal arrives as a notice on the process's standard error."""
         pieces = frames.chunks(data)
         for index, piece in enumerate(pieces):
             await self._connection.send(
@@ -235,7 +235,7 @@ class Client:
             )
 
     async def register_mcp_server(self, name: str, command: str, args: Sequence[str] = ()) -> None:
-        """Start an MCP server here, for the programs this client is attached to. Raises McpError."""
+        """Start an MCP server here, for the programs that this client is attached to. Raises McpError."""
         server = await StdioServer.start(name, command, list(args))
         earlier = self._mcp.get(name)
         self._mcp[name] = server
@@ -246,32 +246,34 @@ class Client:
         )
 
     async def watch(self, since: int | None = None, kinds: Sequence[str] | None = None) -> Watch:
-        """Watch the engine's events; with `since` from those after that number, as far as they are kept.
+        """Watch the engine's events; `since` adds earlier events after that number, as far as the engine keeps them.
 
         An earlier watch of this client ends.
         """
         self._watches += 1
         number = self._watches
-        queue: Watched = asyncio.Queue()
+        queue: WatchQueue = asyncio.Queue()
         snapshot = await self._connection.ask(
             "watch_events",
-            arranged=lambda _: self._watch_into(queue),
+            on_result=lambda _: self._use_watch(queue),
             since=since,
             kinds=None if kinds is None else list(kinds),
         )
         return Watch(json.loads(snapshot), self._watch(queue, number))
 
-    def _watch_into(self, queue: Watched) -> None:
-        """The server sends events of one watch only: those after this answer are of the new one."""
-        self._tell_watch(SessionClosedError("this client watches anew", hint="connect once more for a second watch"))
+    def _use_watch(self, queue: WatchQueue) -> None:
+        """The server sends the events of one watch only: those after this response belong to the new one."""
+        self._put_watched(
+            SessionClosedError("this client started another watch", hint="connect once more for a second watch")
+        )
         self._watched = weakref.ref(queue)
 
-    def _tell_watch(self, item: frames.EngineEvent | PieError) -> None:
+    def _put_watched(self, item: frames.EngineEvent | PieError) -> None:
         queue = None if self._watched is None else self._watched()
         if queue is not None:
             queue.put_nowait(item)
 
-    async def _watch(self, queue: Watched, number: int) -> AsyncGenerator[frames.EngineEvent, None]:
+    async def _watch(self, queue: WatchQueue, number: int) -> AsyncGenerator[frames.EngineEvent, None]:
         try:
             while True:
                 event = await queue.get()
@@ -279,27 +281,27 @@ class Client:
                     raise event
                 yield event
         finally:
-            if number == self._watches:  # else it would stop the watch that was asked for since
+            if number == self._watches:  # else it would stop a later watch
                 await self._post("unwatch_events")
 
     async def _post(self, type: str, **fields: Any) -> None:
-        """Send a request whose answer matters to nobody, not even that the connection is lost."""
+        """Send a request and ignore its response, and a lost connection."""
         with contextlib.suppress(SessionClosedError):
             await self._connection.send(type, corr_id=self._connection.next_number(), **fields)
 
     def _process(self, process_id: str) -> RemoteProcess:
-        """A process whose events are kept from now on: it may have ended before whoever started it goes on."""
+        """A process whose events are kept from now on: it may end before its caller resumes."""
         self._queues[process_id] = asyncio.Queue()
         return RemoteProcess(process_id, self, self._queues[process_id])
 
     def _unattached(self, process_id: str) -> RemoteProcess:
-        """A process whose events the server does not send."""
+        """A process whose events the server does not send to this client."""
         queue: asyncio.Queue[Delivery] = asyncio.Queue()
         hint = f"leave out attach=False, or attach: {_attach_command(process_id)}"
         queue.put_nowait(SessionClosedError("launched without attaching: no events come here", hint=hint))
         return RemoteProcess(process_id, self, queue)
 
-    def _end_unwanted(self, process_ids: list[str]) -> None:
+    def _terminate_all(self, process_ids: list[str]) -> None:
         for process_id in process_ids:
             self._queues.pop(process_id, None)
             self._spawn(self._post("terminate_process", process_id=process_id))
@@ -309,14 +311,14 @@ class Client:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 
-    def _take(self, frame: frames.AnyServerFrame) -> None:
+    def _on_frame(self, frame: frames.AnyServerFrame) -> None:
         match frame:
             case frames.ProcessEvent():
                 self._deliver(frame.process_id, (as_event(frame), b""))
             case frames.File():
                 self._receive(frame)
             case frames.EngineEvent():
-                self._tell_watch(frame)
+                self._put_watched(frame)
             case frames.McpRequest():
                 self._spawn(self._answer(frame))
             case frames.Response():
@@ -334,7 +336,7 @@ class Client:
         if frame.chunk_index == 0:
             self._downloads[key] = Download([])
         download = self._downloads.get(key)
-        if download is not None and (whole := download.add(frame)) is not None:
+        if download is not None and (whole := download.add_chunk(frame)) is not None:
             del self._downloads[key]
             self._deliver(frame.process_id, whole)
 
@@ -349,15 +351,15 @@ class Client:
             ok, result = False, error_json(error)
         await self._connection.send("mcp_response", corr_id=request.corr_id, ok=ok, result=result)
 
-    def _lost(self, reason: PieError) -> None:
+    def _on_lost(self, reason: PieError) -> None:
         queues, self._queues = self._queues, {}
         for process_id, queue in queues.items():
-            queue.put_nowait(_left(process_id, reason))
-        self._tell_watch(reason)
+            queue.put_nowait(_end_reason(process_id, reason))
+        self._put_watched(reason)
 
 
-def _left(process_id: str, reason: PieError) -> PieError:
-    """Why there are no more events of a process that goes on: how to see the others."""
+def _end_reason(process_id: str, reason: PieError) -> PieError:
+    """Why the events of a running process end here, with a hint how to see the others."""
     if not isinstance(reason, SessionClosedError):
         return reason
     return SessionClosedError(reason.message, hint=f"attach again: {_attach_command(process_id)}")
@@ -376,9 +378,9 @@ async def connect(
     token: str | None = None,
     allow_unbound: bool = False,
 ) -> Client:
-    """A connected client that has authenticated as asked. `unix_socket` goes before `url` and needs no key.
+    """A connected client that has logged in. `unix_socket` is preferred to `url` and needs no key.
 
-    Raises SessionClosedError when nobody answers, and what `Client.authenticate` raises.
+    Raises SessionClosedError when no engine answers, and what `Client.authenticate` raises.
     """
     client = Client()
     await client.open(url, unix_socket)

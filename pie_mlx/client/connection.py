@@ -1,4 +1,4 @@
-"""The websocket under a client: requests to responses, and everything else to whoever it is for."""
+"""The websocket of a client: matches responses to requests, and passes on all other frames."""
 
 import asyncio
 import itertools
@@ -16,29 +16,32 @@ FRAME_LIMIT_BYTES = 1 << 20
 _OPEN_SECONDS = 10.0
 _TOO_BUSY = 503
 
-Arranged = Callable[[str], None]
-"""Called with the result of a request before any later frame is looked at."""
+OnResult = Callable[[str], None]
+"""Called with the result of a request before any later frame is handled."""
 
-Unwanted = Callable[[str], None]
-"""Called with the result of a request that whoever asked no longer waits for: to undo it."""
+Undo = Callable[[str], None]
+"""Called with the result of a request whose caller was cancelled, to undo it."""
 
 
 @dataclass(slots=True)
 class _Pending:
     answer: "asyncio.Future[str]"
-    arranged: Arranged | None
-    unwanted: Unwanted | None
+    on_result: OnResult | None
+    undo: Undo | None
 
 
 class Connection:
-    """`take` is given every frame that is no response, `lost` the reason when the connection ends."""
+    """`on_frame` is called with every frame but responses, `on_lost` with the reason when the connection ends."""
 
     def __init__(
-        self, socket: ClientConnection, take: Callable[[frames.AnyServerFrame], None], lost: Callable[[PieError], None]
+        self,
+        socket: ClientConnection,
+        on_frame: Callable[[frames.AnyServerFrame], None],
+        on_lost: Callable[[PieError], None],
     ) -> None:
         self._socket = socket
-        self._take = take
-        self._lost = lost
+        self._on_frame = on_frame
+        self._on_lost = on_lost
         self._pending: dict[int, _Pending] = {}
         self._numbers = itertools.count(1)
         self._ended: PieError | None = None
@@ -48,33 +51,31 @@ class Connection:
         return next(self._numbers)
 
     async def ask(
-        self, type: str, *, arranged: Arranged | None = None, unwanted: Unwanted | None = None, **fields: Any
+        self, type: str, *, on_result: OnResult | None = None, undo: Undo | None = None, **fields: Any
     ) -> str:
-        """Send a request and answer its result. Raises what the server refuses with, and SessionClosedError."""
+        """Send a request and return its result. Raises the server's error, and SessionClosedError."""
         number = self.next_number()
-        answer = self.expect(number, arranged, unwanted)
+        answer = self.expect(number, on_result, undo)
         try:
             await self.send(type, corr_id=number, **fields)
             return await answer
         except asyncio.CancelledError:
-            # The answer may have come before whoever asked went on, or come later, which `_respond` looks after.
-            if not answer.cancel() and unwanted is not None and _is_result(answer):
-                unwanted(answer.result())
+            # The answer may have arrived before the caller resumed; `_respond` handles one that arrives later.
+            if not answer.cancel() and undo is not None and _is_result(answer):
+                undo(answer.result())
             raise
 
-    def expect(
-        self, number: int, arranged: Arranged | None = None, unwanted: Unwanted | None = None
-    ) -> "asyncio.Future[str]":
-        """The result of the request with that number, which is sent next."""
+    def expect(self, number: int, on_result: OnResult | None = None, undo: Undo | None = None) -> "asyncio.Future[str]":
+        """The result of the request with that number, which the caller sends next."""
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         if self._ended is not None:
             raise self._ended.with_traceback(None)
-        answer.add_done_callback(_look_at)
-        self._pending[number] = _Pending(answer, arranged, unwanted)
+        answer.add_done_callback(_mark_retrieved)
+        self._pending[number] = _Pending(answer, on_result, undo)
         return answer
 
     async def send(self, type: str, **fields: Any) -> None:
-        """Send a frame that nobody answers. Raises SessionClosedError, and InvalidArgumentError for what none holds."""
+        """Send a frame that has no response. Raises SessionClosedError, and InvalidArgumentError for unfit values."""
         try:
             await self._socket.send(frames.encode(type, fields))
         except ConnectionClosed as closed:
@@ -85,7 +86,7 @@ class Connection:
             await self._socket.close()
             await asyncio.gather(self._reader, return_exceptions=True)
         except BaseException:
-            self._socket.transport.abort()  # whoever is cancelled while leaving leaves nothing open
+            self._socket.transport.abort()  # cancelled while closing: leave nothing open
             raise
 
     async def _read(self) -> None:
@@ -97,7 +98,7 @@ class Connection:
                 if isinstance(frame, frames.Response):
                     self._respond(frame)
                 elif frame is not None:
-                    self._take(frame)
+                    self._on_frame(frame)
         except ConnectionClosed as closed:
             ended = _closed(closed)
         except ProtocolError as error:
@@ -111,15 +112,15 @@ class Connection:
         if pending is None:
             return
         if pending.answer.done():
-            if response.ok and pending.unwanted is not None:
-                pending.unwanted(response.result)
+            if response.ok and pending.undo is not None:
+                pending.undo(response.result)
             return
         if not response.ok:
             code = response.code or "protocol"
             pending.answer.set_exception(from_code(code, response.result, response.hint, {}))
             return
-        if pending.arranged is not None:
-            pending.arranged(response.result)
+        if pending.on_result is not None:
+            pending.on_result(response.result)
         pending.answer.set_result(response.result)
 
     def _end(self, reason: PieError) -> None:
@@ -128,12 +129,12 @@ class Connection:
         for item in pending.values():
             if not item.answer.done():
                 item.answer.set_exception(reason)
-        self._lost(reason)
+        self._on_lost(reason)
 
 
 async def open_socket(url: str, unix_socket: str | None) -> ClientConnection:
-    """Raises SessionClosedError when nobody answers, AuthError when the server refuses the handshake, ProtocolError for
-    what is no address."""
+    """Connect. Raises SessionClosedError when no engine answers, AuthError when the server refuses, ProtocolError
+    for an invalid address."""
     options: dict[str, Any] = {
         "compression": None,
         "max_size": FRAME_LIMIT_BYTES,
@@ -151,7 +152,7 @@ async def open_socket(url: str, unix_socket: str | None) -> ClientConnection:
         if status == _TOO_BUSY:
             raise SessionClosedError(f"{url}: {reason}", hint="connect again later") from None
         raise AuthError(f"{url}: refused with {status}: {reason}", hint="see the engine's settings") from None
-    except (InvalidURI, ValueError):  # of Python: an impossible port or host
+    except (InvalidURI, ValueError):  # Python's error for an impossible port or host
         raise ProtocolError(f"{url}: not an address of an engine", hint="write ws://HOST:PORT") from None
     except (OSError, TimeoutError, InvalidHandshake) as error:
         where = unix_socket or url
@@ -161,8 +162,7 @@ async def open_socket(url: str, unix_socket: str | None) -> ClientConnection:
 
 
 async def _connect(url: str, options: dict[str, Any]) -> ClientConnection:
-    """Tries again for as long as connecting may take where the engine has too many connections. Raises what `connect`
-    raises."""
+    """Connect, and retry while the engine has too many connections, until the timeout. Raises what `connect` raises."""
     loop = asyncio.get_running_loop()
     until_seconds = loop.time() + _OPEN_SECONDS
     while True:
@@ -180,8 +180,8 @@ def _is_result(answer: "asyncio.Future[str]") -> bool:
     return not answer.cancelled() and answer.exception() is None
 
 
-def _look_at(answer: "asyncio.Future[str]") -> None:
-    """Nobody waits for the answer to what could not be sent, and asyncio would complain of that."""
+def _mark_retrieved(answer: "asyncio.Future[str]") -> None:
+    """Keep asyncio from warning about the error of a request that could not be sent."""
     if not answer.cancelled():
         answer.exception()
 

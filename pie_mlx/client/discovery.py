@@ -1,4 +1,4 @@
-"""Which engine a command means."""
+"""Find the engine that a command uses."""
 
 import fcntl
 import os
@@ -16,13 +16,13 @@ from pie_mlx.errors import InvalidArgumentError
 
 _ANSWER_SECONDS = 2.0
 _LOCAL_LEVEL, _LOCAL_PEERPID = 0, 2
-"""Of macOS: SOL_LOCAL and LOCAL_PEERPID, which answers a pid."""
+"""Constants of macOS: SOL_LOCAL and LOCAL_PEERPID, which gives a pid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where an engine is; its Unix socket goes first where it has one. Else one is `username` there, by `key_file`, or
-    whoever runs this command, by the engine's `token`."""
+    """The address of an engine. A Unix socket is preferred and needs no login; otherwise the login is `username` with
+    `key_file`, or the present user with the engine's `token`."""
 
     url: str
     unix_socket: str | None = None
@@ -32,7 +32,7 @@ class Address:
 
 
 class LocalEngine(msgspec.Struct, frozen=True):
-    """What an engine has written down about itself: `model` is what it calls its model, `source` what that is."""
+    """An engine's record in its home directory. `model` is its name for the model, `source` the model's identity."""
 
     pid: int
     url: str
@@ -42,7 +42,7 @@ class LocalEngine(msgspec.Struct, frozen=True):
 
 
 def find_engine(url: str | None, environment: Mapping[str, str], home: Path) -> Address | None:
-    """`url` or `$PIE_URL`; else the engine that runs on `home`; None when there is none."""
+    """`url` or `$PIE_URL`; else the engine that runs on `home`; None if there is none."""
     if chosen := url or environment.get("PIE_URL"):
         return Address(chosen)
     found = local_engine(home)
@@ -50,7 +50,7 @@ def find_engine(url: str | None, environment: Mapping[str, str], home: Path) -> 
 
 
 def local_engine(home: Path) -> LocalEngine | None:
-    """The engine that runs on `home`; None when there is none, or it has not loaded its model yet."""
+    """The engine that runs on `home`; None if there is none or it is still loading its model."""
     try:
         found = json_struct((home / "run" / "engine.json").read_bytes(), LocalEngine)
     except (OSError, InvalidArgumentError):
@@ -58,8 +58,8 @@ def local_engine(home: Path) -> LocalEngine | None:
     return found if _is_alive(found.pid) and _answers(found.socket) else None
 
 
-def is_claimed(home: Path) -> bool:
-    """Whether an engine holds `home`, from before it loads its model until it has ended."""
+def is_home_in_use(home: Path) -> bool:
+    """Whether an engine uses `home`: from before it loads its model until it has ended."""
     try:
         with (home / "run" / "lock").open() as lock:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -70,8 +70,8 @@ def is_claimed(home: Path) -> bool:
     return False
 
 
-def listens(engine: LocalEngine) -> bool:
-    """Whether the process that wrote it down is the one at its socket: a pid alone may be another's by now."""
+def is_listening(engine: LocalEngine) -> bool:
+    """Whether the process of the record listens at its socket: the pid alone may belong to another process by now."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as trial:
         trial.settimeout(_ANSWER_SECONDS)
         try:

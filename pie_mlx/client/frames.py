@@ -1,4 +1,4 @@
-"""The frames of the wire as a client sees them."""
+"""The frames of the wire, as a client sends and receives them."""
 
 import re
 from typing import Any
@@ -15,11 +15,11 @@ def _wire_name(class_name: str) -> str:
 
 
 class ServerFrame(msgspec.Struct, frozen=True, tag=_wire_name, tag_field="type"):
-    """A frame of the server; keys we do not know are ignored."""
+    """A frame of the server; unknown keys are ignored."""
 
 
 class Response(ServerFrame, frozen=True):
-    """`code` and `hint` are there when it is not ok and the server is one of ours."""
+    """`code` and `hint` are set when it is not ok and the server is pie-mlx."""
 
     corr_id: int
     ok: bool
@@ -55,7 +55,7 @@ class McpRequest(ServerFrame, frozen=True):
 
 
 class EngineEvent(ServerFrame, frozen=True):
-    """An event of the engine: `data` is its JSON, `time` Unix time. Kind `gap` says how many were missed."""
+    """An event of the engine: `data` is its JSON, `time` Unix time. Kind `gap` carries the number of missed events."""
 
     sequence: int
     time: float
@@ -75,7 +75,7 @@ class _Kind(msgspec.Struct):
 
 
 def encode(type: str, fields: dict[str, Any]) -> bytes:
-    """Raises InvalidArgumentError for numbers and texts no frame can hold."""
+    """A frame. Raises InvalidArgumentError for numbers and texts that a frame cannot hold."""
     try:
         return _encoder.encode({"type": type, **fields})
     except (OverflowError, UnicodeEncodeError) as error:
@@ -83,7 +83,7 @@ def encode(type: str, fields: dict[str, Any]) -> bytes:
 
 
 def decode(frame: bytes) -> AnyServerFrame | None:
-    """None for a kind this version does not know. Raises ProtocolError."""
+    """A frame of the server; None for a kind this version does not know. Raises ProtocolError."""
     try:
         return _decoder.decode(frame)
     except msgspec.DecodeError as error:
@@ -100,5 +100,5 @@ def _is_unknown(frame: bytes) -> bool:
 
 
 def chunks(data: bytes) -> list[bytes]:
-    """At least one, because an empty payload is one empty chunk."""
+    """The chunks of a payload: an empty one is one empty chunk."""
     return [data[start : start + CHUNK_BYTES] for start in range(0, len(data), CHUNK_BYTES)] or [b""]

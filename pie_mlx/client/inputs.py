@@ -1,4 +1,4 @@
-"""Inputs of launches and queries as the wire carries them."""
+"""Inputs of launches and queries, encoded for the wire."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ from pie_mlx.errors import InvalidArgumentError, LaunchError
 
 
 def input_text(value: object) -> str:
-    """A Python value as JSON text, {} for None. Raises LaunchError for what JSON cannot hold."""
+    """A Python value as JSON text, {} for None. Raises LaunchError for values JSON cannot hold."""
     try:
         return json.dumps({} if value is None else value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
@@ -15,7 +15,7 @@ def input_text(value: object) -> str:
 
 
 def record_text(subject: str, record: dict[str, Any]) -> str:
-    """What a query says about its subject. Raises InvalidArgumentError for what JSON cannot hold."""
+    """The record of a query as JSON text. Raises InvalidArgumentError for values JSON cannot hold."""
     try:
         return json.dumps(record, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:

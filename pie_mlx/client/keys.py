@@ -1,4 +1,4 @@
-"""Keys of a user: making one, and signing with one."""
+"""A user's keys: make one, and sign with one."""
 
 import base64
 import os
@@ -10,7 +10,7 @@ _MODE = 0o600
 
 
 def new_key(file: Path) -> str:
-    """Write a new private key; answers the line of its public half. Raises AuthError where there is a file already."""
+    """Write a new private key; returns the line of its public half. Raises AuthError where the file exists."""
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 

@@ -1,4 +1,4 @@
-"""The engines that a user's keys have logged in to, by the keys that these engines have shown."""
+"""The engines that a user's keys have logged in to, with the public keys of these engines."""
 
 import base64
 import os
@@ -28,46 +28,46 @@ class KnownEngines:
 
     @classmethod
     def beside(cls, key_file: Path) -> "KnownEngines":
-        """Those that the keys in one folder have logged in to."""
+        """The engines that the keys in this folder have logged in to."""
         return cls(key_file.expanduser().parent / FILE_NAME)
 
     def check(self, url: str, key: bytes) -> None:
-        """An engine at an address that is new is written down.
+        """Record the engine at a new address.
 
-        Raises EngineKeyError where another engine was at this address, or this engine at another: it may be that one
-        passes the login on to the other.
+        Raises EngineKeyError where another engine was at this address, or this engine at another address: one of them
+        may be passing the login on to the other.
         """
         address, known = address_of(url), self._read()
         trust = f"'pie auth trust {url} --in {shlex.quote(str(self.file))}'"
         if address in known and known[address] != key:
             raise EngineKeyError(
-                f"the engine at {address} is not the one that was there before: its key is another",
+                f"the engine at {address} is not the one that was there before: its key has changed",
                 hint=f"if you know why, {trust}",
             )
         if address not in known and key in known.values():
             other = next(place for place, theirs in known.items() if theirs == key)
             raise EngineKeyError(
-                f"what answers at {address} has the key of the engine at {other}: it may pass your login on to it",
+                f"the server at {address} has the key of the engine at {other}: it may pass your login on to it",
                 hint=f"if it is a tunnel to that engine, or another name of it, {trust}",
             )
         if address not in known:
             self.trust(url, key)
 
     def knows(self, url: str) -> bool:
-        """Whether an engine at this address has shown its key before. Raises AuthError."""
+        """Whether the key of the engine at this address is recorded. Raises AuthError."""
         return address_of(url) in self._read()
 
     def trust(self, url: str, key: bytes) -> None:
-        """Write down that the engine at this address is the one with that key. Raises AuthError."""
+        """Record that the engine at this address has that key. Raises AuthError."""
         line = f"{address_of(url)} {base64.b64encode(key).decode()}\n"
         try:
             with os.fdopen(os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "w") as out:
                 out.write(line)
         except OSError as error:
-            raise AuthError(f"{self.file}: {error.strerror}", hint="engines are remembered beside the key") from None
+            raise AuthError(f"{self.file}: {error.strerror}", hint="known engines are recorded there") from None
 
     def _read(self) -> dict[str, bytes]:
-        """The last line about an address counts. Raises AuthError."""
+        """The keys by address; the last line of an address counts. Raises AuthError."""
         try:
             lines = self.file.read_text().splitlines()
             pairs = [line.split() for line in lines if line.strip()]

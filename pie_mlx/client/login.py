@@ -1,4 +1,4 @@
-"""Logging in with a key: what a client signs, and for which engine."""
+"""Log in with a key, by a signature that is valid for one engine only."""
 
 import base64
 import json
@@ -17,10 +17,10 @@ DISABLED = "Authenticated (Engine disabled authentication)"
 async def log_in(
     connection: Connection, url: str, username: str, key_file: Path | None, *, allow_unbound: bool = False
 ) -> None:
-    """Raises AuthError where the engine wants a key and there is none, or does not take it, and EngineKeyError where
-    the engine is not the one known at `url`.
+    """Raises AuthError where the engine asks for a key and there is none, or refuses it, and EngineKeyError where the
+    engine is not the one known at `url`.
 
-    `allow_unbound` signs the bare challenge of an engine that has no key to bind the signature to. Whoever is at `url`
+    `allow_unbound` signs the bare challenge of an engine that has no key to bind the signature to. The server at `url`
     can use such a signature to log in elsewhere.
     """
     answer = await connection.ask("auth_identify", username=username)
@@ -28,10 +28,10 @@ async def log_in(
         return
     challenge = _decoded(answer, CHALLENGE_BYTES, "challenge")
     if key_file is None:
-        raise AuthError(f"the engine wants a key of user '{username}'", hint="name the file of its private key")
+        raise AuthError(f"the engine asks for a key of user '{username}'", hint="name the file of its private key")
     known = KnownEngines.beside(key_file)
     try:
-        engine_key = await shown_key(connection)
+        engine_key = await proved_key(connection)
     except EngineKeyError:
         if not allow_unbound or known.knows(url):
             raise
@@ -42,8 +42,8 @@ async def log_in(
     await connection.ask("auth_prove", signature=sign(key_file, message))
 
 
-async def shown_key(connection: Connection) -> bytes:
-    """The public key of the engine, which proves that it has the private one. Raises EngineKeyError without proof."""
+async def proved_key(connection: Connection) -> bytes:
+    """The public key of the engine, with proof that it has the private one. Raises EngineKeyError without proof."""
     nonce = secrets.token_bytes(NONCE_BYTES)
     try:
         answer = await connection.ask("auth_engine", nonce=base64.b64encode(nonce).decode())
@@ -52,7 +52,7 @@ async def shown_key(connection: Connection) -> bytes:
     except PieError as error:
         raise EngineKeyError(
             f"the engine does not prove which one it is: {error.message}",
-            hint="update it; PIE_UNBOUND_LOGIN=1 logs in to an old engine that you trust with logins to any other",
+            hint="update it; PIE_UNBOUND_LOGIN=1 logs in to an old engine, which could then log in elsewhere as you",
         ) from None
     return _proved(answer, nonce)
 
@@ -69,12 +69,12 @@ def _proved(answer: str, nonce: bytes) -> bytes:
     except (ValueError, TypeError, KeyError, RecursionError, InvalidSignature):
         proved, key = False, b""
     if not proved:
-        raise EngineKeyError("what answers has not the key that it shows", hint="check the address")
+        raise EngineKeyError("the engine has no proof of the public key that it sent", hint="check the address")
     return key
 
 
 def _decoded(text: str, size_bytes: int, what: str) -> bytes:
-    """Raises AuthError for anything but standard base64 of so many bytes."""
+    """The bytes of base64 text. Raises AuthError for anything but `size_bytes` bytes."""
     try:
         found = base64.b64decode(text, validate=True)
     except ValueError:

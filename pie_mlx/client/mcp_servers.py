@@ -1,4 +1,4 @@
-"""MCP servers that run here and are used by programs over there."""
+"""MCP servers that run beside the client, for programs on the engine."""
 
 import asyncio
 import contextlib
@@ -27,7 +27,7 @@ class StdioServer:
 
     @staticmethod
     async def start(name: str, command: str, args: list[str]) -> "StdioServer":
-        """Start the child and shake hands. Raises McpError."""
+        """Start the child and initialise the session. Raises McpError."""
         try:
             child = await asyncio.create_subprocess_exec(
                 command,
@@ -41,14 +41,14 @@ class StdioServer:
         server = StdioServer(name, child)
         server._reader = asyncio.create_task(server._read())
         try:
-            await server._shake_hands()
+            await server._initialise()
         except BaseException:
             await server.close()
             raise
         return server
 
     async def request(self, method: str, params: Any) -> Any:
-        """The `result`. Raises McpError."""
+        """The `result` of a request. Raises McpError."""
         number = next(self._numbers)
         answer = self._pending[number] = asyncio.get_running_loop().create_future()
         try:
@@ -58,7 +58,7 @@ class StdioServer:
             self._pending.pop(number, None)
 
     async def close(self) -> None:
-        """End of input, then a signal, then a stronger one."""
+        """Close its input, then terminate it, then kill it."""
         if self.child.stdin is not None:
             self.child.stdin.close()
         for end in (self.child.terminate, self.child.kill):
@@ -71,7 +71,7 @@ class StdioServer:
         if self._reader is not None:
             await asyncio.gather(self._reader, return_exceptions=True)
 
-    async def _shake_hands(self) -> None:
+    async def _initialise(self) -> None:
         client = {"name": "pie-mlx", "version": "1"}
         hello = {"protocolVersion": PROTOCOL_VERSION, "capabilities": {}, "clientInfo": client}
         await self.request("initialize", hello)
@@ -90,14 +90,14 @@ class StdioServer:
         try:
             if self.child.stdout is not None:
                 async for line in self.child.stdout:
-                    self._take(line)
+                    self._on_line(line)
         finally:
             for answer in self._pending.values():
                 if not answer.done():
                     answer.set_exception(failure(UNREACHABLE, f"MCP server '{self.name}' died before response"))
 
-    def _take(self, line: bytes) -> None:
-        """Lines that are no response are none of our business."""
+    def _on_line(self, line: bytes) -> None:
+        """Resolve the request of a response; ignore all other lines."""
         try:
             message = json.loads(line)
         except ValueError:
@@ -115,7 +115,7 @@ class StdioServer:
 
 
 def failure(code: int, message: str, data: Any = None) -> McpError:
-    """`rpc_code` and `data` (JSON text) are those of a JSON-RPC error."""
+    """An McpError with the `rpc_code` and `data` (JSON text) of a JSON-RPC error."""
     return McpError(message, rpc_code=code, data="" if data is None else json.dumps(data))
 
 

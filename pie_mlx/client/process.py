@@ -1,8 +1,8 @@
-"""A process on a server, as a client holds it."""
+"""A client's handle of a process on a server."""
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,11 +11,11 @@ from pie_mlx.errors import PieError, ProcessError, ProtocolError
 from pie_mlx.events import ProcessEvent, ProcessFailed, ProcessFile, ProcessMessage, ProcessOutput, ProcessReturned
 
 Delivery = tuple[ProcessEvent, bytes] | PieError
-"""An event, with the contents where it is a file; or why there will be no more."""
+"""An event, with the contents of a file; or the reason for the end of the events."""
 
 
-class Steering(Protocol):
-    """What a client can do with a process."""
+class ProcessControl(Protocol):
+    """The commands of a client about a process."""
 
     async def signal(self, process_id: str, message: str) -> None: ...
 
@@ -30,15 +30,15 @@ class Steering(Protocol):
 
 @dataclass(slots=True, eq=False)
 class RemoteProcess:
-    """Events come in order, the last one says how it ended."""
+    """Events come in order; the last one is the outcome."""
 
     id: str
-    _client: Steering
+    _client: ProcessControl
     _events: "asyncio.Queue[Delivery]"
     _terminal: ProcessReturned | ProcessFailed | None = None
 
     async def events(self) -> AsyncIterator[tuple[ProcessEvent, bytes]]:
-        """Until the last one. Raises SessionClosedError when the connection ends before, or it is detached."""
+        """All events to the last one. Raises SessionClosedError when the connection ends first, or it is detached."""
         while self._terminal is None:
             delivery = await self._events.get()
             if isinstance(delivery, PieError):
@@ -49,7 +49,7 @@ class RemoteProcess:
             yield delivery
 
     async def result(self) -> Any:
-        """What it returned, as JSON says it; events before are dropped. Raises ProcessError when it failed."""
+        """Its return value, decoded from JSON; earlier events are dropped. Raises ProcessError when it failed."""
         async for _ in self.events():
             pass
         match self._terminal:
@@ -71,20 +71,20 @@ class RemoteProcess:
         await self._client.send_file(self.id, data)
 
     async def close_session(self) -> None:
-        """Send nothing more: once all is received, the program gets SessionClosedError."""
+        """Announce that no more messages follow: after the last one the program gets SessionClosedError."""
         await self._client.close_session(self.id)
 
     async def terminate(self) -> None:
-        """Raises ProcessError when it is over."""
+        """End it. Raises ProcessError when it has ended already."""
         await self._client.terminate(self.id)
 
     async def detach(self) -> None:
-        """Leave it running; what it gives out is kept."""
+        """Leave it running; its output is kept."""
         await self._client.detach(self.id)
 
 
 def as_event(frame: frames.ProcessEvent) -> ProcessEvent:
-    """Raises ProtocolError for an event this version does not know."""
+    """The event of a frame. Raises ProtocolError for an event this version does not know."""
     process, value = frame.process_id, frame.value
     kind = "json" if frame.format == "json" else "text"
     match frame.event:
@@ -106,14 +106,10 @@ class Download:
 
     chunks: list[bytes]
 
-    def add(self, frame: frames.File) -> tuple[ProcessFile, bytes] | None:
-        """The file once it is whole."""
+    def add_chunk(self, frame: frames.File) -> tuple[ProcessFile, bytes] | None:
+        """The file, once it is complete."""
         self.chunks.append(frame.chunk_data)
         if len(self.chunks) < frame.total_chunks:
             return None
         data = b"".join(self.chunks)
         return ProcessFile(frame.process_id, frame.name, len(data)), data
-
-
-Answer = Callable[[str, str, str], Awaitable[str]]
-"""Server name, method and parameters of an MCP request to the JSON text of its result. Raises McpError."""

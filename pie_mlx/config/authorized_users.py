@@ -1,4 +1,4 @@
-"""authorized_users.toml: who may connect, with which keys."""
+"""authorized_users.toml: users that may connect, and their keys."""
 
 import os
 import stat
@@ -18,16 +18,16 @@ from pie_mlx.files import disk_hint, make_private, write_file
 _MODE = 0o600
 
 Users = Mapping[str, Mapping[str, PublicKey]]
-"""Keys by user and by their names."""
+"""Keys by user and by key name."""
 
 
 def authorized_users_file(config: Config, home: Path) -> Path:
-    """Where the keys are kept."""
+    """The file of the keys."""
     return Path(config.auth.authorized_users or home / "authorized_users.toml").expanduser()
 
 
 def file_problem(file: Path) -> tuple[str, str] | None:
-    """Why others than the user could change who may connect, and the command that mends it."""
+    """Why other accounts could change the file, and the command that mends it."""
     status, folder = file.stat(), file.parent.stat()
     if status.st_uid != os.geteuid():
         return f"{file}: it belongs to another user", f"chown {os.geteuid()} {file}"
@@ -39,7 +39,7 @@ def file_problem(file: Path) -> tuple[str, str] | None:
 
 
 class AuthorizedUsers:
-    """The file, read again when it has changed. One that is not there holds nobody."""
+    """The file, read again when it has changed. A missing file has no users."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -47,7 +47,7 @@ class AuthorizedUsers:
         self._users: Users = {}
 
     def users(self) -> Users:
-        """Raises ConfigError for a file that others can change or that does not hold."""
+        """Raises ConfigError for a file that others can change or that is invalid."""
         try:
             status = self.file.stat()
         except FileNotFoundError:
@@ -63,7 +63,7 @@ class AuthorizedUsers:
         return any(key.verifies(message, signature) for key in self.users().get(user, {}).values())
 
     def add(self, user: str, key_name: str, text: str) -> PublicKey:
-        """Raises InvalidArgumentError for a name or a key that is refused or there already, and ConfigError."""
+        """Raises InvalidArgumentError for a refused or existing name or key, and ConfigError."""
         if problem := key_user_problem(user):
             raise InvalidArgumentError(f"user {user!r}: {problem}", hint="choose another name")
         if not key_name.strip() or len(key_name) > 64 or not key_name.isprintable():
@@ -82,7 +82,7 @@ class AuthorizedUsers:
         return key
 
     def remove(self, user: str, key_name: str | None = None) -> list[str]:
-        """Remove one key, or the user with all; answer the names of the keys. Raises InvalidArgumentError."""
+        """Remove one key, or the user with all keys. Returns the names of the keys. Raises InvalidArgumentError."""
         found = self.users().get(user)
         if found is None:
             raise InvalidArgumentError(f"user {user!r}: there is none", hint="'pie auth list' shows all")

@@ -1,4 +1,4 @@
-"""Keys of files made for other versions: harmless ones are passed over, others refused with what to write instead."""
+"""Keys of files made for other versions: harmless ones are ignored, others are refused with their replacement."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -62,7 +62,7 @@ def _is_above_one(value: object) -> bool:
 
 
 def replaced(settings: Mapping[str, Setting]) -> Iterator[tuple[str, str]]:
-    """Paths that are no longer written so, each with the line that says what to write; "" where one was said."""
+    """Retired paths, each with the line that names its replacement; "" if an earlier line did."""
     said: set[str] = set()
     for path, setting in settings.items():
         subject, why = _replacement(path, setting, settings)

@@ -20,17 +20,17 @@ from pie_mlx.errors import ConfigError, InvalidArgumentError
 FILE_NAME = "config.toml"
 DEFAULT_MODEL = "pie-tiny"
 ALIKE = 0.75
-"""How much a key has in common with the one that was meant."""
+"""Least similarity of an unknown key and the key that an error suggests."""
 
 Settings = dict[str, Setting]
 
 DEFAULT_MODELS = {"model.0.hf_repo": Setting(DEFAULT_MODEL, "default")}
-"""What is served without any `[[model]]`."""
+"""The model without any `[[model]]`."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedConfig:
-    """The checked configuration, every value by its path with its origin, and what has no effect."""
+    """The checked configuration, every value by its path with its origin, and keys without effect."""
 
     config: Config
     settings: Settings
@@ -43,14 +43,14 @@ def pie_home(environment: Mapping[str, str]) -> Path:
 
 
 def config_file(environment: Mapping[str, str]) -> Path:
-    """Where the configuration is kept unless a flag says otherwise."""
+    """The file of the configuration, unless a flag names another."""
     return pie_home(environment) / FILE_NAME
 
 
 def load_config(file: Path | None = None, environment: Mapping[str, str] | None = None) -> LoadedConfig:
     """Read `file`, which must exist, or the default one, which need not.
 
-    Raises ConfigError that lists everything wrong.
+    Raises a ConfigError that lists all faults.
     """
     environment = os.environ if environment is None else environment
     path = file or config_file(environment)
@@ -59,7 +59,7 @@ def load_config(file: Path | None = None, environment: Mapping[str, str] | None 
 
 
 def resolve(from_file: Settings, overrides: Settings) -> LoadedConfig:
-    """Merge, fill in the defaults and check every value. Raises ConfigError that lists everything wrong."""
+    """Merge, fill in the defaults and check every value. Raises a ConfigError that lists all faults."""
     has_models = any(path.startswith("model.") for path in from_file)
     settings = {**({} if has_models else DEFAULT_MODELS), **from_file, **overrides}
     settings = {**_names(settings), **settings}
@@ -97,17 +97,17 @@ def nested(values: Mapping[str, Any]) -> Any:
 
 
 def schema_path(path: str) -> str:
-    """The path with 0 in place of list indices, as `KEYS` has it."""
+    """The path with 0 for list indices, as in `KEYS`."""
     return re.sub(r"(?<=\.)\d+(?=\.|$)", "0", path)
 
 
 def last_part(reference: str) -> str:
-    """What a model is called whose name is not given: the name of its directory or repo."""
+    """The name of a model without one: that of its directory or repo."""
     return os.path.basename(os.path.abspath(os.path.expanduser(reference))) or reference
 
 
 def _names(settings: Settings) -> Settings:
-    """Names by what is loaded in the end, wherever that is set."""
+    """Names by the model that is finally loaded, whatever source sets it."""
     repos = {number: settings.get(f"model.{number}.hf_repo") for number in _numbers(settings, "model")}
     return {
         f"model.{number}.name": Setting(last_part(repo.value), "default")
@@ -140,7 +140,7 @@ def _from_environment(environment: Mapping[str, str]) -> Settings:
 
 
 def _variable_path(name: str) -> str:
-    """The path a variable means; names that are chosen by the user, as those of `mcp.0.env`, keep their capitals."""
+    """The path that a variable names. Names chosen by the user, as in `mcp.0.env`, keep their capitals."""
     words = name.removeprefix("PIE_").replace("__", ".")
     path = words.lower()
     return (
@@ -163,7 +163,7 @@ def _problems(settings: Settings) -> Iterator[str]:
 
 
 def nearest_key(path: str) -> str:
-    """What is to be said behind a key that is not there: the one it is most like, if any."""
+    """The suggestion behind an unknown key: the most similar one, if any."""
     close = get_close_matches(schema_path(path), KEYS, n=1, cutoff=ALIKE)
     return f", did you mean {close[0]!r}?" if close else ""
 

@@ -1,4 +1,4 @@
-"""Public keys that may connect: read, named by their fingerprint, and asked whether a signature is theirs."""
+"""Public keys of users: reading them, their fingerprints, and verifying signatures."""
 
 import base64
 import binascii
@@ -38,7 +38,7 @@ Supported = ed25519.Ed25519PublicKey | rsa.RSAPublicKey | ec.EllipticCurvePublic
 
 @dataclass(frozen=True, slots=True)
 class PublicKey:
-    """A key as it was given, its type in OpenSSH's words, and `SHA256:...` as ssh-keygen shows it."""
+    """A key as given, its type in OpenSSH's words, and `SHA256:...` as ssh-keygen shows it."""
 
     text: str
     type: str
@@ -64,7 +64,7 @@ class PublicKey:
 
 
 def parse_public_key(text: str) -> PublicKey:
-    """An OpenSSH line, or PEM. Raises InvalidArgumentError, which never repeats what was given."""
+    """Read an OpenSSH line, or PEM. Raises InvalidArgumentError, which never repeats the input."""
     text = text.strip()
     if "PRIVATE KEY" in text:
         raise InvalidArgumentError("key: that is a private key: never give it away", hint=_HINT)

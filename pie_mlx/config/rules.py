@@ -30,7 +30,7 @@ def is_loopback(host: str) -> bool:
 
 
 def listening_problem(host: str, *, authenticated: bool) -> str:
-    """Why an engine must not listen on `host`, or ""."""
+    """Why an engine may not listen on `host`, or ""."""
     if authenticated or is_loopback(host):
         return ""
     return (
@@ -40,7 +40,7 @@ def listening_problem(host: str, *, authenticated: bool) -> str:
 
 
 def broken_rules(config: Config, given: Settings) -> Iterator[str]:
-    """Everything that does not hold between values; `given` are those that are no defaults."""
+    """Violations of rules between values; `given` are the values that are no defaults."""
     if problem := listening_problem(config.server.host, authenticated=config.auth.enabled):
         yield f"server.host = {config.server.host!r}: {problem}"
     for origin in config.server.allowed_origins:
@@ -61,7 +61,7 @@ def broken_rules(config: Config, given: Settings) -> Iterator[str]:
 
 
 def host_problems(entries: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Entries of `network_allowed_hosts` that mean nothing, each with the reason."""
+    """Invalid entries of `network_allowed_hosts`, each with the reason."""
     for entry in entries:
         if entry == "*":
             if len(entries) > 1:

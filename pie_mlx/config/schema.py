@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 FIXED = {"fixed": True}
-"""Marks a key that is known, and whose default is all there is so far: any other value is refused."""
+"""Marks a key whose default is the only supported value so far; any other is refused."""
 
 
 class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -17,50 +17,48 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ServerConfig(Section, frozen=True):
-    """`[server]`: where `pie serve` listens, and how much it takes on."""
+    """`[server]`: where `pie serve` listens, and its limits."""
 
     host: Annotated[
         str, Meta(min_length=1, description="address to listen on; off loopback only with auth.enabled = true")
     ] = "127.0.0.1"
-    port: Annotated[int, Meta(ge=0, le=65535, description="0: any free one")] = 8080
-    verbose: Annotated[bool, Meta(description="as --debug")] = False
+    port: Annotated[int, Meta(ge=0, le=65535, description="0 picks a free port")] = 8080
+    verbose: Annotated[bool, Meta(description="same as --debug")] = False
     max_concurrent_processes: (
-        Annotated[int, Meta(gt=0, description="processes at once, the others wait; unset: as many as pages allow")]
+        Annotated[
+            int, Meta(gt=0, description="processes that run at once, the others wait; unset: as many as pages allow")
+        ]
         | None
     ) = None
-    max_connections: Annotated[int, Meta(ge=1, le=4096, description="connections at once")] = 256
+    max_connections: Annotated[int, Meta(ge=1, le=4096, description="open connections")] = 256
     allowed_origins: Annotated[
         list[str], Meta(description="web pages that may connect: exact scheme://host[:port], no *")
     ] = []
-    max_frame_mb: Annotated[int, Meta(ge=1, le=256, description="MiB; longest incoming frame")] = 16
+    max_frame_mb: Annotated[int, Meta(ge=1, le=256, description="MiB; largest incoming frame")] = 16
     finished_grace_secs: Annotated[
-        int, Meta(ge=0, description="seconds for which a finished process can be attached")
+        int, Meta(ge=0, description="seconds during which a finished process can be attached")
     ] = 300
     detached_buffer_events: Annotated[
-        int, Meta(ge=0, le=1_000_000, description="events kept of a process nobody is attached to")
+        int, Meta(ge=0, le=1_000_000, description="events kept for a process without a client")
     ] = 4096
     detached_timeout_secs: (
-        Annotated[
-            int, Meta(gt=0, description="seconds after which a detached process that waits for its client is ended")
-        ]
+        Annotated[int, Meta(gt=0, description="seconds until a detached process that waits for its client is ended")]
         | None
     ) = None
 
 
 class AuthConfig(Section, frozen=True):
-    """`[auth]`: who may connect."""
+    """`[auth]`: authentication of clients."""
 
-    enabled: Annotated[bool, Meta(description="ask for a key on TCP connections")] = False
+    enabled: Annotated[bool, Meta(description="require a key on TCP connections")] = False
     authorized_users: (
         Annotated[str, Meta(description="file with the public keys, mode 0600; unset: $PIE_HOME/authorized_users.toml")]
         | None
     ) = None
-    challenge_timeout_secs: Annotated[
-        int, Meta(ge=5, le=600, description="seconds in which a challenge is answered")
-    ] = 60
-    max_failures: Annotated[int, Meta(ge=1, le=100, description="failures after which a connection is closed")] = 5
+    challenge_timeout_secs: Annotated[int, Meta(ge=5, le=600, description="seconds to answer a challenge")] = 60
+    max_failures: Annotated[int, Meta(ge=1, le=100, description="failed logins until a connection is closed")] = 5
     trusted_owners: Annotated[
-        list[str], Meta(description="users whose programs all others launch by their bare names too")
+        list[str], Meta(description="users whose programs all users may launch by their bare names")
     ] = []
 
 
@@ -68,28 +66,31 @@ class TelemetryConfig(Section, frozen=True):
     """`[telemetry]`: OpenTelemetry, to the endpoint given and nowhere else."""
 
     enabled: Annotated[bool, Meta(description="send traces and metrics", extra=FIXED)] = False
-    endpoint: Annotated[str, Meta(pattern=r"^https?://", description="where OTLP is taken: http or https")] = (
+    endpoint: Annotated[str, Meta(pattern=r"^https?://", description="OTLP endpoint: http or https")] = (
         "http://localhost:4317"
     )
-    service_name: Annotated[str, Meta(min_length=1, description="what it is reported as")] = "pie"
+    service_name: Annotated[str, Meta(min_length=1, description="service name in reports")] = "pie"
 
 
 class RuntimeConfig(Section, frozen=True):
-    """`[runtime]`: what programs may do, and how much of it."""
+    """`[runtime]`: permissions and limits of programs."""
 
     isolation: Annotated[
         Literal["process", "inline"], Meta(description="inline: in the engine's own process, for tests and notebooks")
     ] = "process"
     sandbox: Annotated[
         Literal["required", "best-effort", "off"],
-        Meta(description="required: no start without one; best-effort: a warning instead"),
+        Meta(description="required: no start without a sandbox; best-effort: a warning instead"),
     ] = "best-effort"
     allow_fs: Annotated[bool, Meta(description="programs have a directory /scratch")] = False
     fs_scratch_dir: (
-        Annotated[str, Meta(pattern="^/", description="absolute path of those; unset: $PIE_HOME/scratch")] | None
+        Annotated[
+            str, Meta(pattern="^/", description="absolute path of the /scratch directories; unset: $PIE_HOME/scratch")
+        ]
+        | None
     ) = None
-    scratch_max_mb: Annotated[int, Meta(gt=0, description="MiB per user and program; a file per 16 KiB")] = 1024
-    allow_network: Annotated[bool, Meta(description="programs reach network_allowed_hosts, over HTTP")] = False
+    scratch_max_mb: Annotated[int, Meta(gt=0, description="MiB per user and program; one file per 16 KiB")] = 1024
+    allow_network: Annotated[bool, Meta(description="programs may reach network_allowed_hosts, over HTTP")] = False
     network_allowed_hosts: Annotated[
         list[str],
         Meta(
@@ -101,17 +102,17 @@ class RuntimeConfig(Section, frozen=True):
     max_cpu_secs: Annotated[int, Meta(gt=0, description="seconds of processor time per process")] | None = None
     max_open_files: Annotated[int, Meta(ge=32, description="file descriptors per worker")] = 256
     watchdog_secs: Annotated[
-        int, Meta(gt=0, description="seconds after which a worker that neither calls nor yields is killed")
+        int, Meta(gt=0, description="seconds until a worker that neither calls nor yields is killed")
     ] = 30
     max_launch_depth: Annotated[int, Meta(ge=0, description="generations of children")] = 8
     max_children: Annotated[int, Meta(ge=0, description="processes in one tree")] = 64
-    warm_workers: Annotated[int, Meta(ge=0, le=64, description="workers started before they are wanted")] = 2
-    environment: Annotated[list[str], Meta(description="names of variables a program may see")] = []
-    mcp_timeout_secs: Annotated[int, Meta(gt=0, description="seconds an MCP call may take")] = 120
+    warm_workers: Annotated[int, Meta(ge=0, le=64, description="workers kept ready in advance")] = 2
+    environment: Annotated[list[str], Meta(description="names of environment variables that programs may see")] = []
+    mcp_timeout_secs: Annotated[int, Meta(gt=0, description="seconds that an MCP call may take")] = 120
 
 
 class SchedulerConfig(Section, frozen=True):
-    """`[model.scheduler]`: the market, and what is run when."""
+    """`[model.scheduler]`: the market and the scheduler."""
 
     policy: Annotated[
         Literal["market", "fcfs", "priority"],
@@ -119,22 +120,26 @@ class SchedulerConfig(Section, frozen=True):
     ] = "market"
     request_timeout_secs: Annotated[
         int,
-        Meta(gt=0, description="seconds a forward call may wait for the device while its context is resident"),
+        Meta(gt=0, description="seconds that a forward call may wait for the device while its context is resident"),
     ] = 120
-    default_token_limit: Annotated[int, Meta(gt=0, description="tokens of a launch that names no budget")] | None = None
-    default_endowment_pages: Annotated[int, Meta(gt=0, description="pages' worth of credits a launch starts with")] = 64
+    default_token_limit: Annotated[int, Meta(gt=0, description="token budget of a launch that names none")] | None = (
+        None
+    )
+    default_endowment_pages: Annotated[
+        int, Meta(gt=0, description="credits of a launch without a token budget, one per page")
+    ] = 64
     admission_oversubscription_factor: Annotated[
-        float, Meta(gt=0, description="pages that launches may claim in relation to those there are; the others wait")
+        float, Meta(gt=0, description="how many times the pool launches may claim; further ones wait")
     ] = 4.0
     restore_pause_at_utilization: Annotated[
-        float, Meta(gt=0, le=1, description="of other engines; without effect: nothing pauses restores here")
+        float, Meta(gt=0, le=1, description="for compatibility, without effect: nothing pauses restores")
     ] = 0.85
     speculation_depth: Annotated[
         int, Meta(ge=0, le=64, description="steps of run-ahead: 0 is off, more than 1 counts as 1")
     ] = 1
-    max_chunk_tokens: Annotated[int, Meta(gt=0, description="tokens; longest piece of a prompt per tick")] = 512
+    max_chunk_tokens: Annotated[int, Meta(gt=0, description="tokens; largest piece of a prompt per tick")] = 512
     decode_stall_ms: Annotated[
-        int, Meta(gt=0, description="milliseconds; pieces of prompts are cut so that nobody who decodes waits longer")
+        int, Meta(gt=0, description="milliseconds; pieces of prompts are cut so that no decoding context waits longer")
     ] = 250
 
 
@@ -142,51 +147,50 @@ class EngineConfig(Section, frozen=True):
     """`[model.engine]`: device, memory and pages."""
 
     type: Annotated[Literal["mlx", "dummy"], Meta(description="dummy: random tokens, no weights")] = "mlx"
-    device: Annotated[
-        Literal["auto", "gpu", "cpu"], Meta(description="auto: the GPU where there is one", extra=FIXED)
-    ] = "auto"
+    device: Annotated[Literal["auto", "gpu", "cpu"], Meta(description="auto: the GPU if there is one", extra=FIXED)] = (
+        "auto"
+    )
     activation_dtype: Annotated[
         Literal["auto", "bfloat16", "float16", "float32"], Meta(description="auto: the checkpoint's own")
     ] = "auto"
-    random_seed: Annotated[int, Meta(ge=0, description="seed of every draw that has none of its own")] = 42
+    random_seed: Annotated[int, Meta(ge=0, description="seed of draws without their own")] = 42
     kv_page_size: Annotated[Literal[8, 16, 32], Meta(description="tokens per page")] = 16
     total_pages: Annotated[int, Meta(gt=0, description="pages of the pool; unset: by kv_memory_fraction")] | None = None
     kv_memory_fraction: Annotated[
         float, Meta(gt=0, le=1, description="share of the memory that weights, the largest batch and headroom leave")
     ] = 0.8
     memory_headroom_mb: Annotated[int, Meta(ge=0, description="MiB kept free")] = 2048
-    buffer_cache_mb: Annotated[int, Meta(ge=0, description="MiB of freed buffers MLX keeps at most")] = 512
-    watch_memory: Annotated[bool, Meta(description="take less while the system is short of memory")] = True
+    buffer_cache_mb: Annotated[int, Meta(ge=0, description="MiB of freed buffers that MLX may keep")] = 512
+    watch_memory: Annotated[bool, Meta(description="use less memory while the system is short of it")] = True
     wire_memory: Annotated[
         bool, Meta(description="keep weights and pages from being swapped, on macOS 15; see docs/mac.md")
     ] = False
     kv_cache_dtype: Annotated[
         Literal["auto", "bfloat16", "float16", "float32", "int8", "int4"],
-        Meta(description="auto: that of the activations", extra=FIXED),
+        Meta(description="auto: the dtype of the activations", extra=FIXED),
     ] = "auto"
-    spill_dir: (
-        Annotated[str, Meta(description="where pages go that fall out of the pool; unset: $PIE_HOME/spill")] | None
-    ) = None
-    spill_max_mb: Annotated[int, Meta(ge=0, description="MiB of that; 0: such pages are computed again")] = 4096
+    spill_dir: Annotated[str, Meta(description="directory of spilled pages; unset: $PIE_HOME/spill")] | None = None
+    spill_max_mb: Annotated[
+        int, Meta(ge=0, description="MiB of spilled pages; 0: pages are computed again instead")
+    ] = 4096
     snapshot_dir: (
-        Annotated[str, Meta(description="where snapshots are that outlive the engine; unset: $PIE_HOME/snapshots")]
-        | None
+        Annotated[str, Meta(description="directory of persisted snapshots; unset: $PIE_HOME/snapshots")] | None
     ) = None
-    persist_snapshots: Annotated[bool, Meta(description="save(name) without persist= keeps snapshots there")] = False
+    persist_snapshots: Annotated[bool, Meta(description="save(name) without persist= also writes to disk")] = False
     max_forward_tokens: Annotated[
-        int, Meta(gt=0, description="tokens per tick; what the largest batch takes in memory follows from it")
+        int, Meta(gt=0, description="tokens per tick; determines the memory of the largest batch")
     ] = 2048
     max_forward_requests: Annotated[int, Meta(gt=0, description="contexts per tick")] = 64
     draft_model: (
         Annotated[
             str,
-            Meta(min_length=1, description="repo id or directory of a smaller model of the same family, which drafts"),
+            Meta(min_length=1, description="repo id or directory of a smaller model of the same family, for drafts"),
         ]
         | None
     ) = None
     max_adapters: Annotated[int, Meta(ge=0, description="adapters of one user in memory at once")] = 16
-    ready_timeout_s: Annotated[float, Meta(gt=0, description="seconds a start may take")] = 120.0
-    shutdown_timeout_s: Annotated[float, Meta(gt=0, description="seconds a stop may take")] = 5.0
+    ready_timeout_s: Annotated[float, Meta(gt=0, description="seconds that a start may take")] = 120.0
+    shutdown_timeout_s: Annotated[float, Meta(gt=0, description="seconds that a stop may take")] = 5.0
 
 
 class ModelConfig(Section, frozen=True):
@@ -194,7 +198,7 @@ class ModelConfig(Section, frozen=True):
 
     hf_repo: Annotated[str, Meta(min_length=1, description="repo id, directory, or pie-tiny")]
     name: Annotated[
-        str, Meta(min_length=1, description="what programs call it; unique; unset: the last part of hf_repo")
+        str, Meta(min_length=1, description="its name for programs; unique; unset: the last part of hf_repo")
     ] = ""
     revision: Annotated[str, Meta(min_length=1, description="git revision of a repo id")] | None = None
     scheduler: SchedulerConfig = SchedulerConfig()
@@ -204,15 +208,15 @@ class ModelConfig(Section, frozen=True):
 class McpConfig(Section, frozen=True):
     """`[[mcp]]`: servers visible to all programs of this engine."""
 
-    name: Annotated[str, Meta(min_length=1, description="what programs call it; unique")]
+    name: Annotated[str, Meta(min_length=1, description="its name for programs; unique")]
     transport: Annotated[
         Literal["stdio", "http"], Meta(description="stdio: with command, args, env; http: with url, headers")
     ]
-    command: Annotated[str, Meta(min_length=1, description="stdio: what to start")] | None = None
+    command: Annotated[str, Meta(min_length=1, description="stdio: the program to start")] | None = None
     args: Annotated[list[str], Meta(description="stdio: its arguments")] = []
     env: Annotated[dict[str, str], Meta(description="stdio: its environment, besides PATH and HOME")] = {}
     url: Annotated[str, Meta(pattern=r"^https?://", description="http: its address")] | None = None
-    headers: Annotated[dict[str, str], Meta(description="http: sent with every request")] = {}
+    headers: Annotated[dict[str, str], Meta(description="http: headers of every request")] = {}
 
 
 class Config(Section, frozen=True):
@@ -242,7 +246,7 @@ class Key:
 
 
 def key_of(path: str) -> Key | None:
-    """The key at `path`, which has `0` for places in lists; for an entry of a table of texts a key made for it."""
+    """The key at `path`, which has `0` for places in lists. An entry of a table of texts gets a key of its own."""
     if path in KEYS:
         return KEYS[path]
     table = KEYS.get(path.rpartition(".")[0])
@@ -252,7 +256,7 @@ def key_of(path: str) -> Key | None:
 
 
 def is_secret(path: str) -> bool:
-    """Whether the value at `path` may be one that others must not see."""
+    """Whether the value at `path` may be a secret."""
     return path.startswith("mcp.") and path.split(".")[2:3] in (["env"], ["headers"])
 
 
@@ -286,13 +290,13 @@ def _default(field: Any) -> object:
 
 
 def meta(hint: Any) -> Meta:
-    """The bounds and the description a key's type carries."""
+    """The bounds and the description of a key's type."""
     notes = (part for part in (hint, *typing.get_args(hint)) for part in typing.get_args(part))
     return next(note for note in notes if isinstance(note, Meta))
 
 
 KEYS: dict[str, Key] = {key.path: key for key in _keys(Config, "")}
-"""Every key by its path, with 0 in place of list indices."""
+"""Every key by its path, with 0 for list indices."""
 
 TABLE_LISTS = ("model", "mcp")
 """The sections that are lists of tables."""

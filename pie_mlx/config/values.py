@@ -1,4 +1,4 @@
-"""Single values of the configuration: read from text, checked against their key, each with its origin."""
+"""Single values of the configuration: reading them from text, checking them against their key, their origin."""
 
 import typing
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from pie_mlx.errors import InvalidArgumentError
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A value and where it comes from: `default`, a file, an environment variable or a flag."""
+    """A value and its origin: `default`, a file, an environment variable or a flag."""
 
     value: Any
     origin: str
@@ -28,7 +28,7 @@ def problem(type: Any, value: object) -> str:
 
 
 def read_text(type: Any, text: str) -> Any:
-    """Text of the environment or the command line as the value a key wants; what does not parse stays text."""
+    """Text of the environment or the command line as a value of the key's type; text that does not parse stays text."""
     if _wants(type, list):
         return [item.strip() for item in text.split(",") if item.strip()]
     if _wants(type, str):
@@ -40,7 +40,7 @@ def read_text(type: Any, text: str) -> Any:
 
 
 def rule(hint: Any) -> str:
-    """What a value may be, in a few words: its type, its bounds or its choices."""
+    """The type, bounds or choices of a value, in a few words."""
     if choices := _literals(hint):
         return " ".join(f"`{choice}`" for choice in choices)
     note = next((part for part in _parts(hint) if isinstance(part, msgspec.Meta)), msgspec.Meta())
@@ -57,7 +57,7 @@ def _number(bound: float) -> str:
 
 
 def _parts(hint: Any) -> list[Any]:
-    """A type, and what it is made of."""
+    """A type and its parts."""
     return [part for inner in (hint, *typing.get_args(hint)) for part in (inner, *typing.get_args(inner))]
 
 

@@ -1,4 +1,4 @@
-"""Writing config.toml: a fresh one, and one value of an existing one."""
+"""Writing config.toml: a new file, and one value of an existing one."""
 
 from itertools import groupby
 from typing import Any, cast
@@ -12,7 +12,7 @@ from pie_mlx.errors import ConfigError
 
 
 def commented_file() -> str:
-    """Every key with its meaning; those that have a default are commented out."""
+    """Every key with its meaning; keys with a default are commented out."""
     lines = ["# pie-mlx. Values commented out are the defaults."]
     for table, keys in groupby(KEYS.values(), key=lambda key: key.path.rpartition(".")[0]):
         name = table.replace(".0", "")
@@ -22,7 +22,7 @@ def commented_file() -> str:
 
 
 def with_setting(text: str, path: str, value: str, origin: str) -> str:
-    """The file `text` with one value changed. Raises ConfigError when the whole result does not hold."""
+    """The file `text` with one value changed. Raises ConfigError if the result is invalid."""
     key = key_of(schema_path(path))
     if key is None:
         problem = f"config: {path}: no such key{nearest_key(path)}"

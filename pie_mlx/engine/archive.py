@@ -49,9 +49,13 @@ class SnapshotArchive:
     meanwhile. Methods raise SnapshotError for what the disk refuses.
     """
 
-    def __init__(self, directory: Path | None, model: str, signature: Callable[[], str]) -> None:
-        """`signature` is asked for when first needed, on the archive's thread."""
+    def __init__(
+        self, directory: Path | None, model: str, signature: Callable[[], str], *, persists: bool = False
+    ) -> None:
+        """`signature` is asked for when first needed, on the archive's thread. `persists` tells whether snapshots are
+        kept here where a program does not say (N7)."""
         self.turn = asyncio.Lock()
+        self.persists = persists
         self._directory, self._model, self._sign = directory, model, signature
         self._signed = ""
         self._thread = ThreadPoolExecutor(1, "archive")

@@ -24,7 +24,7 @@ async def attach(
     store, attached = services.store, 0
 
     def runs(other: int) -> bool:
-        return store.exists(other) and store.is_usable(other)
+        return other in store.contexts and store.is_usable(other)
 
     while True:
         left = request.inputs[attached : request.plain]

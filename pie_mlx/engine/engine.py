@@ -7,19 +7,18 @@ import gc
 import secrets
 import sys
 import threading
-import uuid
 from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any, TypeVar, cast
 
 from pie_mlx.calls import Call
 from pie_mlx.engine.answers import handlers, lookups
-from pie_mlx.engine.engine_time import EngineTime
 from pie_mlx.engine.host import ProcessHost
 from pie_mlx.engine.loop import EngineLoop
 from pie_mlx.engine.market import endowment_credits
 from pie_mlx.engine.ports import Ports
-from pie_mlx.engine.process import Process, others_compute
+from pie_mlx.engine.process import Process
 from pie_mlx.engine.schedule import AdmissionTerms
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.session import SessionPort
@@ -55,6 +54,7 @@ class EngineCore:
         self._loop = EngineLoop()
         self._thread = threading.Thread(target=self._run_loop, name="pie-engine", daemon=True)
         self._services: Services | None = None
+        self._stopping = AsyncExitStack()
         self._ending: concurrent.futures.Future[None] | None = None
 
     @property
@@ -105,12 +105,15 @@ class EngineCore:
         services = self.services
 
         async def register() -> Process:
-            account = services.account_for(parent, token_budget)
-            identity = process_id or str(uuid.uuid4())
-            time = EngineTime(services.threads, partial(others_compute, services.processes, identity))
-            process = Process(username, program, session, account, time, identity, ports=ports)
-            services.enrol(process)
-            return process
+            return services.processes.open(
+                username,
+                program,
+                session,
+                token_budget=token_budget,
+                process_id=process_id,
+                parent=parent,
+                ports=ports,
+            )
 
         process = asyncio.run_coroutine_threadsafe(register(), self._loop).result()
         return ProcessHost(self._loop, self.send, self._answer, process)
@@ -193,8 +196,10 @@ class EngineCore:
 
     async def _start(self) -> None:
         seed = secrets.randbits(64) if self._settings.seed is None else self._settings.seed
-        # Kept here and not by who waits, who may be cancelled as it is done.
-        self._services = await start_services(self._settings, seed, self._emit, self._progress)
+        async with AsyncExitStack() as stopping:
+            # Assigned here: the task that waits for this may be cancelled as it is done.
+            self._services = await start_services(self._settings, seed, self._emit, self._progress, stopping)
+            self._stopping = stopping.pop_all()
         # What loading left behind never dies: keep the collector from walking it during a tick.
         gc.collect()
         gc.freeze()
@@ -219,15 +224,7 @@ class EngineCore:
 
     async def _stop(self, services: Services) -> None:
         await asyncio.gather(*(_close(services, process) for process in services.processes.values()))
-        services.turns.close()
-        services.compiling.close()
-        await services.keeper.stop()
-        await services.ticker.stop()
-        await services.archive.close()
-        if services.draft_desk is not None:
-            await services.draft_desk.stop()
-        await asyncio.to_thread(services.runner.close)
-        services.threads.shutdown(wait=False)
+        await self._stopping.aclose()
         # What this engine froze may die now; the collector finds it in time.
         gc.unfreeze()
 
@@ -248,7 +245,8 @@ def _collect() -> None:
 
 async def _look_up_in_turn(services: Services, process: Process, message: Call[Any]) -> Any:
     """What would keep the engine's loop from everybody else."""
-    return await services.turns.run(process.id, lookups[type(message)].steps(services, message), process.time.count)
+    steps = lookups[type(message)].steps(services, message)
+    return await services.language.turns.run(process.id, steps, process.time.count)
 
 
 def _done(find: Callable[[], T]) -> "concurrent.futures.Future[T]":
@@ -288,5 +286,5 @@ async def _give_back(services: Services, process: Process) -> None:
         await services.release(process, context)
     process.contexts.clear()
     process.matchers.clear()
-    services.dismiss(process)
+    services.processes.remove(process)
     await services.adapters.sweep()

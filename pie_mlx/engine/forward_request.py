@@ -53,8 +53,7 @@ def check_lengths(call: Forward, length: int, model: ModelInfo) -> None:
 def check_plans(call: Forward, model: ModelInfo) -> None:
     """Whether what is planned behind the pass may be walked through. Raises InvalidArgumentError, SpeculationError."""
     for what, stops in (
-        ("multi_step", call.multi_step),
-        ("lookahead", call.lookahead),
+        ("continuation", call.continuation),
         ("speculation", call.speculation),
     ):
         if stops is not None and len(stops.stop_tokens) > model.vocabulary_size:

@@ -61,7 +61,7 @@ async def guesses(services: Services, wish: Wish) -> tuple[Sequence[int], Author
 
     Raises BatchFailedError when the draft model fails on the device.
     """
-    desk, sampler, plain_seconds = services.draft_desk, wish.drawn.read, services.ticker.plain_seconds
+    desk, sampler, plain_seconds = services.drafts.desk, wish.drawn.read, services.ticker.plain_seconds
     found, author = _repeated(services, wish)
     if desk is None or plain_seconds is None or not isinstance(sampler, Sampler):
         return found, author
@@ -77,7 +77,7 @@ async def guesses(services: Services, wish: Wish) -> tuple[Sequence[int], Author
 
 def _repeated(services: Services, wish: Wish) -> tuple[Sequence[int], Author]:
     """What followed the last tokens before."""
-    context, allowance = wish.context, services.repetitions
+    context, allowance = wish.context, services.drafts.repetitions
     drafter = context.drafter = context.drafter or NgramDrafter()
     found = drafter.draft(
         services.store.sequence_length(context.id),
@@ -87,7 +87,7 @@ def _repeated(services: Services, wish: Wish) -> tuple[Sequence[int], Author]:
         cost=services.ticker.window_steps,
         may_try=allowance.step(),
         # Where a draft model stands by, it knows better than a match by chance.
-        shortest=SIZES[-1] if services.draft_desk is None else SIZES[0],
+        shortest=SIZES[-1] if services.drafts.desk is None else SIZES[0],
     )
     return found, Author(drafter, allowance)
 

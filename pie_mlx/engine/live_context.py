@@ -1,13 +1,29 @@
 """A context as the engine keeps it alive: what is not page accounting."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pie_mlx.engine.drafting import NgramDrafter, Pace
-from pie_mlx.engine.foretold import Foretold
 from pie_mlx.engine.market import Horizon
 from pie_mlx.engine.model.randomness import stream_key
 from pie_mlx.errors import ContextReleasedError, PieError
+
+
+@dataclass(frozen=True, slots=True)
+class Prefetched:
+    """What a pass drew beyond the token that was asked for, and its reply brought: `drawn` tokens, of at most `limit`.
+
+    `rows` are the tokens whose KV lies behind the end of the context, which counts none of them: the one that was asked
+    for, and all of the others but the last. Valid only for the very next call on the context, while its pages stay:
+    `named` and `suspensions` are the context's of that moment.
+    """
+
+    limit: int
+    drawn: int
+    rows: Sequence[int]
+    named: int
+    suspensions: int
 
 
 @dataclass(slots=True, eq=False)
@@ -18,11 +34,12 @@ class LiveContext:
     P13). `account` is the wallet it draws on. `fresh` from being granted pages until it has run (Q3). `expected` is the
     horizon its bid was computed from, None for a declared bid. `suspensions` counts how often it went from the pool.
     `rests` once its text has ended, or it was forked, behind its last pass: no batch waits for it to come back (Q9).
-    `streaming` while its passes go on where the last one ended, so that the next can be foreseen. `named` counts the
-    calls that named it. `foretold` is what its program was told of a stream beyond what it asked for, None while there
-    is no stream, and `untaken` are the tokens of all that it has not taken so far. `drafter` is there once the engine
-    was asked to speculate, `draft_model_pace` once its draft model may. `owed` is an error that ended the later passes
-    of a call, which was answered without it; the next call is told. `parent` is the context it was forked from, or 0.
+    `streaming` while its passes go on where the last one ended: with `next_input`, the length then and the token that
+    was drawn. `named` counts the calls that named it. `prefetched` is what its program received beyond what it asked
+    for, None while there is no stream, and `unclaimed` counts the tokens of all that it has not used. `drafter` is
+    there once the engine was asked to speculate, `draft_model_pace` once its draft model may. `owed` is an error that
+    ended the later passes of a call, which was answered without it; the next call gets it. `parent` is the context it
+    was forked from, or 0.
     """
 
     id: int
@@ -38,8 +55,9 @@ class LiveContext:
     streaming: bool = True
     released: bool = False
     named: int = 0
-    foretold: Foretold | None = None
-    untaken: int = 0
+    next_input: tuple[int, int] | None = None
+    prefetched: Prefetched | None = None
+    unclaimed: int = 0
     drafter: NgramDrafter | None = None
     draft_model_pace: Pace | None = None
     owed: PieError | None = None

@@ -75,7 +75,7 @@ class PageMover:
             await self._copy_now(copies)
             await self._carry_out(move)
         if self._spill is not None:
-            self._spill.release(self._store.take_released_spills())
+            self._spill.release(self._store.images.take_released())
         return tuple(copies)
 
     async def _carry_out(self, move: _Lost | _Discarded | PageLoad) -> None:
@@ -92,7 +92,7 @@ class PageMover:
             await self._spill.close()
 
     def _note_lost(self) -> None:
-        if self._spill is not None and (lost := self._store.take_lost()):
+        if self._spill is not None and (lost := self._store.pool.take_lost()):
             self._moves.append(_Lost(lost))
 
     async def _copy_now(self, copies: list[PageCopy]) -> None:
@@ -114,7 +114,7 @@ class PageMover:
         content = await self._runner.move_pages(lambda pool: pool.read_pages([item.page for item in kept]))
         await spill.write(slots, content)
         for item, slot in zip(kept, slots, strict=True):
-            self._store.mark_spilled(item, slot)
+            self._store.images.mark_spilled(item, slot)
         self._emit(PagesSpilled(len(kept), spill.stored_pages))
 
     async def _load(self, load: PageLoad) -> None:

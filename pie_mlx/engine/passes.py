@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pie_mlx.calls import AnyResult, SampledTokens
-from pie_mlx.engine.course import Course
+from pie_mlx.engine.continuation import Continuation
 from pie_mlx.engine.drafting import Window
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.live_context import LiveContext
@@ -21,8 +21,8 @@ class Pass:
     `inputs` are what has to be computed (cache hits are attached already); `reads` index them. `cursor` counts the
     inputs already in KV. `commits`: full pages are committed when all are (P10). A `replay` pass rebuilds KV that was
     lost: it writes slots the context already counts, from `first_slot` on, and reads nothing (R6). `in_batch` while
-    some of it is on the device. The last inputs may be drafts, those of `window`; `course` tells how far the pass may
-    go on by itself; `abandoned` when nobody waits for what is drawn any more.
+    some of it is on the device. The last inputs may be drafts, those of `window`; `continuation` tells how far the pass
+    may continue without its program; `abandoned` when no program waits for what is drawn.
     """
 
     context: LiveContext
@@ -36,7 +36,7 @@ class Pass:
     cursor: int = 0
     in_batch: bool = False
     window: Window | None = None
-    course: Course | None = None
+    continuation: Continuation | None = None
     abandoned: bool = False
     results: dict[int, AnyResult] = field(default_factory=dict[int, AnyResult])
 
@@ -50,9 +50,9 @@ class Pass:
         return 0 if self.window is None else len(self.window.tree)
 
     @property
-    def goes_on(self) -> bool:
-        """Whether it is still wanted that the pass goes on by itself."""
-        return self.course is not None and self.course.is_wanted and not self.abandoned
+    def continues(self) -> bool:
+        """Whether further steps of the pass are still wanted."""
+        return self.continuation is not None and self.continuation.is_current and not self.abandoned
 
     @property
     def is_unowned(self) -> bool:

@@ -2,11 +2,11 @@
 
 import asyncio
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pie_mlx.calls import Call, Forward
+from pie_mlx.calls import Call
 from pie_mlx.engine.engine_time import EngineTime
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.ports import Ports
@@ -89,9 +89,3 @@ class Process:
         """Raises EngineStoppedError once the process has been closed."""
         if self.closed:
             raise EngineStoppedError(f"process {self.id}: it has ended", hint="launch the program again")
-
-
-def others_compute(processes: Mapping[str, Process], process_id: str) -> bool:
-    """Whether a pass of another process is under way."""
-    others = (process for process in processes.values() if process.id != process_id)
-    return any(isinstance(call, Forward) for process in others for call in process.calls.values())

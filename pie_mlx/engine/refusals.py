@@ -33,7 +33,7 @@ def refuse_last(state: TickState) -> None:
     waiting: list[PageRequest | Pass] = [*state.requests.values(), *displaced]
     refused = max(waiting, key=lambda item: item.arrival)
     context = refused.context.id
-    needed = store.restore_need(context) + (refused.pages if isinstance(refused, PageRequest) else 0)
+    needed = store.suspender.restore_need(context) + (refused.pages if isinstance(refused, PageRequest) else 0)
     refused.fail(
         OutOfPagesError(
             f"context {context}: {needed} pages wanted, {store.available()} of {store.capacity} available, and no "

@@ -26,8 +26,7 @@ class Restorer:
     def suspend(self, context: LiveContext) -> None:
         """Give back all pages of a context. A restore under way is dropped."""
         self.drop(context)
-        self._state.foreseen.pop(context.id, None)
-        self._state.store.suspend(context.id)
+        self._state.store.suspender.suspend(context.id)
         context.fresh = False
         context.suspensions += 1
 
@@ -38,7 +37,7 @@ class Restorer:
     def begin(self, context: LiveContext) -> bool:
         """Take the pages a context needs and queue what fills them; False when they are not there after all."""
         try:
-            work = self._state.store.restore(context.id)
+            work = self._state.store.suspender.restore(context.id)
         except OutOfPagesError:
             return False
         self._mover.copy(work.copies)
@@ -82,7 +81,7 @@ class Restorer:
         context = restoration.context
         if damaged:
             self.suspend(context)
-            self._state.store.forget_spills(context.id, damaged)
+            self._state.store.suspender.forget_spills(context.id, damaged)
             self._state.changed.set()
         else:
             self._go_on(restoration)
@@ -92,7 +91,7 @@ class Restorer:
             return
         context = restoration.context
         del self._state.restorations[context.id]
-        self._state.store.finish_restore(context.id)
+        self._state.store.suspender.finish_restore(context.id)
         self._reports.restored(context.id, restoration.work)
         request = self._state.requests.get(context.id)
         if request is not None and not request.pages:

@@ -139,7 +139,7 @@ async def plan_drafts(
     slot = _drawing_slot(call)
     if services.runner.model.recurrent:
         raise InvalidArgumentError(
-            f"speculation: {services.model_name} has recurrent layers, whose state cannot take tokens back",
+            f"speculation: {services.model_info.name} has recurrent layers, whose state cannot take tokens back",
             hint="generate without it",
         )
     if speculation.drafts is None and first.mask is None and _is_left_out(services, context):
@@ -163,7 +163,7 @@ async def plan_drafts(
 
 def _is_left_out(services: Services, context: LiveContext) -> bool:
     """Whether repetitions came to nothing lately, so that this step does not look for any."""
-    return services.draft_desk is None and context.drafter is not None and context.drafter.cooldown.step()
+    return services.drafts.desk is None and context.drafter is not None and context.drafter.cooldown.step()
 
 
 def _drawing_slot(call: Forward) -> int:

@@ -1,97 +1,109 @@
 """From settings to a running engine."""
 
+import asyncio
 import os
-import uuid
 from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
-import pie_mlx
 from pie_mlx.calls import ModelInfo
 from pie_mlx.engine.adapters import AdapterRegistry
 from pie_mlx.engine.archive import SnapshotArchive, signature_of
 from pie_mlx.engine.bank import Bank
 from pie_mlx.engine.draft_model import DraftDesk
 from pie_mlx.engine.draft_model.loading import allocate_pair, load_draft_model
+from pie_mlx.engine.drafts import Drafts
 from pie_mlx.engine.kv import PageStore
+from pie_mlx.engine.language import language_of
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading import load_model, null_model
 from pie_mlx.engine.model.memory import BatchSize, wiring_facts
 from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.model.warm_up import warm_up
 from pie_mlx.engine.pressure import MemoryKeeper, memory_reader
+from pie_mlx.engine.processes import Processes
 from pie_mlx.engine.schedule import Limits, policy
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.engine.spill import Spill, open_spill
 from pie_mlx.engine.text.chat import ChatRenderer
-from pie_mlx.engine.text.chats import Chats
-from pie_mlx.engine.text.grammar import GrammarService, NativeToolGrammars
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.engine.ticker import Ticker
-from pie_mlx.errors import ModelLoadError, PieError
 from pie_mlx.events import EngineStarted, Event, SpillChanged
 
 
 async def start_services(
-    settings: EngineSettings, seed: int, emit: Callable[[Event], None], progress: Callable[[str], None]
+    settings: EngineSettings,
+    seed: int,
+    emit: Callable[[Event], None],
+    progress: Callable[[str], None],
+    stopping: AsyncExitStack,
 ) -> Services:
-    """Load the model, allocate the pool, begin to tick. Raises ModelError and OutOfPagesError."""
-    chosen = policy(settings.policy)
+    """Load the model, allocate the pool, begin to tick. Raises ModelError and OutOfPagesError.
+
+    `stopping` ends what has begun, also where a later part fails to start.
+    """
+    policy(settings.policy)  # an unknown one is refused before anything is loaded
     runner = Runner()
+    stopping.push_async_callback(asyncio.to_thread, runner.close)
     model, draft = await _load_models(settings, runner, progress)
-    store = PageStore(pages=model.pool.pages, page_size=settings.page_size, identity=model.identity)
-    tokenizer, chats = _language(model)
-    bank = _open_bank(settings, store.capacity, emit)
+    drafts = Drafts(None if draft is None else DraftDesk(runner, draft, vocabulary_size=model.vocabulary_size))
+    if drafts.desk is not None:
+        stopping.push_async_callback(drafts.desk.stop)
+    language = language_of(model)
+    stopping.callback(language.close)
+    archive = _open_archive(settings, model.name, model.config, language.tokenizer)
+    stopping.push_async_callback(archive.close)
     spill = await _open_spill(settings, model, emit)
-    emit(EngineStarted(model.name, settings.policy, store.capacity, settings.page_size))
+    store = PageStore(pages=model.pool.pages, page_size=settings.page_size, identity=model.identity)
+    bank = _open_bank(settings, store.pool.capacity, emit)
+    emit(EngineStarted(model.name, settings.policy, store.pool.capacity, settings.page_size))
+    ticker = _begin_to_tick(settings, store, runner, bank, spill, emit, stopping)
+    processes = Processes(bank)
+    stopping.callback(processes.close)
+    return Services(
+        seed=seed,
+        model_info=_model_info(settings, model, language.chats.plain),
+        runner=runner,
+        store=store,
+        ticker=ticker,
+        bank=bank,
+        processes=processes,
+        language=language,
+        adapters=AdapterRegistry(runner, store, limit=settings.max_adapters, emit=emit),
+        drafts=drafts,
+        archive=archive,
+        emit=emit,
+    )
+
+
+def _begin_to_tick(
+    settings: EngineSettings,
+    store: PageStore,
+    runner: Runner,
+    bank: Bank,
+    spill: Spill | None,
+    emit: Callable[[Event], None],
+    stopping: AsyncExitStack,
+) -> Ticker:
     ticker = Ticker(
         store,
         runner,
         bank,
-        chosen,
+        policy(settings.policy),
         _limits(settings),
         emit,
         spill=spill,
         runs_ahead=settings.runs_ahead,
         patience_seconds=settings.request_timeout_seconds,
     )
-    keeper = MemoryKeeper(memory_reader(), ticker, runner, emit)
+    stopping.push_async_callback(ticker.stop)
     if settings.watches_memory:
+        keeper = MemoryKeeper(memory_reader(), ticker, runner, emit)
         keeper.start()
-    return Services(
-        version=pie_mlx.__version__,
-        instance_id=str(uuid.uuid4()),
-        seed=seed,
-        model_info=_model_info(settings, model, chats.plain),
-        runner=runner,
-        store=store,
-        ticker=ticker,
-        keeper=keeper,
-        bank=bank,
-        tokenizer=tokenizer,
-        chats=chats,
-        emit=emit,
-        grammars=_grammar_service(model, tokenizer, chats.plain),
-        adapters=AdapterRegistry(runner, store, limit=settings.max_adapters, emit=emit),
-        archive=_open_archive(settings, model.name, model.config, tokenizer),
-        persists=settings.persist_snapshots,
-        draft_desk=None if draft is None else DraftDesk(runner, draft, vocabulary_size=model.vocabulary_size),
-    )
-
-
-def _language(model: LoadedModel) -> tuple[Tokenizer, Chats]:
-    """Raises ModelError for a vocabulary or a template that cannot be used."""
-    try:
-        tokenizer = Tokenizer(model.tokenizer)
-        return tokenizer, Chats(tokenizer, model.eos_token_ids)
-    except (PieError, KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException as error:  # what tokenizers panics with is no Exception
-        raise ModelLoadError(
-            f"model: the tokenizer of {model.name} cannot be used: {' '.join(str(error).split())[:300]}",
-            hint="copy the tokenizer files of the original model again",
-        ) from error
+        stopping.push_async_callback(keeper.stop)
+    return ticker
 
 
 def _model_info(settings: EngineSettings, model: LoadedModel, chat: ChatRenderer) -> ModelInfo:
@@ -106,39 +118,30 @@ def _model_info(settings: EngineSettings, model: LoadedModel, chat: ChatRenderer
     )
 
 
-def _grammar_service(model: LoadedModel, tokenizer: Tokenizer, chat: ChatRenderer) -> GrammarService:
-    return GrammarService(
-        tokenizer,
-        model.vocabulary_size,
-        chat.stop_tokens,
-        NativeToolGrammars(chat),
-        marks=tokenizer.control_ids if chat.formats().channels else (),
-    )
-
-
 def _open_archive(
     settings: EngineSettings, name: str, config: Mapping[str, Any], tokenizer: Tokenizer
 ) -> SnapshotArchive:
     """It must not hold the model: weights and pool are given back when the runner lets go of them."""
     directory = None if settings.snapshot_directory is None else Path(settings.snapshot_directory)
     known_as = os.path.realpath(name) if Path(name).is_dir() else name
-    return SnapshotArchive(directory, known_as, lambda: signature_of(config, tokenizer.backend.to_str()))
+    return SnapshotArchive(
+        directory,
+        known_as,
+        lambda: signature_of(config, tokenizer.backend.to_str()),
+        persists=settings.persist_snapshots,
+    )
 
 
 async def _load_models(
     settings: EngineSettings, runner: Runner, progress: Callable[[str], None]
 ) -> tuple[LoadedModel, LoadedModel | None]:
     """The model and its draft model, with their pools, on the runner's thread."""
-    try:
-        model = await runner.load(lambda: _load(settings, progress))
-        draft = await runner.call(lambda: _complete(settings, model, progress))
-        if settings.wires_memory:
-            held = sum(one.card.weight_bytes + one.pool.bytes() for one in (model, draft) if one is not None)
-            progress(await runner.call(lambda: runner.residency.want(held, wiring_facts())))
-        return model, draft
-    except BaseException:
-        runner.close()
-        raise
+    model = await runner.load(lambda: _load(settings, progress))
+    draft = await runner.call(lambda: _complete(settings, model, progress))
+    if settings.wires_memory:
+        held = sum(one.card.weight_bytes + one.pool.bytes() for one in (model, draft) if one is not None)
+        progress(await runner.call(lambda: runner.residency.want(held, wiring_facts())))
+    return model, draft
 
 
 def _limits(settings: EngineSettings) -> Limits:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from pie_mlx.calls import AnyResult, Brle
-from pie_mlx.engine.course import Course
+from pie_mlx.engine.continuation import Continuation
 from pie_mlx.engine.drafting import Window
 from pie_mlx.engine.kv import PageStore, Rows
 from pie_mlx.engine.kv.masks import row_runs
@@ -39,9 +39,9 @@ def reserve_further(store: PageStore, chunks: Sequence[tuple[Pass, int]], steps:
     if sum(lacking) > store.available():
         return False
     for (item, _), pages in zip(chunks, lacking, strict=True):
-        if item.course is not None and pages:
+        if item.continuation is not None and pages:
             store.reserve(item.context.id, pages)
-            item.course.extra_pages += pages
+            item.continuation.extra_pages += pages
     return True
 
 
@@ -103,8 +103,8 @@ def _keep(store: PageStore, item: Pass, count: int, result: Sequence[AnyResult])
         return 0
     if item.window is not None:
         _take_back(store, item, item.window)
-    if item.course is not None:
-        _take_course(store, item, item.course)
+    if item.continuation is not None:
+        _commit_further(store, item, item.continuation)
     made = store.commit_full(item.context.id).computed if item.commits else 0
     item.finish()
     return made
@@ -116,10 +116,10 @@ def _take_back(store: PageStore, item: Pass, window: Window) -> None:
     _release_unused(store, item.context.id, window.extra_pages)
 
 
-def _take_course(store: PageStore, item: Pass, course: Course) -> None:
-    """What the pass drew on its own is in KV, but for the last token."""
-    store.append(item.context.id, course.take(item.inputs[-1], item.in_order()))
-    _release_unused(store, item.context.id, course.extra_pages)
+def _commit_further(store: PageStore, item: Pass, continuation: Continuation) -> None:
+    """The tokens of further steps are in KV, but for the last one."""
+    store.append(item.context.id, continuation.committed(item.inputs[-1], item.in_order()))
+    _release_unused(store, item.context.id, continuation.extra_pages)
 
 
 def _release_unused(store: PageStore, context: int, most: int) -> None:

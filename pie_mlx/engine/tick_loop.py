@@ -3,13 +3,13 @@
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import compress
 
 from pie_mlx.engine.bank import Bank
-from pie_mlx.engine.course import Courses
+from pie_mlx.engine.claims import Chunks, Claims
+from pie_mlx.engine.continuation import BatchContinuation
 from pie_mlx.engine.drafting import Tick
-from pie_mlx.engine.model.batch import Batch, Following, Outcome, Work
+from pie_mlx.engine.model.batch import Batch, Outcome, StopCondition, Work
 from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.page_moves import PageMover
 from pie_mlx.engine.passes import Pass
@@ -17,7 +17,6 @@ from pie_mlx.engine.prefill_rate import PREFILL_TOKENS
 from pie_mlx.engine.pressure.prompt_gate import PromptGate
 from pie_mlx.engine.refusals import patience, refuse_last
 from pie_mlx.engine.restoring import Restorer
-from pie_mlx.engine.run_ahead import Chunks, RunAhead
 from pie_mlx.engine.schedule import Limits, Plan, Policy, View, paced
 from pie_mlx.engine.schedule.firing import FiringState, WaitSeconds, is_stalled, when_to_fire
 from pie_mlx.engine.tick_batch import chunk_work, fail_all, reserve_further, take_result
@@ -59,7 +58,7 @@ class TickLoop:
         self._patience_seconds = patience_seconds
         self._policy, self._limits, self._emit = policy, limits, emit
         self._mover, self._restorer, self._reports = mover, restorer, reports
-        self._ahead = RunAhead(state, runner, enabled=runs_ahead)
+        self._claims = Claims(state, runner, enabled=runs_ahead)
         self._prompt_gate = PromptGate(state)
         self._firing = FiringState()
         self._quiet_since = self._runnable_since = self._committed = time.monotonic()
@@ -180,30 +179,29 @@ class TickLoop:
         """Run the plan's chunks as one batch and give out what they read."""
         chunks = self.chunks(plan)
         works = self.build(chunks)
-        claimed = self._ahead.claim(works)
+        claimed = self._claims.claim(works)
         if ahead := any(claimed):  # the others wait for the next batch, which will hold everybody
             chunks, works = list(compress(chunks, claimed)), tuple(compress(works, claimed))
         self.enter(chunks)
         try:
-            outcome = await self._outcome(chunks, works, ahead=ahead)
+            outcome = await self._outcome(chunks, works, claims=ahead)
         except BatchFailedError as error:
             fail_all([item for item, _ in chunks], error)
             self._after_batch(chunks, error)
             return
         self.commit(chunks, outcome, ahead=ahead)
-        self._ahead.learn(works, outcome)
+        self._claims.learn(chunks, works, outcome)
 
-    async def _outcome(self, chunks: Chunks, works: tuple[Work, ...], *, ahead: bool) -> Outcome:
-        """Compute `works`, or wait for them where that has begun; and what follows, or runs ahead of their programs."""
-        further, batch, successors = self._further_steps(chunks), Batch(works), list[Work]()
+    async def _outcome(self, chunks: Chunks, works: tuple[Work, ...], *, claims: bool) -> Outcome:
+        """Compute `works`, or wait for them where that has begun; and the steps behind them."""
+        further, continuation = self._further_steps(chunks), None
         if further and reserve_further(self._state.store, chunks, further):
-            works = self.build(chunks, further)
-            tailed = self._ahead.with_tails(chunks, works)
-            batch = Batch(tailed or works, following=self._following(chunks), tail=bool(tailed))
+            works, continuation = self.build(chunks, further), self._continuation(chunks)
         else:
-            successors = self._ahead.successors(chunks, works)
-        batch = replace(batch, copies=await self._mover.carry_out())
-        return await (self._runner.go_on if ahead else self._runner.run)(batch, successors)
+            further = 0
+        works = self._claims.with_slots(chunks, works)
+        copies = await self._mover.carry_out()
+        return await self._runner.run(Batch(works, copies, continuation, further, claims))
 
     def chunks(self, plan: Plan) -> Chunks:
         """The passes of a plan, each with how many of its inputs run."""
@@ -211,24 +209,20 @@ class TickLoop:
         return [(item, count) for item, count in items if item is not None]
 
     def build(self, chunks: Chunks, further: int = 0) -> tuple[Work, ...]:
-        """The rows of a batch that `further` steps may follow."""
+        """The rows of a batch, with slots for `further` steps."""
         return tuple(chunk_work(self._state.store, item, count, further) for item, count in chunks)
 
     def _further_steps(self, chunks: Chunks) -> int:
-        """How many steps may follow a batch at once, if there are pages for them: none while anybody else has work.
-
-        Where a step can be built on tokens that are still being drawn, that is better.
-        """
-        state, courses = self._state, [item.course for item, count in chunks if count == item.remaining]
-        steps = min((0 if course is None else course.count for course in courses), default=0)
-        if len(courses) < len(chunks) or len(state.working()) > len(chunks) or self._ahead.is_better:
+        """How many steps may follow a batch at once, if there are pages for them: none while others have work."""
+        plans = [item.continuation for item, count in chunks if count == item.remaining]
+        if len(plans) < len(chunks) or len(self._state.working()) > len(chunks):
             return 0
-        return steps
+        return min((0 if plan is None else plan.count for plan in plans), default=0)
 
-    def _following(self, chunks: Chunks) -> Following:
+    def _continuation(self, chunks: Chunks) -> StopCondition:
         changed, items = self._state.changed, [item for item, _ in chunks]
-        courses = [item.course for item in items if item.course is not None]
-        return Courses(courses, lambda: not changed.is_set() and all(item.goes_on for item in items))
+        plans = [item.continuation for item in items if item.continuation is not None]
+        return BatchContinuation(plans, lambda: not changed.is_set() and all(item.continues for item in items))
 
     def enter(self, chunks: Chunks) -> None:
         """The passes are in the batch until its end. Nothing is planned meanwhile: nobody in it is suspended (T24)."""

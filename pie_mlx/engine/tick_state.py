@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pie_mlx.engine.drafting import Tick, WindowCost
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.live_context import LiveContext
-from pie_mlx.engine.model.batch import Work
 from pie_mlx.engine.page_request import PageRequest
 from pie_mlx.engine.passes import Pass
 from pie_mlx.engine.restoration import Restoration
@@ -30,8 +29,8 @@ class TickState:
     """Live contexts, and at most one pass, one restore under way and one page request for each of them.
 
     `memory` are the terms of the system's memory: `most_withheld` is less than they ask for once nothing moved for want
-    of pages, and while not even a short piece of a prompt fits them, it `holds_prompts`. `foreseen` is what streams are
-    expected to run next. `changed` wakes the loop. `window_cost` is what drafts take.
+    of pages, and while not even a short piece of a prompt fits them, it `holds_prompts`. `changed` wakes the loop.
+    `window_cost` is what drafts take.
     """
 
     store: PageStore
@@ -39,7 +38,6 @@ class TickState:
     passes: dict[int, Pass] = field(default_factory=dict[int, Pass])
     restorations: dict[int, Restoration] = field(default_factory=dict[int, Restoration])
     requests: dict[int, PageRequest] = field(default_factory=dict[int, PageRequest])
-    foreseen: dict[int, Work] = field(default_factory=dict[int, Work])
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     memory: MemoryTerms = MemoryTerms()
     holds_prompts: bool = False
@@ -102,5 +100,5 @@ class TickState:
 
     def forget(self, context: int) -> None:
         """The context is released."""
-        for table in (self.contexts, self.passes, self.restorations, self.requests, self.foreseen):
+        for table in (self.contexts, self.passes, self.restorations, self.requests):
             table.pop(context, None)

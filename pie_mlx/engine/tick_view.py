@@ -61,9 +61,9 @@ def _request_views(state: TickState) -> Iterator[RequestView]:
     store = state.store
     for request in state.requests.values():
         if not store.is_restoring(request.context.id):
-            yield RequestView(request.context.id, store.restore_need(request.context.id) + request.pages)
-    for context in store.off_pool(state.passes):
-        yield RequestView(context, store.restore_need(context))
+            yield RequestView(request.context.id, store.suspender.restore_need(request.context.id) + request.pages)
+    for context in store.contexts.off_pool(state.passes):
+        yield RequestView(context, store.suspender.restore_need(context))
 
 
 def _pass_views(state: TickState) -> Iterator[PassView]:
@@ -104,7 +104,7 @@ def _context_view(state: TickState, bank: Bank, live: LiveContext, held: Holding
 
 def is_contended(state: TickState) -> bool:
     """Whether anybody waits for pages. While nobody does, all demands fit and the price is 0 (M7)."""
-    return bool(state.requests or state.store.off_pool(state.passes))
+    return bool(state.requests or state.store.contexts.off_pool(state.passes))
 
 
 def settlement_holdings(state: TickState, ran: Iterable[int], *, contended: bool) -> list[Holding]:
@@ -124,5 +124,5 @@ def settlement_holdings(state: TickState, ran: Iterable[int], *, contended: bool
 
 def _lacking_pages(state: TickState, context: int) -> int:
     request = state.requests.get(context)
-    returning = state.store.restore_need(context) if state.has_work(context) else 0
+    returning = state.store.suspender.restore_need(context) if state.has_work(context) else 0
     return returning + (request.pages if request else 0)

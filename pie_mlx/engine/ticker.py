@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pie_mlx.calls import AnyResult
 from pie_mlx.engine.bank import Bank
-from pie_mlx.engine.course import Course
+from pie_mlx.engine.continuation import Continuation
 from pie_mlx.engine.drafting import Window
 from pie_mlx.engine.kv import Mark, PageCopy, PageStore, WorkingToken
 from pie_mlx.engine.live_context import LiveContext
@@ -113,7 +113,7 @@ class Ticker:
 
     @property
     def step_ahead_seconds(self) -> float | None:
-        """What a step that nobody has asked for yet would take; None where none is to be taken."""
+        """What a prefetched step would take; None where none is to be prefetched."""
         return self.plain_seconds if self._runs_ahead else None
 
     @property
@@ -198,12 +198,12 @@ class Ticker:
         *,
         commits: bool,
         window: Window | None = None,
-        course: Course | None = None,
+        continuation: Continuation | None = None,
     ) -> list[AnyResult]:
         """Compute `inputs` in one or more ticks, then commit full pages if `commits`. Raises BatchFailedError.
 
-        The last inputs are the drafts of `window`; those that turn out wrong are not in KV afterwards. The pass may go
-        on by itself as far as `course` says.
+        The last inputs are the drafts of `window`; those that turn out wrong are not in KV afterwards. Further steps
+        follow the pass as far as its `continuation` says.
         The context must hold the pages for all of them. After an error the tokens that got into KV are working tokens
         of the context; the caller takes them back. A cancellation that comes after a part of them ran is too late: the
         pass completes (E5).
@@ -213,7 +213,7 @@ class Ticker:
         passes = self._state.passes
         done = Completion(passes)
         waiting = done.waiting = passes[context.id] = Pass(
-            context, inputs, reads, next(self._state.arrivals), done, commits, window=window, course=course
+            context, inputs, reads, next(self._state.arrivals), done, commits, window=window, continuation=continuation
         )
         self.wake()
         timer = self._limit(waiting)

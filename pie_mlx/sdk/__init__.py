@@ -1,6 +1,7 @@
-"""What inferlets import as `inferlet`.
+"""The SDK, which inferlets import as `inferlet`.
 
-Objects here build messages and hold handles; the engine is behind `pie_mlx.calls`.
+Objects here build messages and hold handles; the engine is behind `pie_mlx.calls`. What programs use is in flat
+modules, and what these are made of is in `_calls`, `_context`, `_decoding` and `_generation`.
 """
 
 from importlib import import_module

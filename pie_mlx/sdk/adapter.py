@@ -13,19 +13,19 @@ from pie_mlx.calls import (
     OpenAdapter,
 )
 from pie_mlx.errors import AdapterNotFoundError, InvalidArgumentError, InvalidTypeError
-from pie_mlx.sdk import _adapter_files
-from pie_mlx.sdk._tokens import checked_text, integer
+from pie_mlx.sdk._calls import adapter_files
+from pie_mlx.sdk._calls.checks import checked_text, integer
 from pie_mlx.sdk.model import Model, checked_model
 
 
 class Adapter:
     """An adapter of this user on a model. It lives in the engine until it is destroyed, longer than this program.
 
-    Leaving `with` gives up this handle, not the adapter. Use of what was destroyed raises AdapterNotFoundError.
+    Leaving `with` closes this handle and keeps the adapter. Using a destroyed adapter raises AdapterNotFoundError.
     """
 
     def __init__(self, model: Model, state: AdapterState) -> None:
-        """What `create`, `open` and `fork` answer."""
+        """Use `create`, `open` or `fork`."""
         self._model, self._state = model, state
         self._closed = False
 
@@ -48,18 +48,18 @@ class Adapter:
         return Adapter(self._model, state)
 
     def load(self, path: "str | PathLike[str]") -> None:
-        """Take the weights of a folder as PEFT or mlx-lm writes it: adapter_config.json and a safetensors file.
+        """Load the weights of a folder as PEFT or mlx-lm writes it: adapter_config.json and a safetensors file.
 
         Passes in flight finish with the weights they began with. When it raises, nothing has changed: OSError,
-        AdapterFormatError for what is damaged or unsupported, AdapterShapeError for another model's.
+        AdapterFormatError for a damaged or unsupported file, AdapterShapeError for the weights of another model.
         """
-        config, weights = _adapter_files.read_folder(path)
-        self.learn(_adapter_files.send(self._model.host, self.id, config, weights))
+        config, weights = adapter_files.read_folder(path)
+        self.learn(adapter_files.send(self._model.host, self.id, config, weights))
 
     def save(self, path: "str | PathLike[str]") -> None:
         """Write the weights to a folder, as mlx-lm reads it; the state of an evolution is not written. Raises
         OSError."""
-        _adapter_files.write_folder(path, *_adapter_files.fetch(self._model.host, self.id))
+        adapter_files.write_folder(path, *adapter_files.fetch(self._model.host, self.id))
 
     def destroy(self) -> None:
         """Free the name and the weights."""
@@ -67,28 +67,28 @@ class Adapter:
 
     @property
     def name(self) -> str:
-        """The name it was made under."""
+        """Its name."""
         return self._state.name
 
     @property
     def model(self) -> Model:
-        """The bound model."""
+        """The model it belongs to."""
         return self._model
 
     @property
     def id(self) -> int:
-        """The engine's number of it. Raises AdapterNotFoundError once the handle is given up."""
+        """The engine's number for it. Raises AdapterNotFoundError once the handle is closed."""
         if self._closed:
-            raise AdapterNotFoundError(f"adapter {self.name!r}: this handle was given up", hint="open it again")
+            raise AdapterNotFoundError(f"adapter {self.name!r}: this handle is closed", hint="open it again")
         return self._state.adapter
 
     @property
     def size_bytes(self) -> int:
-        """What its weights took in memory when this handle last changed them."""
+        """Bytes of its weights when this handle last changed them."""
         return self._state.size_bytes
 
     def learn(self, state: AdapterState) -> None:
-        """Take note of what the engine says it is now."""
+        """Update the handle with the state that the engine reports."""
         self._state = state
 
     def __enter__(self) -> Self:
@@ -109,7 +109,7 @@ def checked_adapter(adapter: object) -> Adapter | None:
 
 
 def adapter_number(adapter: Adapter | None) -> int:
-    """The engine's number of an adapter, 0 for None. Raises AdapterNotFoundError for a handle that was given up."""
+    """The engine's number for an adapter, 0 for None. Raises AdapterNotFoundError for a closed handle."""
     return 0 if adapter is None else adapter.id
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar, overload
 
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError
-from pie_mlx.sdk._tokens import checked_text
+from pie_mlx.sdk._calls.checks import checked_text
 
 T = TypeVar("T")
 
@@ -13,7 +13,7 @@ _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "
 
 
 class Arguments:
-    """Arguments that are taken one by one. A value follows its key (`--n 4`) or an equals sign (`--n=4`).
+    """Arguments, each removed when it is read. A value follows its key (`--n 4`) or an equals sign (`--n=4`).
 
     `type` turns the text into a value; `bool` understands true/false, yes/no and 1/0.
     """
@@ -30,8 +30,8 @@ class Arguments:
     @overload
     def value_from_str(self, key: str, type: Callable[[str], T]) -> T: ...
     def value_from_str(self, key: str, type: Callable[[str], object] = str) -> object:
-        """Take the value of `key`. Raises InvalidArgumentError when it is missing or malformed."""
-        value = self._take(key, type)
+        """Remove and return the value of `key`. Raises InvalidArgumentError when it is missing or malformed."""
+        value = self._pop_value(key, type)
         if value is _MISSING:
             raise InvalidArgumentError(f"{key}: missing", hint=f"pass {key} VALUE")
         return value
@@ -41,12 +41,12 @@ class Arguments:
     @overload
     def opt_value_from_str(self, key: str, type: Callable[[str], T]) -> T | None: ...
     def opt_value_from_str(self, key: str, type: Callable[[str], object] = str) -> object:
-        """Take the value of `key`, None without it. Raises InvalidArgumentError when it is malformed."""
-        value = self._take(key, type)
+        """Remove and return the value of `key`; None without it. Raises InvalidArgumentError when it is malformed."""
+        value = self._pop_value(key, type)
         return None if value is _MISSING else value
 
     def contains(self, flag: str) -> bool:
-        """Take a flag; whether it was there."""
+        """Remove a flag; returns whether it was there."""
         if flag not in self._rest:
             return False
         self._rest.remove(flag)
@@ -57,7 +57,7 @@ class Arguments:
     @overload
     def free_from_str(self, type: Callable[[str], T]) -> T: ...
     def free_from_str(self, type: Callable[[str], object] = str) -> object:
-        """Take the first argument that is left. Raises InvalidArgumentError when there is none or it is malformed."""
+        """Remove and return the first remaining argument. Raises InvalidArgumentError for none or a malformed one."""
         if not self._rest:
             raise InvalidArgumentError("argument: missing", hint="pass one more argument")
         value = _convert("argument", self._rest[0], type)
@@ -65,21 +65,21 @@ class Arguments:
         return value
 
     def finish(self) -> list[str]:
-        """Take everything that is left."""
+        """Remove and return all remaining arguments."""
         rest, self._rest = self._rest, []
         return rest
 
-    def _take(self, key: str, type: Callable[[str], object]) -> object:
+    def _pop_value(self, key: str, type: Callable[[str], object]) -> object:
         for place, argument in enumerate(self._rest):
             if argument == key:
-                return self._take_pair(key, place, type)
+                return self._pop_pair(key, place, type)
             if argument.startswith(f"{key}="):
                 value = _convert(key, argument[len(key) + 1 :], type)
                 del self._rest[place]
                 return value
         return _MISSING
 
-    def _take_pair(self, key: str, place: int, type: Callable[[str], object]) -> object:
+    def _pop_pair(self, key: str, place: int, type: Callable[[str], object]) -> object:
         if place + 1 == len(self._rest):
             raise InvalidArgumentError(f"{key}: its value is missing", hint=f"pass {key} VALUE")
         value = _convert(key, self._rest[place + 1], type)
@@ -88,7 +88,7 @@ class Arguments:
 
 
 def parse_args(argv: Iterable[str]) -> Arguments:
-    """Arguments to take values and flags from (I2). Raises InvalidTypeError for anything but a list of words."""
+    """Arguments to take values and flags from. Raises InvalidTypeError for anything but a list of words."""
     return Arguments(argv)
 
 
@@ -99,10 +99,12 @@ def _convert(key: str, text: str, type: Callable[[str], object]) -> object:
         return type(text)
     except (ValueError, ArithmeticError, LookupError) as error:
         wanted = getattr(type, "__name__", "value")
-        raise InvalidArgumentError(f"{key}: {text!r} is no {wanted}: {error}", hint=f"pass a {wanted}") from error
+        raise InvalidArgumentError(
+            f"{key}: {text!r} is not a valid {wanted}: {error}", hint=f"pass a {wanted}"
+        ) from error
 
 
 def _boolean(key: str, text: str) -> bool:
     if text.lower() not in _BOOLEANS:
-        raise InvalidArgumentError(f"{key}: {text!r} is no bool", hint="pass true or false")
+        raise InvalidArgumentError(f"{key}: {text!r} is not a valid bool", hint="pass true or false")
     return _BOOLEANS[text.lower()]

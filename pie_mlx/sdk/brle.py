@@ -1,4 +1,4 @@
-"""Masks as run lengths: alternating runs, the first one False (F13).
+"""Masks as run lengths: alternating runs, the first one False.
 
 `[2, 3, 1]` is False False True True True False. As a logit mask, `[]` means "no restriction".
 """
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pie_mlx.calls import Brle
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.sdk._tokens import integers
+from pie_mlx.sdk._calls.checks import integers
 
 __all__ = ["allow_only", "allows_any", "brle_and", "canonical", "combine", "restriction", "spans"]
 
@@ -110,7 +110,7 @@ def _overlaps(left: Sequence[int], right: Sequence[int]) -> Iterator[tuple[int, 
 
 
 def _ends(mask: Sequence[int]) -> Iterator[tuple[int, bool]]:
-    """Where each run ends, with its value."""
+    """The end of each run, with its value."""
     end = 0
     for length, value in _runs(mask):
         end += length

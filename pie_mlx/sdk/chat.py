@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from pie_mlx.calls import ChatState, Turn
-from pie_mlx.sdk._decoder import QueueDecoder
-from pie_mlx.sdk._payload import schema_texts
-from pie_mlx.sdk._stream import Control, Item, TurnEnd, VisibleText
-from pie_mlx.sdk._tokens import checked_text
-from pie_mlx.sdk._turn_tokens import TurnTokens, write_turn
+from pie_mlx.sdk._calls.checks import checked_text
+from pie_mlx.sdk._calls.payload import schema_texts
+from pie_mlx.sdk._context.turn_tokens import TurnTokens, write_turn
+from pie_mlx.sdk._decoding.decoder import QueueDecoder
+from pie_mlx.sdk._decoding.items import Control, Item, TurnEnd, VisibleText
 from pie_mlx.sdk.model import Model
 
 _LATER = ChatState("flush", inline=True)
-"""Inside a conversation, after tokens nothing is known of."""
+"""The state inside a conversation, after unknown tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ AnyEvent = Idle | Delta | Done | Interrupt
 
 
 class Decoder(QueueDecoder[AnyEvent]):
-    """The visible text of a reply: without reasoning, tool calls and control tokens (D3, D4). With `schemas`, calls of
+    """The visible text of a reply: without reasoning, tool calls and control tokens. With `schemas`, calls of
     other tools are text."""
 
     def __init__(self, model: Model, schemas: Iterable[str | dict[str, Any]] = ()) -> None:
@@ -65,7 +65,7 @@ class Decoder(QueueDecoder[AnyEvent]):
     def _begin(self) -> None:
         self._delivered: list[str] = []
 
-    def _take(self, item: Item) -> None:
+    def _on_item(self, item: Item) -> None:
         match item:
             case VisibleText(text):
                 self._add_text(Delta, text)
@@ -116,8 +116,8 @@ def cue(model: Model) -> TurnTokens:
 def seal(model: Model) -> TurnTokens:
     """The tokens that end the model's turn.
 
-    Where a turn that calls a tool ends differently (gpt-oss, Gemma 4) they end one that does not: a Context, to which
-    they are appended, knows what was said and writes the end of a call.
+    Where a turn that calls a tool ends differently (gpt-oss, Gemma 4), these tokens end a turn without a call. A
+    Context they are appended to knows whether there was a call, and writes the matching end.
     """
     return write_turn(model, Turn("seal"), _LATER)
 

@@ -1,4 +1,4 @@
-"""What restricts a Generator: schemas, which become constraints, and constraints, which give masks."""
+"""Restrictions of a Generator: schemas, which become constraints, and constraints, which give masks."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from pie_mlx.sdk.model import Model
 
 @runtime_checkable
 class Constraint(Protocol):
-    """Restricts each next token (G12)."""
+    """Restricts each next token."""
 
     def step(self, accepted: list[int]) -> Brle:
         """The logit mask of the next token; [] restricts nothing. `accepted` is [] first, then exactly the tokens

@@ -21,12 +21,12 @@ from pie_mlx.calls import (
     Turn,
 )
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.sdk._drafting import Drafting, NoDrafting, ProgramDrafting, SystemDrafting
-from pie_mlx.sdk._handle import ContextHandle
-from pie_mlx.sdk._payload import spaced_text
-from pie_mlx.sdk._pending import PendingBuffer
-from pie_mlx.sdk._tokens import checked_text, integer, token_list
-from pie_mlx.sdk._turn_tokens import TurnTokens
+from pie_mlx.sdk._calls.checks import checked_text, integer, token_list
+from pie_mlx.sdk._calls.payload import spaced_text
+from pie_mlx.sdk._context.handle import ContextHandle
+from pie_mlx.sdk._context.pending import PendingBuffer
+from pie_mlx.sdk._context.turn_tokens import TurnTokens
+from pie_mlx.sdk._generation.drafting import Drafting, NoDrafting, ProgramDrafting, SystemDrafting
 from pie_mlx.sdk.adapter import Adapter
 from pie_mlx.sdk.forward import Forward
 from pie_mlx.sdk.generator import Constraints, Generator
@@ -47,13 +47,13 @@ class Context:
 
     @classmethod
     def open(cls, model: Model, name: str) -> "Context | None":
-        """A copy of a saved snapshot, which stays; None when the name is absent (N4). Raises SnapshotIncompatibleError
-        for one that was kept on disk by another model or tokenizer (N7)."""
+        """A copy of a saved snapshot, which stays; None when the name is absent. Raises SnapshotIncompatibleError
+        for one that was kept on disk by another model or tokenizer."""
         return cls._opened(model, name, take=False)
 
     @classmethod
     def take(cls, model: Model, name: str) -> "Context | None":
-        """A saved snapshot as a context; the name is gone. None when it is absent (N4)."""
+        """A saved snapshot as a context; the name is removed. None when it is absent."""
         return cls._opened(model, name, take=True)
 
     @staticmethod
@@ -62,28 +62,28 @@ class Context:
         checked_model(model).host.call(DeleteSnapshot(model.name, checked_text(name, "snapshot name")))
 
     def fork(self) -> "Context":
-        """A copy that shares every committed page and has the same buffer; its bid starts at 0 (P13)."""
+        """A copy that shares every committed page and has the same buffer; its bid starts at 0."""
         self._handle.settle()
         state = self._handle.host.call(ForkContext(self._handle.id))
         return self._made(self._handle.model, state, self._pending.snapshot())
 
     def save(self, name: str, *, persist: bool | None = None) -> None:
-        """Save under a name, replacing what was there (N2). Raises InvalidArgumentError for a bad name (N1).
+        """Save under a name, replacing what was there. Raises InvalidArgumentError for a bad name.
 
-        With `persist` on disk as well, for engines that are started later (N7); None is as `persist_snapshots` of the
-        configuration says. Raises SnapshotError when the disk refuses or this user keeps too much already, and
-        SnapshotIncompatibleError for what an adapter computed, as those end with their engine; the old snapshot stays.
+        `persist` also writes it to disk, for engines that are started later; None follows `persist_snapshots` of
+        the configuration. Raises SnapshotError when the disk fails or this user's limit is reached, and
+        SnapshotIncompatibleError for KV computed with an adapter, which ends with its engine; the old snapshot stays.
         """
         if not checked_text(name, "snapshot name"):
             raise InvalidArgumentError("snapshot name: it is empty", hint="use snapshot() for a generated name")
         self._save(name, persist)
 
     def snapshot(self) -> str:
-        """Save under a fresh name; returns it (N3). Raises SnapshotError when this user keeps too much already."""
+        """Save under a fresh name; returns it. Raises SnapshotError when this user's limit is reached."""
         return self._save("", persist=False)
 
     def release(self) -> None:
-        """Give back all pages now. Releasing twice is no error."""
+        """Release all pages now. Releasing twice is no error."""
         self._handle.release()
 
     def __enter__(self) -> Self:
@@ -106,7 +106,7 @@ class Context:
         return self._turn(Turn("assistant", checked_text(text, "assistant"), calls=called))
 
     def equip_tools(self, schemas: Iterable[str | dict[str, Any]]) -> Self:
-        """Offer tools, by their JSON descriptions, where the model's template wants them."""
+        """Offer tools, by their JSON descriptions, where the model's template puts them."""
         return self._turn(Turn("tools", schemas=[spaced_text("tool schema", schema) for schema in schemas]))
 
     def answer_tool(self, name: str, value: Any) -> Self:
@@ -118,12 +118,12 @@ class Context:
         return self._turn(Turn("cue"))
 
     def seal(self) -> Self:
-        """Buffer the end of the model's turn. Where calls end differently, it is written with what follows."""
+        """Buffer the end of the model's turn. Where calls end differently, it is written with the next turn."""
         return self._turn(Turn("seal"))
 
     def append(self, tokens: Iterable[int]) -> Self:
-        """Buffer raw tokens, behind turns that were held back. Tokens of a turn (`chat.user(...)`) are written as that
-        turn where the conversation stands. Raises InvalidArgumentError outside the vocabulary."""
+        """Buffer raw tokens, after turns that were held back. Tokens of a turn (`chat.user(...)`) are rendered as that
+        turn at this point of the conversation. Raises InvalidArgumentError outside the vocabulary."""
         if isinstance(tokens, TurnTokens):
             return self._turn(tokens.turn)
         added = token_list(tokens, self._handle.model.info.vocabulary_size)
@@ -133,13 +133,13 @@ class Context:
         return self
 
     async def flush(self) -> None:
-        """Compute the buffer and commit full pages; without pending tokens nothing is run (F2).
+        """Compute the buffer and commit full pages; does nothing without pending tokens.
 
         When it raises, the buffer is as before. Raises ContextLengthError, OutOfPagesError, TokenBudgetError,
         BatchFailedError.
         """
         self._handle.resolve()
-        tokens = self._pending.take()
+        tokens = self._pending.drain()
         if not tokens and not self._handle.owes_tokens:
             return
         pending = self._pending
@@ -147,11 +147,11 @@ class Context:
         await self._handle.run(request, lambda: pending.give_back(tokens))
 
     def forward(self) -> Forward:
-        """A pass by hand. The buffer is drained as if flushed; it is computed with the pass, at latest by the next
-        operation of the context (F1)."""
+        """A pass built by hand. It takes over the buffer, which is computed with the pass, at the latest by the next
+        operation of the context."""
         self._handle.resolve()
         self._pending.end_turn()
-        self._handle.promise(self._pending.take())
+        self._handle.promise(self._pending.drain())
         return Forward(self._handle)
 
     def generate(
@@ -174,9 +174,8 @@ class Context:
 
         `auto_flush` buffers `cue()` now and stops at the model's stop tokens unless `stop` is given. `constrain` takes
         schemas and constraints, `logit_mask` a static BRLE mask. `horizon` is the expected number of tokens, for bids
-        only. With `system_speculation` the engine guesses ahead, with `speculator` the program does; the tokens are the
-        same, several of them may come from one step. `adapter` is applied in every step, with the noise of `zo_seed`
-        added (Z2).
+        only. With `system_speculation` the engine drafts tokens, with `speculator` the program does: the tokens are the
+        same, but one step may give several. `adapter` is applied in every step, with the noise of `zo_seed` added.
 
         Raises InvalidArgumentError, InvalidTypeError, GrammarError, SpeculationError.
         """
@@ -204,19 +203,19 @@ class Context:
         )
 
     def truncate(self, n: int) -> None:
-        """Forget the last `n` working tokens (P6). Raises PageBoundsError for more than there are: committed pages
+        """Forget the last `n` working tokens. Raises PageBoundsError for more than there are: committed pages
         cannot be truncated."""
         self._handle.ask(TruncateTokens(self._handle.id, integer(n, "n")))
 
     def set_bid(self, value: float) -> float:
-        """Bid credits per page per tick; under a Generator for the next pass only (B2). Negative is 0. Returns the bid
-        that holds now. Raises InvalidArgumentError for NaN and +infinity."""
+        """Bid credits per page per tick; under a Generator for the next pass only. Negative is 0. Returns the bid
+        now in effect. Raises InvalidArgumentError for NaN and +infinity."""
         self._handle.check()
         return self._handle.bidding.set(value)
 
     @contextmanager
     def idle(self) -> Scope[None, None, None]:
-        """Bid 0 inside `with`; `set_bid` inside takes effect at its end (B8)."""
+        """Bid 0 inside `with`; `set_bid` inside takes effect at its end."""
         self._handle.check()
         bidding = self._handle.bidding
         bidding.enter_idle()
@@ -227,7 +226,7 @@ class Context:
                 bidding.leave_idle(has_pages=self._handle.has_pages)
 
     def suspend(self) -> None:
-        """Give all pages back now; the context returns by itself when it is used (R2). Raises ContextBusyError while a
+        """Release all pages now; the engine restores the context when it is used. Raises ContextBusyError while a
         pass is in flight."""
         self._handle.check()
         self._handle.host.call(SuspendContext(self._handle.id))
@@ -238,12 +237,12 @@ class Context:
 
     @property
     def id(self) -> int:
-        """The engine's number of this context."""
+        """The engine's number for this context."""
         return self._handle.id
 
     @property
     def model(self) -> Model:
-        """The bound model."""
+        """The model it belongs to."""
         return self._handle.model
 
     @property

@@ -1,4 +1,4 @@
-"""Token ids to text as they come, in time linear in their number."""
+"""Incremental detokenisation, in time linear in the number of tokens."""
 
 import codecs
 from collections import deque
@@ -6,19 +6,19 @@ from collections.abc import Iterable, Mapping
 from weakref import WeakKeyDictionary
 
 from pie_mlx.calls import ReadVocabulary, Vocabulary
-from pie_mlx.sdk._host import Link
+from pie_mlx.sdk._calls.host import HostLink
 from pie_mlx.sdk.model import Model
 
 Table = Mapping[int, bytes]
 
-_tables: WeakKeyDictionary[Link, dict[str, Table]] = WeakKeyDictionary()
+_tables: WeakKeyDictionary[HostLink, dict[str, Table]] = WeakKeyDictionary()
 _recent: deque[tuple[Vocabulary, Table]] = deque(maxlen=4)
-"""Vocabularies and what was made of them: programs in the engine's own interpreter get the same object each time, and
-making a table of 150,000 tokens takes longer than many of them run."""
+"""Vocabularies and their tables: programs in the engine's own interpreter get the same object each time, and building a
+table of 150,000 tokens takes longer than many of them run."""
 
 
 def token_bytes(model: Model) -> Table:
-    """The bytes of every token. Asked of the engine once per model."""
+    """The bytes of every token, requested once per model."""
     tables = _tables.setdefault(model.host, {})
     if model.name not in tables:
         tables[model.name] = _table(model.host.call(ReadVocabulary(model.name)))
@@ -34,7 +34,7 @@ def _table(vocabulary: Vocabulary) -> Table:
 
 
 class Detokenizer:
-    """Text of a token stream. Bytes of an unfinished character are held back until it is whole (D5).
+    """Text of a token stream. Bytes of an unfinished character are held back until it is whole.
 
     Ids the tokenizer does not have give no text.
     """
@@ -44,7 +44,7 @@ class Detokenizer:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def feed(self, tokens: Iterable[int]) -> str:
-        """The text that became whole with these tokens."""
+        """The text that these tokens complete."""
         return self._decoder.decode(b"".join(self._tokens.get(token, b"") for token in tokens))
 
     def finish(self) -> str:

@@ -15,15 +15,15 @@ from pie_mlx.errors import (
     StepConsumedError,
 )
 from pie_mlx.sdk import brle
-from pie_mlx.sdk._handle import ContextHandle
-from pie_mlx.sdk._readings import Readings
-from pie_mlx.sdk._tokens import integer, integers, token_list
+from pie_mlx.sdk._calls.checks import integer, integers, token_list
+from pie_mlx.sdk._context.handle import ContextHandle
+from pie_mlx.sdk._generation.slots import Readings
 from pie_mlx.sdk.adapter import Adapter, adapter_number, checked_adapter, checked_seed
 from pie_mlx.sdk.output import Output, ProbeHandle, SampleHandle
 
 
 class Forward:
-    """A pass over a context, from `Context.forward()`. Pages are reserved and committed by themselves (P10).
+    """A pass over a context, from `Context.forward()`. Pages are reserved and committed automatically.
 
     Building it sends nothing; `execute()` sends one message. It keeps its context alive.
     """
@@ -51,14 +51,14 @@ class Forward:
         return self._start
 
     def input(self, tokens: Iterable[int]) -> Self:
-        """Add tokens; each has its slot number as position (F3). Raises InvalidArgumentError outside the vocabulary."""
+        """Add tokens; each has its slot number as position. Raises InvalidArgumentError outside the vocabulary."""
         added = token_list(tokens, self._handle.model.info.vocabulary_size)
         self._tokens += added
         self._positions += repeat(None, len(added))
         return self
 
     def input_at(self, tokens: Iterable[int], positions: Iterable[int]) -> Self:
-        """Add tokens at explicit positions, which may repeat and leave gaps (F4). Raises InvalidArgumentError when the
+        """Add tokens at explicit positions, which may repeat and leave gaps. Raises InvalidArgumentError when the
         numbers of tokens and positions differ or a position is negative, ContextLengthError for one that the model
         cannot reach."""
         model = self._handle.model.info
@@ -78,12 +78,12 @@ class Forward:
         return self
 
     def attention_mask(self, masks: Iterable[Sequence[int]]) -> Self:
-        """One BRLE row per input token over KV slots, True = attend; replaces earlier rows (F7)."""
+        """One BRLE row per input token over KV slots, True = attend; replaces earlier rows."""
         self._attention_masks = [brle.canonical(mask) for mask in masks]
         return self
 
     def mask(self, mask: Sequence[int]) -> Self:
-        """BRLE over the vocabulary for every sampled row, True = allowed, [] = no restriction; replaces (F9)."""
+        """BRLE over the vocabulary for every sampled row, True = allowed, [] = no restriction; replaces."""
         self._logit_mask = brle.restriction(mask)
         return self
 
@@ -103,17 +103,17 @@ class Forward:
         return handle
 
     def defer_commit(self) -> Self:
-        """Leave full pages uncommitted after this pass, so that they can still be truncated (P10)."""
+        """Leave full pages uncommitted after this pass, so that they can still be truncated."""
         self._commit = False
         return self
 
     def adapter(self, adapter: Adapter | None) -> Self:
-        """Compute this pass's own input with an adapter (F10); replaces. Raises InvalidTypeError for anything else."""
+        """Compute this pass's own input with an adapter; replaces. Raises InvalidTypeError for anything else."""
         self._adapter = checked_adapter(adapter)
         return self
 
     def zo_seed(self, seed: int | None) -> Self:
-        """Add the noise of a seed to this pass's adapter; 0 and None are no noise (Z2)."""
+        """Add the noise of a seed to this pass's adapter; 0 and None are no noise."""
         self._zo_seed = checked_seed(seed)
         return self
 

@@ -7,16 +7,16 @@ from typing import Any, Literal, Self, cast
 from pie_mlx import calls
 from pie_mlx.calls import Probe, SampledTokens, Sampler, Turn
 from pie_mlx.errors import ContextBusyError, EmptyMaskError, InvalidArgumentError
-from pie_mlx.sdk._acceptance import Cut, cut
-from pie_mlx.sdk._bidding import UNKNOWN_HORIZON, Horizon
-from pie_mlx.sdk._constraints import ConstraintSet
-from pie_mlx.sdk._drafting import NO_LIMIT, Drafting, NoDrafting
-from pie_mlx.sdk._handle import ContextHandle
-from pie_mlx.sdk._pending import PendingBuffer
-from pie_mlx.sdk._readings import Readings
-from pie_mlx.sdk._reply import answer_text
-from pie_mlx.sdk._structured import Parse, parse_text, plan_structure
-from pie_mlx.sdk._tokens import integer, token_limit, token_list
+from pie_mlx.sdk._calls.checks import integer, token_limit, token_list
+from pie_mlx.sdk._context.bidding import UNKNOWN_HORIZON, Horizon
+from pie_mlx.sdk._context.handle import ContextHandle
+from pie_mlx.sdk._context.pending import PendingBuffer
+from pie_mlx.sdk._context.reply import answer_text
+from pie_mlx.sdk._generation.acceptance import Cut, cut
+from pie_mlx.sdk._generation.constraints import ConstraintSet
+from pie_mlx.sdk._generation.drafting import NO_LIMIT, Drafting, NoDrafting
+from pie_mlx.sdk._generation.slots import Readings
+from pie_mlx.sdk._generation.structured import Parse, parse_text, plan_structure
 from pie_mlx.sdk.adapter import Adapter, adapter_number, checked_adapter, checked_seed
 from pie_mlx.sdk.constraint import Constraint, Schema
 from pie_mlx.sdk.forward import checked_probe, checked_sampler
@@ -104,12 +104,11 @@ class Generator:
         return self._stop_at(self._stops | frozenset(self._tokens(tokens)))
 
     def constrain(self, constraint: Constraints) -> Self:
-        """Add a schema, a constraint or a list of them. Right behind the cue of a model that thinks before it answers,
-        in a block that the cue has opened or in messages of their own, schemas that are grammars begin where the answer
-        does; whatever else holds at once.
+        """Add a schema, a constraint or a list of them. Right after the cue of a model that reasons before it answers,
+        schemas that are grammars begin with the answer; everything else applies at once.
 
-        Raises InvalidTypeError for anything else, InvalidArgumentError for a constraint or a matcher that is there
-        already, GrammarError.
+        Raises InvalidTypeError for anything else, InvalidArgumentError for a constraint or a matcher that was added
+        before, GrammarError.
         """
         self._constraints.attach(constraint, self._stops, self._pending.answer_opening)
         return self
@@ -120,12 +119,12 @@ class Generator:
         return self
 
     def zo_seed(self, seed: int | None) -> Self:
-        """Compute every step with the noise of a seed on the adapter; 0 and None are no noise (Z2)."""
+        """Compute every step with the noise of a seed on the adapter; 0 and None are no noise."""
         self._zo_seed = checked_seed(seed)
         return self
 
     def probe_each_step(self, index: int, probe: Probe) -> ProbeHandle:
-        """Read the distribution at one input of every step: 0-based in that step's input, -1 is the last (G9). On a
+        """Read the distribution at one input of every step: 0-based in that step's input, -1 is the last. On a
         step with a shorter input the accessors give None."""
         handle = ProbeHandle()
         self._probes.append((handle, integer(index, "index"), checked_probe(probe)))
@@ -155,7 +154,7 @@ class Generator:
         return self._ended
 
     def accept(self, tokens: Iterable[int]) -> list[int]:
-        """Register tokens the program chose; returns those kept after stops and limits, which enter the buffer (G7).
+        """Register tokens the program chose; returns those kept after stops and limits, which enter the buffer.
 
         Raises GrammarRejectedError, with nothing changed, for tokens a grammar forbids.
         """
@@ -166,7 +165,7 @@ class Generator:
         result = self._cut(chosen, self._remaining)
         if result.fed:
             self._keep(result, grammar_ended=self._constraints.feed_matchers(result.fed))
-            self._drafting.accept(chosen)
+            self._drafting.record_produced(chosen)
         return result.kept
 
     def __aiter__(self) -> Self:
@@ -184,17 +183,17 @@ class Generator:
         return GenStep(self._run)
 
     async def collect_tokens(self) -> list[int]:
-        """Run to the end; all tokens emitted on the way."""
+        """Run to the end; returns all emitted tokens."""
         emitted: list[int] = []
         async for step in self:
             emitted += (await step.up_to(NO_LIMIT).execute()).tokens
         return emitted
 
     async def collect_text(self) -> str:
-        """Run to the end; the visible text, without reasoning and tool calls."""
-        from pie_mlx.sdk._transcript import visible_text
+        """Run to the end; returns the visible text, without reasoning and tool calls."""
+        from pie_mlx.sdk._generation.transcript import visible_text
 
-        said = self._pending.already_said
+        said = self._pending.decoder_prefix
         return visible_text(self._handle.model, said, await self.collect_tokens())
 
     async def collect_json(self, *, schema: Any = None, parse: Parse | None = None) -> Any:
@@ -204,7 +203,7 @@ class Generator:
         dataclass, a msgspec Struct or another type msgspec knows, and the result is of that type; None is any JSON.
         `parse` reads the text instead. Raises StructuredOutputError, with `.text`, when the text does not parse or has
         a number that no float holds (a grammar allows any exponent where a schema has no bounds), and InvalidTypeError
-        for a type with a part that no schema describes: a datetime without a zone, a dict whose keys are no str.
+        for a type with a part that no schema describes: a datetime without a zone, a dict whose keys are not str.
         """
         constraint, reader = plan_structure(schema, parse)
         waits = bool(self._pending.answer_opening)
@@ -230,7 +229,7 @@ class Generator:
         result = self._cut(produced, remaining)
         self._score += sum(sampled.logprobs[: len(result.fed)])
         self._keep(result, grammar_ended=reply.grammar_terminated, in_kv=reply.kept)
-        self._drafting.accept(produced)
+        self._drafting.record_produced(produced)
         return Output(reply, readings.spans, tokens=result.kept, auto_sampler=drawn)
 
     def _request(self, readings: Readings, *, most: int) -> calls.Forward:
@@ -244,41 +243,39 @@ class Generator:
             matchers=self._constraints.matchers if samples else [],
             advance_slot=0 if samples and self._constraints.matchers else None,
             speculation=self._speculation() if samples else None,
-            multi_step=self._multi_step(most, reads=len(readings.slots)),
-            lookahead=self._lookahead() if most == 1 and len(readings.slots) == 1 else None,
+            continuation=self._continuation(most, reads=len(readings.slots)),
             adapter=adapter_number(self._adapter),
             zo_seed=self._zo_seed,
             horizon=self._handle.bidding.for_step(self._prospect().after(0), rebid=self._rebid_each_step),
         )
 
     def _speculation(self) -> calls.Speculation | None:
-        """Drafts for this step: none when one token remains (V5), or when a constraint cannot look ahead (V7)."""
+        """Drafts for this step: none when one token remains, or when a constraint cannot look ahead (V7)."""
         limit = NO_LIMIT if self._remaining is None else self._remaining - 1
         if limit < 1 or self._constraints.looks_back:
             return None
         position = self._handle.next_slot + len(self._pending.tokens)
         return self._drafting.draft(position, limit, self._stops | self._constraints.end_tokens)
 
-    def _multi_step(self, most: int, *, reads: int) -> calls.MultiStep | None:
-        """The passes behind the next one; None where the program has a say in them, or in their bids."""
-        bidding = self._handle.bidding
-        if self._probes or reads != 1 or self._constraints.looks_back or bidding.serves_one_pass:
+    def _continuation(self, most: int, *, reads: int) -> calls.Continuation | None:
+        """The steps behind the next one; None where the program has a say in them, or in their bids."""
+        bidding, most = self._handle.bidding, min(most, self._room)
+        if reads != 1 or self._constraints.looks_back or bidding.serves_one_pass:
             return None
-        most = min(most, self._room)
-        if most <= 1 or not self._drafting.foreseen:
+        if most == 1 and self._room > 1:
+            return self._prefetching()
+        if most <= 1 or self._probes or not self._drafting.foreseen:
             return None
         rebids = self._rebid_each_step and not bidding.idle_depth
         stops = self._stops | self._constraints.end_tokens
-        return calls.MultiStep(most, list(stops), self._prospect() if rebids else None)
+        return calls.Continuation(most - 1, list(stops), prospect=self._prospect() if rebids else None)
 
-    def _lookahead(self) -> calls.Lookahead | None:
+    def _prefetching(self) -> calls.Continuation | None:
         """Steps like this one that may be taken before they are asked for, as far as they can be told."""
         plain = isinstance(self._drafting, NoDrafting) and self._adapter is None and not self._zo_seed
-        if not plain or self._sampler.scores or self._constraints.matchers or self._constraints.looks_back:
+        if not plain or self._sampler.scores or self._constraints.matchers:
             return None
-        if self._handle.bidding.serves_one_pass or self._room <= 1:
-            return None
-        return calls.Lookahead(self._room - 1, list(self._stops))
+        return calls.Continuation(self._room - 1, list(self._stops), asked=False)
 
     @property
     def _room(self) -> int:
@@ -288,7 +285,7 @@ class Generator:
 
     async def _send(self, request: calls.Forward) -> calls.ForwardReply:
         pending = self._pending
-        tokens = pending.take()
+        tokens = pending.drain()
         self._step_runs = True
         try:
             return await self._handle.run(request, lambda: pending.give_back(tokens))
@@ -314,7 +311,7 @@ class Generator:
         return readings, drawn
 
     def _has_input(self) -> bool:
-        """Whether there is something to run; otherwise the Generator ends (G4, G6)."""
+        """Whether there is something to run; otherwise the Generator ends."""
         if self._step_runs:
             raise ContextBusyError("generate: a step is still running", hint="await it before taking the next one")
         self._pending.release_held()
@@ -327,7 +324,7 @@ class Generator:
         return self._ended is None
 
     def _check_alone(self) -> None:
-        """Whoever else computes on the context has taken its buffer, so that there seems to be nothing to do."""
+        """Raise if the buffer is empty because another pass of this context has taken it."""
         if self._handle.is_in_flight:
             raise ContextBusyError(
                 "generate: the buffer is empty, and another pass of this context is still running",
@@ -343,22 +340,22 @@ class Generator:
         return cut(tokens, self._stops | self._constraints.end_tokens, remaining)
 
     def _keep(self, result: Cut, *, grammar_ended: bool, in_kv: int = 0) -> None:
-        self._constraints.accept(result.fed)
+        self._constraints.record_accepted(result.fed)
         self._generated += len(result.kept)
-        self._pending.add(result.kept, in_kv)
+        self._pending.append_to_turn(result.kept, in_kv)
         if grammar_ended:
             self._ended = "grammar"
         elif result.stopped:
             self._ended = "stop"
 
     def _prospect(self) -> calls.Prospect:
-        """What this text is expected to come to (B6)."""
+        """The expected length of this text."""
         if self._horizon is not None:
             return calls.Prospect(self._generated, self._horizon, 0.0)
         return calls.Prospect(self._generated, self._max_tokens)
 
     def _horizon_from_here(self) -> Horizon:
-        """What the first bid expects: a long text where neither a horizon nor a limit is known (B7)."""
+        """The horizon of the first bid: a long text if neither a horizon nor a limit is known."""
         prospect = self._prospect()
         return UNKNOWN_HORIZON if prospect.expected is None else prospect.after(0)
 

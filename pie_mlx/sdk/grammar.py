@@ -4,11 +4,11 @@ import msgspec
 
 from pie_mlx.calls import GrammarSource
 from pie_mlx.errors import GrammarError, InvalidTypeError
-from pie_mlx.sdk._tokens import checked_text
+from pie_mlx.sdk._calls.checks import checked_text
 
 
 class Grammar:
-    """What constrained text must look like. It compiles when a matcher or a Generator is built on it."""
+    """The form of constrained text. It compiles when a matcher or a Generator is built on it."""
 
     def __init__(self, source: GrammarSource) -> None:
         self.source = source
@@ -29,13 +29,13 @@ class Grammar:
     ) -> "Grammar":
         """JSON obeying a schema, given as JSON text or a dict.
 
-        With `strict`, an object that declares properties and says nothing of others is closed (G13) and a `format` must
-        be kept; without, the schema is taken as JSON Schema defines it, where formats restrict nothing. What cannot be
-        enforced is refused when it compiles; with `lenient` it is ignored and told in `Matcher.warnings`.
+        With `strict`, an object that declares properties and says nothing of others is closed, and a `format` is
+        enforced; otherwise the schema means what JSON Schema defines, where formats restrict nothing. A keyword that
+        cannot be enforced is refused at compilation; with `lenient` it is ignored and listed in `Matcher.warnings`.
 
         Properties come in the schema's order, and constants as the schema spells them. With `every_spelling`, up to
         four properties of an object may come in any order, and a whole number among constants may end in `.0`.
-        Raises GrammarError for text that is no JSON.
+        Raises GrammarError for text that is not JSON.
         """
         text = schema_text(schema)
         return cls(GrammarSource("json_schema", text, strict=strict, lenient=lenient, every_spelling=every_spelling))
@@ -55,7 +55,7 @@ class Grammar:
 
 
 def schema_text(schema: object) -> str:
-    """A JSON Schema as text. Raises GrammarError for text that is no JSON, InvalidTypeError for other types."""
+    """A JSON Schema as text. Raises GrammarError for text that is not JSON, InvalidTypeError for other types."""
     if isinstance(schema, str):
         _check_json(checked_text(schema, "schema"))
         return schema

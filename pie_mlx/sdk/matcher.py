@@ -12,9 +12,9 @@ from pie_mlx.calls import (
     RollbackMatcher,
 )
 from pie_mlx.errors import GrammarError
-from pie_mlx.sdk._compiled import copied
-from pie_mlx.sdk._host import Link
-from pie_mlx.sdk._tokens import checked_text, integer, integers
+from pie_mlx.sdk._calls.checks import checked_text, integer, integers
+from pie_mlx.sdk._calls.compiled_grammars import copied
+from pie_mlx.sdk._calls.host import HostLink
 from pie_mlx.sdk.grammar import Grammar
 from pie_mlx.sdk.model import Tokenizer
 
@@ -22,9 +22,10 @@ from pie_mlx.sdk.model import Tokenizer
 class Matcher:
     """Which tokens a grammar allows next. The engine keeps it; dropping the last reference releases it.
 
-    `stop_tokens` are allowed exactly where the grammar may end; none means the model's own. `warnings` say what of a
-    schema is not enforced, by JSON path. With `behind`, any text may come first, until that text has been written: the
-    grammar begins there. Raises GrammarError for a grammar that does not compile, and a text that cannot be written.
+    `stop_tokens` are allowed exactly where the grammar may end; none means the model's own. `warnings` list the parts
+    of a schema that are not enforced, by JSON path. With `behind`, any text may come first, until that text has been
+    written: the grammar begins there. Raises GrammarError for a grammar that does not compile, and for a `behind` that
+    cannot be written.
     """
 
     def __init__(
@@ -38,13 +39,13 @@ class Matcher:
         self._hold(tokenizer.host, state, ends)
 
     @classmethod
-    def adopt(cls, host: Link, state: MatcherState, stop_tokens: Iterable[int] = ()) -> "Matcher":
-        """The handle of a matcher that has been made, or is about to be."""
+    def adopt(cls, host: HostLink, state: MatcherState, stop_tokens: Iterable[int] = ()) -> "Matcher":
+        """A handle for a matcher that exists, or is being made."""
         made = cls.__new__(cls)
         made._hold(host, state, list(stop_tokens))
         return made
 
-    def _hold(self, host: Link, state: MatcherState, stop_tokens: list[int]) -> None:
+    def _hold(self, host: HostLink, state: MatcherState, stop_tokens: list[int]) -> None:
         self._host = host
         self.id = state.matcher
         self.warnings = state.warnings
@@ -64,7 +65,7 @@ class Matcher:
 
     @property
     def is_terminated(self) -> bool:
-        """Whether it has ended, or nothing may follow (G13)."""
+        """Whether it has ended, or nothing may follow."""
         return self.advance([]).terminated
 
     @property
@@ -73,11 +74,11 @@ class Matcher:
         return self.advance([]).complete
 
     def rollback(self, n: int) -> None:
-        """Take back the last `n` tokens."""
+        """Undo the last `n` tokens."""
         self._host.call(RollbackMatcher(self.id, integer(n, "n")))
 
     def reset(self) -> None:
-        """Take back all tokens."""
+        """Undo all tokens."""
         self._host.call(RollbackMatcher(self.id))
 
     def fork(self) -> "Matcher":

@@ -6,9 +6,9 @@ import msgspec
 
 from pie_mlx.calls import CallMcp, ConnectMcp, ListMcpServers
 from pie_mlx.errors import InvalidTypeError, McpError
-from pie_mlx.sdk._host import Link, current_host
-from pie_mlx.sdk._payload import json_text
-from pie_mlx.sdk._tokens import checked_text
+from pie_mlx.sdk._calls.checks import checked_text
+from pie_mlx.sdk._calls.host import HostLink, current_host
+from pie_mlx.sdk._calls.payload import json_text
 
 __all__ = ["McpSession", "available_servers", "connect"]
 
@@ -17,26 +17,26 @@ _CLOSED = -32000
 
 
 def available_servers() -> list[str]:
-    """Names of the servers there are."""
+    """Names of the available servers."""
     return current_host().call(ListMcpServers())
 
 
 def connect(name: str) -> "McpSession":
-    """A session with a server. Raises McpError with `rpc_code` -1 for a name nobody registered."""
+    """A session with a server. Raises McpError with `rpc_code` -1 for a name that is not registered."""
     host = current_host()
     host.call(ConnectMcp(checked_text(name, "MCP server")))
     return McpSession(host, name)
 
 
 class McpSession:
-    """A server as a program uses it. Each method answers the `result` of the response as JSON text, unread.
+    """A server as a program uses it. Each method returns the `result` of the response as JSON text, unparsed.
 
     Arguments are a dict or JSON text of an object. The methods block this program, not the engine; `request` does not.
     All raise McpError: `rpc_code`, the message and `data` (JSON text or "") are those of the server's error; -32602
-    stands for arguments that are no JSON object, -32000 for no answer.
+    stands for arguments that are not a JSON object, -32000 for no answer.
     """
 
-    def __init__(self, host: Link, name: str) -> None:
+    def __init__(self, host: HostLink, name: str) -> None:
         self.name = name
         self._host = host
         self._closed = False
@@ -66,12 +66,12 @@ class McpSession:
         return self._call("prompts/get", _named(name, args))
 
     async def request(self, method: str, params: dict[str, Any] | str | None = None) -> str:
-        """Any of these by its JSON-RPC method (`tools/call`), beside other tasks of this program."""
+        """Any of these by its JSON-RPC method (`tools/call`), while other tasks of this program run."""
         self._check_open()
         return await self._host.submit(CallMcp(self.name, checked_text(method, "MCP method"), _object(params).decode()))
 
     def close(self) -> None:
-        """Later calls raise McpError. The server, which others may use, goes on."""
+        """Later calls raise McpError. The server keeps running, because others may use it."""
         self._closed = True
 
     def __enter__(self) -> Self:
@@ -106,7 +106,7 @@ def _object(args: dict[str, Any] | str | None) -> bytes:
     except (InvalidTypeError, UnicodeEncodeError, msgspec.DecodeError, RecursionError) as error:
         raise _refused(str(error)) from error
     if not fits:
-        raise _refused("they are no JSON object")
+        raise _refused("they are not a JSON object")
     return encoded
 
 

@@ -1,4 +1,4 @@
-"""Messages between the inferlets of a user: queues, of which each message goes to one, and broadcasts to all."""
+"""Messages between the inferlets of a user: queues, where each message goes to one, and broadcasts to all."""
 
 import itertools
 from contextlib import suppress
@@ -16,9 +16,9 @@ from pie_mlx.calls import (
     TakeMessage,
     Unsubscribe,
 )
-from pie_mlx.sdk._host import Link, current_host
-from pie_mlx.sdk._payload import message_text
-from pie_mlx.sdk._tokens import checked_text
+from pie_mlx.sdk._calls.checks import checked_text
+from pie_mlx.sdk._calls.host import HostLink, current_host
+from pie_mlx.sdk._calls.payload import message_text
 
 __all__ = ["Subscription", "broadcast", "pull", "push", "subscribe"]
 
@@ -28,8 +28,8 @@ _tickets = itertools.count(1)
 def push(topic: str, message: Any) -> None:
     """Append a message to the topic's queue: a str as it is, anything else as JSON. Blocks while the queue is full.
 
-    Raises InvalidArgumentError for a topic or a message that is too long, MessageOverflowError when too much of this
-    user's waits to be pulled.
+    Raises InvalidArgumentError for a topic or a message that is too long, MessageOverflowError when too many messages
+    of this user wait to be pulled.
     """
     current_host().call(Push(checked_text(topic, "topic"), message_text("messaging.push", message)))
 
@@ -40,13 +40,13 @@ async def pull(topic: str) -> str:
     text = host.call(TakeMessage(checked_text(topic, "topic")))
     while text is None:
         ticket = next(_tickets)
-        await _called(host, topic, ticket)
+        await _wait_for_turn(host, topic, ticket)
         text = host.call(TakeMessage(topic, ticket))
     return text
 
 
 def broadcast(topic: str, message: Any) -> None:
-    """Send a message to everybody who is subscribed now: a str as it is, anything else as JSON.
+    """Send a message to all present subscribers: a str as it is, anything else as JSON.
 
     Raises InvalidArgumentError for a topic or a message that is too long.
     """
@@ -59,12 +59,12 @@ def subscribe(topic: str) -> "Subscription":
     return Subscription(host, topic, host.call(Subscribe(checked_text(topic, "topic"))))
 
 
-async def _called(host: Link, topic: str, ticket: int) -> None:
-    """Stand in line until a message is kept for `ticket`; given up, the ticket is given back."""
+async def _wait_for_turn(host: HostLink, topic: str, ticket: int) -> None:
+    """Queue until a message is reserved for `ticket`; a cancelled wait returns the ticket."""
     try:
         await host.submit(AwaitMessage(topic, ticket))
     except BaseException:
-        with suppress(Exception):  # where it fails, the program is at its end, and its tickets with it
+        with suppress(Exception):  # it fails only when the program ends, and its tickets with it
             host.call(LeaveTopic(topic, ticket))
         raise
 
@@ -73,10 +73,10 @@ class Subscription:
     """The broadcasts of a topic since it was opened, in order, until `unsubscribe`, `with`'s end or the program's.
 
     It keeps messages until they are read. When too many wait, the newest are dropped; the next read then raises
-    MessageOverflowError once, and what was kept can be read after it.
+    MessageOverflowError once, and later reads return the messages that were kept.
     """
 
-    def __init__(self, host: Link, topic: str, number: int) -> None:
+    def __init__(self, host: HostLink, topic: str, number: int) -> None:
         self.topic = topic
         self._host = host
         self._number = number
@@ -85,7 +85,7 @@ class Subscription:
 
     @property
     def dropped(self) -> int:
-        """How many messages were dropped so far."""
+        """The number of messages dropped so far."""
         if not self._closed:
             self._dropped = self._host.call(CountDropped(self._number))
         return self._dropped
@@ -102,7 +102,7 @@ class Subscription:
         return text
 
     def unsubscribe(self) -> None:
-        """Close it; what was not read is gone. Closing twice is no error."""
+        """Close it; unread messages are lost. Closing twice is no error."""
         if not self._closed:
             self._dropped = self.dropped
             self._closed = True

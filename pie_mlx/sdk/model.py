@@ -14,14 +14,14 @@ from pie_mlx.calls import (
     Vocabulary,
 )
 from pie_mlx.errors import InvalidTypeError
-from pie_mlx.sdk._host import Link, current_host
-from pie_mlx.sdk._tokens import checked_text, integers
+from pie_mlx.sdk._calls.checks import checked_text, integers
+from pie_mlx.sdk._calls.host import HostLink, current_host
 
 
 class Tokenizer:
     """The tokenizer of a model."""
 
-    def __init__(self, model_name: str, host: Link) -> None:
+    def __init__(self, model_name: str, host: HostLink) -> None:
         self.model_name = model_name
         self.host = host
 
@@ -47,21 +47,21 @@ class Tokenizer:
 
 
 class Model:
-    """A model the engine has loaded. `info` is what the engine said of it, `host` the engine it lives in, `template`
-    the variables of its chat template as JSON text."""
+    """A model the engine has loaded. `info` is the engine's description of it, `host` the engine, `template` the
+    variables of its chat template as JSON text."""
 
-    def __init__(self, info: ModelInfo, host: Link, template: str = "") -> None:
+    def __init__(self, info: ModelInfo, host: HostLink, template: str = "") -> None:
         self.info = info
         self.host = host
         self.template = template
 
     @classmethod
     def load(cls, name: str, *, template: Mapping[str, Any] | None = None) -> "Model":
-        """Bind to a loaded model. `template` sets variables of its chat template in all that is written for it, such as
+        """Bind to a loaded model. `template` sets variables of its chat template for every turn, such as
         `{"enable_thinking": False}` or `{"reasoning_effort": "high"}`; `template_variables` names them.
 
-        Raises ModelNotFoundError listing the names there are; InvalidArgumentError for a variable the template does not
-        read, listing those it reads; InvalidTypeError for values that are no JSON.
+        Raises ModelNotFoundError listing the loaded models; InvalidArgumentError for a variable the template does not
+        read, listing those it reads; InvalidTypeError for values that are not JSON.
         """
         host, variables = current_host(), _variables(template)
         return cls(host.call(LoadModel(checked_text(name, "model name"), variables)), host, variables)
@@ -73,7 +73,7 @@ class Model:
 
     @property
     def template_variables(self) -> list[str]:
-        """What its chat template reads besides the conversation, sorted."""
+        """The variables its chat template reads besides the conversation, sorted."""
         return list(self.info.template_variables)
 
     def tokenizer(self) -> Tokenizer:
@@ -87,12 +87,12 @@ class Model:
 def checked_model(model: object) -> Model:
     """The model itself. Raises InvalidTypeError for anything else."""
     if not isinstance(model, Model):
-        raise InvalidTypeError(f"model: got {type(model).__name__}", hint="pass what Model.load(name) answers")
+        raise InvalidTypeError(f"model: got {type(model).__name__}", hint="pass what Model.load(name) returns")
     return model
 
 
 def _variables(template: Mapping[str, Any] | None) -> str:
-    """As JSON text, the same for equal ones."""
+    """JSON text, the same for equal variables."""
     if not template:
         return ""
     try:

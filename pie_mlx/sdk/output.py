@@ -1,4 +1,4 @@
-"""What a pass gave."""
+"""The results of a pass."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -18,11 +18,11 @@ R = TypeVar("R", bound=AnyResult)
 
 
 class SampleHandle:
-    """Names what one `sample` drew; it is read from the pass's Output."""
+    """Names the tokens of one `sample`; read them from the pass's Output."""
 
 
 class ProbeHandle:
-    """Names what one `probe` read; it is read from the Output of the pass, or of every step."""
+    """Names the result of one `probe`; read it from the Output of the pass, or of every step."""
 
 
 Handle = SampleHandle | ProbeHandle
@@ -59,7 +59,7 @@ class Output:
 
     @property
     def raw(self) -> ForwardReply | None:
-        """The engine's reply with every slot; None when nothing was left to run."""
+        """The engine's reply with every slot; None when there was nothing to run."""
         return self._reply
 
     def token(self, handle: SampleHandle) -> int | None:
@@ -72,7 +72,7 @@ class Output:
         return [token for result in self._results(handle, SampledTokens) for token in result.tokens]
 
     def distribution(self, handle: Handle) -> tuple[list[int], list[float]] | None:
-        """Token ids and probabilities of a `Distribution` probe, falling."""
+        """Token ids and probabilities of a `Distribution` probe, most likely first."""
         found = self._one(handle, Probabilities)
         return (found.token_ids, found.probabilities) if found else None
 
@@ -82,8 +82,8 @@ class Output:
         return found.data if found else None
 
     def logprobs(self, handle: Handle) -> list[float] | None:
-        """A `Logprob` or `Logprobs` probe: natural logarithms in request order. A sampler that scores: those of
-        `tokens_at`."""
+        """The natural logarithms of a `Logprob` or `Logprobs` probe, in request order, or those of the tokens of a
+        sampler that scores."""
         scored = [value for result in self._results(handle, SampledTokens) for value in result.logprobs]
         found = self._one(handle, LogprobValues)
         return found.values if found else scored or None

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pie_mlx.sdk._decoder import QueueDecoder
-from pie_mlx.sdk._stream import Item, ReasoningEnd, ReasoningStart, ReasoningText
+from pie_mlx.sdk._decoding.decoder import QueueDecoder
+from pie_mlx.sdk._decoding.items import Item, ReasoningEnd, ReasoningStart, ReasoningText
 from pie_mlx.sdk.model import Model
 
 
@@ -45,7 +45,7 @@ AnyEvent = Idle | Start | Delta | End
 
 
 class Decoder(QueueDecoder[AnyEvent]):
-    """The reasoning blocks of a reply (D6)."""
+    """The reasoning blocks of a reply."""
 
     def __init__(self, model: Model) -> None:
         super().__init__(model, Idle())
@@ -53,7 +53,7 @@ class Decoder(QueueDecoder[AnyEvent]):
     def _begin(self) -> None:
         self._block: list[str] = []
 
-    def _take(self, item: Item) -> None:
+    def _on_item(self, item: Item) -> None:
         match item:
             case ReasoningStart():
                 self._block = []

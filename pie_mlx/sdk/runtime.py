@@ -1,13 +1,13 @@
 """The engine and the user this inferlet runs for, and the programs it launches."""
 
 from pie_mlx.calls import DescribeRuntime, RuntimeInfo
-from pie_mlx.sdk._child import Child, launch
-from pie_mlx.sdk._host import current_host
+from pie_mlx.sdk._calls.child import Child, launch
+from pie_mlx.sdk._calls.host import current_host
 
 __all__ = ["Child", "instance_id", "launch", "models", "spawn", "username", "version"]
 
 spawn = launch
-"""`launch`; the child that nobody asks about is forgotten once it has ended."""
+"""The same as `launch`. The engine forgets a child that has ended once its handle is gone."""
 
 
 def models() -> list[str]:

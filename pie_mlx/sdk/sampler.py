@@ -1,4 +1,4 @@
-"""How tokens are drawn, and what can be read from a row of logits without drawing."""
+"""Samplers, which draw tokens, and probes, which read a row of logits without drawing."""
 
 from pie_mlx.calls import Distribution, Entropy, HiddenState, Logits, Logprob, Logprobs, Probe, Sampler
 

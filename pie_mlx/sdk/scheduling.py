@@ -1,7 +1,7 @@
-"""Figures of the page market, from the latest settlement (M14)."""
+"""Figures of the page market, as of its latest settlement."""
 
 from pie_mlx.calls import ReadMarket
-from pie_mlx.sdk._host import current_host
+from pie_mlx.sdk._calls.host import current_host
 from pie_mlx.sdk.context import Context
 from pie_mlx.sdk.model import Model
 

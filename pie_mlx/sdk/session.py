@@ -4,15 +4,15 @@ from typing import Any
 
 from pie_mlx.calls import AwaitIncoming, ReceiveFile, ReceiveMessage, SendFile, SendMessage
 from pie_mlx.errors import InvalidTypeError
-from pie_mlx.sdk._host import current_host
-from pie_mlx.sdk._payload import json_text
-from pie_mlx.sdk._tokens import checked_text
+from pie_mlx.sdk._calls.checks import checked_text
+from pie_mlx.sdk._calls.host import current_host
+from pie_mlx.sdk._calls.payload import json_text
 
 __all__ = ["receive", "receive_file", "send", "send_file"]
 
 
 def send(message: Any) -> None:
-    """Send a message: a str as it is, anything else as JSON (I3).
+    """Send a message: a str unchanged, anything else as JSON.
 
     Raises InvalidTypeError for what JSON cannot hold, InvalidArgumentError for text that is not Unicode.
     """

@@ -8,7 +8,7 @@ Drafts = tuple[list[int], list[int]] | tuple[list[int], list[int], list[int]]
 
 @runtime_checkable
 class Speculator(Protocol):
-    """Guesses the next tokens so that several can be verified in one pass (V4)."""
+    """Guesses the next tokens so that several can be verified in one pass."""
 
     def draft(self) -> Drafts:
         """Guessed tokens and their absolute positions; two empty lists for a plain step.
@@ -20,11 +20,11 @@ class Speculator(Protocol):
         ...
 
     def accept(self, tokens: list[int]) -> None:
-        """The tokens the pass produced, before stops and limits cut them."""
+        """The tokens that the pass produced, before stops and limits cut them."""
         ...
 
     def rollback(self, n: int) -> None:
-        """`n` of the drafted tokens were wrong, or were not looked at."""
+        """`n` of the drafted tokens were wrong, or were not verified."""
         ...
 
     def reset(self) -> None:

@@ -5,16 +5,16 @@ from typing import Self
 
 from pie_mlx.calls import Probe
 from pie_mlx.errors import InvalidArgumentError, StepConsumedError
-from pie_mlx.sdk._tokens import integer
+from pie_mlx.sdk._calls.checks import integer
 from pie_mlx.sdk.forward import checked_probe
 from pie_mlx.sdk.output import Output, ProbeHandle
 
 
 class GenStep:
-    """The next pass of a Generator, not run yet. A step that is never executed changes nothing (G8).
+    """The next pass of a Generator, not run yet. A step that is never executed changes nothing.
 
-    `samples` tells whether the Generator's own sampler is attached; `probes` are those of this step alone; at `most` so
-    many tokens come of it.
+    `samples` tells whether the Generator's own sampler is attached; `probes` are those of this step alone; `most` is
+    the largest number of tokens it may give.
     """
 
     def __init__(self, run: "Callable[[GenStep], Awaitable[Output]]") -> None:
@@ -25,7 +25,7 @@ class GenStep:
         self.probes: list[tuple[ProbeHandle, int, Probe]] = []
 
     def clear_sampler(self) -> Self:
-        """Draw nothing in this step: read probes and choose with `Generator.accept` (G7)."""
+        """Draw nothing in this step: read probes and choose with `Generator.accept`."""
         self.samples = False
         return self
 
@@ -36,8 +36,8 @@ class GenStep:
         return handle
 
     def up_to(self, n: int) -> Self:
-        """Let up to `n` tokens be drawn without asking in between, as far as nothing needs the program: no probe, no
-        constraint or speculator of its own, no bid set by hand. They come at once; stops and limits hold as ever.
+        """Let the engine draw up to `n` tokens in one step, as long as it does not need the program: no probe, no
+        constraint or speculator of the program's own, no bid set by hand. Stops and limits apply as usual.
 
         Raises InvalidArgumentError below 1.
         """
@@ -48,7 +48,7 @@ class GenStep:
         return self
 
     async def execute(self) -> Output:
-        """Run the pass and fold what it drew into the Generator: one message.
+        """Run the pass and add the drawn tokens to the Generator: one message.
 
         When it raises, everything is as before and it can be executed again; after it ran, StepConsumedError. Raises
         InvalidArgumentError for a probe outside the input, EmptyMaskError naming the constraints, ContextBusyError

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from pie_mlx.calls import ChatState, CompileGrammar, GrammarSource, ParseToolCall, Turn
-from pie_mlx.sdk._decoder import QueueDecoder
-from pie_mlx.sdk._payload import schema_texts, spaced_text
-from pie_mlx.sdk._stream import CallEnd, CallStart, Item
-from pie_mlx.sdk._tokens import checked_text
-from pie_mlx.sdk._turn_tokens import TurnTokens, write_turn
+from pie_mlx.sdk._calls.checks import checked_text
+from pie_mlx.sdk._calls.payload import schema_texts, spaced_text
+from pie_mlx.sdk._context.turn_tokens import TurnTokens, write_turn
+from pie_mlx.sdk._decoding.decoder import QueueDecoder
+from pie_mlx.sdk._decoding.items import CallEnd, CallStart, Item
 from pie_mlx.sdk.grammar import Grammar
 from pie_mlx.sdk.matcher import Matcher
 from pie_mlx.sdk.model import Model
@@ -45,13 +45,13 @@ AnyEvent = Idle | Start | Call
 
 
 class Decoder(QueueDecoder[AnyEvent]):
-    """The tool calls of a reply (D6). With `schemas`, calls of other tools are none, and untyped values are converted
-    as the schemas say; a `chat.Decoder` with the same ones gives those calls as text."""
+    """The tool calls of a reply. With `schemas`, calls of other tools are ignored, and untyped values get the
+    types of the schemas; a `chat.Decoder` with the same schemas gives the ignored calls as text."""
 
     def __init__(self, model: Model, schemas: Iterable[str | dict[str, Any]] = ()) -> None:
         super().__init__(model, Idle(), schema_texts(schemas))
 
-    def _take(self, item: Item) -> None:
+    def _on_item(self, item: Item) -> None:
         match item:
             case CallStart():
                 self._queue.append(Start())
@@ -85,16 +85,16 @@ def parse_call(model: Model, text: str, schemas: Iterable[str | dict[str, Any]] 
 
 
 def native_grammar(model: Model, schemas: Iterable[str | dict[str, Any]]) -> Grammar | None:
-    """The model's own format of calls of these tools; None for a model without an enforceable one (D7).
+    """The model's own format of calls of these tools; None for a model without an enforceable one.
 
-    Nothing comes before the first call but, where replies are made of messages (gpt-oss), a message of thought.
+    Only a message of reasoning may come before the first call, where replies are made of messages (gpt-oss).
     """
     source = GrammarSource("tools", schemas=schema_texts(schemas))
     return None if _compile(model, source) is None else Grammar(source)
 
 
 def native_matcher(model: Model, schemas: Iterable[str | dict[str, Any]]) -> Matcher | None:
-    """A matcher of `native_grammar`; None for a model without an enforceable one (D7)."""
+    """A matcher of `native_grammar`; None for a model without an enforceable one."""
     return _compile(model, GrammarSource("tools", schemas=schema_texts(schemas)))
 
 

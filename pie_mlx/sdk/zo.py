@@ -6,14 +6,14 @@
         scores = [await score(adapter, zo_seed=seed) for seed in seeds]
         zo.update(adapter, scores, seeds, max_sigma=0.1)
 
-The noise of a seed is a pure function of the seed: the engine makes it again for the update.
+The noise is a pure function of the seed: the engine computes it again for the update.
 """
 
 from collections.abc import Iterable, Sequence
 
 from pie_mlx.calls import InitializeEvolution, UpdateEvolution
 from pie_mlx.errors import InvalidTypeError
-from pie_mlx.sdk._tokens import checked_text, integer, number
+from pie_mlx.sdk._calls.checks import checked_text, integer, number
 from pie_mlx.sdk.adapter import Adapter, checked_seed
 
 __all__ = ["initialize", "update"]
@@ -28,7 +28,7 @@ def initialize(
     initial_sigma: float = 0.01,
     targets: Iterable[str] = ("q_proj", "k_proj", "v_proj"),
 ) -> None:
-    """Fresh weights, which change nothing yet, and a strategy around them (Z1).
+    """Fresh weights, which change nothing yet, and a strategy around them.
 
     `targets` are names of projections in every block. The best `mu_fraction` of a population are recombined. Raises
     InvalidArgumentError for numbers out of range and for targets the model does not have, and InvalidTypeError for a
@@ -51,7 +51,7 @@ def initialize(
 
 
 def update(adapter: Adapter, scores: Sequence[float], seeds: Sequence[int], max_sigma: float) -> None:
-    """One generation: the scores of the population by seed, higher is better (Z4).
+    """One generation: the scores of the population by seed, higher is better.
 
     Raises InvalidArgumentError when their numbers are not the population's, a score is not finite, seeds repeat or one
     is 0.

@@ -42,9 +42,10 @@ from pie_mlx.server.session.connection import NOT_AUTHENTICATED, Connection
 from pie_mlx.server.settings import ServerSettings
 from pie_mlx.server.transport.connection_limit import neighbourhood
 from pie_mlx.server.transport.listener import Listener, bind_tcp, listen, websocket_url
-from pie_mlx.server.transport.peers import is_unix, login_name
+from pie_mlx.server.transport.peers import is_unix
 from pie_mlx.server.transport.refusals import RETRY_SECONDS, Refusal
 from pie_mlx.server.transport.websocket import Websocket
+from pie_mlx.system import login_name
 
 SWEEP_SECONDS = 5.0
 AUTHENTICATION_SECONDS = 3.0

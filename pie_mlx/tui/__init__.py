@@ -1,1 +1,1 @@
-"""The monitor: a client that shows what an engine does, and steers it. It decides nothing."""
+"""The monitor: a client that shows the state of an engine and sends it commands. It decides nothing itself."""

@@ -1,4 +1,4 @@
-"""Everything a key can do: one table for the bindings, the help, the palette and the documentation."""
+"""Every action of a key: one table for the bindings, the help, the palette and the documentation."""
 
 from typing import NamedTuple
 
@@ -8,9 +8,9 @@ TABS = ("overview", "inferlets", "sessions", "market", "pages", "mcp", "logs", "
 
 
 class Action(NamedTuple):
-    """`keys` are names of Textual separated by commas. `where` is `everywhere`, `replay`, or names of screens.
+    """`keys` are Textual's names, separated by commas. `where` is `everywhere`, `replay`, or names of screens.
 
-    `label` is what the key bar says (empty: not there), `steers` marks what changes the engine.
+    `label` is its text in the key bar (empty: not shown); `steers` marks an action that changes the engine.
     """
 
     id: str
@@ -29,8 +29,8 @@ TABLES = ("overview", "inferlets", "sessions", "market", "pages", "mcp", "logs")
 ACTIONS = (
     Action("overview", "1", EVERYWHERE, "", "Overview: figures, trends, the programs that hold most"),
     Action("inferlets", "2", EVERYWHERE, "", "Inferlets: every program, and why it waits"),
-    Action("sessions", "3", EVERYWHERE, "", "Sessions: who is connected; talk to a program"),
-    Action("market", "4", EVERYWHERE, "", "Market: the price, the bids, who made way for whom"),
+    Action("sessions", "3", EVERYWHERE, "", "Sessions: connections; talk to a program"),
+    Action("market", "4", EVERYWHERE, "", "Market: price, bids, which context made room for which"),
     Action("pages", "5", EVERYWHERE, "", "Pages: the pool by owner, and the tree of forks"),
     Action("mcp", "6", EVERYWHERE, "", "MCP: servers, their tools, their latest errors"),
     Action("logs", "7", EVERYWHERE, "", "Logs: what happened, line by line"),
@@ -45,16 +45,16 @@ ACTIONS = (
     Action("filter", "slash", ("inferlets", "logs"), "filter", "Show only lines with some text in them"),
     Action("sort_next", "greater_than_sign", ("inferlets",), "", "Sort by the next column"),
     Action("sort_previous", "less_than_sign", ("inferlets",), "sort", "Sort by the column before"),
-    Action("reverse", "r", ("inferlets",), "reverse", "Turn the order round"),
+    Action("reverse", "r", ("inferlets",), "reverse", "Reverse the order"),
     Action("message", "i", ("sessions", "process"), "message", "Send the selected program a message", True),
     Action("file", "f", ("sessions", "process"), "file", "Send the selected program a file", True),
     Action("attach", "a", ("sessions", "process"), "attach", "Attach to the selected program", True),
     Action("level", "l", ("logs",), "level", "Show more or less important lines"),
     Action("follow", "g", ("logs",), "follow", "Follow the latest lines"),
-    Action("suspend", "z", PROGRAMS, "suspend", "Take the selected program's pages; it returns by itself", True),
+    Action("suspend", "z", PROGRAMS, "suspend", "Take the selected program's pages until it can pay", True),
     Action("bid", "b", PROGRAMS, "bid", "Set the bid of the selected program", True),
     Action("copy_command", "c", PROGRAMS, "copy", "Copy the pie command that shows the selected program"),
-    Action("pause", "space", EVERYWHERE, "pause", "Pause the view, or the recording; go on"),
+    Action("pause", "space", EVERYWHERE, "pause", "Pause or resume the view, or the recording"),
     Action("step_back", "left_square_bracket", REPLAY, "step", "One tick back"),
     Action("step", "right_square_bracket", REPLAY, "", "One tick on"),
     Action("seek_back", "left_curly_bracket", REPLAY, "5 s", "Five seconds back"),
@@ -64,10 +64,10 @@ ACTIONS = (
     Action("maximise", "m", EVERYWHERE, "", "Give the focused panel the whole screen; give it back"),
     Action("theme", "t", EVERYWHERE, "", "The next theme"),
     Action("screenshot", "s", EVERYWHERE, "", "Save a picture of the screen (SVG)"),
-    Action("save_recording", "w", EVERYWHERE, "", "Save what was seen as a recording, for pie top --replay"),
+    Action("save_recording", "w", EVERYWHERE, "", "Save the events seen so far, for pie top --replay"),
     Action("palette", "colon,ctrl+p", EVERYWHERE, "", "Find a command by its name"),
     Action("help", "question_mark", EVERYWHERE, "help", "Show these keys"),
-    Action("quit", "q,ctrl+c", EVERYWHERE, "quit", "Leave; the engine goes on"),
+    Action("quit", "q,ctrl+c", EVERYWHERE, "quit", "Leave; the engine keeps running"),
 )
 
 BY_ID = {action.id: action for action in ACTIONS}
@@ -90,7 +90,7 @@ _SYMBOLS = {
 
 
 def bindings(place: str) -> list[BindingType]:
-    """The bindings of a screen, or of `everywhere` (the application itself, replay keys included)."""
+    """The bindings of a screen, or of `everywhere` (the application itself, including replay keys)."""
     places = {"everywhere", "replay"} if place == "everywhere" else {place}
     return [
         Binding(action.keys, action.id, action.help, id=action.id, show=False)
@@ -100,13 +100,13 @@ def bindings(place: str) -> list[BindingType]:
 
 
 def key_name(keys: str) -> str:
-    """The first of some keys, as it is written on the key."""
+    """The symbol of the first key."""
     first = keys.split(",")[0]
     return _SYMBOLS.get(first, first)
 
 
 def key_names(keys: str) -> str:
-    """All of them."""
+    """The symbols of all keys."""
     return " ".join(_SYMBOLS.get(key, key) for key in keys.split(","))
 
 

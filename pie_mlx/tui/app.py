@@ -1,29 +1,26 @@
-"""The application: takes what the source brings, shows it, and has the controller do what is asked."""
+"""The application: folds the records of its source, shows the state on screens, and handles keys."""
 
 import asyncio
 import signal
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, ClassVar
 
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.screen import Screen
 from textual.widget import Widget
 
-from pie_mlx.errors import PieError
 from pie_mlx.event_log import EventWriter
 from pie_mlx.files import write_file
-from pie_mlx.tui.actions import ACTIONS, BY_ID, TABS, Action, bindings, key_name
-from pie_mlx.tui.controller import Bystander, Controller
-from pie_mlx.tui.inbox import Inbox
+from pie_mlx.tui.actions import ACTIONS, BY_ID, TABS, Action, bindings
+from pie_mlx.tui.controller import Controller, ReadOnlyController
 from pie_mlx.tui.keymap import Keymap
-from pie_mlx.tui.model.text import one_line
+from pie_mlx.tui.monitor import Monitor
 from pie_mlx.tui.pacing import REFRESH_SECONDS, Pacing
 from pie_mlx.tui.screens.base import MonitorScreen
-from pie_mlx.tui.screens.confirm import ConfirmScreen
 from pie_mlx.tui.screens.help import HelpScreen
 from pie_mlx.tui.screens.inferlets import InferletsScreen
 from pie_mlx.tui.screens.launch import LaunchScreen
@@ -33,26 +30,25 @@ from pie_mlx.tui.screens.mcp import McpScreen
 from pie_mlx.tui.screens.overview import OverviewScreen
 from pie_mlx.tui.screens.pages import PagesScreen
 from pie_mlx.tui.screens.process import ProcessScreen
-from pie_mlx.tui.screens.prompt import PromptScreen
 from pie_mlx.tui.screens.sessions import SessionsScreen
 from pie_mlx.tui.source.base import Source
 from pie_mlx.tui.source.recording import RecordingSource
-from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.palette import CYCLE, THEMES, Palette
 
 _FOLDER = Path(__file__).parent
 STYLESHEETS: list[str | PurePath] = [
     _FOLDER / "app.tcss",
-    *(_FOLDER / "screens" / f"{name}.tcss" for name in (*TABS, "process", "dialog")),
+    *(_FOLDER / "screens" / f"{name}.tcss" for name in (*TABS, "process")),
+    _FOLDER / "dialogs.tcss",
 ]
 
 READ_ONLY = "read-only: nothing can be changed from here"
 
 
-class MonitorApp(App[None]):
-    """`save_directory` takes pictures and recordings; `theme` is a name of Textual's or one of ours."""
+class MonitorApp(Monitor):
+    """`save_directory` receives screenshots and recordings; `theme` names one of our themes or of Textual's."""
 
-    # All at once: a stylesheet that came with its screen would have Textual read all others again.
+    # Loaded together: Textual parses all stylesheets again when a screen adds one.
     CSS_PATH = STYLESHEETS
     TITLE = "pie"
     ENABLE_COMMAND_PALETTE = True
@@ -79,18 +75,11 @@ class MonitorApp(App[None]):
         theme: str = "pie-dark",
         save_directory: Path | None = None,
     ) -> None:
-        super().__init__()
-        self.source = source
-        self.controller = Bystander(READ_ONLY) if read_only else controller
-        self.inbox = Inbox()
-        self._keymap_file = keymap or Keymap({})
+        super().__init__(source, ReadOnlyController(READ_ONLY) if read_only else controller, keymap or Keymap({}))
         self._first_theme = theme
         self._save_directory = save_directory or Path.cwd()
-        self._paused = False
         self._pacing = Pacing()
-        self._notice = "; ".join(self._keymap_file.problems)
         self.palette = Palette(THEMES[0])
-        self.view = self._current_view()
 
     def on_mount(self) -> None:
         for theme in THEMES:
@@ -100,7 +89,7 @@ class MonitorApp(App[None]):
         self.set_keymap(self._keymap_file.keys)
         self.switch_mode(TABS[0])
         if not self.is_headless:
-            # `pie serve --monitor` ends so: the terminal is to be given back as it was.
+            # `pie serve --monitor` ends the monitor by this signal: exit restores the terminal.
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.exit)
         self.run_worker(partial(self.source.run, self.inbox), name="source")
         self.set_interval(REFRESH_SECONDS, self._refresh_if_due)
@@ -108,7 +97,7 @@ class MonitorApp(App[None]):
     # Showing.
 
     def refresh_now(self) -> None:
-        """Show everything up to now, unless the view is paused."""
+        """Show all events so far, unless the view is paused."""
         if not self._paused:
             self.view = self._current_view()
         for screen in self.screen_stack:
@@ -121,103 +110,23 @@ class MonitorApp(App[None]):
             self._pacing.begin(*now)
             self.refresh_now()
 
-    def _current_view(self) -> View:
-        state = self.inbox.state()
-        notices = [self._notice, self.inbox.connection.text]
-        if state.unknown:
-            notices.append(f"{state.unknown} events of kinds this version does not know")
-        if state.lost:
-            notices.append(f"{state.lost} events were missed")
-        return View(
-            state=state,
-            link=self.inbox.connection,
-            facts=self.inbox.known,
-            subject=self.source.label,
-            playback=self.source.playback,
-            paused=self._paused,
-            refusal=self.controller.refusal,
-            notice=one_line("; ".join(notice for notice in notices if notice)),
-        )
-
     def _use_palette(self, palette: Palette) -> None:
         self.palette = palette
         for screen in self.screen_stack:
             screen.refresh(layout=True)
 
-    def key_labels(self, place: str) -> list[tuple[str, str]]:
-        """What the key bar of a screen says."""
-        return [
-            (self.key_of(action), action.label)
-            for action in ACTIONS
-            if action.label and self._is_offered(action) and {place, "everywhere", "replay"} & set(action.where)
-        ]
-
-    def key_of(self, action: Action) -> str:
-        """As the user has set it."""
-        return key_name(self._keymap_file.keys.get(action.id, action.keys))
-
-    def _is_offered(self, action: Action) -> bool:
-        if action.steers and self.controller.refusal:
-            return False
-        return action.where != ("replay",) or self.source.playback is not None
-
     def show_tab(self, tab: str) -> None:
-        """Another screen; what lies on top of the shown one is closed."""
+        """Switch to another screen, closing the detail view."""
         if isinstance(self.screen, ProcessScreen):
             self.screen.dismiss()
         self.switch_mode(tab)
 
     def open_process(self, process: str) -> None:
-        """The detail view of a program."""
+        """Open the detail view of a program."""
         if process in self.view.state.processes:
             self.push_screen(ProcessScreen(process))
 
-    def say(self, text: str) -> None:
-        """A line that goes away by itself."""
-        self.notify(text, severity="warning", markup=False)
-
-    def copy(self, command: str) -> None:
-        """Put a command into the terminal's clipboard."""
-        self.copy_to_clipboard(command)
-        self.notify(f"copied: {command}", markup=False)
-
-    # Steering.
-
-    def confirm(self, screen: ConfirmScreen, work: Callable[[], Awaitable[object]]) -> None:
-        """Do it if the user says yes."""
-        self.push_screen(screen, lambda yes: self.steer(work, f"{screen.question.title}: done") if yes else None)
-
-    def prompt(self, screen: PromptScreen, work: Callable[[str], Awaitable[object]], done: str = "done") -> None:
-        """Do it with what the user writes."""
-        self.push_screen(screen, lambda text: self.steer(partial(work, text), done) if text is not None else None)
-
-    def steer(self, work: Callable[[], Awaitable[object]], done: str) -> None:
-        """Have the controller work, and say how it went."""
-        self.run_worker(partial(self._steer, work, done), name="steer")
-
-    async def _steer(self, work: Callable[[], Awaitable[object]], done: str) -> None:
-        try:
-            await work()
-        except (PieError, OSError) as error:
-            self.say(str(error))
-        else:
-            self.notify(done, markup=False)
-
-    def talk(self, process: str, text: str) -> None:
-        """Send a message and show it in the conversation."""
-        self.steer(partial(self.controller.send, process, text), "sent")
-
-    def launched(self, process: str) -> None:
-        """A program was started from here."""
-        self.refresh_now()
-        self.open_process(process)
-
-    def seek_to(self, fraction: float) -> None:
-        """To a place of the recording."""
-        if self.source.playback is not None:
-            self.source.playback.seek_to(fraction)
-
-    # Actions of the table.
+    # Actions of `ACTIONS`.
 
     def action_overview(self) -> None:
         self.show_tab("overview")
@@ -319,7 +228,7 @@ class MonitorApp(App[None]):
             self.notify(f"saved {target}", markup=False)
 
     def _write_recording(self, target: Path) -> None:
-        """What was seen; of a recording, all of it."""
+        """The records seen so far; of a recording, all of them."""
         records = self.source.records if isinstance(self.source, RecordingSource) else self.inbox.seen
         moment = 0.0
         with EventWriter(target, lambda: moment) as log:
@@ -347,7 +256,7 @@ class MonitorApp(App[None]):
         ]
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """The palette's: what the keys do here."""
+        """The commands of the palette: what the keys do here."""
         place = screen.NAME if isinstance(screen, MonitorScreen) else ""
         for action in ACTIONS:
             if self._is_offered(action) and {place, "everywhere", "replay"} & set(action.where):

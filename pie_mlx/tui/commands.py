@@ -1,4 +1,4 @@
-"""The `pie` command that does what a key does, to be copied into a shell."""
+"""The `pie` commands equivalent to keys, to copy into a shell."""
 
 import json
 import shlex

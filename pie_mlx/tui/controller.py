@@ -1,4 +1,4 @@
-"""What the monitor's user can do to an engine."""
+"""The commands that a monitor can send to an engine."""
 
 from typing import Any, Protocol
 
@@ -6,7 +6,7 @@ from pie_mlx.errors import InvalidArgumentError
 
 
 class Controller(Protocol):
-    """`refusal` is empty, or says why nothing can be done here. All methods raise PieError, with a line for people."""
+    """`refusal` says why no command is possible; empty if they are. All methods raise PieError."""
 
     @property
     def refusal(self) -> str: ...
@@ -20,22 +20,22 @@ class Controller(Protocol):
         ...
 
     async def attach(self, process: str) -> None:
-        """Have the process's output come to this monitor."""
+        """Attach this monitor to the process."""
         ...
 
     async def send(self, process: str, text: str) -> None:
-        """A message for `session.receive`."""
+        """Send a message for `session.receive`."""
         ...
 
     async def send_file(self, process: str, path: str) -> None: ...
 
     async def launch(self, program: str, input: dict[str, Any], token_budget: int | None) -> str:
-        """Start an installed program and answer its process id."""
+        """Start an installed program; returns its process id."""
         ...
 
 
-class Bystander:
-    """Can do nothing, and says why."""
+class ReadOnlyController:
+    """Refuses every command, with the reason."""
 
     def __init__(self, refusal: str) -> None:
         self.refusal = refusal

@@ -1,22 +1,22 @@
-"""What a source brought since the latest refresh, folded when it is looked at."""
+"""The records of a source since the latest refresh, folded when the state is read."""
 
 from collections import deque
 from collections.abc import Iterable
 
 from pie_mlx.tui.model import INITIAL, MonitorState, Record, advance, fold
 from pie_mlx.tui.model.facts import NO_FACTS, Facts
-from pie_mlx.tui.model.fold import with_losses
+from pie_mlx.tui.model.folding.fold import with_losses
 from pie_mlx.tui.source.base import Link
 
 MOST_SEEN = 50_000
-"""Records kept to be saved as a recording; the oldest go first."""
+"""Records kept for saving a recording; the oldest are dropped first."""
 
 MOST_WAITING = 20_000
-"""Records that may wait for a look; more are folded at once, so that a paused view costs no memory."""
+"""The most unfolded records; more are folded at once, so that a paused view uses no more memory."""
 
 
 class Inbox:
-    """The `Feed` of the application. `changed` says whether a look is worth it."""
+    """The `Feed` of the application. `changed` says whether there is anything new."""
 
     def __init__(self) -> None:
         self.changed = False
@@ -59,7 +59,7 @@ class Inbox:
         self.changed = True
 
     def state(self) -> MonitorState:
-        """Everything up to now."""
+        """The state up to now."""
         waiting, self._waiting = self._waiting, []
         if waiting:
             self._state = fold(self._state, waiting)

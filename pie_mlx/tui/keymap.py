@@ -1,4 +1,4 @@
-"""Keys of the user's own, from a file: `kill = "x"`, one line for each action."""
+"""Key bindings from the user's file: `kill = "x"`, one line per action."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from pie_mlx.tui.actions import BY_ID
 
 
 class Keymap:
-    """`keys` by name of action; `problems` are lines about what the file holds besides, which is left out."""
+    """`keys` by the name of their action; `problems` describe lines of the file that are ignored."""
 
     def __init__(self, keys: dict[str, str], problems: tuple[str, ...] = ()) -> None:
         self.keys = keys
@@ -16,7 +16,7 @@ class Keymap:
 
 
 def read_keymap(path: Path) -> Keymap:
-    """A file that cannot be read, or a line that means nothing, is a problem to be told, never an error."""
+    """Read a file of keys. An unreadable file or line becomes one of the `problems`, never an error."""
     try:
         lines = toml_document(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, InvalidArgumentError) as error:

@@ -1,18 +1,18 @@
-"""What a screen is shown at a refresh."""
+"""The data of one refresh, for the screen on top."""
 
 from dataclasses import dataclass
 from functools import cached_property
 
 from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.facts import Facts
-from pie_mlx.tui.model.program_row import ProgramRow, busiest, program_rows
+from pie_mlx.tui.model.views.program_row import ProgramRow, busiest, program_rows
 from pie_mlx.tui.source.base import Link
 from pie_mlx.tui.source.playback import Playback
 
 
 @dataclass(frozen=True)
 class View:
-    """`subject` names the source, `refusal` says why nothing can be steered (empty: it can), `notice` what is wrong."""
+    """`subject` names the source, `refusal` says why commands are refused, if they are; `notice` is a problem."""
 
     state: MonitorState
     link: Link
@@ -25,12 +25,12 @@ class View:
 
     @cached_property
     def programs(self) -> list[ProgramRow]:
-        """Those that live, biggest first, then those that ended."""
+        """Living programs, those with most pages first, then ended ones."""
         return busiest(program_rows(self.state))
 
     @property
     def no_programs(self) -> str:
-        """What a list of them says while there are none."""
+        """The text of an empty list of programs."""
         if self.link.state == "reconnecting":
             return "; ".join(filter(None, (self.link.text, self.link.hint)))
         return "no program has been launched yet"

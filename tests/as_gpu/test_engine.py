@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.model.test_burst import (
+from tests.engine.model.test_pipeline import (
     directory,
     model,
     test_a_step_behind_one_that_was_not_wanted_writes_the_pool_in_place,
@@ -19,13 +19,7 @@ from tests.engine.model.test_burst import (
     test_the_next_step_is_built_while_one_is_computed,
 )
 from tests.engine.model.test_sampling import *
-from tests.engine.test_draft_trees import (
-    test_a_branch_that_lies_elsewhere_is_computed_again,
-    test_a_sliding_window_gets_the_first_branch_only,
-    test_either_branch_may_be_right,
-)
-from tests.engine.test_forward import *
-from tests.engine.test_run_ahead import (
+from tests.engine.test_claims import (
     ahead,
     behind,
     test_a_step_of_another_kind_is_not_what_was_computed_ahead,
@@ -33,6 +27,12 @@ from tests.engine.test_run_ahead import (
     test_grammars_run_ahead_and_allow_the_same,
     test_the_hidden_state_of_a_step_computed_ahead_is_that_of_the_step,
 )
+from tests.engine.test_draft_trees import (
+    test_a_branch_that_lies_elsewhere_is_computed_again,
+    test_a_sliding_window_gets_the_first_branch_only,
+    test_either_branch_may_be_right,
+)
+from tests.engine.test_forward import *
 from tests.engine.test_spill import (
     free_disk,
     small,

@@ -7,6 +7,7 @@ from unittest.mock import patch
 
 import mlx.core as mx
 import pytest
+from msgspec.structs import replace
 
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.kv import PageCopy
@@ -62,13 +63,14 @@ def model(tmp_path: Path) -> Iterator[LoadedModel]:
         yield model
 
 
-def work(context: int, tokens: range, held: int) -> Work:
-    """`tokens` behind `held` others; draws the most likely token behind them."""
+def work(context: int, tokens: range, held: int, further: int = 0) -> Work:
+    """`tokens` behind `held` others, with slots for `further` ones; draws the most likely token behind them."""
     table, length = TABLES[context], held + len(tokens)
-    places = range(held, length)
+    places = range(held, length + further)
     slots = [table[place // PAGE_SIZE] * PAGE_SIZE + place % PAGE_SIZE for place in places]
     reads = (RowRead(len(tokens) - 1, Sampler.argmax()),)
-    return Work(context, tokens, list(places), slots, table, length, reads=reads)
+    count = len(tokens)
+    return Work(context, tokens, places[:count], slots[:count], table, length, reads=reads, further_slots=slots[count:])
 
 
 async def test_nothing_of_the_pool_is_copied(model: LoadedModel) -> None:
@@ -78,11 +80,10 @@ async def test_nothing_of_the_pool_is_copied(model: LoadedModel) -> None:
     await runner.run(Batch((work(0, range(5, 25), 0),)))
     await runner.run(Batch((work(1, range(7, 20), 0),)))
     for step in range(3):
-        batch = Batch((work(0, range(1), 20 + 2 * step), work(1, range(1), 13 + 2 * step)))
-        ahead = [work(0, range(1), 21 + 2 * step), work(1, range(1), 14 + 2 * step)]
-        outcome = await runner.run(batch, ahead)
-        assert outcome.followed == {0, 1}
-        await runner.go_on(Batch(tuple(ahead), (PageCopy(1, 13, 5),)))
+        outcome = await runner.run(Batch((work(0, range(1), 20 + 2 * step, 1), work(1, range(1), 13 + 2 * step, 1))))
+        assert [row.context for row in outcome.in_flight] == [0, 1]
+        claimed = [replace(row, reads=(RowRead(0, Sampler.argmax()),)) for row in outcome.in_flight]
+        await runner.run(Batch(tuple(claimed), (PageCopy(1, 13, 5),), claims=True))
     content = await runner.move_pages(lambda pool: pool.read_pages([9, 4]))
     await runner.move_pages(lambda pool: pool.write_pages([7, 12], content))
     assert await runner.move_pages(lambda pool: addresses(pool.arrays())) == before

@@ -5,16 +5,15 @@ import numpy as np
 import pytest
 
 from pie_mlx.bench import measure as measuring
+from pie_mlx.bench.comparison import Row, alternating, median_round
 from pie_mlx.bench.conditions import Conditions, require_alike
 from pie_mlx.bench.contest import Sizes
 from pie_mlx.bench.machine import machine, versions
-from pie_mlx.bench.measure import CASES, Order, measure
+from pie_mlx.bench.measure import CASES, Plan, measure
 from pie_mlx.bench.phases import PHASES, Profile
 from pie_mlx.bench.report import Report, line, markdown, profile_lines
-from pie_mlx.bench.rounds import alternating, median_round
-from pie_mlx.bench.row import Row
-from pie_mlx.cli import bench as verb
-from pie_mlx.cli.benching import Benching
+from pie_mlx.cli.bench import command as verb
+from pie_mlx.cli.bench.measure import BenchRequest
 from pie_mlx.cli.main import execute
 from pie_mlx.errors import InvalidArgumentError
 
@@ -22,7 +21,7 @@ SPEED = Row("1 stream, decode", 100.0, 150.0, "tok/s")
 TIME = Row("first token", 2.0, 0.5, "s", True)
 LOGITS = np.array([0.0, 1.0, -4.0], np.float32)
 OURS = Conditions("pie-mlx", "float32", "OpenBLAS", LOGITS)
-BENCHING = Benching(None, None, (), None, None, None, False, False, False)
+BENCHING = BenchRequest(None, None, (), None, None, None, False, False, False)
 TINY = Sizes(new_tokens=4, repeats=1, shared_prompt=64)
 
 
@@ -103,7 +102,7 @@ def test_the_verb_knows_the_cases():
 
 
 def test_cases_keep_their_order():
-    assert list(replace(BENCHING, cases=("grammar", "decode")).order().cases) == ["decode", "grammar"]
+    assert list(replace(BENCHING, cases=("grammar", "decode")).plan().cases) == ["decode", "grammar"]
 
 
 def test_the_command_says_what_was_asked():
@@ -119,8 +118,8 @@ def test_json_and_markdown_exclude_each_other(capsys):
 async def test_every_case_is_measured_on_one_engine(monkeypatch):
     monkeypatch.setattr(measuring, "PROFILED_STREAMS", (2,))
     rows = []
-    order = Order(model="pie-tiny", dtype="float32", sizes=TINY, profile=True, pages=512)
-    found = await measure(order, "pie bench", lambda begun: None, rows.append)
+    plan = Plan(model="pie-tiny", dtype="float32", sizes=TINY, profile=True, pages=512)
+    found = await measure(plan, "pie bench", lambda begun: None, rows.append)
     assert rows == found.rows
     assert all(row.peer > 0 and row.ours > 0 for row in rows)
     assert {row.against for row in rows} == {"mlx-lm", "llguidance"}

@@ -57,7 +57,7 @@ async def converse(*says, interruption=None, **given):
     return sent
 
 
-GREETING = "pie-tiny. Ctrl-D ends the conversation, /? tells what else there is.\n"
+GREETING = "pie-tiny. Ctrl-D ends the conversation, /? lists the commands.\n"
 
 
 async def test_somebody_at_a_terminal_is_told_when_it_is_their_turn():
@@ -96,7 +96,7 @@ async def test_a_conversation_ends_at_a_word(word):
 
 @pytest.mark.parametrize("typed", ["/set", "/set temperature 1"])
 async def test_a_command_that_is_not_there_is_no_question_for_the_model(typed):
-    assert await converse(typed) == [GREETING, "(There is no /set: /? tells what there is.)\n", ""]
+    assert await converse(typed) == [GREETING, "(There is no /set: /? lists the commands.)\n", ""]
 
 
 async def test_a_path_is_no_command():

@@ -47,7 +47,7 @@ def test_what_is_piped_in_must_be_text(pie, monkeypatch, tmp_path):
         monkeypatch.setattr("sys.stdin", piped)
         ended = pie("chat")
     assert ended.code == 2
-    assert "what is piped in is not UTF-8 text" in ended.err
+    assert "the piped input is not UTF-8 text" in ended.err
 
 
 def test_quiet_prints_what_was_said_without_what_was_thought(pie):
@@ -70,7 +70,7 @@ def test_nobody_who_asks_is_told_so(pie, monkeypatch, piped):
     monkeypatch.setattr("sys.stdin", io.StringIO(piped))
     ended = pie("chat")
     assert ended.code == 2
-    assert "nothing is asked: give a QUESTION" in ended.err
+    assert "there is no question: give a QUESTION" in ended.err
 
 
 PROMPT = "\x1b[?2004h"

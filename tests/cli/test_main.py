@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import pie_mlx
-from pie_mlx.cli import serve
+from pie_mlx.cli.serve import command
 from pie_mlx.config.schema import KEYS
 
 
@@ -23,7 +23,7 @@ def test_help_shows_the_verbs_in_their_groups(pie, words):
 def test_an_unknown_verb_suggests_the_nearest(pie):
     ended = pie("chek")
     assert ended.code == 2
-    assert ended.err == "pie: 'chek' is no command, did you mean 'check'?\n     try: pie --help\n"
+    assert ended.err == "pie: 'chek' is not a command, did you mean 'check'?\n     try: pie --help\n"
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_an_unknown_verb_suggests_the_nearest(pie):
 def test_what_others_call_a_verb_and_a_path_without_one_lead_to_it(pie, word, verb):
     ended = pie(word)
     assert ended.code == 2
-    assert ended.err.startswith(f"pie: '{word}' is no command: use '{verb}'")
+    assert ended.err.startswith(f"pie: '{word}' is not a command: use '{verb}'")
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_what_other_servers_take_leads_to_what_is_here(pie, words, advice):
 
 
 def test_the_keys_that_stand_for_options_of_others_are_there():
-    named = re.findall(r"model\.0\.[a-z_.]+", " ".join(serve.ELSEWHERE.values()))
+    named = re.findall(r"model\.0\.[a-z_.]+", " ".join(command.ELSEWHERE.values()))
     assert named
     assert set(named) <= set(KEYS)
 
@@ -65,7 +65,7 @@ def test_the_word_help_shows_what_the_option_does(pie, words):
 def test_what_a_program_takes_is_said_to_stand_after_the_dashes(pie, words):
     ended = pie("run", "examples/hello", *words)
     assert ended.code == 2
-    assert ended.err.splitlines()[1] == "     what is meant for the program stands after --"
+    assert ended.err.splitlines()[1] == "     arguments of the program go after --"
 
 
 @pytest.mark.parametrize("words", [["--timeout", "soon"], ["--timeout"], ["--fast", "--", "--prompt", "Who?"]])
@@ -139,7 +139,7 @@ def test_where_mlx_cannot_be_used_the_doctor_is_named(pie, monkeypatch, error):
     monkeypatch.setattr("importlib.metadata.version", broken)
     ended = pie("version")
     assert ended.code == 1
-    assert ended.err == f"pie: MLX cannot be used: {error}\n     try: see what 'pie doctor' says\n"
+    assert ended.err == f"pie: MLX cannot be used: {error}\n     try: run 'pie doctor'\n"
 
 
 def test_a_path_that_cannot_be_is_no_defect_of_ours(pie):

@@ -47,9 +47,9 @@ async def test_results_are_what_the_program_returned(client, value):
 
 @pytest.mark.parametrize("start", ["launch", "launch_all", "attach"])
 async def test_a_process_may_end_before_whoever_started_it_hears_of_its_start(client, monkeypatch, start):
-    async def at_once(type, *, arranged, unwanted=None, **fields):
-        arranged('["p"]' if start == "launch_all" else "p")
-        client._take(ProcessEvent("p", "return", '{"a": 1}', "json"))
+    async def at_once(type, *, on_result, undo=None, **fields):
+        on_result('["p"]' if start == "launch_all" else "p")
+        client._on_frame(ProcessEvent("p", "return", '{"a": 1}', "json"))
 
     monkeypatch.setattr(client._connection, "ask", at_once)
     started = await getattr(client, start)(*{"launch": ["x"], "launch_all": ["x", [{}]], "attach": ["p"]}[start])
@@ -277,7 +277,7 @@ async def test_a_second_watch_begins_at_its_own_snapshot(client):
         await launched_since(first, client)
     second = await client.watch(kinds=["process_launched"])
     assert len(await launched_since(second, client)) == 1
-    with pytest.raises(SessionClosedError, match="watches anew"):
+    with pytest.raises(SessionClosedError, match="started another watch"):
         [event async for event in first.events]
 
 

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-GENERATED = ("docs/reference/", "docs/gallery.md")
+GENERATED = {
+    *(f"docs/reference/{name}.md" for name in ("architectures", "blocking", "cli", "config", "sdk")),
+    "docs/gallery.md",
+}
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
-WRITTEN = [page for page in PAGES if not str(page.relative_to(ROOT)).startswith(GENERATED)]
+WRITTEN = [page for page in PAGES if str(page.relative_to(ROOT)) not in GENERATED]
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -60,6 +63,8 @@ def links(page: Path) -> list[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """The headings of a page as GitHub names them."""
-    headings = re.findall(r"^#+ (.*)$", _FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    """The headings of a page as GitHub names them, and the places that the page names itself."""
+    text = _FENCE.sub("", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    named = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return named | set(re.findall(r'<a id="([^"]+)">', text))

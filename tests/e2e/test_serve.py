@@ -185,7 +185,7 @@ def test_a_start_that_takes_too_long_is_given_up(serving, tmp_path):
         (("--host", "0.0.0.0"), "refusing to listen on 0.0.0.0 without authentication"),
         (("--host", "0.0.0.0", "--no-auth"), "refusing to listen on 0.0.0.0 without authentication"),
         (("--port", "70000"), "70000"),
-        (("--url", "ws://a"), "--url names an engine that runs"),
+        (("--url", "ws://a"), "--url names a running engine"),
     ],
 )
 def test_what_cannot_be_served(serving, flags, message):

@@ -4,18 +4,20 @@ import asyncio
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, TypeVar
 
 from pie_mlx.calls import DescribeRuntime
 from pie_mlx.engine.engine import EngineCore
 from pie_mlx.engine.host import ProcessHost
 from pie_mlx.engine.kv import PageStore
+from pie_mlx.engine.pressure import MemoryKeeper
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.errors import SessionClosedError
 from pie_mlx.events import Event
 from pie_mlx.sdk import Context, Model, Sampler
-from pie_mlx.sdk._host import use_host
+from pie_mlx.sdk._calls.host import use_host
 
 T = TypeVar("T")
 
@@ -63,11 +65,17 @@ class Running:
     @property
     def model(self) -> Model:
         """The model as the program of this moment sees it."""
-        return Model.load(self.core.services.model_name)
+        return Model.load(self.core.services.model_info.name)
 
     @property
     def store(self) -> PageStore:
         return self.core.services.store
+
+    @cached_property
+    def keeper(self) -> MemoryKeeper:
+        """Acts on the readings of the system's memory that a test gives it."""
+        services = self.core.services
+        return MemoryKeeper(lambda: None, services.ticker, services.runner, services.emit)
 
     def used_pages(self) -> int:
         self.host.call(DescribeRuntime())  # what was let go of has arrived then
@@ -100,8 +108,8 @@ class Running:
 
 def _check_books(services: Services) -> None:
     services.store.check_integrity()
-    if services.draft_desk is not None:
-        services.draft_desk.sequences.check_integrity()
+    if services.drafts.desk is not None:
+        services.drafts.desk.sequences.check_integrity()
 
 
 @contextmanager

@@ -275,11 +275,11 @@ async def test_who_keeps_too_much_opens_it_from_the_disk_each_time(
     with start() as engine:
         (await filled(engine)).save("a", persist=True)
     with start() as engine:
-        monkeypatch.setattr(engine.store._snapshots, "limits", SnapshotLimits(user_snapshots=1))
+        monkeypatch.setattr(engine.store.snapshots, "limits", SnapshotLimits(user_snapshots=1))
         Context(engine.model).save("b")
         for _ in range(2):
             assert found(Context.open(engine.model, "a")).seq_len == 37
-            assert not engine.store.has_snapshot("tester", "a")
+            assert engine.store.snapshots.find("tester", "a") is None
         found(Context.take(engine.model, "a"))
         assert Context.open(engine.model, "a") is None
 
@@ -287,7 +287,7 @@ async def test_who_keeps_too_much_opens_it_from_the_disk_each_time(
 async def test_what_there_is_no_room_for_is_not_on_disk_either(
     engine: Running, files: Callable[[], list[Path]], monkeypatch: pytest.MonkeyPatch
 ) -> None:  # E3, N2
-    monkeypatch.setattr(engine.store._snapshots, "limits", SnapshotLimits(user_snapshots=0))
+    monkeypatch.setattr(engine.store.snapshots, "limits", SnapshotLimits(user_snapshots=0))
     with pytest.raises(SnapshotError, match="a user may keep 0"):
         (await filled(engine)).save("a", persist=True)
     assert files() == []

@@ -10,7 +10,7 @@ import pytest
 from pie_mlx.engine.engine import EngineCore
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.sdk import Context
-from pie_mlx.sdk._host import use_host
+from pie_mlx.sdk._calls.host import use_host
 from tests.engine.running import NoClient, Running, running
 from tests.engine.test_patience import occupy_device
 from tests.engine.test_prefix_cache import computed_tokens

@@ -2,6 +2,7 @@
 
 import gc
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -9,11 +10,10 @@ from typing import Any
 import pytest
 
 import pie_mlx
-from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.services import Services
 from pie_mlx.metal.arrays import on_cpu
 from pie_mlx.sdk import Context, Sampler
-from tests.engine.running import Running
+from tests.engine.running import Running, running
 
 pytestmark = [
     pytest.mark.usefixtures("one_step_at_a_time"),
@@ -47,10 +47,14 @@ def detach(services: Services) -> None:
     services.runner.call(lambda: sys.setprofile(None))
 
 
-async def test_a_decode_step_passes_through_no_more_files_and_calls(
-    engine: Running, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(LoadedModel, "builds_beside", lambda self, rows: False)
+@pytest.fixture
+def engine() -> Iterator[Running]:
+    """One whose pages lie side by side: it served nothing before."""
+    with running() as started:
+        yield started
+
+
+async def test_a_decode_step_passes_through_no_more_files_and_calls(engine: Running) -> None:
     gc.collect()  # what other tests left would be released, and counted, in between
     trace = Trace()
     with Context(engine.model) as context:

@@ -41,11 +41,11 @@ def test_the_account_is_closed_with_the_last_of_the_family(engine: Running) -> N
     assert not [event for event in engine.events if isinstance(event, AccountLeft)]
     finished(engine.core.close_process(child.process_id))
     assert len([event for event in engine.events if isinstance(event, AccountLeft)]) == 1
-    assert engine.core.services.families == {}
+    assert engine.core.services.processes.families == {}
 
 
 def test_the_contexts_of_the_whole_family_share_its_balance(engine: Running) -> None:  # B5
-    model = engine.core.services.model_name
+    model = engine.core.services.model_info.name
     context = engine.host.call(calls.CreateContext(model)).context
     engine.host.call(calls.ReservePages(context, 2))
     alone = engine.host.call(calls.Rebid(context, 100.0, 1.0))

@@ -303,7 +303,7 @@ async def test_a_failing_batch_fails_every_program_in_it_and_harms_none(engine: 
     assert [await engine.greedy(context, 4) for context in contexts] == expected
 
 
-def broken_device(step: object, *, timed: bool) -> None:
+def broken_device(step: object) -> None:
     raise RuntimeError("the device is gone")
 
 

@@ -70,7 +70,7 @@ def test_what_is_too_long_is_refused_by_its_length(call: Forward, error: type[Ex
 @pytest.mark.parametrize(
     ("call", "error"),
     [
-        (Forward(1, [5], multi_step=calls.MultiStep(9, endless(5))), InvalidArgumentError),
+        (Forward(1, [5], continuation=calls.Continuation(9, endless(5))), InvalidArgumentError),
         (Forward(1, [5], speculation=calls.Speculation(9, stop_tokens=endless(5))), InvalidArgumentError),
         (Forward(1, [5], speculation=calls.Speculation(9, endless(5))), SpeculationError),
     ],

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import shutil
 import threading
 import weakref
 from collections.abc import Callable
@@ -14,14 +15,17 @@ from pie_mlx.engine import engine as engine_module
 from pie_mlx.engine.engine import EngineCore
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
-from pie_mlx.errors import EngineStoppedError
+from pie_mlx.errors import EngineStoppedError, TemplateError
 from pie_mlx.events import EngineStarted, Event
 from tests.engine.running import engine_alone, running
 
 
 def test_an_engine_that_stopped_gives_its_memory_back() -> None:
     with running(total_pages=16) as engine:
-        parts = [weakref.ref(engine.core.services.runner.model.pool), weakref.ref(engine.core.services.tokenizer)]
+        parts = [
+            weakref.ref(engine.core.services.runner.model.pool),
+            weakref.ref(engine.core.services.language.tokenizer),
+        ]
     del engine
     assert parts[0]() is None  # at once: it is most of the memory
     gc.collect()
@@ -33,7 +37,7 @@ def test_a_stopped_engine_that_is_still_referenced_holds_no_draft_model(
 ) -> None:
     model = str(tiny_model_directory("qwen3"))
     with engine_alone(model=model, draft_model=model, total_pages=16) as engine:
-        desk = engine.core.services.draft_desk
+        desk = engine.core.services.drafts.desk
         assert desk is not None
         draft_pool = weakref.ref(desk._model.pool)
         del desk
@@ -66,8 +70,8 @@ class CancelledAtItsEnd:
     async def _watched(self, *arguments: Any) -> Services:
         services = await self._start_services(*arguments)
         self.pools.append(weakref.ref(services.runner.model.pool))
-        if services.draft_desk is not None:
-            self.pools.append(weakref.ref(services.draft_desk._model.pool))
+        if services.drafts.desk is not None:
+            self.pools.append(weakref.ref(services.drafts.desk._model.pool))
         return services
 
 
@@ -75,6 +79,17 @@ async def test_a_start_cancelled_at_its_end_leaves_no_thread_running(monkeypatch
     before = set(threading.enumerate())
     cancelled = CancelledAtItsEnd(EngineSettings(dummy=True, total_pages=16), monkeypatch)
     await cancelled.run()
+    assert {thread.name for thread in set(threading.enumerate()) - before if thread.name.startswith("pie-")} == set()
+
+
+async def test_a_start_that_fails_behind_the_loading_of_the_model_leaves_no_thread_running(
+    tiny_model_directory: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = shutil.copytree(tiny_model_directory("qwen3"), tmp_path / "model")
+    (folder / "chat_template.jinja").write_text("{% if")
+    before = set(threading.enumerate())
+    with pytest.raises(TemplateError):
+        await EngineCore(EngineSettings(str(folder), total_pages=16)).start()
     assert {thread.name for thread in set(threading.enumerate()) - before if thread.name.startswith("pie-")} == set()
 
 

@@ -361,7 +361,7 @@ def off_pool_context(store: PageStore) -> int:
     context = store.create()
     store.reserve(context, 2)
     store.append(context, [WorkingToken(token, token) for token in range(20)])
-    store.suspend(context)
+    store.suspender.suspend(context)
     return context
 
 

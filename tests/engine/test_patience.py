@@ -3,7 +3,7 @@
 import asyncio
 import queue
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -86,10 +86,10 @@ class Batches:
     def compute(self, batches: int = 1) -> None:
         self._leaves.release(batches)
 
-    def _begin(self, batch: Batch, successors: Sequence[Any] = ()) -> Any:
+    def _begin(self, batch: Batch) -> Any:
         self._runner.call(self._leaves.acquire)
         self._begun.put(sum(len(work.tokens) for work in batch.works))
-        return self._run(batch, successors)
+        return self._run(batch)
 
 
 @asynccontextmanager

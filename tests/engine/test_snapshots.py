@@ -133,7 +133,7 @@ def test_a_buffer_that_nobody_could_flush_is_refused(
 
 
 def test_histories_count_as_what_a_user_keeps(engine: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine.store._snapshots, "limits", SnapshotLimits(user_bytes=engine_bytes(engine) + 10_000))
+    monkeypatch.setattr(engine.store.snapshots, "limits", SnapshotLimits(user_bytes=engine_bytes(engine) + 10_000))
     context = Context(engine.model)
     long = ChatState(turns=[Turn("user", "x" * 11_000)])
     with pytest.raises(SnapshotError):
@@ -147,7 +147,7 @@ def test_histories_count_as_what_a_user_keeps(engine: Running, monkeypatch: pyte
 
 def engine_bytes(engine: Running) -> int:
     """What other tests have left."""
-    return engine.store._snapshots._of("tester").size_bytes
+    return engine.store.snapshots._of("tester").size_bytes
 
 
 def test_what_a_program_leaves_unnamed_stays_and_is_counted(engine: Running) -> None:  # N1, N3
@@ -155,4 +155,4 @@ def test_what_a_program_leaves_unnamed_stays_and_is_counted(engine: Running) -> 
         names = [Context(engine.model).snapshot() for _ in range(3)]
     with engine.process("unnamed"):
         assert all(Context.take(engine.model, name) for name in names)
-    assert "unnamed" not in engine.store._snapshots._shelved
+    assert "unnamed" not in engine.store.snapshots._shelved

@@ -12,7 +12,7 @@ from pie_mlx import Engine, calls
 from pie_mlx.errors import PieError
 from pie_mlx.runtime.worker.frames.messages import AnyCall, Request, pack_answer
 from pie_mlx.sdk import Context, Model, runtime
-from pie_mlx.sdk._host import current_host
+from pie_mlx.sdk._calls.host import current_host
 from tests.fuzz.targets import worker_frame
 from tests.fuzz.values import almost, texts
 

@@ -79,8 +79,8 @@ async def lose_a_step(engine: Running, context: Context) -> None:
     model = engine.core.services.runner.model
     forward = model.forward
 
-    def broken(step: object, *, timed: bool) -> None:
-        forward(step, timed=timed)  # type: ignore[arg-type]
+    def broken(step: object) -> None:
+        forward(step)  # type: ignore[arg-type]
         raise RuntimeError("the device is gone")
 
     model.forward = broken  # type: ignore[method-assign, assignment]

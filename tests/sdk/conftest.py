@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from pie_mlx.sdk import Context, Model
-from pie_mlx.sdk._host import use_host
+from pie_mlx.sdk._calls.host import use_host
 from tests.sdk.toy_host import ToyHost
 
 

@@ -8,7 +8,7 @@ from pie_mlx import calls
 from pie_mlx.engine.text.chat import ChatRenderer
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.sdk import Model
-from pie_mlx.sdk._host import Link
+from pie_mlx.sdk._calls.host import HostLink
 from pie_mlx.sdk.chat import Decoder
 from tests.sdk.speaking_host import SpeakingHost
 
@@ -19,7 +19,7 @@ def speaking_model(tokenizer: Tokenizer, formats: calls.Formats | None = None) -
     info: calls.ModelInfo = host.call(calls.LoadModel("m"))
     if formats is not None:
         info = calls.ModelInfo("m", info.vocabulary_size, 16, 4096, formats)
-    return Model(info, Link(host))
+    return Model(info, HostLink(host))
 
 
 def cuts(tokens: Sequence[int], seed: int) -> list[list[int]]:

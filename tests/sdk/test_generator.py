@@ -15,7 +15,7 @@ from pie_mlx.errors import (
     StepConsumedError,
 )
 from pie_mlx.sdk import Adapter, Context, Distribution, Entropy, Generator, Logprob, Model, Output, Sampler
-from pie_mlx.sdk._host import use_host
+from pie_mlx.sdk._calls.host import use_host
 from tests.sdk.toy_host import ToyHost
 from tests.sdk.toy_language import BOT, END, EOS, STOPS, encode
 

@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.sdk import Context, Model, Sampler
-from pie_mlx.sdk._host import use_host
+from pie_mlx.sdk._calls.host import use_host
 from tests.sdk.toy_host import ToyHost
 from tests.sdk.toy_language import next_token
 

@@ -5,7 +5,7 @@ import pytest
 from pie_mlx import calls
 from pie_mlx.errors import GrammarError, GrammarRejectedError, InvalidTypeError
 from pie_mlx.sdk import Grammar, JsonSchema, Matcher, Model, brle
-from pie_mlx.sdk._compiled import KEPT_GRAMMARS
+from pie_mlx.sdk._calls.compiled_grammars import KEPT_GRAMMARS
 from tests.sdk.toy_host import ToyHost
 from tests.sdk.toy_language import END, EOS, encode
 

@@ -41,7 +41,7 @@ from pie_mlx.sdk import (
     runtime,
     scheduling,
 )
-from pie_mlx.sdk._host import Link, current_host, use_host
+from pie_mlx.sdk._calls.host import HostLink, current_host, use_host
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -72,7 +72,7 @@ def run(engine: Engine) -> Run:
 class Counting:
     """A host that remembers what kinds of calls went through it."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: HostLink) -> None:
         self.link = link
         self.kinds: list[str] = []
 

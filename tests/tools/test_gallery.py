@@ -2,9 +2,9 @@ import shlex
 
 import pytest
 
-from pie_mlx.cli.checking import check
-from pie_mlx.cli.folding import fold
+from pie_mlx.cli.check.findings import check
 from pie_mlx.cli.options import Common
+from pie_mlx.cli.run.program_input import input_from_words
 from pie_mlx.runtime.program.program import find_program
 from tools.gallery import GROUPS, PAGE, ROOT, Example, first_lines, page, recorded
 
@@ -54,7 +54,7 @@ def test_its_command_fits_the_program(name):
     parameters = find_program(ROOT / "examples" / name).manifest.parameters
     for words in map(shlex.split, command.splitlines()):
         given = words[words.index("--") + 1 :] if "--" in words else []
-        assert parameters.problems(fold(given, parameters)) == []
+        assert parameters.problems(input_from_words(given, parameters)) == []
 
 
 def test_long_output_is_cut():

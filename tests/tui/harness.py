@@ -9,7 +9,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 from pie_mlx.tui.app import MonitorApp
-from pie_mlx.tui.controller import Bystander, Controller
+from pie_mlx.tui.controller import Controller, ReadOnlyController
 from pie_mlx.tui.source.base import Feed
 from pie_mlx.tui.source.demo import DemoSource
 from pie_mlx.tui.source.recording import RecordingSource, open_recording
@@ -48,7 +48,7 @@ async def monitor(
 ) -> AsyncIterator[tuple[MonitorApp, Pilot[None]]]:
     """A running application that has shown its first view. An error toast fails the test."""
     source = source or StillDemo()
-    default = source if isinstance(source, DemoSource) else Bystander("a recording cannot be steered")
+    default = source if isinstance(source, DemoSource) else ReadOnlyController("a recording cannot be steered")
     app = MonitorApp(source, controller or default, **options)
     async with app.run_test(size=size) as pilot:
         await shown(app, pilot)

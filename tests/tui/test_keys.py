@@ -14,12 +14,11 @@ from pie_mlx.event_log import read_events
 from pie_mlx.tui import commands, screens
 from pie_mlx.tui.actions import ACTIONS, BY_ID, TABS, bindings, keys_table
 from pie_mlx.tui.app import READ_ONLY, MonitorApp
+from pie_mlx.tui.dialogs import ConfirmScreen, PromptScreen
 from pie_mlx.tui.keymap import Keymap, read_keymap
 from pie_mlx.tui.model.facts import Facts, InstalledProgram
-from pie_mlx.tui.screens.confirm import ConfirmScreen
 from pie_mlx.tui.screens.help import HelpScreen
 from pie_mlx.tui.screens.process import ProcessScreen
-from pie_mlx.tui.screens.prompt import PromptScreen
 from pie_mlx.tui.source.recording import open_recording
 from pie_mlx.tui.widgets.bars import ReplayBar
 from pie_mlx.tui.widgets.palette import CYCLE
@@ -90,7 +89,7 @@ def test_the_keys_in_the_documentation_are_those_of_the_table():
 
 def test_every_screen_has_a_stylesheet():
     folder = Path(screens.__file__).parent
-    assert {file.stem for file in folder.glob("*.tcss")} == {*TABS, "process", "dialog"}
+    assert {file.stem for file in folder.glob("*.tcss")} == {*TABS, "process"}
 
 
 async def test_digits_and_arrows_change_screens():

@@ -10,7 +10,7 @@ from html import unescape
 from pathlib import Path
 
 from pie_mlx.tui.app import MonitorApp
-from pie_mlx.tui.controller import Bystander
+from pie_mlx.tui.controller import ReadOnlyController
 from pie_mlx.tui.source.recording import open_recording
 
 ROOT = Path(__file__).parents[2]
@@ -66,7 +66,7 @@ async def picture(recording: Path, size: tuple[int, int], keys: tuple[str, ...] 
     source = open_recording(recording)
     source.playback.seek_to(place)
     source.playback.playing = False
-    app = MonitorApp(source, Bystander("a recording cannot be steered"))
+    app = MonitorApp(source, ReadOnlyController("a recording cannot be steered"))
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         source.play(app.inbox, 0.0)

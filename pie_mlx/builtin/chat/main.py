@@ -1,4 +1,4 @@
-"""A conversation. Every turn adds to the same pages, so nothing that was said is computed again."""
+"""A conversation. Every turn adds to the same pages, so earlier turns are not computed again."""
 
 import asyncio
 import json
@@ -14,28 +14,28 @@ Alt-Enter  begin a new line
 """
 ENDINGS = ("/bye", "/exit", "/quit")
 COMMAND = re.compile(r"(/[a-z]+)(?:\s.*)?", re.DOTALL)
-"""What others have commands for; a path goes on with a slash."""
-UNKNOWN = "(There is no {}: /? tells what there is.)\n"
+"""A command of other chat programs. A path has another slash."""
+UNKNOWN = "(There is no {}: /? lists the commands.)\n"
 FORGOTTEN = "(The conversation got longer than the model can read: its older half is forgotten.)\n"
 TOO_LONG = "(That is longer than the model can read: leave something out.)\n"
 FULL = (errors.ContextLengthError, errors.OutOfPagesError)
 
 
 async def main(input):
-    """Answer `question`, or every message until nobody sends more; the last answer is returned to a program."""
+    """Answer `question`, or every message until the session closes; returns the last answer."""
     model = Model.load(runtime.models()[0], template=json.loads(input["template"]))
-    talk, said = Talk(model, input), ""
+    conversation, said = Conversation(model, input), ""
     if input["question"]:
-        return await talk.answer(input["question"])
+        return await conversation.answer(input["question"])
     if input["interactive"]:
-        return await converse(talk, Person())
+        return await converse(conversation, User())
     async for text in messages():
-        said = await talk.answer(text)
+        said = await conversation.answer(text)
     return said
 
 
 async def messages():
-    """What is sent, until nobody will send more."""
+    """The messages of the client, until the session closes."""
     while True:
         try:
             text = await session.receive()
@@ -45,65 +45,65 @@ async def messages():
             yield text
 
 
-async def converse(talk, person):
-    """Take turns with somebody at a terminal, until they have had enough."""
-    session.send(f"{talk.model.name}. Ctrl-D ends the conversation, /? tells what else there is.\n")
-    while (text := await person.turn()) not in ENDINGS:
+async def converse(conversation, user):
+    """Take turns with the user at a terminal, until the user ends it."""
+    session.send(f"{conversation.model.name}. Ctrl-D ends the conversation, /? lists the commands.\n")
+    while (text := await user.turn()) not in ENDINGS:
         match text:
             case "/?" | "/help":
                 session.send(HELP)
             case "/clear":
-                talk.forget(everything=True)
+                conversation.forget(everything=True)
             case _ if command := COMMAND.fullmatch(text):
                 session.send(UNKNOWN.format(command[1]))
             case _:
-                await reply(talk, text, person)
+                await reply(conversation, text, user)
 
 
-async def reply(talk, text, person):
-    """Answer, until `person` speaks; or say that there is no room for the text."""
+async def reply(conversation, text, user):
+    """Answer, until `user` sends something; or say that there is no room for the text."""
     try:
-        await talk.answer(text, person.speaks)
+        await conversation.answer(text, user.has_sent)
     except FULL:
-        talk.forget()
+        conversation.forget()
         session.send(TOO_LONG)
 
 
-class Person:
-    """Somebody at a terminal, who is told when it is their turn, and stops an answer by whatever they send."""
+class User:
+    """The user at a terminal. Each turn is announced; any message during an answer stops it."""
 
     def __init__(self):
-        self._hearing = None
+        self._receiving = None
 
     async def turn(self):
-        """What they say next; "/bye" once they will say no more."""
+        """The next text; "/bye" once the session is closed."""
         session.send({"turn": "yours"})
         text = ""
         while not text.strip():
             try:
-                text = await self._listen()
+                text = await self._receive()
             except errors.SessionClosedError:
                 return "/bye"
             finally:
-                self._hearing = None
+                self._receiving = None
         return text.strip()
 
-    def speaks(self):
-        """Whether they have sent something since their last turn."""
-        return self._listen().done()
+    def has_sent(self):
+        """Whether the user has sent something since the last turn."""
+        return self._receive().done()
 
-    def _listen(self):
-        self._hearing = self._hearing or asyncio.ensure_future(session.receive())
-        return self._hearing
+    def _receive(self):
+        self._receiving = self._receiving or asyncio.ensure_future(session.receive())
+        return self._receiving
 
 
 def never():
-    """Nobody stops an answer."""
+    """Let an answer run to its end."""
     return False
 
 
-class Talk:
-    """What was said, on one context. Where that is full, the older half is forgotten."""
+class Conversation:
+    """The turns, on one context. When it is full, the older half is forgotten."""
 
     def __init__(self, model, input):
         self.model, self._input, self._turns = model, input, []
@@ -117,14 +117,14 @@ class Talk:
             self._context.user(asked).assistant(said)
 
     def forget(self, *, everything=False):
-        """Begin anew, with the later half of the turns or none."""
+        """Start a new context, with the later half of the turns or none."""
         self._context.release()
         del self._turns[: len(self._turns) if everything else (len(self._turns) + 1) // 2]
         self._begin()
 
     async def answer(self, text, is_over=never):
-        """Raises one of FULL for a text that does not fit by itself."""
-        told = False
+        """Answer a text. Raises one of FULL for a text that does not fit on its own."""
+        announced = False
         while True:
             try:
                 said = await answer(self._context.user(text), self._input, is_over)
@@ -133,16 +133,16 @@ class Talk:
                 if not self._turns:
                     raise
                 self.forget()
-                if not told:
+                if not announced:
                     session.send(FORGOTTEN)
-                told = True
+                announced = True
         self._context.seal()
         self._turns.append((text, said))
         return said
 
 
 async def answer(context, input, is_over):
-    """Stream the model's turn: what it thinks first, between two lines that say so, then what it says, the result."""
+    """Stream the model's turn: its reasoning between two marker lines, then the answer, which is returned."""
     thoughts, words, page = reasoning.Decoder(context.model), chat.Decoder(context.model), Page()
     sampler = Sampler(input["temperature"], p=input["top_p"])
     async for step in context.generate(sampler, max_tokens=input["max_tokens"]):
@@ -158,7 +158,7 @@ async def answer(context, input, is_over):
 
 
 class Page:
-    """Sends text without the empty lines that models put around their thoughts."""
+    """Sends text without the empty lines that models put around their reasoning."""
 
     def __init__(self):
         self.said = ""
@@ -166,7 +166,7 @@ class Page:
         self._begins = True
 
     def show(self, decoder, event):
-        """Send the text of an event, and of those behind it."""
+        """Send the text of an event, and of the queued events after it."""
         while not isinstance(event, chat.Event.Idle | reasoning.Event.Idle):
             match event:
                 case reasoning.Event.Delta(text=text):
@@ -180,7 +180,7 @@ class Page:
             event = decoder.feed([])
 
     def line(self, text=""):
-        """Begin a new line, with `text` on it, behind which empty lines are left out."""
+        """Begin a new line with `text`; empty lines after it are left out."""
         self._write(text if self._last == "\n" else "\n" + text)
         self._begins = True
 

@@ -1,13 +1,13 @@
 """/v1/chat/completions."""
 
-from bodies import read_body
-from completion_form import CompletionForm
-from fields import ChatRequest
-from refusals import Refusal
-from replies import begin_replies
-from sending import answer as send
-from sending import identifier
-from terms import CHAT
+from generation.replies import begin_replies
+from wire.bodies import read_body
+from wire.completion_form import CompletionForm
+from wire.fields import ChatRequest
+from wire.refusals import Refusal
+from wire.sending import answer as send
+from wire.sending import identifier
+from wire.terms import CHAT
 
 
 async def answer(body):
@@ -17,12 +17,12 @@ async def answer(body):
         raise Refusal(400, "top_logprobs: set logprobs as well", param="top_logprobs")
     if request.max_tokens and request.max_completion_tokens:
         raise Refusal(400, "max_tokens and max_completion_tokens: give one of them", param="max_tokens")
-    model, account, pieces = await begin_replies(request, len(body), CHAT)
-    return await send(account, pieces, ChatForm(request, model), stream=request.stream)
+    model, costs, pieces = await begin_replies(request, len(body), CHAT)
+    return await send(costs, pieces, ChatForm(request, model), stream=request.stream)
 
 
 class ChatForm(CompletionForm):
-    """What the parts of a chat look like to the client."""
+    """The parts of a chat, in the client's format."""
 
     def __init__(self, request, model):
         super().__init__(request, model, "chatcmpl", "chat.completion", "chat.completion.chunk")
@@ -36,17 +36,17 @@ class ChatForm(CompletionForm):
             yield self._one(index, {"role": "assistant", "content": ""})
 
     def chunks(self, piece):
-        """The chunks of one part, reasoning by itself; none for an empty one."""
+        """The chunks of one part, with reasoning in its own chunk; none for an empty part."""
         thought = [self._one(piece.index, {"reasoning_content": piece.reasoning})] if piece.reasoning else []
         delta = {"content": piece.text} if piece.text else {}
         if piece.calls:
             delta["tool_calls"] = [self._call(piece.index, call) for call in piece.calls]
-        said = [self._one(piece.index, delta, piece.readings)] if delta or piece.readings else []
+        said = [self._one(piece.index, delta, piece.entries)] if delta or piece.entries else []
         found = [*thought, *said]
         return [*found, self._one(piece.index, {}, finish=piece.finish)] if piece.finish else found
 
-    def _one(self, index, delta, readings=(), finish=None):
-        return self.chunk({"index": index, "delta": delta, "logprobs": _logprobs(readings), "finish_reason": finish})
+    def _one(self, index, delta, entries=(), finish=None):
+        return self.chunk({"index": index, "delta": delta, "logprobs": _logprobs(entries), "finish_reason": finish})
 
     def _call(self, index, call):
         number = self._counts[index]
@@ -63,13 +63,13 @@ def _whole(pieces, index, request):
         message["reasoning_content"] = reasoning
     if calls:
         message["tool_calls"] = calls
-    readings = [entry for piece in pieces for entry in piece.readings]
-    logprobs = {"content": readings, "refusal": None} if request.logprobs else None
+    entries = [entry for piece in pieces for entry in piece.entries]
+    logprobs = {"content": entries, "refusal": None} if request.logprobs else None
     return {"index": index, "message": message, "logprobs": logprobs, "finish_reason": pieces[-1].finish}
 
 
-def _logprobs(readings):
-    return {"content": list(readings), "refusal": None} if readings else None
+def _logprobs(entries):
+    return {"content": list(entries), "refusal": None} if entries else None
 
 
 def _tool_call(call):

@@ -1,21 +1,21 @@
-"""/v1/completions: text goes on, without a chat template."""
+"""/v1/completions: continues a text, without a chat template."""
 
 import asyncio
 import codecs
 
-from accounts import Account
-from bodies import SHORT_BYTES, read_body
-from choices import Choice, drawing_of, merged
-from completion_form import CompletionForm
-from constraints import Rules
-from fields import CompletionRequest
+from generation.choices import Choice, merged, sampling_of
+from generation.constraints import Rules
+from generation.costs import Costs
+from generation.logprobs import Vocabulary
+from generation.prompts import checked_length, copies, encoded, load_model
+from generation.reply_decoder import Decoded
+from generation.stops import StopTexts
 from inferlet import Context
-from prompts import checked_length, copies, encoded, load_model
-from readings import Vocabulary
-from refusals import Refusal
-from sending import answer as send
-from speech import Said
-from stops import StopTexts
+from wire.bodies import SHORT_BYTES, read_body
+from wire.completion_form import CompletionForm
+from wire.fields import CompletionRequest
+from wire.refusals import Refusal
+from wire.sending import answer as send
 
 MOST_CHOICES = 1024
 
@@ -33,15 +33,15 @@ async def answer(body):
         prompts, echoes = await asyncio.to_thread(_prepare, request, model)
     else:
         prompts, echoes = _prepare(request, model)
-    account = Account(sum(len(prompt.buffer()) for prompt in prompts))
-    contexts = [copy for prompt in prompts for copy in await copies(prompt, request.n, account)]
-    account.choices = [_choice(request, context, index) for index, context in enumerate(contexts)]
-    pieces = merged([choice.pieces() for choice in account.choices])
-    return await send(account, pieces, TextForm(request, model, echoes), stream=request.stream)
+    costs = Costs(sum(len(prompt.buffer()) for prompt in prompts))
+    contexts = [copy for prompt in prompts for copy in await copies(prompt, request.n, costs)]
+    costs.choices = [_choice(request, context, index) for index, context in enumerate(contexts)]
+    pieces = merged([choice.pieces() for choice in costs.choices])
+    return await send(costs, pieces, TextForm(request, model, echoes), stream=request.stream)
 
 
 def _prepare(request, model):
-    """The prompts in contexts, and what each choice repeats of them."""
+    """The prompts in contexts, and the text of them that each choice echoes."""
     prompts = []
     for prompt in _prompts(request.prompt):
         tokens = encoded(model, prompt, "prompt") if isinstance(prompt, str) else prompt
@@ -64,11 +64,13 @@ def _echo(context):
 
 def _choice(request, context, index):
     vocabulary = Vocabulary(context.model)
-    drawing = drawing_of(request, index, request.max_tokens, top=request.logprobs)
-    return Choice(context, drawing, PlainSpeech(vocabulary), StopTexts(request.stop_texts), Rules(), vocabulary, index)
+    sampling = sampling_of(request, index, request.max_tokens, top=request.logprobs)
+    return Choice(
+        context, sampling, PlainDecoder(vocabulary), StopTexts(request.stop_texts), Rules(), vocabulary, index
+    )
 
 
-class PlainSpeech:
+class PlainDecoder:
     """Every token is text."""
 
     thinks = False
@@ -78,14 +80,14 @@ class PlainSpeech:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def feed(self, tokens):
-        return Said(self._decoder.decode(b"".join(map(self._vocabulary.bytes_of, tokens))))
+        return Decoded(self._decoder.decode(b"".join(map(self._vocabulary.bytes_of, tokens))))
 
     def finish(self, *, is_cut=False):
-        return Said(self._decoder.decode(b"", final=True))
+        return Decoded(self._decoder.decode(b"", final=True))
 
 
 class TextForm(CompletionForm):
-    """What the parts of a text look like to the client. `echoes` are what the choices begin with."""
+    """The parts of a text, in the client's format. Each choice begins with its entry of `echoes`."""
 
     def __init__(self, request, model, echoes):
         super().__init__(request, model, "cmpl", "text_completion", "text_completion")
@@ -99,32 +101,32 @@ class TextForm(CompletionForm):
         return [self._chunk(index, echo) for index, echo in enumerate(self._echoes) if echo]
 
     def chunks(self, piece):
-        """The chunks of one part; none for an empty one."""
-        if not (piece.text or piece.readings or piece.finish):
+        """The chunks of one part; none for an empty part."""
+        if not (piece.text or piece.entries or piece.finish):
             return []
-        return [self._chunk(piece.index, piece.text, piece.readings, piece.finish)]
+        return [self._chunk(piece.index, piece.text, piece.entries, piece.finish)]
 
     def _whole(self, pieces, index, echo):
         text = echo + "".join(piece.text for piece in pieces)
-        readings = [entry for piece in pieces for entry in piece.readings]
-        return self._one(index, text, readings, pieces[-1].finish)
+        entries = [entry for piece in pieces for entry in piece.entries]
+        return self._one(index, text, entries, pieces[-1].finish)
 
-    def _chunk(self, index, text, readings=(), finish=None):
-        return self.chunk(self._one(index, text, readings, finish))
+    def _chunk(self, index, text, entries=(), finish=None):
+        return self.chunk(self._one(index, text, entries, finish))
 
-    def _one(self, index, text, readings, finish):
-        return {"index": index, "text": text, "logprobs": self._logprobs(index, readings), "finish_reason": finish}
+    def _one(self, index, text, entries, finish):
+        return {"index": index, "text": text, "logprobs": self._logprobs(index, entries), "finish_reason": finish}
 
-    def _logprobs(self, index, readings):
+    def _logprobs(self, index, entries):
         if self._request.logprobs is None:
             return None
         offsets = []
-        for entry in readings:
+        for entry in entries:
             offsets.append(self._lengths[index])
             self._lengths[index] += len(entry["token"])
         return {
-            "tokens": [entry["token"] for entry in readings],
-            "token_logprobs": [entry["logprob"] for entry in readings],
-            "top_logprobs": [{top["token"]: top["logprob"] for top in e["top_logprobs"]} for e in readings],
+            "tokens": [entry["token"] for entry in entries],
+            "token_logprobs": [entry["logprob"] for entry in entries],
+            "top_logprobs": [{top["token"]: top["logprob"] for top in e["top_logprobs"]} for e in entries],
             "text_offset": offsets,
         }

@@ -1,4 +1,4 @@
-"""The HTTP interface of OpenAI, as a program: each request is answered by a process of its own.
+"""The HTTP interface of OpenAI, as a program: a process of its own answers each request.
 
 Copy this directory, change it, and serve it on a port with launch_daemon.
 """
@@ -7,10 +7,10 @@ import time
 
 import chat_endpoint
 import completions_endpoint
-import responses_endpoint
+from generation.prompts import load_model
 from inferlet import runtime
-from prompts import load_model
-from refusals import Refusal, answered
+from responses import endpoint as responses_endpoint
+from wire.refusals import Refusal, answered
 
 POSTS = {
     "/v1/chat/completions": chat_endpoint.answer,
@@ -21,7 +21,7 @@ STARTED = int(time.time())
 
 
 async def handle(request):
-    """Answer one request; whatever goes wrong is answered too."""
+    """Answer one request; an error becomes an answer too."""
     try:
         return await _answer(request)
     except Exception as error:
@@ -34,7 +34,7 @@ async def _answer(request):
         _expect(method, "GET", path)
         return {"body": _models(path.removeprefix("/v1/models").lstrip("/"))}
     if path.startswith("/v1/responses/"):
-        raise Refusal(404, f"{path}: nothing is kept: take what POST /v1/responses answers")
+        raise Refusal(404, f"{path}: nothing is kept: use the answer of POST /v1/responses")
     if path not in POSTS:
         raise Refusal(404, f"unknown path {path}: there are /v1/models, {', '.join(POSTS)}")
     _expect(method, "POST", path)

@@ -1,10 +1,10 @@
-"""Answers a prompt: the text is sent as it comes, and returned."""
+"""Answers a prompt: the text is sent as it is generated, and returned."""
 
 from inferlet import Context, Model, Sampler, chat, runtime, session
 
 
 async def main(input):
-    """Answer `prompt`, after `system` where there is one."""
+    """Answer `prompt`, after a `system` message if there is one."""
     model = Model.load(runtime.models()[0])
     with Context(model) as context:
         if input["system"]:
@@ -18,7 +18,7 @@ async def main(input):
 
 
 def send(decoder, event):
-    """Send the text of an event, and of those behind it."""
+    """Send the text of an event, and of the queued events after it."""
     text = ""
     while not isinstance(event, chat.Event.Idle):
         if isinstance(event, chat.Event.Delta):

@@ -11,7 +11,7 @@ from pie_mlx.cli.service.supervisor import END_SECONDS, NAME, RESTART_SECONDS, E
 from pie_mlx.files import write_file
 
 _POLL_SECONDS = 0.1
-_HINT = "agents run in the session of this Mac's own screen: it starts at the next login there"
+_HINT = "an agent needs a login at this Mac's own screen: it starts at the next one"
 _READABLE = 0o644
 
 
@@ -73,7 +73,7 @@ class Launchd:
                 "KeepAlive": {"SuccessfulExit": False},
                 "ThrottleInterval": RESTART_SECONDS,
                 "ExitTimeOut": END_SECONDS,
-                # Others are slowed down as work that nobody waits for.
+                # The system slows other types down as background work.
                 "ProcessType": "Interactive",
                 "StandardOutPath": str(self._log),
                 "StandardErrorPath": str(self._log),
@@ -96,12 +96,12 @@ class Launchd:
         return self.file.exists() and self.file.read_bytes() == described
 
     def _printed(self) -> str | None:
-        """What launchd says of the agent; None where it has not loaded it."""
+        """launchd's description of the agent; None where it is not loaded."""
         ran = self.run(["launchctl", "print", self._target])
         return None if ran.code else ran.output
 
     def _unload(self) -> None:
-        """Until the engine has ended: launchd answers before that. Raises ProcessError."""
+        """Unload, and wait until the engine has ended: launchd answers earlier. Raises ProcessError."""
         command = ["launchctl", "bootout", self._target]
         ran = self.run(command)
         for _ in range(round(2 * END_SECONDS / _POLL_SECONDS)):

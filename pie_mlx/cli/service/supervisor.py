@@ -1,4 +1,4 @@
-"""What `pie service` needs of the system's own supervisor of processes."""
+"""The interface to the system's own supervisor of processes."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from pie_mlx.errors import ConfigError, ProcessError
 
 NAME = "pie-mlx"
 RESTART_SECONDS = 30
-"""Between two starts of an engine that fails."""
+"""The delay before an engine that failed is restarted."""
 END_SECONDS = 30
 """How long an engine may take to end; by default it gives its programs and connections 5 seconds each."""
 _CARRIED = ("HF_HOME", "HF_HUB_CACHE")
@@ -21,7 +21,7 @@ _RUN_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What the supervisor is to start."""
+    """The command that the supervisor starts."""
 
     command: Sequence[str]
     environment: Mapping[str, str]
@@ -29,7 +29,7 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """`exit_status` is that of the last engine that ended; None while that is unknown."""
+    """`exit_status` is that of the last engine that ended; None if unknown."""
 
     installed: bool
     running: bool = False
@@ -59,11 +59,11 @@ class Supervisor(Protocol):
 
     @property
     def note(self) -> str:
-        """What a person should know of an engine that was installed; may be empty."""
+        """A note for the user after an installation; may be empty."""
         ...
 
     def install(self, engine: Engine) -> None:
-        """Have `engine` run now and at each login, in place of the one before. One that runs unchanged goes on."""
+        """Run `engine` now and at each login, instead of the one before. An unchanged engine keeps running."""
         ...
 
     def state(self) -> State: ...
@@ -93,8 +93,8 @@ def refused(command: Sequence[str], ran: Ran, hint: str) -> ProcessError:
 
 
 def engine_here(home: Path, config: Path | None, environment: Mapping[str, str], program: str) -> Engine:
-    """`pie serve` as this command line would start it. `program` is the script that runs now: unlike its interpreter
-    it stays where it is when pie-mlx is upgraded. Raises ConfigError for names that no description can hold."""
+    """`pie serve` as this command line would start it. `program` is the script that runs now: its path survives an
+    upgrade of pie-mlx, unlike its interpreter's. Raises ConfigError for names that no description can hold."""
     script = os.path.abspath(program)
     own = [script] if Path(script).name == "pie" and os.access(script, os.X_OK) else [sys.executable, "-m", "pie_mlx"]
     chosen = [] if config is None else ["--config", os.path.abspath(config)]
@@ -102,20 +102,5 @@ def engine_here(home: Path, config: Path | None, environment: Mapping[str, str],
     engine = Engine([*own, "serve", "--quiet", *chosen], {"PIE_HOME": os.path.abspath(home), **carried})
     for text in (*engine.command, *engine.environment.values()):
         if not text.isprintable():
-            raise ConfigError(f"service: {text!r} has characters that no service can be given", hint="rename it")
+            raise ConfigError(f"service: {text!r} has characters that a service cannot have", hint="rename it")
     return engine
-
-
-def supervisor_here(platform: str = sys.platform) -> Supervisor:
-    """Raises ProcessError where there is none."""
-    user_home = Path.home()
-    if platform == "darwin":
-        from pie_mlx.cli.service.launchd import Launchd
-
-        return Launchd(user_home / "Library" / "LaunchAgents", user_home / "Library" / "Logs", os.getuid(), run)
-    if platform == "linux":
-        from pie_mlx.cli.service.systemd import Systemd
-
-        configuration = Path(os.environ.get("XDG_CONFIG_HOME") or user_home / ".config")
-        return Systemd(configuration / "systemd" / "user", run)
-    raise ProcessError(f"service: nothing is known of services on {platform}", hint="start the engine with 'pie serve'")

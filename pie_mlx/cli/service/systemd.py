@@ -13,7 +13,7 @@ _READABLE = 0o644
 
 @dataclass(frozen=True, slots=True)
 class Systemd:
-    """`units` is the directory of the user's own."""
+    """`units` is the directory of the user's own units."""
 
     units: Path
     run: Run
@@ -27,7 +27,7 @@ class Systemd:
         return f"'journalctl --user -u {NAME}' shows what it prints; 'loginctl enable-linger' keeps it after a logout"
 
     def install(self, engine: Engine) -> None:
-        self._systemctl("show-environment")  # where that is refused, nothing is written
+        self._systemctl("show-environment")  # fails here before anything is written
         described = _describe(engine).encode()
         changed = not self.file.exists() or self.file.read_bytes() != described
         self.units.mkdir(parents=True, exist_ok=True)

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 
 from pie_mlx import calls
 from pie_mlx.engine.answers.base import answers
+from pie_mlx.engine.continuation import check_claimed
 from pie_mlx.engine.kv import Fork
 from pie_mlx.engine.live_context import LiveContext
-from pie_mlx.engine.lookahead import check_taken
 from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import InvalidArgumentError, PageBoundsError
@@ -39,8 +39,7 @@ async def fork(services: Services, process: Process, call: calls.ForkContext) ->
         child = services.adopt(process, made.context, sampled=source.sampled)
         child.parent = source.id
         services.runner.model.set_state(child.id, services.runner.model.state(source.id))
-        if services.draft_desk is not None:
-            services.draft_desk.fork(source.id, child.id)
+        services.drafts.fork(source.id, child.id)
         counters = services.store.counters(child.id)
         services.emit(
             ContextForked(process.id, child.id, source.id, counters.committed, process.account, services.clock())
@@ -62,8 +61,8 @@ async def release(services: Services, process: Process, call: calls.ReleaseConte
     context = process.contexts.get(call.context)
     if context is None:
         return
-    if call.taken:
-        _count_taken(services, process, context, call.taken)
+    if call.claimed:
+        _count_claimed(services, process, context, call.claimed)
     del process.contexts[call.context]
     try:
         await services.release(process, context)
@@ -73,11 +72,11 @@ async def release(services: Services, process: Process, call: calls.ReleaseConte
     await services.adapters.sweep()
 
 
-def _count_taken(services: Services, process: Process, context: LiveContext, taken: int) -> None:
-    """Tokens that were drawn ahead and used, and that no pass comes for any more."""
-    check_taken(context, taken)
+def _count_claimed(services: Services, process: Process, context: LiveContext, claimed: int) -> None:
+    """Prefetched tokens that were used, where no later pass tells of them."""
+    check_claimed(context, claimed)
     now, held = services.clock(), services.store.sequence_length(context.id)
-    services.emit(PassCompleted(process.id, context.id, 0, taken, taken, held, now, now, following=taken - 1))
+    services.emit(PassCompleted(process.id, context.id, 0, claimed, claimed, held, now, now, following=claimed - 1))
 
 
 @asynccontextmanager
@@ -137,6 +136,6 @@ def _check_kept(services: Services, context: LiveContext, tokens: int) -> None:
     working = services.store.counters(context.id).working_tokens
     if tokens and tokens <= working and services.runner.model.recurrent:
         raise PageBoundsError(
-            f"truncate: {services.model_name} has recurrent layers, whose state cannot forget tokens",
+            f"truncate: {services.model_info.name} has recurrent layers, whose state cannot forget tokens",
             hint="fork before the tokens you may want to take back",
         )

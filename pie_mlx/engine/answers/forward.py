@@ -7,18 +7,25 @@ from typing import Any, TypeVar
 from pie_mlx import calls
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.answers.base import answers
+from pie_mlx.engine.answers.continued import run_passes
 from pie_mlx.engine.attaching import attach
-from pie_mlx.engine.course import Course, feed
+from pie_mlx.engine.continuation import (
+    Continuation,
+    advance_matchers,
+    claimed_tokens,
+    count_in,
+    limit_prefetching,
+    prefetching,
+    split_prefetched,
+)
 from pie_mlx.engine.drafting import Row
 from pie_mlx.engine.forward_request import ForwardRequest, check_lengths, check_plans, is_long, read_request
-from pie_mlx.engine.kv import WorkingToken
+from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.logit_mask import allowed_next, pack_runs
-from pie_mlx.engine.lookahead import check_taken, claim, course_ahead, limit_ahead, room, tell_ahead
 from pie_mlx.engine.market import Horizon, declared_horizon
 from pie_mlx.engine.model.adapters import NO_ADAPTER, AdapterUse
 from pie_mlx.engine.model.batch import PackedMask, RowRead
-from pie_mlx.engine.multi_step import run_steps
 from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.speculating import DraftedPass, plan_drafts
@@ -40,12 +47,12 @@ async def forward(services: Services, process: Process, call: calls.Forward) -> 
     matchers = process.matchers_of(call.matchers)
     run_pass = _adapted_pass if call.adapter or call.zo_seed else _pass
 
-    def run(one: calls.Forward, course: Course | None = None) -> Coroutine[Any, Any, calls.ForwardReply]:
-        return run_pass(services, process, context, one, matchers, course)
+    def run(one: calls.Forward, continuation: Continuation | None) -> Coroutine[Any, Any, calls.ForwardReply]:
+        return run_pass(services, process, context, one, matchers, continuation)
 
-    if call.multi_step is None:
-        return await run(call, course_ahead(context, call))
-    return await run_steps(run, context, call, call.multi_step)
+    if call.continuation is None or not call.continuation.asked:
+        return await run(call, prefetching(context, call))
+    return await run_passes(run, context, call, call.continuation)
 
 
 async def _adapted_pass(
@@ -54,11 +61,11 @@ async def _adapted_pass(
     context: LiveContext,
     call: calls.Forward,
     matchers: Sequence[Matcher],
-    course: Course | None,
+    continuation: Continuation | None,
 ) -> calls.ForwardReply:
     """A pass with the adapter as it is now: one that follows by itself is a use like any other (A1)."""
     with services.adapters.used(process.username, call.adapter, call.zo_seed) as use:
-        return await _pass(services, process, context, call, matchers, course, use)
+        return await _pass(services, process, context, call, matchers, continuation, use)
 
 
 async def _pass(
@@ -67,41 +74,41 @@ async def _pass(
     context: LiveContext,
     call: calls.Forward,
     matchers: Sequence[Matcher],
-    course: Course | None,
+    continuation: Continuation | None,
     use: AdapterUse = NO_ADAPTER,
 ) -> calls.ForwardReply:
     async with context.turn:
         context.check_live()
         requested_seconds = services.clock()
         await services.ticker.restore(context)
-        check_taken(context, call.taken)
+        claimed = claimed_tokens(context, call)
         length = services.store.sequence_length(context.id)
         request, fixed = await _request(services, process, context, call, length, use)
         if call.horizon is not None:
             services.rebid(process, context, declared_horizon(*call.horizon))
         mask = allowed_next(matchers, fixed)
-        reads = _reads(context, call, mask)
+        reads = _reads(context, call, mask, claimed)
         drafted = None
         if call.speculation is not None:
             row = Row(matchers, mask)
             drafted = await plan_drafts(services, context, call, call.speculation, request, reads, row, fixed)
         if drafted is not None or not _may_go_on(services, call, matchers):
-            course = None
-        if course is not None:
-            course.matchers, course.fixed = matchers, fixed
-            _limit(services, context, call, course, length + len(request.inputs))
-        work = _run(services, context, call, request, reads, drafted, course)
-        results, computed = await _paid(services, process, len(request.inputs), drafted or course, work)
-        attached, further = len(request.inputs) - computed, 0 if course is None else course.kept
-        counts = (length, attached, computed + further, len(reads) + further + call.taken)
-        _tell(services, process, context, counts, drafted, further + call.taken, requested_seconds)
-        ahead = tell_ahead(context, call, course, results)
+            continuation = None
+        if continuation is not None:
+            continuation.matchers, continuation.fixed = matchers, fixed
+            _limit(services, continuation, claimed, length + len(request.inputs))
+        work = _run(services, context, call, request, reads, drafted, continuation)
+        results, computed = await _paid(services, process, len(request.inputs), drafted or continuation, work)
+        attached, further = len(request.inputs) - computed, 0 if continuation is None else continuation.kept
+        counts = (length, attached, computed + further, len(reads) + further + claimed)
+        _tell(services, process, context, counts, drafted, further + claimed, requested_seconds)
+        prefetched = split_prefetched(context, call, continuation, results)
         if drafted is not None:
             return _verified(services, context, call, matchers, drafted, results, attached)
         context.sampled += further + sum(isinstance(slot.read, Sampler) for slot in call.slots)
-        terminated = _advance(services, call, matchers, results, course)
+        terminated = _advance(services, call, matchers, results, continuation)
         counters = services.store.counters(context.id)
-        return calls.ForwardReply(results, counters, terminated, attached, kept=further, ahead=ahead)
+        return calls.ForwardReply(results, counters, terminated, attached, kept=further, prefetched=prefetched)
 
 
 async def _request(
@@ -141,16 +148,22 @@ def _may_go_on(services: Services, call: calls.Forward, matchers: Sequence[Match
     return call.reserve and moves and not services.runner.model.recurrent
 
 
-def _limit(services: Services, context: LiveContext, call: calls.Forward, course: Course, length: int) -> None:
-    """Let a course that begins behind `length` tokens go no further than the model reads and than pays."""
-    course.trim(services.model_info.maximum_positions - length)
-    if course.tentative and services.bank.is_budgeted(context.account):
-        course.trim(0)  # what is drawn ahead is paid when it is taken, and others may have used the tokens up (M3)
-    limit_ahead(context, call, course, services.ticker.step_ahead_seconds)
+def _limit(services: Services, continuation: Continuation, claimed: int, length: int) -> None:
+    """Let a continuation behind `length` tokens go no further than the model reads and than pays."""
+    continuation.trim(services.model_info.maximum_positions - length)
+    if continuation.asked:
+        return
+    if services.bank.is_budgeted(continuation.context.account):
+        continuation.trim(0)  # tokens are paid when they are claimed, and others may have used the budget up (M3)
+    limit_prefetching(continuation, claimed, services.ticker.step_ahead_seconds)
 
 
 async def _paid(
-    services: Services, process: Process, tokens: int, more: DraftedPass | Course | None, work: Coroutine[Any, Any, T]
+    services: Services,
+    process: Process,
+    tokens: int,
+    more: DraftedPass | Continuation | None,
+    work: Coroutine[Any, Any, T],
 ) -> T:
     """Run a pass of `tokens` inputs, and as `more` as there are tokens for, on the process's token wallet.
 
@@ -172,10 +185,10 @@ async def _paid(
         services.bank.settle_tokens(process.account, reservation, appended)
 
 
-def _reads(context: LiveContext, call: calls.Forward, mask: PackedMask | None) -> list[RowRead]:
+def _reads(context: LiveContext, call: calls.Forward, mask: PackedMask | None, claimed: int) -> list[RowRead]:
     """Row reads with their random stream: the counter is the tokens drawn so far plus the rank in this pass (L6)."""
     reads: list[RowRead] = []
-    counter = context.sampled + call.taken
+    counter = context.sampled + claimed
     for slot in call.slots:
         if isinstance(slot.read, Sampler):
             stream = context.stream if slot.read.seed is None else slot.read.seed
@@ -193,38 +206,44 @@ async def _run(
     request: ForwardRequest,
     reads: Sequence[RowRead],
     drafted: DraftedPass | None,
-    course: Course | None,
+    continuation: Continuation | None,
 ) -> tuple[list[calls.AnyResult], int]:
     """Attach, reserve, compute and commit; on any error the context is as it was (E3, E6).
 
     Answers the results, without those of drafts, and how many of the inputs were computed.
     """
     with _undone_by_errors(services, context, commits=call.commit):
-        claimed = claim(services.store, context, request)
-        attached, key = (0, None) if claimed else await attach(services, context, call, request)
-        inputs = request.inputs[claimed + attached :]
+        counted = count_in(services.store, context, request)
+        attached, key = (0, None) if counted else await attach(services, context, call, request)
+        inputs = request.inputs[counted + attached :]
         if not inputs:
             return [], 0
         if call.reserve:
             await _reserve(services, context, len(inputs))
-        shifted, window = [_shift(read, request.own_start - claimed - attached) for read in reads], None
+        shifted, window = [_shift(read, request.own_start - counted - attached) for read in reads], None
         if drafted is not None and drafted.count:
             window = drafted.window
             inputs = _with_drafts(services, context, call, drafted, inputs, shifted)
-        if course is not None and key is not None:
-            course.trim(0)  # others may wait for these pages
-        if course is not None and course.tentative:
-            course.trim(room(services.store, context.id, len(inputs)))
+        if continuation is not None and key is not None:
+            continuation.trim(0)  # others may wait for these pages
+        if continuation is not None and not continuation.asked:
+            continuation.trim(_room_on_page(services.store, context.id, len(inputs)))
         services.store.next_slots(context.id, len(inputs))  # raises KvCapacityError before anything is computed
         with services.underway.computing(key if call.commit else None, context.id, inputs):
             results = await services.ticker.run(
-                context, inputs, shifted, commits=call.commit, window=window, course=course
+                context, inputs, shifted, commits=call.commit, window=window, continuation=continuation
             )
         if drafted is not None and window is None:
             drafted.find_nothing(results)
         if drafted is not None:
             results[drafted.slot] = drafted.drawn(results, len(reads))
         return results[: len(reads)], len(request.inputs) - attached
+
+
+def _room_on_page(store: PageStore, context: int, inputs: int) -> int:
+    """For how many steps behind `inputs` of a pass there is room on the last page."""
+    counters = store.counters(context)
+    return counters.working * store.page_size - counters.working_tokens - inputs
 
 
 @contextmanager
@@ -283,7 +302,7 @@ def _verified(
     if call.advance_slot is not None:
         for matcher in matchers:
             matcher.accept(emitted)
-        services.grammars.ahead.moved(matchers)
+        services.language.grammars.ahead.moved(matchers)
     drafted.tell(emitted, services.ticker.window_steps)
     terminated = any(matcher.is_terminated for matcher in matchers)
     counters = services.store.counters(context.id)
@@ -332,12 +351,12 @@ def _advance(
     call: calls.Forward,
     matchers: Sequence[Matcher],
     results: Sequence[calls.AnyResult],
-    course: Course | None,
+    continuation: Continuation | None,
 ) -> bool:
     """Feed the sampled tokens to the matchers; whether one of them has terminated (G13)."""
     if call.advance_slot is not None:
         sampled = results[call.advance_slot]
         if isinstance(sampled, calls.SampledTokens):
-            feed(matchers, sampled.tokens, course)
-            services.grammars.ahead.moved(matchers)
+            advance_matchers(matchers, sampled.tokens, continuation)
+            services.language.grammars.ahead.moved(matchers)
     return any(matcher.is_terminated for matcher in matchers)

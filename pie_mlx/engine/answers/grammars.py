@@ -8,6 +8,7 @@ from pie_mlx.engine.answers.base import answers
 from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.text.grammar import Matcher
+from pie_mlx.engine.vocabulary import check_tokens
 from pie_mlx.errors import InvalidArgumentError
 
 LONGEST_BEHIND = 1024
@@ -37,23 +38,23 @@ async def compile_grammar(
 ) -> calls.MatcherState | None:
     services.check_model(call.model)
     _check_number("compile", call.stop_tokens, services.model_info.vocabulary_size)
-    services.check_tokens(call.stop_tokens)
+    check_tokens(call.stop_tokens, services.model_info.vocabulary_size)
     if len(call.behind) > LONGEST_BEHIND:
         raise InvalidArgumentError(
             f"compile: behind a text of {len(call.behind)} characters, at most {LONGEST_BEHIND}",
             hint="name the text that closes the thought",
         )
-    matcher = services.grammars.compiled(call.source, call.stop_tokens, call.behind)
+    matcher = services.language.grammars.compiled(call.source, call.stop_tokens, call.behind)
     if matcher is None:
         # Compiling may take seconds; the engines release the interpreter lock while they do.
-        matcher = await services.compiling.run(process.id, _compiling(services, call), process.time.count)
+        matcher = await services.language.compiling.run(process.id, _compiling(services, call), process.time.count)
     process.check_open()
     return None if matcher is None else _keep(process, matcher)
 
 
 def _compiling(services: Services, call: calls.CompileGrammar) -> Generator[None, None, Matcher | None]:
     """All in one step."""
-    return services.grammars.compile(call.source, tuple(call.stop_tokens), call.behind)
+    return services.language.grammars.compile(call.source, tuple(call.stop_tokens), call.behind)
     yield
 
 
@@ -66,7 +67,7 @@ async def read_mask(services: Services, process: Process, call: calls.ReadMatche
 @answers(calls.AdvanceMatcher)
 async def advance(services: Services, process: Process, call: calls.AdvanceMatcher) -> calls.MatcherState:
     _check_number("advance", call.tokens, services.model_info.maximum_positions)
-    services.check_tokens(call.tokens)
+    check_tokens(call.tokens, services.model_info.vocabulary_size)
     matcher = process.matcher(call.matcher)
     matcher.accept(call.tokens)
     return _state(call.matcher, matcher)

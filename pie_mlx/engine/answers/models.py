@@ -4,11 +4,12 @@ from collections.abc import Generator
 
 from msgspec.structs import replace
 
-from pie_mlx import calls
+from pie_mlx import __version__, calls
 from pie_mlx.engine.answers.base import answers, looks_up, looks_up_in_steps
 from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.text.tokenizer import LONG
+from pie_mlx.engine.vocabulary import check_tokens
 from pie_mlx.errors import ContextLengthError, InvalidArgumentError
 
 LONGEST_TEXT = 8 << 20
@@ -44,17 +45,17 @@ def _characters(turn: calls.Turn) -> int:
 async def describe_runtime(services: Services, process: Process, call: calls.DescribeRuntime) -> calls.RuntimeInfo:
     del call
     return calls.RuntimeInfo(
-        version=services.version,
+        version=__version__,
         instance_id=services.instance_id,
         username=process.username,
-        models=[services.model_name],
+        models=[services.model_info.name],
     )
 
 
 @looks_up(calls.LoadModel, lambda call: bool(call.template))
 def load_model(services: Services, call: calls.LoadModel) -> calls.ModelInfo:
     services.check_model(call.name)
-    return replace(services.model_info, formats=services.chats.of(call.template).formats())
+    return replace(services.model_info, formats=services.language.chats.of(call.template).formats())
 
 
 @looks_up_in_steps(calls.Encode, lambda call: len(call.text) > LONG)
@@ -64,7 +65,7 @@ def encode(services: Services, call: calls.Encode) -> Generator[int, None, list[
         raise InvalidArgumentError(
             f"encode: {len(call.text):,} characters, at most {LONGEST_TEXT:,} at once", hint="encode it in parts"
         )
-    return (yield from services.tokenizer.encoding(call.text))
+    return (yield from services.language.tokenizer.encoding(call.text))
 
 
 @looks_up(calls.Decode, lambda call: len(call.tokens) > LONG)
@@ -74,20 +75,21 @@ def decode(services: Services, call: calls.Decode) -> str:
         raise InvalidArgumentError(
             f"decode: {len(call.tokens):,} tokens, at most {MOST_DECODED:,} at once", hint="decode them in parts"
         )
-    services.check_tokens(call.tokens)
-    return services.tokenizer.decode(call.tokens)
+    check_tokens(call.tokens, services.model_info.vocabulary_size)
+    return services.language.tokenizer.decode(call.tokens)
 
 
 @looks_up(calls.ReadVocabulary)
 def read_vocabulary(services: Services, call: calls.ReadVocabulary) -> calls.Vocabulary:
     services.check_model(call.model)
-    return services.tokenizer.special_tokens() if call.special_only else services.tokenizer.vocabulary()
+    tokenizer = services.language.tokenizer
+    return tokenizer.special_tokens() if call.special_only else tokenizer.vocabulary()
 
 
 @looks_up(calls.ReadSplitRegex, lambda call: True)
 def read_split_regex(services: Services, call: calls.ReadSplitRegex) -> str:
     services.check_model(call.model)
-    return services.tokenizer.split_regex()
+    return services.language.tokenizer.split_regex()
 
 
 @looks_up_in_steps(calls.RenderTurn, _is_long_turn)
@@ -97,10 +99,10 @@ def render_turn(services: Services, call: calls.RenderTurn) -> Generator[int, No
     # What templates may leave out, such as the thoughts of past replies, is counted when it is written.
     written = 0 if call.turn.role == "assistant" else len(call.turn.text)
     turns = len(call.state.held) + len(call.state.turns)
-    at_least = max(written // services.tokenizer.longest_token_bytes, turns)
+    at_least = max(written // services.language.tokenizer.longest_token_bytes, turns)
     if length > LONGEST_TEXT or at_least > most:
         raise _too_long(f"{length:,} characters, at least {at_least:,} tokens", most)
-    steps = services.chats.of(call.template).rendering(call.turn, call.state)
+    steps = services.language.chats.of(call.template).rendering(call.turn, call.state)
     while True:
         try:
             tokens = next(steps)
@@ -125,4 +127,4 @@ def parse_tool_call(services: Services, call: calls.ParseToolCall) -> list[calls
         raise InvalidArgumentError(
             f"parse_call: {len(call.text):,} characters, at most {LONGEST_REPLY:,}", hint="pass the reply of one turn"
         )
-    return services.chats.plain.parse_calls(call.text, call.schemas)
+    return services.language.chats.plain.parse_calls(call.text, call.schemas)

@@ -7,6 +7,7 @@ from pie_mlx.engine.answers.base import answers
 from pie_mlx.engine.archive import SnapshotNotes
 from pie_mlx.engine.process import Process
 from pie_mlx.engine.services import Services
+from pie_mlx.engine.vocabulary import check_tokens
 from pie_mlx.errors import ContextLengthError, InvalidArgumentError
 from pie_mlx.events import ContextCreated
 
@@ -36,7 +37,7 @@ def _check_pending(services: Services, pending: calls.PendingInput) -> None:
             f"snapshot: {len(pending.tokens)} tokens are pending, this model reads at most {most}",
             hint="save what fits the model",
         )
-    services.check_tokens(pending.tokens)
+    check_tokens(pending.tokens, services.model_info.vocabulary_size)
 
 
 def _is_long(pending: calls.PendingInput) -> bool:
@@ -68,16 +69,16 @@ async def save(services: Services, process: Process, call: calls.SaveSnapshot) -
             context.check_live()
         else:
             notes_bytes = _checked_bytes(services, call.pending)
-        persists = services.persists if call.persist is None else call.persist
+        persists = archive.persists if call.persist is None else call.persist
         async with archive.turn:
-            store.require_snapshot_room(context.id, user, call.name, notes_bytes)
+            store.snapshots.require_room(context.id, user, call.name, notes_bytes)
             # The disk first: what it refuses leaves the old one (N2).
             if call.name and persists:
-                await archive.write(user, call.name, store.transcript(context.id), notes)
+                await archive.write(user, call.name, store.contexts[context.id].transcript(), notes)
             elif call.name:
                 await archive.remove(user, call.name)
-            name = call.name or store.fresh_snapshot_name()
-            services.ticker.copy(store.save(context.id, user, name, notes, notes_bytes).copies)
+            name = call.name or store.snapshots.fresh_name()
+            services.ticker.copy(store.snapshots.save(context.id, user, name, notes, notes_bytes))
     return name
 
 
@@ -86,14 +87,14 @@ async def open_snapshot(services: Services, process: Process, call: calls.OpenSn
     services.check_model(call.model)
     store, archive, user = services.store, services.archive, process.username
     async with archive.turn:
-        is_here = store.has_snapshot(user, call.name)
+        is_here = store.snapshots.find(user, call.name) is not None
         found = None if is_here else await archive.read(user, call.name)
         if call.take and not await archive.remove(user, call.name):
             found = None  # another engine took it meanwhile
         if found is not None:
             store.put_snapshot(user, call.name, *found, _size_bytes(found[1].pending))
         # Who keeps too much already opens it from the disk each time.
-        leaves = call.take or (found is not None and store.is_overfull(user))
+        leaves = call.take or (found is not None and store.snapshots.is_overfull(user))
         opened = (store.take if leaves else store.open)(user, call.name)
     if opened is None:
         return None
@@ -110,5 +111,5 @@ async def delete(services: Services, process: Process, call: calls.DeleteSnapsho
     services.check_model(call.model)
     async with services.archive.turn:
         removed = await services.archive.remove(process.username, call.name)
-        if services.store.has_snapshot(process.username, call.name) or not removed:
-            services.store.delete(process.username, call.name)
+        if services.store.snapshots.find(process.username, call.name) is not None or not removed:
+            services.store.snapshots.delete(process.username, call.name)

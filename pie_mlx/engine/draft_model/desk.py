@@ -71,10 +71,6 @@ class DraftDesk:
         self._expected.discard(context)
         self._changed.set()
 
-    def fork(self, source: int, target: int) -> None:
-        """A context was forked."""
-        self.sequences.fork(source, target)
-
     def forget(self, context: int) -> None:
         """A context is released."""
         self.sequences.drop(context)

@@ -1,11 +1,13 @@
 """A context's books."""
 
 from dataclasses import dataclass, field
+from itertools import chain
 
 from pie_mlx.calls import PageCounters
 from pie_mlx.engine.kv.image import Image
 from pie_mlx.engine.kv.segment import Segment
-from pie_mlx.engine.kv.values import WorkingToken
+from pie_mlx.engine.kv.trie import chain_of
+from pie_mlx.engine.kv.values import Transcript, WorkingToken
 
 NO_POSITION = -1
 """The highest committed position of a context that never committed."""
@@ -50,3 +52,10 @@ class Context:
         if image is None:
             return PageCounters(self.committed, self.working_pages, len(self.working))
         return PageCounters(len(image.records), image.working_pages, len(image.tail.tokens))
+
+    def transcript(self) -> Transcript:
+        """All its tokens, wherever its content is."""
+        image = self.image
+        records, working = (chain_of(self.leaf), self.working) if image is None else (image.records, image.tail.tokens)
+        committed = list(chain.from_iterable(record.tokens for record in records))
+        return Transcript([*committed, *working], len(committed))

@@ -1,6 +1,6 @@
 """The contexts of a page store by number."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pie_mlx.engine.kv.context import Context
 from pie_mlx.engine.kv.integrity_error import IntegrityError
@@ -32,11 +32,7 @@ class ContextTable:
         """The context, which is no longer here; None for an unknown number."""
         return self._contexts.pop(number, None)
 
-    def find(self, number: int) -> Context | None:
-        """The context of that number; None when it was removed."""
-        return self._contexts.get(number)
-
-    def get(self, number: int) -> Context:
+    def __getitem__(self, number: int) -> Context:
         """Raises ContextReleasedError for a number that is not here."""
         try:
             return self._contexts[number]
@@ -45,16 +41,21 @@ class ContextTable:
                 f"context {number}: it was released", hint="use a context only while you hold it"
             ) from None
 
+    def off_pool(self, numbers: Iterable[int]) -> list[int]:
+        """Those of `numbers` that do not hold their pages; those that were released are ignored."""
+        found = map(self._contexts.get, numbers)
+        return [context.number for context in found if context is not None and not context.resident]
+
     def held(self, number: int) -> Context:
         """One that holds its pages, be it that they are still being filled. Raises IntegrityError for another."""
-        context = self.get(number)
+        context = self[number]
         if not context.resident:
             raise _off_pool(number)
         return context
 
     def resident(self, number: int) -> Context:
         """One whose content is in its pages. Raises IntegrityError for another."""
-        context = self.get(number)
+        context = self[number]
         if context.image is not None:
             raise _off_pool(number)
         return context

@@ -1,6 +1,6 @@
 """Images: what an off-pool context or a snapshot keeps, enough to bring all of it back."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pie_mlx.engine.kv.pool import PagePool
@@ -65,21 +65,16 @@ class ImageKeeper:
             tail.segment = None
 
     def mark_spilled(self, content: PageContent, key: SpillKey) -> None:
-        """`content` can now be read back under `key`."""
+        """`content` was written to the spill file as `key`."""
         record = content.record
         if record.wanted and record.spill is None:
             record.spill = key
         else:
             self._released.append(key)
 
-    def forget_spills(self, image: Image, keys: Collection[SpillKey]) -> None:
-        """What was stored under `keys` cannot be read back; the keys are not handed out as released."""
-        for record in image.all_records():
-            if record.spill in keys:
-                record.spill = None
-
     def take_released(self) -> tuple[SpillKey, ...]:
-        """Spilled pages nobody wants any more, each told once."""
+        """Keys of spilled pages that no context or snapshot needs any more, each once. Call it after the reads of a
+        restore were done."""
         released, self._released = tuple(self._released), []
         return released
 

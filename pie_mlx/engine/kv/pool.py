@@ -83,6 +83,15 @@ class PagePool:
         taken.extend(sorted(self._reclaim() for _ in range(pages - len(taken))))
         return taken
 
+    def take_lost(self) -> tuple[PageContent, ...]:
+        """Content reclaimed since the last call that an off-pool context or a snapshot wants and that is not spilled.
+
+        It is still in its page until the next pass, copy or read writes there: spill it now or it will be replayed.
+        """
+        lost = tuple(self.lost)
+        self.lost.clear()
+        return lost
+
     def take_cached(self) -> list[int]:
         """All cached pages, whose content is forgotten."""
         return [self._reclaim() for _ in range(self.cached.pages)]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pie_mlx.engine.kv.context import Context
+from pie_mlx.engine.kv.context_table import ContextTable
 from pie_mlx.engine.kv.image import Image, ImageKeeper, Tail, cut_tail
 from pie_mlx.engine.kv.integrity_error import IntegrityError
 from pie_mlx.engine.kv.segment import Segment
@@ -32,8 +33,16 @@ class Snapshot:
 class SnapshotShelf:
     """The snapshots of one model."""
 
-    def __init__(self, trie: PrefixTrie, images: ImageKeeper, page_size: int, limits: SnapshotLimits) -> None:
+    def __init__(
+        self,
+        contexts: ContextTable,
+        trie: PrefixTrie,
+        images: ImageKeeper,
+        page_size: int,
+        limits: SnapshotLimits,
+    ) -> None:
         self.limits = limits
+        self._contexts = contexts
         self._trie = trie
         self._pool = trie.pool
         self._images = images
@@ -44,15 +53,15 @@ class SnapshotShelf:
         self._next_fresh = 1
 
     def fresh_name(self) -> str:
-        """A name for one save (N3)."""
+        """A name no user can choose, for one `save` (N3)."""
         name = f"{FRESH_PREFIX}{self._next_fresh}"
         self._next_fresh += 1
         self._fresh_names.add(name)
         return name
 
-    def require_room(self, context: Context, user: str, name: str, notes_bytes: int) -> None:
+    def require_room(self, context: int, user: str, name: str, notes_bytes: int) -> None:
         """Raises SnapshotError when the user may not keep the context beside what is kept, but for what it replaces."""
-        held, limits = context.counters(), self.limits
+        held, limits = self._contexts[context].counters(), self.limits
         size_bytes = kept_bytes(held.committed * self._page_size, held.working_tokens) + notes_bytes
         replaced = self._by_name.get((user, name))
         after = self._of(user).changed(
@@ -69,10 +78,15 @@ class SnapshotShelf:
         """Whether the user keeps more than is allowed: `put` does not ask."""
         return not self._of(user).fits(self.limits)
 
-    def save(self, context: Context, user: str, name: str, notes: Any, notes_bytes: int) -> tuple[PageCopy, ...]:
-        """N2: replaces the user's snapshot of that name once the new one stands."""
+    def save(self, number: int, user: str, name: str, notes: Any, notes_bytes: int = 0) -> tuple[PageCopy, ...]:
+        """Saves the context and the caller's `notes`, replacing the user's snapshot of that name (N2).
+
+        Returns the page copies that complete it. Raises InvalidArgumentError, and SnapshotError when the user keeps too
+        much already; never for lack of pages: without room the working tokens are replayed when opened.
+        """
+        context = self._contexts[number]
         self._check_name(name)
-        self.require_room(context, user, name, notes_bytes)
+        self.require_room(number, user, name, notes_bytes)
         self._fresh_names.discard(name)
         if context.image is not None:
             image, copies = at_rest(context.image, self._page_size), ()
@@ -110,7 +124,7 @@ class SnapshotShelf:
         return snapshot
 
     def delete(self, user: str, name: str) -> None:
-        """Drops a snapshot and what only it wanted."""
+        """Drops a snapshot and what only it wanted. Raises SnapshotNotFoundError."""
         snapshot = self.remove(user, name)
         if snapshot is None:
             raise SnapshotNotFoundError(

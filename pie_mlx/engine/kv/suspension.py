@@ -1,22 +1,26 @@
 """Leaving the pool and coming back: suspend, restore, and the copies that forks and snapshots need."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from pie_mlx.engine.kv.context import NO_POSITION, Context
+from pie_mlx.engine.kv.context_table import ContextTable
 from pie_mlx.engine.kv.fills import fills_of
 from pie_mlx.engine.kv.image import Image, ImageKeeper, Tail, cut_tail
 from pie_mlx.engine.kv.integrity_error import IntegrityError
 from pie_mlx.engine.kv.segment import PageRecord, Segment, resident_page
 from pie_mlx.engine.kv.trie import Place, PrefixTrie, chain_of, path
-from pie_mlx.engine.kv.values import PageContent, PageCopy, PageRead, Restore, Suspension
+from pie_mlx.engine.kv.values import PageContent, PageCopy, PageRead, Restore, SpillKey, Suspension
 from pie_mlx.engine.kv.working import WorkingPages, pages_for
 
 
 class Suspender:
     """Moves contexts out of the pool and back, in the books."""
 
-    def __init__(self, trie: PrefixTrie, images: ImageKeeper, working: WorkingPages, page_size: int) -> None:
+    def __init__(
+        self, contexts: ContextTable, trie: PrefixTrie, images: ImageKeeper, working: WorkingPages, page_size: int
+    ) -> None:
+        self._contexts = contexts
         self._trie = trie
         self._pool = trie.pool
         self._images = images
@@ -25,8 +29,10 @@ class Suspender:
 
     # Leaving.
 
-    def suspend(self, context: Context) -> Suspension:
-        """R1; an interrupted restore only gives its pages back."""
+    def suspend(self, number: int) -> Suspension:
+        """Gives all pages back (R1). Off-pool already: nothing. While restoring: the restore is dropped."""
+        context = self._contexts[number]
+        self._pool.break_promise(number)
         if not context.resident:
             return Suspension(0, ())
         before = self._pool.available()
@@ -42,6 +48,7 @@ class Suspender:
 
     def release(self, context: Context) -> None:
         """Gives up pages and image for good."""
+        self._pool.break_promise(context.number)
         if context.resident:
             self._leave(context, kept=0)
         if context.image is not None:
@@ -82,20 +89,26 @@ class Suspender:
 
     # Coming back.
 
-    def restore_need(self, context: Context) -> int:
-        """M6."""
+    def restore_need(self, number: int) -> int:
+        """Pages an off-pool context needs to return: working ones, and committed ones no resident holds (M6)."""
+        context = self._contexts[number]
         image = context.image
         if image is None or context.restoring:
             return 0
         place, depth = self._trie.match(image.records)
         return image.working_pages + len(image.records) - _live_pages(place, depth)
 
-    def restore(self, context: Context) -> Restore:
-        """R4: re-attaches what is in the pool, takes pages for the rest."""
+    def restore(self, number: int) -> Restore:
+        """Takes the pages an off-pool context needs and says how to fill them (R4). Raises OutOfPagesError.
+
+        Do the copies, reads and fills, then call `finish_restore`; until then only `block_table`, `suspend`,
+        `release`, `fork`, `save` and the figures are allowed.
+        """
+        context = self._contexts[number]
         image = context.image
         if image is None or context.restoring:
-            raise IntegrityError(f"context {context.number} is not off-pool")
-        self._pool.require(self.restore_need(context))
+            raise IntegrityError(f"context {number} is not off-pool")
+        self._pool.require(self.restore_need(number))
         place, depth = self._trie.match(image.records)
         context.leaf = self._trie.hold(place)
         context.block_table = [resident_page(record) for record in chain_of(context.leaf)]
@@ -113,11 +126,12 @@ class Suspender:
         ]
         return _work(depth, pieces)
 
-    def finish(self, context: Context) -> None:
-        """Publishes the restored pages and lets go of the image."""
+    def finish_restore(self, number: int) -> None:
+        """The content is there again: pages are shared with whoever holds equal ones, and the context is usable."""
+        context = self._contexts[number]
         image = context.image
         if image is None or not context.restoring:
-            raise IntegrityError(f"context {context.number} is not being restored")
+            raise IntegrityError(f"context {number} is not being restored")
         self._working.adopt(context, image.records[context.committed :])
         context.working = image.tail.tokens.copy()
         context.highest_position, context.inherited_tokens = image.highest_position, image.inherited_tokens
@@ -127,11 +141,21 @@ class Suspender:
     def restore_without_work(self, context: Context) -> tuple[PageCopy, ...]:
         """Restores an off-pool context if copies are all it takes; otherwise leaves it off-pool."""
         image = context.image
-        if image is None or not self._is_whole(image) or self.restore_need(context) > self._pool.available():
+        if image is None or not self._is_whole(image) or self.restore_need(context.number) > self._pool.available():
             return ()
-        copies = self.restore(context).copies
-        self.finish(context)
+        copies = self.restore(context.number).copies
+        self.finish_restore(context.number)
         return copies
+
+    def forget_spills(self, number: int, keys: Collection[SpillKey]) -> None:
+        """Pages of an off-pool context, stored under `keys`, cannot be read: its next `restore` replays them.
+
+        The keys are not handed out as released.
+        """
+        image = self._contexts[number].image
+        for record in () if image is None else image.all_records():
+            if record.spill in keys:
+                record.spill = None
 
     def _is_whole(self, image: Image) -> bool:
         tail, (_, depth) = image.tail, self._trie.match(image.records)

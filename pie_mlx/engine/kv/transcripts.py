@@ -1,25 +1,12 @@
-"""Contexts as nothing but their tokens, and images of them."""
+"""Images made of nothing but tokens."""
 
-from itertools import chain
-
-from pie_mlx.engine.kv.context import NO_POSITION, Context
+from pie_mlx.engine.kv.context import NO_POSITION
 from pie_mlx.engine.kv.image import Image, Tail, cut_tail
 from pie_mlx.engine.kv.keys import NO_PAGE, PageHasher
 from pie_mlx.engine.kv.segment import PageRecord
-from pie_mlx.engine.kv.trie import chain_of
 from pie_mlx.engine.kv.values import Transcript
 from pie_mlx.engine.kv.working import pages_for
 from pie_mlx.engine.kv.working_token import WorkingToken, pack
-
-
-def transcript_of(context: Context) -> Transcript:
-    """What the context holds, wherever its content is."""
-    image = context.image
-    records, working = (
-        (chain_of(context.leaf), context.working) if image is None else (image.records, image.tail.tokens)
-    )
-    committed = list(chain.from_iterable(record.tokens for record in records))
-    return Transcript([*committed, *working], len(committed))
 
 
 def image_of(transcript: Transcript, hasher: PageHasher, page_size: int) -> Image:

@@ -134,13 +134,6 @@ class Restore:
 
 
 @dataclass(frozen=True, slots=True)
-class SaveResult:
-    """The page copies that complete a snapshot."""
-
-    copies: tuple[PageCopy, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Opened:
     """A context made from a snapshot. Off-pool (`resident` False) when some content must be brought back first."""
 

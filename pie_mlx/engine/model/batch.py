@@ -36,8 +36,7 @@ class Work(msgspec.Struct, frozen=True):
 
     `slots` are physical (page * page size + offset); `kv_length` counts the slots held after these tokens are written;
     `masks` has one BRLE row per token over KV slots, None for causal. `adapters` has what each token is computed with;
-    None when no token has any. Where steps may follow at once, what they draw goes to `further_slots`, which the block
-    table covers.
+    None when no token has any. Tokens of steps behind the batch go to `further_slots`, which the block table covers.
     """
 
     context: int
@@ -52,42 +51,39 @@ class Work(msgspec.Struct, frozen=True):
     further_slots: Sequence[int] = ()
 
 
-def is_argmax(read: RowRead) -> bool:
-    """Whether the most likely token is drawn, which takes next to no time."""
-    return isinstance(read.read, Sampler) and read.read.is_argmax
-
-
-def is_read_alike(foreseen: Work, work: Work) -> bool:
-    """Whether `work` reads what was foreseen of its context, without any mask."""
-    if work.context != foreseen.context or any(read.mask is not None for read in work.reads):
+def is_read_alike(expected: Work, work: Work) -> bool:
+    """Whether `work` reads what was expected of its context, without any mask."""
+    if work.context != expected.context or any(read.mask is not None for read in work.reads):
         return False
-    return work.reads == foreseen.reads
+    return work.reads == expected.reads
 
 
-class Following(Protocol):
-    """What decides on steps that follow a batch at once. The works draw one token each, at their last input."""
+class StopCondition(Protocol):
+    """Decides how many steps follow a batch. Its works draw one token each, at their last input."""
 
     def advance(self, drawn: Sequence[int]) -> bool:
         """Every work drew a token; whether another step is wanted."""
         ...
 
     def masks(self) -> Sequence[PackedMask | None]:
-        """What the works may draw in the next one, asked from another thread while nothing advances.
-
-        Raises PieError where that cannot be told.
-        """
+        """What each work may draw in the next one. Raises PieError where that cannot be told."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """One ragged batch; `copies` are done before anything of it is computed. Of the slots for steps that follow, those
-    of a last step that runs ahead are among them if there is a `tail`."""
+    """One ragged batch; `copies` are done before anything of it is computed.
+
+    Up to `further` steps are committed behind it, as long as its `continuation` wants them; the works have slots for
+    all of these, and those that may be in flight behind the last one have a slot more. Where it `claims`, its works are
+    rows of the step that is in flight.
+    """
 
     works: tuple[Work, ...]
     copies: tuple[PageCopy, ...] = ()
-    following: Following | None = None
-    tail: bool = False
+    continuation: StopCondition | None = None
+    further: int = 0
+    claims: bool = False
 
     @property
     def tokens(self) -> int:
@@ -97,16 +93,15 @@ class Batch:
 class Outcome(msgspec.Struct, frozen=True):
     """What became of some works: a result for each, and the seconds it took.
 
-    `followed` are the contexts whose next token is being computed already. `steps` counts the batch and those that
-    followed it at once, which took `further_seconds`; the `tail` runs ahead of those who ask for the next one.
+    `steps` counts the batch and those that were committed behind it, which took `further_seconds`. The works
+    `in_flight` are computed already, each on the token that its context drew last.
     """
 
     results: "Sequence[WorkResult]"
     seconds: float
-    followed: frozenset[int] = frozenset()
     steps: int = 1
     further_seconds: float = 0.0
-    tail: Sequence[Work] = ()
+    in_flight: Sequence[Work] = ()
 
 
 WorkResult = list[AnyResult] | BatchFailedError

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor, wait
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -12,7 +11,6 @@ from pie_mlx.engine.model.adapters import AdapterBank
 from pie_mlx.engine.model.blas import blas
 from pie_mlx.engine.model.memory import USUAL_BATCH, BatchSize, pool_pages
 from pie_mlx.engine.model.network import Network
-from pie_mlx.engine.model.product_threads import ALL, ONE, ProductThreads
 from pie_mlx.engine.model.products import MOST_ROWS
 from pie_mlx.engine.model.states import RecurrentState
 from pie_mlx.engine.model.step import StepInput
@@ -29,9 +27,8 @@ SMALL_MATRIX, FEW_ROWS = 1 << 18, 64
 """Entries of a layer's matrix and rows of a step, up to which one thread computes a product as soon as two: the others
 are left to those who plan, look up grammars and run programs. Matrices of half a million entries took 9 % longer."""
 
-MOST_BESIDE = 4
-"""Rows up to which the next step is built on another thread where products take all of them: with one row a fifth is
-saved, with eight lost."""
+ALL, ONE = 0, 1
+"""Threads of a product."""
 
 EARLY_LAYERS, FEWEST_LAYERS = 3, 6
 """Layers of a step that begin before the step before it has ended, and how many a model must have for that.
@@ -63,8 +60,8 @@ class ModelCard:
 class LoadedModel:
     """A network with its card and its pool. All but `state` and `set_state` belongs to the MLX thread.
 
-    `forward` mutates the pool and builds lazily; nothing of a step is kept until `settle` returns. `product_threads` is
-    what the step that was built last takes. `began_early` from when a step began early until all is settled.
+    `forward` mutates the pool and builds lazily; nothing of a step is kept until `settle` returns. `began_early` from
+    when a step began early until all is settled.
     """
 
     def __init__(self, card: ModelCard, network: Network) -> None:
@@ -77,8 +74,7 @@ class LoadedModel:
         self.follows, self.transients = network.follows, network.transients
         self._network = network
         self._memory: PageMemory | None = None
-        self._threads = ProductThreads()
-        self.product_threads = self._begun_threads = ALL
+        self._threads = self._begun_threads = ALL
         self.began_early = False
 
     @property
@@ -139,44 +135,39 @@ class LoadedModel:
         shapes, dtype = self._network.shapes, self.card.dtype
         self._memory = PageMemory(page_pool(shapes, pages=count, page_size=page_size, dtype=dtype, backend=chosen))
 
-    def forward(self, step: StepInput, *, timed: bool = False) -> mx.array:
-        """Logits [R, vocabulary_size] float32 of `step.logit_rows`, not yet evaluated; [0, V] when there are none.
-
-        A step that is `timed`, so that `took` will be told, may try another number of threads.
-        """
-        self._choose_threads(len(step.positions), timed=timed)
-        blas().take_threads(self.product_threads)  # parts are evaluated while the step is built
+    def forward(self, step: StepInput) -> mx.array:
+        """Logits [R, vocabulary_size] float32 of `step.logit_rows`, not yet evaluated; [0, V] when there are none."""
+        self._choose_threads(len(step.positions))
+        blas().take_threads(self._threads)  # parts are evaluated while the step is built
         return self._network.forward(step, self._pages)
 
     def settle(self, *outputs: mx.array) -> None:
         """Evaluate `outputs` and the pool: the end of a step."""
-        blas().take_threads(self.product_threads)
+        blas().take_threads(self._threads)
         self.pool.await_release()
         evaluate(outputs, self._pages.arrays(), self._network.states())
         self._network.settle()
         self.began_early = False
 
-    def begin(self, *outputs: mx.array, product_threads: int | None = None) -> None:
-        """Start to evaluate `outputs`, and what they read of the pool; products take the threads of the step that was
-        built last, or `product_threads`.
+    def begin(self, *outputs: mx.array) -> None:
+        """Start to evaluate `outputs`, and what they read of the pool.
 
         The pool itself is no output: MLX holds those until all is evaluated, so that a step that begins early would
         copy it.
         """
-        self._begun_threads = self.product_threads if product_threads is None else product_threads
-        blas().take_threads(self._begun_threads)
+        self._begun_threads = self._threads
+        blas().take_threads(self._threads)
         self.pool.await_release()
         begin_evaluation(outputs)
 
-    def begin_early(self, step: "Tentative | None" = None) -> None:
-        """Start to evaluate the first layers of the step that was built last, while the one before is computed.
+    def begin_early(self, step: "TentativeStep") -> None:
+        """Start to evaluate the first layers of `step`, which was built last, while the one before is computed.
 
         Does nothing where they could be written while that reads them, or its products take other threads. If the step
         is dropped, what they wrote stays; settle before anything is built that does not follow on it.
         """
-        if self._early_layers and self.product_threads == self._begun_threads:
-            if step is not None:
-                step.let_go_early()
+        if self._early_layers and self._threads == self._begun_threads:
+            step.keep_early_layers()
             self.began_early = True
             last = 2 * self._early_layers
             self.begin(*self.pool.arrays()[last - 2 : last])
@@ -187,36 +178,7 @@ class LoadedModel:
         pays = len(self.layers) >= FEWEST_LAYERS and not self.pool.ordered and on_cpu()
         return EARLY_LAYERS if pays else 0
 
-    def builds_beside(self, rows: int) -> bool:
-        """Whether a step of so many rows is worth another thread.
-
-        On a CPU MLX hands out operations one by one, and waits for all but the last ten. With few rows that alone takes
-        a thread as long as another needs to compute them. With more rows computing takes all processors, unless it
-        takes one thread.
-        """
-        pays = rows <= MOST_BESIDE or self._takes_one_thread(rows)
-        return pays and self._network.largest_matrix > 0 and not self.pool.ordered and on_cpu()
-
-    def begin_and_build(self, outputs: Sequence[mx.array], build: Callable[[], T], beside: Executor | None) -> T:
-        """`begin`, and what `build` makes of the next step; on the thread of `beside` if there is one."""
-        if beside is None:
-            self.begin(*outputs)
-            return build()
-        threads = self.product_threads  # they are another step's once that is built
-        stream = mx.default_stream(mx.default_device())
-
-        def on_stream() -> T:
-            with mx.stream(stream):
-                return build()
-
-        built = beside.submit(on_stream)
-        try:
-            self.begin(*outputs, product_threads=threads)
-        finally:
-            wait([built])
-        return built.result()
-
-    def follow(self, step: StepInput) -> "Tentative":
+    def follow(self, step: StepInput) -> "TentativeStep":
         """`forward` of a step behind one that is not settled; `step.tokens` may still be drawn there.
 
         Raises UnsettledError where it can be built only later.
@@ -225,8 +187,8 @@ class LoadedModel:
         before = [self._pages.revision(range(early)), self._pages.revision(range(early, every))]
         self.pool.settled = False
         try:
-            self._choose_threads(len(step.positions), timed=False)
-            return Tentative(self._network.forward(step, self._pages), before, self._network.forget)
+            self._choose_threads(len(step.positions))
+            return TentativeStep(self._network.forward(step, self._pages), before, self._network.forget)
         except Exception:
             for revision in before:
                 revision.restore()
@@ -252,24 +214,14 @@ class LoadedModel:
         before_again()
         return work()  # the error is gone, and with it what its frames held of the pool
 
-    def took(self, threads: int, rows: int, seconds: float) -> None:
-        """A step of `rows` rows was built and computed in `seconds`, by the `product_threads` of then."""
-        if not self._takes_one_thread(rows):
-            self._threads.observe(threads, rows, seconds)
-
     def rest(self) -> None:
         """Nothing of a step is computed from here on: give back what only steps may take."""
         blas().take_threads(ALL)
 
-    def _choose_threads(self, rows: int, *, timed: bool) -> None:
-        if self._takes_one_thread(rows):
-            self.product_threads = ONE
-        else:
-            self.product_threads = self._threads.take(rows) if timed else self._threads.better(rows)
-
-    def _takes_one_thread(self, rows: int) -> bool:
+    def _choose_threads(self, rows: int) -> None:
+        """Small products take one thread: the others are left to planning, grammars and programs."""
         small = self._network.largest_matrix <= SMALL_MATRIX and rows <= FEW_ROWS
-        return small or (self._network.in_blocks and rows <= MOST_ROWS)
+        self._threads = ONE if small or (self._network.in_blocks and rows <= MOST_ROWS) else ALL
 
     def state(self, context: int) -> RecurrentState | None:
         """What recurrent layers remember of a context."""
@@ -281,25 +233,28 @@ class LoadedModel:
 
 
 @dataclass(slots=True)
-class Tentative:
-    """A step that is built, behind one whose outcome may yet forbid it: keep it or drop it."""
+class TentativeStep:
+    """A step that is built, behind one whose outcome may yet forbid it: keep it or drop it.
 
-    _logits: mx.array
+    Its `logits` [R, vocabulary_size] begin once it is kept, and the outputs of the step before are evaluated; in an
+    ordered pool at once.
+    """
+
+    logits: mx.array
     _before: list[Revision]
     _forget: Callable[[], None]
 
-    def keep(self) -> mx.array:
-        """Its logits. Begin it once the outputs of the step before are evaluated, in an ordered pool at once."""
+    def keep(self) -> None:
+        """It will be computed."""
         self._before.clear()
-        return self._logits
 
-    def let_go_early(self) -> None:
+    def keep_early_layers(self) -> None:
         """Its first layers are begun."""
         del self._before[:-1]
 
     def drop(self) -> None:
-        """It was never built, but for what has begun early. Whatever of it were kept would hold the pool, and the next
-        step copy all of it."""
+        """It was never built, but for what has begun. Whatever of it were held would hold the pool, and the next step
+        copy all of it."""
         for revision in self._before:
             revision.restore()
         self._forget()

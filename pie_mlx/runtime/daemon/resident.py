@@ -19,7 +19,7 @@ from pie_mlx.runtime.execution.program_traceback import print_traceback
 from pie_mlx.runtime.program.manifest import HANDLER
 from pie_mlx.runtime.program.modules import ModuleSpace
 from pie_mlx.runtime.program.program import Program
-from pie_mlx.sdk._host import use_host
+from pie_mlx.sdk._calls.host import use_host
 
 Body = Callable[[], object]
 Report = Callable[[Outcome], None]

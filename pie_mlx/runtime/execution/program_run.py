@@ -13,7 +13,7 @@ from pie_mlx.calls import Host
 from pie_mlx.errors import ProcessCancelledError
 from pie_mlx.runtime.execution.outcome import Failed, Outcome, returned
 from pie_mlx.runtime.execution.program_traceback import print_traceback
-from pie_mlx.sdk._host import use_host
+from pie_mlx.sdk._calls.host import use_host
 from pie_mlx.sdk.sync._blocking import waiting_on
 
 STRETCH_SECONDS = 1e-3

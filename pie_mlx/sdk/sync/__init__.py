@@ -1,7 +1,7 @@
 """The blocking SDK: what `import inferlet` gives to a plain `def main(input)` and to a script without main.
 
-Everything waits until it is done, no `async` anywhere. The engine behind it and its rules are the same as for the
-asynchronous SDK; what never waits is the very same object in both.
+Every call blocks until it is done; there is no `async`. The engine and its rules are those of the asynchronous SDK, and
+an object that never waits is the same object in both.
 """
 
 from pie_mlx import errors

@@ -1,4 +1,4 @@
-"""Waiting for coroutines without an event loop of the program's own."""
+"""Wait for coroutines in a program without an event loop of its own."""
 
 import asyncio
 import threading
@@ -22,7 +22,7 @@ class _OwnLoop:
 
 
 class _Loops(threading.local):
-    """The loop of a thread, kept because futures of the engine belong to the loop they were asked on."""
+    """The loop of a thread, kept because futures of the engine belong to the loop of their request."""
 
     given: asyncio.AbstractEventLoop | None = None
     own: _OwnLoop | None = None
@@ -40,7 +40,7 @@ _loops = _Loops()
 
 @contextmanager
 def waiting_on(loop: asyncio.AbstractEventLoop) -> Generator[None, None, None]:
-    """Let this thread wait on a loop that somebody else owns and may cancel tasks of."""
+    """Let this thread wait on a loop whose owner may cancel its tasks."""
     _loops.given = loop
     try:
         yield

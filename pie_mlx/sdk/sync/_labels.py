@@ -1,15 +1,15 @@
-"""What contexts are called, each by a label of its own."""
+"""The names of contexts, unique within a program."""
 
 import itertools
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.sdk._host import Link
-from pie_mlx.sdk._tokens import checked_text
+from pie_mlx.sdk._calls.checks import checked_text
+from pie_mlx.sdk._calls.host import HostLink
 
 
 class Labels:
-    """Those of one program's contexts, as long as they live."""
+    """The labels of one program's contexts while they live."""
 
     def __init__(self) -> None:
         self._owners: WeakValueDictionary[str, object] = WeakValueDictionary()
@@ -22,8 +22,8 @@ class Labels:
                 f"context name {label!r}: it is taken", hint="give each context a name of its own"
             )
 
-    def claim(self, label: str | None, owner: object) -> str:
-        """The label, or one that no other context has. Raises what `check` does."""
+    def assign(self, label: str | None, owner: object) -> str:
+        """Give the owner this label, or an unused one for None; returns it. Raises what `check` does."""
         self.check(label)
         if label is None:
             label = next(made_up for made_up in self._made_up if made_up not in self._owners)
@@ -31,14 +31,14 @@ class Labels:
         return label
 
     def free(self, label: str, owner: object) -> None:
-        """Let another context have the label, if it is still the owner's."""
+        """Free the label, if it is still the owner's."""
         if self._owners.get(label) is owner:
             del self._owners[label]
 
 
-_labels: WeakKeyDictionary[Link, Labels] = WeakKeyDictionary()
+_labels: WeakKeyDictionary[HostLink, Labels] = WeakKeyDictionary()
 
 
-def labels_of(host: Link) -> Labels:
+def labels_of(host: HostLink) -> Labels:
     """The labels of the program behind `host`."""
     return _labels.setdefault(host, Labels())

@@ -1,4 +1,4 @@
-"""Contexts whose operations wait until they are done."""
+"""Contexts with blocking operations."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, Self, overload
@@ -10,14 +10,14 @@ from pie_mlx.sdk.model import Model, checked_model
 from pie_mlx.sdk.raw import RawContext
 from pie_mlx.sdk.sync._blocking import wait
 from pie_mlx.sdk.sync._labels import labels_of
-from pie_mlx.sdk.sync._priming import flush_except_last, kept_on_error
+from pie_mlx.sdk.sync._prefill import flush_except_last, restored_on_error
 from pie_mlx.sdk.sync.decoder import Decoder
 from pie_mlx.sdk.sync.stream import EventStream, TokenStream
 
 
 class Context:
-    """A sequence of KV pages and a buffer of tokens that have no KV yet. `name` is a label that no other context of
-    this program has until this one is released or dropped."""
+    """A sequence of KV pages and a buffer of tokens that have no KV yet. `name` is unique among the contexts of this
+    program until this one is released or dropped."""
 
     def __init__(self, model: Model, name: str | None = None) -> None:
         labels_of(checked_model(model).host).check(name)  # before there is a context that would be dropped
@@ -30,7 +30,7 @@ class Context:
 
     @classmethod
     def take(cls, model: Model, name: str) -> "Context | None":
-        """A saved snapshot as a context, which is gone then; None when the name is absent."""
+        """A saved snapshot as a context; the name is removed. None when it is absent."""
         return cls._adopt(AsyncContext.take(model, name))
 
     @staticmethod
@@ -44,7 +44,7 @@ class Context:
         return self._made(self._context.fork(), name)
 
     def save(self, name: str, *, persist: bool | None = None) -> None:
-        """Save under a name, replacing what was there; with `persist` on disk as well, None is as configured."""
+        """Save under a name, replacing what was there; with `persist` on disk as well, by default as configured."""
         self._context.save(name, persist=persist)
 
     def snapshot(self) -> str:
@@ -52,7 +52,7 @@ class Context:
         return self._context.snapshot()
 
     def release(self) -> None:
-        """Give back all pages and the name now."""
+        """Release all pages and the name now."""
         self._context.release()
         labels_of(self.model.host).free(self.name, self)
 
@@ -151,13 +151,13 @@ class Context:
         logit_mask: Sequence[int] | None = None,
         **options: Any,
     ) -> TokenStream | EventStream:
-        """Generate from here on, as something to iterate over: lists of tokens, or events with `decode`.
+        """Generate from here on: iterate over lists of tokens, or over events with `decode`.
 
-        `auto_flush` writes the start of the model's turn and computes all but one token of the buffer; without it
-        nothing stops the generation but `stop` and `max_tokens`. `reasoning` and `tool_use` ask for their events.
-        Further options are those of the asynchronous `generate`. When it raises, the context is as before.
+        `auto_flush` writes the start of the model's turn and computes all but one token of the buffer; without it only
+        `stop` and `max_tokens` end the generation. `reasoning` and `tool_use` turn on their events. Other options are
+        those of the asynchronous `generate`. When it raises, the context is as before.
         """
-        with kept_on_error(self._context):
+        with restored_on_error(self._context):
             generator = self._context.generate(
                 sampler,
                 max_tokens=max_tokens,
@@ -181,12 +181,12 @@ class Context:
 
     @property
     def id(self) -> int:
-        """The engine's number of this context."""
+        """The engine's number for this context."""
         return self._context.id
 
     @property
     def model(self) -> Model:
-        """The bound model."""
+        """The model it belongs to."""
         return self._context.model
 
     @property
@@ -207,7 +207,7 @@ class Context:
         return f"Context({self.name!r})"
 
     def _bind(self, context: AsyncContext, name: str | None) -> None:
-        self.name = labels_of(context.model.host).claim(name, self)
+        self.name = labels_of(context.model.host).assign(name, self)
         self._context = context
 
     @classmethod

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from pie_mlx.sdk._decoder import make_scanner
-from pie_mlx.sdk._stream import (
+from pie_mlx.sdk._calls.checks import integers
+from pie_mlx.sdk._decoding.decoder import make_scanner
+from pie_mlx.sdk._decoding.items import (
     CallEnd,
     CallStart,
     Item,
@@ -13,14 +14,13 @@ from pie_mlx.sdk._stream import (
     TurnEnd,
     VisibleText,
 )
-from pie_mlx.sdk._tokens import integers
 from pie_mlx.sdk.model import Model
 from pie_mlx.sdk.sync.event import AnyEvent, Done, Text, Thinking, ThinkingDone, ToolCall, ToolCallStart
 
 
 class Decoder:
-    """Events of a token stream. Reasoning and tool calls are never visible text; their own events come only when asked
-    for."""
+    """Events of a token stream. Reasoning and tool calls are never visible text; `reasoning` and `tool_use` turn on
+    their own events."""
 
     def __init__(self, model: Model, *, reasoning: bool = False, tool_use: bool = False) -> None:
         self._model = model

@@ -1,4 +1,4 @@
-"""What a decoded reply is made of."""
+"""The events of a decoded reply."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""One pass by hand, on pages reserved by hand."""
+"""One pass built by hand, on pages reserved by hand."""
 
 from collections.abc import Sequence
 from typing import Self
@@ -6,7 +6,7 @@ from typing import Self
 from pie_mlx import calls
 from pie_mlx.calls import Brle
 from pie_mlx.errors import InvalidArgumentError, InvalidTypeError, PieError, SpeculationError, StepConsumedError
-from pie_mlx.sdk._tokens import integers
+from pie_mlx.sdk._calls.checks import integers
 from pie_mlx.sdk.adapter import Adapter, adapter_number, checked_adapter, checked_seed
 from pie_mlx.sdk.model import Model
 from pie_mlx.sdk.sync._blocking import wait
@@ -14,9 +14,9 @@ from pie_mlx.sdk.sync.context import Context
 
 
 class ForwardPass:
-    """Built up by its methods, run once by `execute`. It reserves and commits no pages: `ctx.inner()` does.
+    """Built by its methods, run once by `execute`. It reserves and commits no pages: `ctx.inner()` does.
 
-    Raises KvCapacityError at `execute` when the input does not fit the pages reserved (F12).
+    Raises KvCapacityError at `execute` when the input does not fit the pages reserved.
     """
 
     def __init__(self, model: Model) -> None:
@@ -50,14 +50,14 @@ class ForwardPass:
         return self
 
     def input_speculative_tokens(self, tokens: Sequence[int], positions: Sequence[int]) -> Self:
-        """Add drafts behind the input. The one sampler, at the last input, answers every token that was verified; the
-        drafts among these stay in KV (V2, V3). Raises SpeculationError for positions that do not follow the input's.
+        """Add drafts after the input. The only sampler, at the last input, returns every verified token; the drafts
+        among these stay in KV. Raises SpeculationError for positions that do not follow the input's.
         """
         first = self._positions[-1] + 1 if self._positions else 0
         if not self._positions or list(positions) != list(range(first, first + len(tokens))):
             raise SpeculationError(
                 f"input_speculative_tokens: {len(tokens)} drafts at {list(positions)[:8]}",
-                hint="add the input first, and give one position for each draft, behind that of the last input",
+                hint="add the input first, and give one position for each draft, after that of the last input",
             )
         self._drafts = integers(tokens, "tokens")
         return self
@@ -73,7 +73,7 @@ class ForwardPass:
         return self
 
     def sampler(self, indices: Sequence[int], sampler: calls.Sampler | calls.Distribution | calls.HiddenState) -> Self:
-        """Read the rows of these inputs. Raises InvalidArgumentError for none (F6)."""
+        """Read the rows of these inputs. Raises InvalidArgumentError for none."""
         places = integers(indices, "indices")
         if not places:
             raise InvalidArgumentError("sampler: no indices", hint="name the inputs whose rows are to be read")
@@ -86,12 +86,12 @@ class ForwardPass:
         return self
 
     def zo_seed(self, seed: int | None) -> Self:
-        """Add the noise of a seed to the adapter; 0 and None are no noise (Z2)."""
+        """Add the noise of a seed to the adapter; 0 and None are no noise."""
         self._zo_seed = checked_seed(seed)
         return self
 
     def execute(self) -> list[calls.AnyResult]:
-        """Run the pass; one result per index, in the order they were asked for. When it raises, everything is as before
+        """Run the pass; one result per index, in the order of the requests. When it raises, everything is as before
         and it can be executed again; after it ran, StepConsumedError.
 
         Raises InvalidArgumentError without context or input, and what passes raise.

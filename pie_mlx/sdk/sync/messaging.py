@@ -32,7 +32,7 @@ class Subscription:
 
     @property
     def dropped(self) -> int:
-        """How many messages were dropped so far."""
+        """The number of messages dropped so far."""
         return self._subscription.dropped
 
     def get(self) -> str | None:
@@ -44,7 +44,7 @@ class Subscription:
         return wait(self._subscription.next())
 
     def unsubscribe(self) -> None:
-        """Close it; what was not read is gone. Closing twice is no error."""
+        """Close it; unread messages are lost. Closing twice is no error."""
         self._subscription.unsubscribe()
 
     def __iter__(self) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from pie_mlx.sdk import _child
+from pie_mlx.sdk._calls.child import Child as AsyncChild
+from pie_mlx.sdk._calls.child import launch as launch_async
 from pie_mlx.sdk.runtime import instance_id, models, username, version
 from pie_mlx.sdk.sync._blocking import wait
 from pie_mlx.sdk.sync._input import input
@@ -11,14 +12,14 @@ __all__ = ["Child", "input", "instance_id", "launch", "models", "spawn", "userna
 
 
 class Child:
-    """A launched program. Letting go of it leaves the program running. `pid` is its process id."""
+    """A launched program, which keeps running when this handle is dropped. `pid` is its process id."""
 
-    def __init__(self, child: _child.Child) -> None:
+    def __init__(self, child: AsyncChild) -> None:
         self._child = child
         self.pid = child.pid
 
     def result(self) -> Any:
-        """Wait for what it returned: text as it is, otherwise what its JSON says.
+        """Wait for its return value: text as it is, otherwise the value of its JSON.
 
         Raises ChildFailedError for the error that ended it, ProcessCancelledError when it was cancelled.
         """
@@ -34,8 +35,8 @@ def launch(program: str, input: Any = None) -> Child:
 
     Raises LaunchError for an unknown program, an input that does not fit, or too many programs.
     """
-    return Child(_child.launch(program, input))
+    return Child(launch_async(program, input))
 
 
 spawn = launch
-"""`launch`; the child that nobody asks about is forgotten once it has ended."""
+"""The same as `launch`. The engine forgets a child that has ended once its handle is gone."""

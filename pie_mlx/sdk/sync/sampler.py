@@ -43,11 +43,11 @@ class Sampler:
 
     @staticmethod
     def dist(temperature: float = 1.0, seed: int = 0) -> calls.Distribution:
-        """The whole distribution: token ids and probabilities, falling. `seed` has no effect."""
+        """The whole distribution: token ids and probabilities, most likely first. `seed` has no effect."""
         del seed
         return calls.Distribution(temperature, 0)
 
     @staticmethod
     def embedding() -> calls.HiddenState:
-        """The row's final hidden state, behind the last norm: float32 values."""
+        """The row's final hidden state, after the last norm: float32 values."""
         return calls.HiddenState()

@@ -1,4 +1,4 @@
-"""Generation as something to iterate over."""
+"""Generations to iterate over."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from pie_mlx.sdk.sync.event import AnyEvent, Done
 
 
 class TokenStream:
-    """The tokens of a generation, step by step. It is run by iterating, once."""
+    """The tokens of a generation, step by step. Iterating runs it, once."""
 
     def __init__(self, generator: Generator, model: Model) -> None:
         self._generator = generator
@@ -51,7 +51,7 @@ class TokenStream:
 
 
 class EventStream:
-    """The events of a generation; the last one is Done. It is run by iterating, once; who begins again goes on."""
+    """The events of a generation; the last one is Done. Iterating runs it, once; a new iteration continues it."""
 
     def __init__(self, tokens: TokenStream, decoder: Decoder) -> None:
         self._tokens = tokens
@@ -71,7 +71,7 @@ class EventStream:
         return "".join(self._replies)
 
     def tokens(self) -> list[int]:
-        """Run to the end; all tokens. The events are still there to be iterated over."""
+        """Run to the end; all tokens. The events can still be iterated over."""
         while not self._finished:
             self._advance()
         return self._tokens.tokens()
@@ -82,7 +82,7 @@ class EventStream:
         return self._tokens.finish_reason
 
     def _next(self) -> AnyEvent | None:
-        """The oldest event nobody has seen; None at the end."""
+        """The oldest event that was not iterated over yet; None at the end."""
         while not self._waiting and not self._finished:
             self._advance()
         if not self._waiting:

@@ -7,5 +7,5 @@ __all__ = ["adapter_seed", "initialize", "update"]
 
 
 def adapter_seed(forward_pass: ForwardPass, seed: int) -> None:
-    """Compute the pass with the noise of `seed` on its adapter (Z2)."""
+    """Compute the pass with the noise of `seed` on its adapter."""
     forward_pass.zo_seed(seed)

@@ -37,7 +37,7 @@ def check_token(authorization: str | None, is_token: Callable[[str], bool], name
 
 
 def check_host(host_header: str | None, bound_host: str) -> Refusal | None:
-    """Refuse a foreign name rebound to the loopback address (8.2). Ignores the port, which tunnels change."""
+    """Refuse a foreign name rebound to the loopback address. Ignores the port, which tunnels change."""
     if not is_loopback(bound_host):
         return None
     name = host_name(host_header or "")

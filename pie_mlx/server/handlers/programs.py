@@ -6,7 +6,7 @@ from pie_mlx.config.user_names import LOCAL_USER, RESERVED_USER
 from pie_mlx.server.frames import AddProgram, CheckProgram, RemoveProgram
 from pie_mlx.server.handlers.base import handles
 from pie_mlx.server.session.connection import Connection
-from pie_mlx.server.transport.peers import login_name
+from pie_mlx.system import login_name
 
 
 @handles(CheckProgram)

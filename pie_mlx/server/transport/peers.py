@@ -1,7 +1,6 @@
 """Identifies the other end of a Unix socket."""
 
 import os
-import pwd
 import socket
 import struct
 import sys
@@ -30,11 +29,3 @@ def is_own_peer(connection: socket.socket) -> bool:
         return peer_user_id(connection) in (os.geteuid(), 0)
     except OSError:
         return False
-
-
-def login_name() -> str:
-    """The name of this process's user."""
-    try:
-        return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:
-        return "local"

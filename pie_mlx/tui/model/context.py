@@ -1,4 +1,4 @@
-"""A context: what it holds, what it bids, and where its time went."""
+"""A context: its pages, its bid, and where its time went."""
 
 from typing import Literal
 
@@ -10,11 +10,11 @@ SpanKind = Literal["forward", "waiting", "suspended", "tool"]
 SPANS = 96
 IDLE_SECONDS = 1.0
 MERGE_SECONDS = 0.05
-"""Passes closer than this are one span of the timeline."""
+"""Passes closer than this form one span of the timeline."""
 
 
 class Span(msgspec.Struct, frozen=True):
-    """What a context did from `start` to `end`, in seconds; between its spans its program ran code of its own."""
+    """The activity of a context from `start` to `end`, in seconds; between spans its program ran its own code."""
 
     kind: SpanKind
     start: float
@@ -24,7 +24,7 @@ class Span(msgspec.Struct, frozen=True):
 class ContextState(msgspec.Struct, frozen=True):
     """`shared_pages` came from a fork, a snapshot or the prefix cache; the others it computed.
 
-    `since` is when `activity` began, `reason` why it waits, for people, `passed` when its latest pass completed.
+    `since` is when `activity` began, `reason` a text why it waits, `passed` when its latest pass completed.
     """
 
     id: int
@@ -44,7 +44,7 @@ class ContextState(msgspec.Struct, frozen=True):
     spans: tuple[Span, ...] = ()
 
     def held_pages(self, page_size: int) -> int:
-        """Pages its tokens take, in the pool or out of it."""
+        """Pages of its tokens, in the pool or out of it."""
         return -(-self.held_tokens // page_size)
 
     def pages(self, page_size: int) -> tuple[int, int]:
@@ -57,14 +57,14 @@ class ContextState(msgspec.Struct, frozen=True):
 
 
 def activity(context: ContextState, seconds: float) -> Activity | Literal["idle"]:
-    """What a context does at `seconds`: idle when it neither waits nor had a pass for IDLE_SECONDS."""
+    """The activity of a context at `seconds`: idle when it neither waits nor had a pass for IDLE_SECONDS."""
     if context.activity != "running" or seconds - context.passed < IDLE_SECONDS:
         return context.activity
     return "idle"
 
 
 def with_span(spans: tuple[Span, ...], span: Span) -> tuple[Span, ...]:
-    """The spans with one more, merged with the latest where nothing lies between them."""
+    """The spans with one more, merged with the latest if there is no gap."""
     latest = spans[-1] if spans else None
     if latest is not None and latest.kind == span.kind and span.start - latest.end < MERGE_SECONDS:
         return (*spans[:-1], Span(span.kind, min(latest.start, span.start), span.end))

@@ -1,10 +1,10 @@
-"""What a server is asked now and then, as no event tells it. Sources without a server have none of it."""
+"""Facts that no event carries, requested from a server at intervals. Sources without a server have none."""
 
 import msgspec
 
 
 class Connection(msgspec.Struct, frozen=True):
-    """A client of the server, the processes it is attached to, and the names of the MCP servers it offers them."""
+    """A client of the server, its attached processes, and the names of the MCP servers that it offers them."""
 
     id: str
     username: str
@@ -14,7 +14,7 @@ class Connection(msgspec.Struct, frozen=True):
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """A parameter of a program, as its manifest says."""
+    """A parameter of a program, from its manifest."""
 
     name: str
     type: str = "string"
@@ -24,7 +24,7 @@ class Parameter(msgspec.Struct, frozen=True):
 
 
 class InstalledProgram(msgspec.Struct, frozen=True):
-    """A program that can be launched by name, unless it answers requests: it is served on a port then."""
+    """A program that can be launched by name, unless it answers requests: then it is served on a port."""
 
     name: str
     version: str
@@ -34,7 +34,7 @@ class InstalledProgram(msgspec.Struct, frozen=True):
 
 
 class Facts(msgspec.Struct, frozen=True):
-    """None where the source cannot know."""
+    """None if the source cannot know."""
 
     connections: tuple[Connection, ...] | None = None
     programs: tuple[InstalledProgram, ...] | None = None

@@ -1,4 +1,4 @@
-"""MCP servers, as the events tell them."""
+"""MCP servers, as events describe them."""
 
 from collections.abc import Mapping
 
@@ -12,9 +12,9 @@ TOOLS = 256
 
 
 class McpState(msgspec.Struct, frozen=True):
-    """`starts` counts connections; `methods` are the latest that were called, `duration_seconds` of the latest call.
+    """`starts` counts connections; `methods` are the latest called ones; `duration_seconds` is that of the latest call.
 
-    `tools` are those that a program was told of.
+    `tools` are those that a program has listed.
     """
 
     name: str
@@ -64,7 +64,7 @@ def _called(server: McpState, event: McpCalled) -> McpState:
 
 
 def mcp_servers(servers: McpServers, facts: Facts) -> list[McpState]:
-    """Those of the events, and those that clients announced and nobody has called yet."""
+    """The servers of the events, and those that clients have registered and no program has called yet."""
     announced = {name: connection.username for connection in facts.connections or () for name in connection.mcp_servers}
     uncalled = [McpState(name, f"of {user}") for name, user in announced.items() if name not in servers]
     return [*servers.values(), *uncalled]

@@ -1,4 +1,4 @@
-"""A launch of a program, and what it has given out."""
+"""A launch of a program, and its output."""
 
 from typing import Literal
 
@@ -12,14 +12,14 @@ Outcome = Literal["", "returned", "failed", "killed"]
 Stream = Literal["message", "stdout", "stderr", "file", "sent"]
 
 KILLED = frozenset({CANCELLED, "Signal"})
-"""Errors of programs that did not end by themselves."""
+"""Errors of programs that were ended from outside."""
 
 OUTPUT_PIECES = 200
 PIECE_CHARACTERS = 2000
 
 
 class Output(msgspec.Struct, frozen=True):
-    """Text of one stream, as it came. `sent` is what this monitor's user sent to the program."""
+    """A piece of text of one stream. `sent` is the stream from this monitor's user to the program."""
 
     stream: Stream
     text: str
@@ -27,10 +27,10 @@ class Output(msgspec.Struct, frozen=True):
 
 
 class ProcessState(msgspec.Struct, frozen=True):
-    """`tokens` were computed for it, `recent_tokens` of them since the last sample, which `rate` (tokens/s) lags.
+    """`tokens` were computed for it, `recent_tokens` of them since the last sample; `rate` (tokens/s) lags by a sample.
 
-    `tools` are its latest calls of MCP servers. `outcome` is empty while it lives; `result` is what it then returned,
-    or its error. `input` begins its input, as JSON.
+    `tools` are its latest calls of MCP servers. `outcome` is empty while it lives; `result` is its return value
+    or error afterwards. `input` is the start of its input, as JSON.
     """
 
     id: str
@@ -57,7 +57,7 @@ class ProcessState(msgspec.Struct, frozen=True):
 
 
 def ending(error_type: str, text: str) -> tuple[Outcome, str]:
-    """How a process ended, and its result: by an error of that class with a message, or by returning a text."""
+    """The outcome of a process and its result, from the class and message of its error, or from the returned text."""
     if not error_type:
         return "returned", text
     text = told_message(error_type, text)
@@ -65,7 +65,7 @@ def ending(error_type: str, text: str) -> tuple[Outcome, str]:
 
 
 def with_output(process: ProcessState, stream: Stream, text: str, seconds: float) -> ProcessState:
-    """The process after it gave out `text`, of which the ends are kept; what streams in pieces stays one piece."""
+    """The process with `text` added, of which both ends are kept; successive pieces of one stream are joined."""
     text = shortened(text, PIECE_CHARACTERS)
     output = process.output
     if output and output[-1].stream == stream != "file" and len(output[-1].text) < PIECE_CHARACTERS:

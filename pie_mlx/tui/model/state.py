@@ -37,7 +37,7 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 class LogLine(msgspec.Struct, frozen=True):
-    """Something worth a line; `process` is empty where it concerns the engine."""
+    """A line of the log; `process` is empty where it concerns the engine."""
 
     number: int
     seconds: float
@@ -48,7 +48,7 @@ class LogLine(msgspec.Struct, frozen=True):
 
 
 class Eviction(msgspec.Struct, frozen=True):
-    """A context gave its pages to another: names of programs, as contexts are soon gone."""
+    """A context was suspended for another. It holds names of programs, because contexts are soon released."""
 
     seconds: float
     context: int
@@ -59,7 +59,7 @@ class Eviction(msgspec.Struct, frozen=True):
 
 
 class AccountState(msgspec.Struct, frozen=True):
-    """The wallet of a launch root, in credits; `rent` and `dividend` are of the latest tick that moved it."""
+    """The wallet of a launch root, in credits; `rent` and `dividend` are those of the latest tick that changed it."""
 
     id: int
     endowment: float
@@ -72,9 +72,9 @@ class AccountState(msgspec.Struct, frozen=True):
 
 
 class MonitorState(msgspec.Struct, frozen=True):
-    """What is known after `events` events at `seconds`. The mappings are never changed in place.
+    """The state after `events` events at `seconds`. The mappings are never changed in place.
 
-    `lost` counts events a slow connection dropped, `unknown` those of kinds this version does not know.
+    `lost` counts events that a slow connection dropped, `unknown` events of kinds that this version does not know.
     """
 
     seconds: float = 0.0
@@ -114,7 +114,7 @@ class MonitorState(msgspec.Struct, frozen=True):
 
     @property
     def computes(self) -> bool:
-        """Whether a batch came lately, for an engine whose batches take as long as the latest one did."""
+        """Whether a batch completed recently, measured by the duration of the latest one."""
         return self.seconds - self.ticked_seconds < IDLE_SECONDS + 2 * self.tick_seconds
 
     @property
@@ -125,13 +125,13 @@ class MonitorState(msgspec.Struct, frozen=True):
 
     @property
     def token_rates(self) -> list[float]:
-        """Tokens per second over time, each the mean of a second: prefills come in lumps."""
+        """Tokens per second over time, each the mean of one second, because prefills come in bursts."""
         rates = [sample.tokens_per_second for sample in self.history]
         return [sum(rates[max(0, n - 3) : n + 1]) / min(4, n + 1) for n in range(len(rates))]
 
     @property
     def latency_seconds(self) -> float:
-        """From a request to its answer: the median of the latest passes."""
+        """The time from a request to its answer: the median of the latest passes."""
         return sorted(self.latencies)[len(self.latencies) // 2] if self.latencies else 0.0
 
 

@@ -1,10 +1,10 @@
-"""Text of programs, made safe to show, and numbers as people read them."""
+"""Text of programs, made safe to show, and numbers in readable units."""
 
 import unicodedata
 
 
 def clean(text: str) -> str:
-    """Without control and direction characters; tabs become spaces and newlines stay."""
+    """The text without control and direction characters; tabs become spaces, newlines stay."""
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
     kept = (letter for letter in text.replace("\t", "    ") if letter == "\n" or _is_visible(letter))
@@ -17,7 +17,7 @@ def one_line(text: str, limit: int = 300) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """The text; of one longer than `limit` characters only that many, from its ends, and how many are left out."""
+    """The text, cut to `limit` characters from both ends, with the number of characters left out."""
     if len(text) <= limit:
         return text
     head, tail = text[: limit - limit // 2], text[-(limit // 2) :]
@@ -40,7 +40,7 @@ def rate(number: float) -> str:
 
 
 def credits(number: float) -> str:
-    """Three digits that count: `0`, `<.0001`, `0.0051`, `1.25`, `63.4`, `1203`."""
+    """Three significant digits: `0`, `<.0001`, `0.0051`, `1.25`, `63.4`, `1203`."""
     if not number:
         return "0"
     if abs(number) < 0.0001:

@@ -1,1 +1,1 @@
-"""The screens, each with a stylesheet of its own."""
+"""The screens, each with its own stylesheet. They know the monitor they are shown on, not the application."""

@@ -1,7 +1,7 @@
-"""What all screens share: the bars, the selected program, and what can be done to it."""
+"""The base of all screens: the bars, the selected program, and the actions on it."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -11,17 +11,14 @@ from textual.widget import Widget
 
 from pie_mlx.tui import commands
 from pie_mlx.tui.actions import TABS, bindings
+from pie_mlx.tui.dialogs import ConfirmScreen, PromptScreen, Question
 from pie_mlx.tui.model.text import clock, count, credits
-from pie_mlx.tui.screens.confirm import ConfirmScreen, Question
-from pie_mlx.tui.screens.prompt import PromptScreen
+from pie_mlx.tui.monitor import Monitor
 from pie_mlx.tui.source.base import Link
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.bars import Heading, KeyBar, Place, ReplayBar, StatusBar, TabBar
 from pie_mlx.tui.widgets.canvas import Canvas, Line, Piece
 from pie_mlx.tui.widgets.table import Table
-
-if TYPE_CHECKING:
-    from pie_mlx.tui.app import MonitorApp
 
 TITLES = {"mcp": "MCP"}
 NAMES = [(tab, TITLES.get(tab, tab.capitalize())) for tab in TABS]
@@ -30,12 +27,12 @@ LINK_TONES = {"connecting": "warn", "live": "good", "reconnecting": "bad", "repl
 
 
 class TooSmall(Canvas):
-    """Takes the place of everything where there is no room."""
+    """Shown instead of everything else when the terminal is too small."""
 
     def paint(self, width: int, height: int) -> list[Line]:
         size = self.app.size  # pyright: ignore[reportUnknownMemberType]
-        told = (f" {size.width}x{size.height} is too small:", " the monitor needs 80x24")
-        return [[Piece(line, "warn")] for line in told]  # two lines, which a narrow terminal holds too
+        lines = (f" {size.width}x{size.height} is too small:", " the monitor needs 80x24")
+        return [[Piece(line, "warn")] for line in lines]  # two lines, which fit a narrow terminal too
 
 
 class MonitorScreen(Screen[None]):
@@ -49,8 +46,8 @@ class MonitorScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        # Textual 8.2 reads all stylesheets again, twice, for every screen it has not seen: 0.15 s for nothing, as a
-        # change of theme has already had them read. To be looked at with the next version.
+        # Textual 8.2 parses all stylesheets twice for every new screen: 0.15 s for nothing, because the change of theme
+        # has parsed them already. Check this with the next version.
         self._css_update_count = self.monitor._css_update_count  # pyright: ignore[reportPrivateUsage]
         self._status_bar = StatusBar()
         self._replay_bar = ReplayBar()
@@ -71,13 +68,13 @@ class MonitorScreen(Screen[None]):
         raise NotImplementedError
 
     def show_body(self, view: View) -> None:
-        """Draw what the screen is about."""
+        """Draw the contents of the screen."""
         raise NotImplementedError
 
     @property
-    def monitor(self) -> "MonitorApp":
+    def monitor(self) -> Monitor:
         """The application."""
-        return cast("MonitorApp", self.app)  # pyright: ignore[reportUnknownMemberType]
+        return cast("Monitor", self.app)  # pyright: ignore[reportUnknownMemberType]
 
     def on_screen_resume(self) -> None:
         self.call_after_refresh(self.show, self.monitor.view)
@@ -94,7 +91,7 @@ class MonitorScreen(Screen[None]):
         self.show_body(view)
 
     def selected_process(self) -> str:
-        """The program the keys act on; empty for none."""
+        """The program that the keys act on; empty for none."""
         return ""
 
     def on_table_opened(self, message: Table.Opened) -> None:
@@ -111,7 +108,7 @@ class MonitorScreen(Screen[None]):
             self.monitor.open_process(process)
 
     def action_back(self) -> None:
-        """From a maximised panel to all of them, else to the overview."""
+        """Return from a maximised panel to all panels, else to the overview."""
         if self.maximized is not None:
             self.minimize()
         else:
@@ -121,7 +118,7 @@ class MonitorScreen(Screen[None]):
         if process := self._chosen():
             self.monitor.copy(commands.logs(process))
 
-    # What changes the engine: asked first, then done by the controller.
+    # Actions that change the engine ask for confirmation; then the controller runs them.
 
     def action_kill(self) -> None:
         if process := self._steerable():
@@ -131,7 +128,7 @@ class MonitorScreen(Screen[None]):
 
     def action_suspend(self) -> None:
         if process := self._steerable():
-            text = f"Take the pages of {self._title(process)}? The market brings it back when it can pay for them."
+            text = f"Take the pages of {self._title(process)}? The market restores it when it can pay for them."
             question = Question("Suspend", text, "suspend it")
             self.monitor.confirm(ConfirmScreen(question), lambda: self.monitor.controller.suspend(process))
 
@@ -169,7 +166,7 @@ class MonitorScreen(Screen[None]):
         return process
 
     def _steerable(self) -> str:
-        """The selected program, if it can be steered; says why not."""
+        """The selected program; "" if it takes no commands, with a notice of the reason."""
         if self.monitor.view.refusal:
             self.monitor.say(self.monitor.view.refusal)
             return ""

@@ -1,7 +1,7 @@
-"""How programs look in tables."""
+"""The columns of tables of programs."""
 
-from pie_mlx.tui.model.program_row import ORDER, ProgramRow
 from pie_mlx.tui.model.text import age, credits, rate
+from pie_mlx.tui.model.views.program_row import ORDER, ProgramRow
 from pie_mlx.tui.widgets.canvas import Piece
 from pie_mlx.tui.widgets.palette import STATUS_TONES
 from pie_mlx.tui.widgets.table import Column
@@ -21,7 +21,7 @@ Programs = Column[ProgramRow]
 
 
 def tone_of(row: ProgramRow, tone: str = "") -> str:
-    """Ended programs step back."""
+    """Ended programs are muted."""
     return tone if row.status in LIVING else "muted"
 
 
@@ -76,4 +76,4 @@ REASON = Programs("reason", 0, lambda row: Piece(row.reason, "bad" if row.status
 
 OVERVIEW = (PROGRAM, USER, STATUS, CONTEXTS, OWN, SHARED, BALANCE, BID, RATE, REASON)
 INFERLETS = (ID, PROGRAM, USER, STATUS, CONTEXTS, OWN, SHARED, BALANCE, BID, RATE, AGE, REASON)
-"""`reason` takes what the others leave."""
+"""`reason` takes the remaining width."""

@@ -1,4 +1,4 @@
-"""What screens share that are one table with a filter above it."""
+"""The base of screens that are one table with a filter above it."""
 
 from collections.abc import Iterator
 from typing import Generic, TypeVar
@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 
 
 class FilteredScreen(MonitorScreen, Generic[Item]):
-    """The filter is shown when it is asked for, and emptied by going back."""
+    """A key shows the filter; going back clears it."""
 
     def __init__(self, table: Table[Item], *, placeholder: str) -> None:
         super().__init__()

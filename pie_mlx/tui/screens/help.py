@@ -32,7 +32,7 @@ class KeyList(Canvas):
 
 
 class HelpScreen(ModalScreen[None]):
-    """`groups` are titles, and keys with their actions."""
+    """`groups` are titles with keys and their actions."""
 
     BINDINGS: ClassVar = [Binding("escape,question_mark,q,enter", "close", "Close")]
 
@@ -43,7 +43,7 @@ class HelpScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="dialog") as dialog:
             dialog.border_title = "Keys"
-            dialog.border_subtitle = "⚠ changes the engine, asked first"
+            dialog.border_subtitle = "⚠ changes the engine, asks first"
             yield KeyList(self._groups)
 
     def action_close(self) -> None:

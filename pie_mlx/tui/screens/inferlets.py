@@ -1,8 +1,8 @@
-"""Every program, and why it waits."""
+"""The screen of all programs, with the reasons they wait."""
 
 from typing import ClassVar
 
-from pie_mlx.tui.model.program_row import ProgramRow
+from pie_mlx.tui.model.views.program_row import ProgramRow
 from pie_mlx.tui.screens.base import place_bindings
 from pie_mlx.tui.screens.columns import INFERLETS, LIVING
 from pie_mlx.tui.screens.filtered import FilteredScreen
@@ -11,7 +11,7 @@ from pie_mlx.tui.widgets.table import Table
 
 
 def searched(row: ProgramRow) -> str:
-    """The text a filter looks in."""
+    """The text that a filter searches."""
     return f"{row.id} {row.program} {row.username} {row.status} {row.reason}"
 
 
@@ -41,7 +41,7 @@ class InferletsScreen(FilteredScreen[ProgramRow]):
         self._show_selected()
 
     def _show_selected(self) -> None:
-        """The whole reason of the selected program, which its column may cut."""
+        """Show the selected program's full reason, which its column may cut."""
         row = self.table.selected_item
         self.table.name_border(f"Inferlets   {row.short_id}: {row.reason}" if row else "Inferlets")
 

@@ -1,4 +1,4 @@
-"""Start an installed program: a form made from its parameters."""
+"""The screen that starts an installed program, by a form of its parameters."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -11,7 +11,7 @@ from textual.widgets import Button, Input, Label, Static
 from pie_mlx.errors import PieError
 from pie_mlx.tui import commands
 from pie_mlx.tui.model.facts import InstalledProgram, Parameter
-from pie_mlx.tui.model.form import form_budget, form_input
+from pie_mlx.tui.model.views.launch_form import form_budget, form_input
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece
@@ -56,13 +56,13 @@ class LaunchScreen(MonitorScreen):
         await self._show_form()
 
     def action_open(self) -> None:
-        """From the list to the form."""
+        """Move from the list to the form."""
         for field in self.query("#fields Input").results(Input):
             field.focus()
             return
 
     async def _show_form(self) -> None:
-        """A field for each parameter of the selected program."""
+        """Show a field for each parameter of the selected program."""
         self._program = program = self.installed.selected_item
         await self.fields.remove_children()
         if program is not None:
@@ -96,7 +96,7 @@ class LaunchScreen(MonitorScreen):
         self.monitor.steer(launch, f"launched {program}")
 
     def _show_command(self) -> None:
-        """The command line that does the same, or what is still wrong with the form."""
+        """Show the equivalent command line, or the first problem of the form."""
         try:
             text = f"$ {commands.run(*self._filled())}" if self._program else ""
         except PieError as error:

@@ -1,4 +1,4 @@
-"""What happened, line by line."""
+"""The screen of log lines."""
 
 from typing import ClassVar, get_args
 
@@ -53,7 +53,7 @@ class LogsScreen(FilteredScreen[LogLine]):
         self._show_selected()
 
     def _show_selected(self) -> None:
-        """The whole text of the selected line, which its column may cut."""
+        """Show the selected line's full text, which its column may cut."""
         line = self.table.selected_item
         self.table.name_border(f"Logs   {one_line(line.text)}" if line else "Logs")
 

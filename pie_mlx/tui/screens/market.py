@@ -1,4 +1,4 @@
-"""What a page costs, who bids what for it, and who made way for whom."""
+"""The screen of the market: the price, the bids, the balances, and contexts suspended for others."""
 
 from collections.abc import Iterator
 from typing import ClassVar, NamedTuple
@@ -7,9 +7,9 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from pie_mlx.tui.model import MonitorState
-from pie_mlx.tui.model.market_view import Demand, order_book
 from pie_mlx.tui.model.state import AccountState, Eviction
 from pie_mlx.tui.model.text import age, credits, one_line
+from pie_mlx.tui.model.views.order_book import Demand, order_book
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece
@@ -22,7 +22,7 @@ TREND_CELLS = 20
 
 
 class BookRow(NamedTuple):
-    """A demand, or the line where the pool ends (`demand` None, `text` says what it means)."""
+    """A demand, or the line where the pool ends (`demand` None, with a `text`)."""
 
     key: str
     demand: Demand | None
@@ -46,7 +46,7 @@ def book_rows(state: MonitorState) -> list[BookRow]:
 
 
 def depth(row: BookRow) -> list[Piece]:
-    """Where its pages lie in the pool: filled ones solid, those left out hollow."""
+    """The demand's place in the pool: pages that fit are solid, the others hollow."""
     if row.demand is None:
         return [Piece("╌╌╌ the pool ends ╌╌╌"[:BAR_CELLS], "warn")]
     start = (row.demand.until - row.demand.pages) * BAR_CELLS // row.scale
@@ -57,7 +57,7 @@ def depth(row: BookRow) -> list[Piece]:
 
 
 def named(program: str, context: int, tone: str = "") -> list[Piece]:
-    """A context under its program's name."""
+    """A context by its program's name."""
     return [Piece(program.partition("@")[0], tone), Piece(f" #{context}", "muted")]
 
 
@@ -118,13 +118,13 @@ EVICTIONS = (
 
 
 def _why(row: Eviction) -> str:
-    """As short as it can be beside a column that says for whom."""
+    """The reason without what the other columns say."""
     said = one_line(row.reason.removeprefix("suspended: "))
     return said.replace(" of a requester", "").replace("clearing price", "price")
 
 
 def _trend(account: AccountState) -> Piece:
-    """Every fourth sample, between the lowest and the highest: what matters is up or down."""
+    """Every fourth sample, scaled between the lowest and the highest: only the trend matters."""
     balances = account.balances[::-4][::-1][-TREND_CELLS:]
     tone = owner_tone(account.id)
     low, high = min(balances, default=0.0), max(balances, default=0.0)
@@ -134,7 +134,7 @@ def _trend(account: AccountState) -> Piece:
 
 
 def wallets(state: MonitorState) -> list[Wallet]:
-    """Accounts, richest first, under the program that opened them."""
+    """Accounts, richest first, by the program that opened them."""
     names: dict[int, str] = {}
     for process in state.processes.values():
         if process.account:
@@ -150,12 +150,12 @@ class MarketScreen(MonitorScreen):
     def __init__(self) -> None:
         super().__init__()
         self.price = Chart("Clearing price", "warn", credits, id="price-history", unit=" cr per page and tick")
-        self.book = Table[BookRow](BOOK, lambda row: row.key, title="Order book", id="book", empty="nobody bids")
+        self.book = Table[BookRow](BOOK, lambda row: row.key, title="Order book", id="book", empty="no bids")
         self.wallets = Table[Wallet](
             WALLETS, lambda row: str(row.account.id), title="Balances", id="wallets", empty="no account"
         )
         self.evictions = Table[Eviction](
-            EVICTIONS, _eviction_key, title="Made way", id="evictions", empty="nobody had to make way"
+            EVICTIONS, _eviction_key, title="Made way", id="evictions", empty="no context had to make way"
         )
 
     def body(self) -> Iterator[Widget]:

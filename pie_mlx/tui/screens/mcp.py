@@ -1,4 +1,4 @@
-"""MCP servers: how they fare, what is called, and what went wrong."""
+"""The screen of MCP servers: their state, their calls and their errors."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -48,7 +48,7 @@ class McpScreen(MonitorScreen):
         self.called = Transcript("Called", id="called", empty="nothing was called")
         self.errors = Transcript("Errors", id="errors", empty="nothing went wrong")
         self.servers = Table[McpState](
-            SERVERS, lambda row: row.name, title="MCP servers", id="servers", empty="no MCP server has been heard of"
+            SERVERS, lambda row: row.name, title="MCP servers", id="servers", empty="no MCP server is known"
         )
 
     def body(self) -> Iterator[Widget]:

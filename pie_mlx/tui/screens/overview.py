@@ -1,4 +1,4 @@
-"""How the engine fares, on one screen."""
+"""The overview of the engine on one screen."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -8,8 +8,8 @@ from textual.widget import Widget
 
 from pie_mlx.events import PageUsage
 from pie_mlx.tui.model import MonitorState
-from pie_mlx.tui.model.program_row import ProgramRow
 from pie_mlx.tui.model.text import count, credits, duration, rate
+from pie_mlx.tui.model.views.program_row import ProgramRow
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.screens.columns import OVERVIEW
 from pie_mlx.tui.view import View
@@ -23,7 +23,7 @@ TOP_PROGRAMS = 100
 
 
 def page_shares(pages: PageUsage) -> list[Share]:
-    """The pool by what its pages are."""
+    """The pool by the use of its pages."""
     return [
         Share("own", pages.used - pages.shared, "main"),
         Share("shared", pages.shared, "accent"),

@@ -1,4 +1,4 @@
-"""The pool by owner, and the tree of forks."""
+"""The screen of the pool by owner, and the tree of forks."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -7,7 +7,7 @@ from textual.widget import Widget
 
 from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.context import activity
-from pie_mlx.tui.model.context_tree import TreeRow, context_tree
+from pie_mlx.tui.model.views.context_tree import TreeRow, context_tree
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.view import View
 from pie_mlx.tui.widgets.canvas import Piece
@@ -20,7 +20,7 @@ BAR_CELLS = 24
 
 
 def owner_shares(state: MonitorState) -> list[Share]:
-    """Pages by account: those a context computed are its own; what is used besides belongs to nobody in sight."""
+    """Pages by account. A context owns the pages it computed; `others` are used pages without a known context."""
     owned: dict[int, int] = {}
     names: dict[int, str] = {}
     for context in state.contexts.values():
@@ -28,7 +28,7 @@ def owner_shares(state: MonitorState) -> list[Share]:
         process = state.processes.get(context.process)
         names[context.account] = process.program.partition("@")[0] if process else f"account {context.account}"
     shares = [Share(names[account], pages, owner_tone(account)) for account, pages in sorted(owned.items())]
-    # The contexts' figures are as old as their latest pass, the pool's as the latest tick.
+    # Figures of contexts are as of their latest pass, those of the pool as of the latest tick.
     shares = _within(shares, state.pages.used)
     rest = state.pages.used - sum(share.amount for share in shares)
     return [
@@ -49,7 +49,7 @@ def _within(shares: list[Share], most: int) -> list[Share]:
 
 
 class TreeLine(TreeRow, frozen=True):
-    """A row of the tree with what its columns need."""
+    """A row of the tree, with the data of its columns."""
 
     program: str
     status: str
@@ -139,7 +139,7 @@ class PagesScreen(MonitorScreen):
         self.forest.name_border(subtitle=f"{len(view.state.contexts)} contexts{on_disk}")
 
     def _map_height(self, pages: int) -> int:
-        """As high as the pool needs, but no more than a third of the screen."""
+        """The height that the pool needs, at most a third of the screen."""
         rows = -(-pages * 2 // max(1, self.size.width - 4))
         return min(rows + LEGEND_LINES + 2, self.size.height // 3)
 

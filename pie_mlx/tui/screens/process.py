@@ -1,4 +1,4 @@
-"""One program: where its time went, what it says, what it holds."""
+"""The detail view of one program: its timeline, its output, its contexts."""
 
 from collections.abc import Iterator
 from typing import ClassVar, NamedTuple
@@ -9,9 +9,9 @@ from textual.widget import Widget
 from pie_mlx.tui.model import MonitorState
 from pie_mlx.tui.model.context import ContextState, activity
 from pie_mlx.tui.model.process import ProcessState
-from pie_mlx.tui.model.program_input import InputLine, input_lines
-from pie_mlx.tui.model.program_row import ProgramRow
 from pie_mlx.tui.model.text import age, count, credits, one_line, rate
+from pie_mlx.tui.model.views.program_input import InputLine, input_lines
+from pie_mlx.tui.model.views.program_row import ProgramRow
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.screens.columns import MARKS
 from pie_mlx.tui.view import View
@@ -26,8 +26,8 @@ WINDOW_SECONDS = 60.0
 LANES = 64
 
 
-class Held(NamedTuple):
-    """A context as the detail view lists it."""
+class ContextRow(NamedTuple):
+    """A context in the list of the detail view."""
 
     context: ContextState
     status: str
@@ -35,19 +35,19 @@ class Held(NamedTuple):
     shared: int
 
 
-def _held(context: ContextState, state: MonitorState) -> Held:
-    return Held(context, activity(context, state.seconds), *context.pages(state.page_size))
+def _held(context: ContextState, state: MonitorState) -> ContextRow:
+    return ContextRow(context, activity(context, state.seconds), *context.pages(state.page_size))
 
 
-def _parent(row: Held) -> Piece:
+def _parent(row: ContextRow) -> Piece:
     return Piece(f"#{row.context.parent}" if row.context.parent else "", "muted")
 
 
-def _reason(row: Held) -> Piece:
+def _reason(row: ContextRow) -> Piece:
     return Piece(one_line(row.context.reason.removeprefix("waiting: ").removeprefix("suspended: ")), "muted")
 
 
-HELD: tuple[Column[Held], ...] = (
+HELD: tuple[Column[ContextRow], ...] = (
     Column("ctx", 5, lambda row: Piece(f"#{row.context.id}", owner_tone(row.context.account)), align="right"),
     Column("from", 5, _parent, align="right"),
     Column("state", 9, lambda row: Piece(row.status, STATUS_TONES[row.status])),
@@ -77,14 +77,14 @@ class ProcessScreen(MonitorScreen):
         self.said = Transcript("Output", id="output", streams=("message", "stdout", "file", "sent"))
         self.errors = Transcript("Standard error", id="errors", streams=("stderr",), empty="nothing")
         self._process = process
-        self.contexts = Table[Held](
+        self.contexts = Table[ContextRow](
             HELD,
             lambda row: str(row.context.id),
             title="Contexts",
             id="contexts",
             empty="it holds no context",
         )
-        self.input = Table[InputLine](INPUT, lambda row: row.name, title="Input", id="input", empty="it was given none")
+        self.input = Table[InputLine](INPUT, lambda row: row.name, title="Input", id="input", empty="it has none")
 
     def body(self) -> Iterator[Widget]:
         yield self.facts
@@ -124,7 +124,7 @@ class ProcessScreen(MonitorScreen):
         return self._process
 
     def action_open(self) -> None:
-        """It is open."""
+        """Already open."""
 
     def action_back(self) -> None:
         if self.maximized is not None:

@@ -1,4 +1,4 @@
-"""Who is connected, what their programs say, and a line to talk to them."""
+"""The screen of connections and their programs, with a line to send a program messages."""
 
 from collections.abc import Iterator
 from typing import ClassVar
@@ -8,9 +8,9 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from pie_mlx.tui import commands
-from pie_mlx.tui.model.people import Person, people
-from pie_mlx.tui.model.program_row import ProgramRow
 from pie_mlx.tui.model.text import age, rate
+from pie_mlx.tui.model.views.connections import ConnectionRow, connection_rows
+from pie_mlx.tui.model.views.program_row import ProgramRow
 from pie_mlx.tui.screens import columns
 from pie_mlx.tui.screens.base import MonitorScreen, place_bindings
 from pie_mlx.tui.view import View
@@ -18,13 +18,13 @@ from pie_mlx.tui.widgets.canvas import Piece
 from pie_mlx.tui.widgets.table import Column, Table
 from pie_mlx.tui.widgets.transcript import Transcript
 
-People = Column[Person]
-PEOPLE = (
-    People("user", 9, lambda person: Piece(person.username, "bright")),
-    People("from", 0, lambda person: Piece(person.address or "not connected", "muted")),
-    People("run", 3, lambda person: f"{person.programs}", align="right"),
-    People("pages", 5, lambda person: f"{person.pages}", align="right"),
-    People("tok/s", 5, lambda person: rate(person.rate), align="right"),
+Connections = Column[ConnectionRow]
+CONNECTIONS = (
+    Connections("user", 9, lambda row: Piece(row.username, "bright")),
+    Connections("from", 0, lambda row: Piece(row.address or "not connected", "muted")),
+    Connections("run", 3, lambda row: f"{row.programs}", align="right"),
+    Connections("pages", 5, lambda row: f"{row.pages}", align="right"),
+    Connections("tok/s", 5, lambda row: rate(row.rate), align="right"),
 )
 PROGRAMS = (
     columns.Programs("", 1, columns.mark),
@@ -41,26 +41,26 @@ class SessionsScreen(MonitorScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.conversation = Transcript("Conversation", id="conversation", empty="it has said nothing yet")
+        self.conversation = Transcript("Conversation", id="conversation", empty="no output yet")
         self.field = Input(placeholder="write to the program", id="say")
-        self.people = Table[Person](
-            PEOPLE, lambda person: person.key, title="Connections", id="people", empty="nobody yet"
+        self.connections = Table[ConnectionRow](
+            CONNECTIONS, lambda row: row.key, title="Connections", id="people", empty="none yet"
         )
         self.programs = Table[ProgramRow](
             PROGRAMS, lambda row: row.id, title="Programs", id="programs", empty="no program of theirs"
         )
 
     def body(self) -> Iterator[Widget]:
-        yield Container(self.people, self.programs, id="left")
+        yield Container(self.connections, self.programs, id="left")
         yield Container(self.conversation, self.field, id="right")
 
     def show_body(self, view: View) -> None:
         open_connections = view.facts.connections
-        self.people.show(people(view.facts, view.programs))
-        self.people.name_border(subtitle="users" if open_connections is None else f"{len(open_connections)} open")
-        person = self.people.selected_item
-        self.programs.show([row for row in view.programs if person and row.username == person.username])
-        self.programs.name_border(f"Programs of {person.username}" if person else "Programs")
+        self.connections.show(connection_rows(view.facts, view.programs))
+        self.connections.name_border(subtitle="users" if open_connections is None else f"{len(open_connections)} open")
+        connection = self.connections.selected_item
+        self.programs.show([row for row in view.programs if connection and row.username == connection.username])
+        self.programs.name_border(f"Programs of {connection.username}" if connection else "Programs")
         self._show_conversation(view)
 
     def _show_conversation(self, view: View) -> None:

@@ -1,4 +1,4 @@
-"""Where events come from: a server, a recording, or a script."""
+"""Sources of events: a server, a recording, or a script."""
 
 from pie_mlx.tui.source.base import Feed, Link, LinkState, Source
 

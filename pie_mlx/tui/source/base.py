@@ -1,4 +1,4 @@
-"""Where the monitor's events come from."""
+"""The interface of the monitor's event sources."""
 
 from collections.abc import Iterable
 from typing import Literal, Protocol
@@ -13,7 +13,7 @@ LinkState = Literal["connecting", "live", "reconnecting", "replay", "demo"]
 
 
 class Link(msgspec.Struct, frozen=True):
-    """How the source fares; `text` is one line for people, about trouble or the lack of it, `hint` what to do."""
+    """The state of the source's connection. `text` is one line about a problem, `hint` what to do about it."""
 
     state: LinkState
     text: str = ""
@@ -21,35 +21,35 @@ class Link(msgspec.Struct, frozen=True):
 
 
 class Feed(Protocol):
-    """Takes what a source brings. Every method is cheap, may be called often, and belongs to the loop."""
+    """Receives records from a source. Every method is cheap, and is called on the loop."""
 
     def extend(self, records: Iterable[Record]) -> None:
-        """Records in order, after all before them."""
+        """Records in order, after all earlier ones."""
         ...
 
     def reset(self, state: MonitorState) -> None:
-        """Forget what came before: from here on this state holds."""
+        """Replace the state and forget all earlier records."""
         ...
 
     def advance(self, seconds: float) -> None:
-        """Time went by, to the stream's `seconds`, whether or not something happened."""
+        """The stream's time is now `seconds`, even without a record."""
         ...
 
     def missed(self, *, lost: int = 0, unknown: int = 0) -> None:
-        """Events that were dropped on the way, and events of kinds this version does not know."""
+        """Events that the connection dropped, and events of kinds this version does not know."""
         ...
 
     def link(self, link: Link) -> None:
-        """The connection changed."""
+        """The state of the connection changed."""
         ...
 
     def facts(self, facts: Facts) -> None:
-        """What no event tells, asked anew."""
+        """Newly requested facts, which no event carries."""
         ...
 
 
 class Source(Protocol):
-    """`label` names it on the screen; `playback` is there where time can be steered."""
+    """`label` names it on the screen; `playback` is None where time cannot be controlled."""
 
     @property
     def label(self) -> str: ...
@@ -58,5 +58,5 @@ class Source(Protocol):
     def playback(self) -> Playback | None: ...
 
     async def run(self, feed: Feed) -> None:
-        """Feed until cancelled. A source that can end or fail says so by `link` and waits; it raises nothing."""
+        """Feed until cancelled. A source that ends or fails reports it by `link` and waits; it raises nothing."""
         ...

@@ -1,4 +1,4 @@
-"""The demo: a scripted engine that runs, and can be steered, without a model."""
+"""The demo: a scripted engine that runs, and takes commands, without a model."""
 
 import asyncio
 from collections.abc import Iterable
@@ -14,11 +14,11 @@ from pie_mlx.tui.source.script import ROLES, USERS
 from pie_mlx.tui.source.scripted_engine import TICK_SECONDS, ScriptedEngine
 
 WARM_TICKS = 700
-"""Ticks that have happened when the curtain rises, so that the charts have something to show."""
+"""Ticks that run before the start, so that the charts have data."""
 
 
 class DemoSource:
-    """A source and its own controller."""
+    """A source, and its own controller."""
 
     label = "a scripted engine"
     playback: Playback | None = None
@@ -37,7 +37,7 @@ class DemoSource:
             self.tick(feed)
 
     def start(self, feed: Feed) -> None:
-        """What happened before anybody looked."""
+        """Feed the ticks before the start."""
         self._feed = feed
         feed.link(Link("demo"))
         feed.facts(demo_facts())
@@ -51,29 +51,29 @@ class DemoSource:
         feed.extend(self._records(self._engine.tick()))
 
     async def kill(self, process: str) -> None:
-        self._tell(self._engine.kill(process))
+        self._feed_events(self._engine.kill(process))
 
     async def suspend(self, process: str) -> None:
-        self._tell(self._engine.suspend(process))
+        self._feed_events(self._engine.suspend(process))
 
     async def set_bid(self, process: str, bid: float) -> None:
-        self._tell(self._engine.set_bid(process, bid))
+        self._feed_events(self._engine.set_bid(process, bid))
 
     async def attach(self, process: str) -> None:
-        """The demo's programs are always heard."""
+        """The demo shows the output of all programs anyway."""
 
     async def send(self, process: str, text: str) -> None:
-        self._tell(self._engine.send(process, text))
+        self._feed_events(self._engine.send(process, text))
 
     async def send_file(self, process: str, path: str) -> None:
-        self._tell(self._engine.send(process, Path(path).name))
+        self._feed_events(self._engine.send(process, Path(path).name))
 
     async def launch(self, program: str, input: dict[str, Any], token_budget: int | None) -> str:
         events = self._engine.launch(program)
-        self._tell(events)
+        self._feed_events(events)
         return next(event.process for event in events if isinstance(event, ProcessLaunched))
 
-    def _tell(self, events: Iterable[Event]) -> None:
+    def _feed_events(self, events: Iterable[Event]) -> None:
         if self._feed is not None:
             self._feed.extend(self._records(events))
 
@@ -82,7 +82,7 @@ class DemoSource:
 
 
 def demo_facts() -> Facts:
-    """What the scripted engine would answer."""
+    """The facts of the scripted engine."""
     connections = [Connection(str(number), user, f"127.0.0.1:{50210 + number}") for number, user in enumerate(USERS, 1)]
     return Facts(tuple(connections), tuple(_installed(role.program) for role in ROLES))
 

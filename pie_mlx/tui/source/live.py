@@ -1,4 +1,4 @@
-"""A running engine, over a client."""
+"""A running engine, through a client."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ from pie_mlx.errors import InvalidArgumentError, PieError
 from pie_mlx.events import AnyEvent, Event
 from pie_mlx.tui.model import Record
 from pie_mlx.tui.model.facts import NO_FACTS, Facts
-from pie_mlx.tui.model.snapshot import snapshot_state
+from pie_mlx.tui.model.folding.snapshot import snapshot_state
 from pie_mlx.tui.model.state import INITIAL
 from pie_mlx.tui.source.base import Feed, Link
 from pie_mlx.tui.source.live_facts import ask_facts
@@ -28,10 +28,10 @@ _decoder = msgspec.json.Decoder(AnyEvent)
 
 
 class LiveSource:
-    """A source and the controller of the same engine.
+    """A source, and the controller of the same engine.
 
-    `open_client` connects and authenticates, and is asked again whenever the connection is lost: a server that was
-    restarted is found again, wherever it now is. It raises PieError.
+    `open_client` connects and authenticates. It is called again whenever the connection is lost, so a restarted server
+    is found at its new address. It raises PieError.
     """
 
     playback: Playback | None = None
@@ -53,7 +53,7 @@ class LiveSource:
 
     @property
     def refusal(self) -> str:
-        """Why nothing can be steered now."""
+        """Why no command is possible now."""
         return "" if self._client is not None else "there is no connection to an engine"
 
     async def run(self, feed: Feed) -> None:
@@ -75,16 +75,16 @@ class LiveSource:
             feed.link(Link("reconnecting", f"{trouble}; trying again", hint))
             await asyncio.sleep(seconds)
 
-    async def look(self, feed: Feed, seconds: float) -> None:
-        """Feed what is known of the engine, and what happens in so many seconds. Raises PieError."""
+    async def feed_for(self, feed: Feed, seconds: float) -> None:
+        """Feed the engine's state and the events of so many seconds. Raises PieError."""
         async with await self._open_client() as client:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await self._follow_events(await client.watch(since=0), feed)
-        feed.advance(self._clock())  # where nothing happened, nothing has said that time went by
+        feed.advance(self._clock())  # without events, nothing else advances the time
 
     async def _follow(self, client: Client, feed: Feed) -> None:
-        """Until the connection is lost, which is raised."""
+        """Feed until the connection is lost, which is raised."""
         watch = await client.watch(since=0)
         feed.link(Link("live"))
         helpers = [asyncio.create_task(self._keep_facts(client, feed)), asyncio.create_task(self._keep_time(feed))]
@@ -95,25 +95,25 @@ class LiveSource:
                 helper.cancel()
 
     async def _follow_events(self, watch: Watch, feed: Feed) -> None:
-        """Everything from the start, if the server has kept it; else the server's account of now, and what follows."""
+        """Feed all events from the start, if the server has kept them; else its snapshot and later events."""
         reached = int(watch.snapshot["sequence"])
         after = 0
-        feed.reset(INITIAL if reached else self._told(watch))
+        feed.reset(INITIAL if reached else self._snapshot_state(watch))
         async for frame in watch.events:
             if frame.kind == "gap" and not after and frame.sequence <= reached:
                 after = reached
-                feed.reset(self._told(watch))
+                feed.reset(self._snapshot_state(watch))
                 feed.missed(lost=_missed(frame))
             elif frame.sequence > after:
-                self._take(frame, feed)
+                self._feed_frame(frame, feed)
 
-    def _told(self, watch: Watch) -> Any:
+    def _snapshot_state(self, watch: Watch) -> Any:
         try:
             return snapshot_state(watch.snapshot["state"], self._clock(), int(watch.snapshot["sequence"]))
         except (msgspec.ValidationError, KeyError) as error:
             raise InvalidArgumentError(f"the server's snapshot: {error}", hint="use the same version") from None
 
-    def _take(self, frame: EngineEvent, feed: Feed) -> None:
+    def _feed_frame(self, frame: EngineEvent, feed: Feed) -> None:
         if frame.kind == "gap":
             feed.missed(lost=_missed(frame))
             return
@@ -125,7 +125,7 @@ class LiveSource:
 
     async def _keep_facts(self, client: Client, feed: Feed) -> None:
         facts: Facts = NO_FACTS
-        with contextlib.suppress(PieError):  # a lost connection is told by the events' end
+        with contextlib.suppress(PieError):  # the end of the events reports a lost connection
             while True:
                 facts = await ask_facts(client, facts)
                 feed.facts(facts)
@@ -148,7 +148,7 @@ class LiveSource:
         await self._connected().set_bid(process, bid)
 
     async def attach(self, process: str) -> None:
-        """What it gives out is seen by watching; attached, it has somebody to listen to."""
+        """Its output is already in the watched events; attaching gives the process a client."""
         attached = await self._connected().attach(process)
 
         async def drain() -> None:
@@ -162,7 +162,7 @@ class LiveSource:
     def _forget(self, task: "asyncio.Task[None]") -> None:
         self._drains.discard(task)
         if not task.cancelled():
-            task.exception()  # that the connection was lost is on the screen already
+            task.exception()  # a lost connection is on the screen already
 
     async def send(self, process: str, text: str) -> None:
         await self._connected().signal(process, text)
@@ -182,7 +182,7 @@ class LiveSource:
 
 
 def _missed(gap: EngineEvent) -> int:
-    """How many events it stands for."""
+    """The number of events in a gap."""
     return int(msgspec.json.decode(gap.data).get("missed", 1))
 
 
@@ -191,7 +191,7 @@ def _contents(path: str) -> bytes:
 
 
 def decoded(data: str) -> Event | None:
-    """The event of a frame; None for a kind this version does not know, or one of another shape."""
+    """The event of a frame; None for a kind that this version does not know, or one of another shape."""
     try:
         return _decoder.decode(data)
     except msgspec.DecodeError:

@@ -1,4 +1,4 @@
-"""What a server is asked now and then: connections, and programs with their parameters."""
+"""Facts requested from a server: connections, and programs with their parameters."""
 
 from typing import Any, cast
 
@@ -9,7 +9,7 @@ from pie_mlx.tui.model.facts import Connection, Facts, InstalledProgram, Paramet
 
 
 async def ask_facts(client: Client, known: Facts) -> Facts:
-    """The facts anew; programs that are known already are not asked about again. Raises PieError."""
+    """The present facts; known programs are not requested again. Raises PieError."""
     try:
         sessions = (await client.query("sessions"))["sessions"]
         listed = (await client.query("programs"))["programs"]
@@ -38,18 +38,18 @@ async def _program(client: Client, entry: dict[str, Any], known: Facts) -> Insta
             return program
     versions = (await client.query("programs", name=name))["programs"]
     nothing: dict[str, Any] = {}
-    told = next((each for each in versions if each.get("version") == version), nothing)
+    listed = next((each for each in versions if each.get("version") == version), nothing)
     return InstalledProgram(
         name,
         version,
-        str(told.get("description") or ""),
-        manifest_parameters(str(told.get("manifest", ""))),
-        answers_requests=bool(told.get("answers_requests")),
+        str(listed.get("description") or ""),
+        manifest_parameters(str(listed.get("manifest", ""))),
+        answers_requests=bool(listed.get("answers_requests")),
     )
 
 
 def manifest_parameters(text: str) -> tuple[Parameter, ...]:
-    """The parameters of a manifest; none of one that cannot be read."""
+    """The parameters of a manifest; none if it cannot be read."""
     try:
         tables = toml_document(text).get("parameters", {})
     except InvalidArgumentError:
@@ -57,7 +57,7 @@ def manifest_parameters(text: str) -> tuple[Parameter, ...]:
     return tuple(_parameter(name, table) for name, table in cast("dict[str, Any]", tables).items())
 
 
-def _parameter(name: str, told: dict[str, Any]) -> Parameter:
-    required = "default" not in told and not told.get("optional", False)
-    kind, description = str(told.get("type", "any")), str(told.get("description", ""))
-    return Parameter(name, kind, told.get("default"), required, description)
+def _parameter(name: str, table: dict[str, Any]) -> Parameter:
+    required = "default" not in table and not table.get("optional", False)
+    kind, description = str(table.get("type", "any")), str(table.get("description", ""))
+    return Parameter(name, kind, table.get("default"), required, description)

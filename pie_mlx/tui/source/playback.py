@@ -1,4 +1,4 @@
-"""How a recording is played: a place in it, and a pace."""
+"""The position and speed at which a recording plays."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 
 @dataclass(slots=True)
 class Playback:
-    """`position_seconds` runs from 0 to `length_seconds`. Changed by keys and by the source that plays."""
+    """`position_seconds` runs from 0 to `length_seconds`. Keys and the playing source change it."""
 
     length_seconds: float
     position_seconds: float = 0.0
@@ -17,7 +17,7 @@ class Playback:
 
     @property
     def fraction(self) -> float:
-        """How much of it has been played."""
+        """The played part, from 0 to 1."""
         return self.position_seconds / self.length_seconds if self.length_seconds else 1.0
 
     def toggle(self) -> None:
@@ -27,13 +27,13 @@ class Playback:
         self.playing = not self.playing
 
     def pass_time(self, seconds: float) -> None:
-        """Move on by what `seconds` of real time are worth; stop at the end."""
+        """Advance by `seconds` of real time at the present speed; stop at the end."""
         if self.playing:
             self.seek(seconds * self.speed)
             self.playing = self.position_seconds < self.length_seconds
 
     def seek(self, seconds: float) -> None:
-        """Move by so much of the recording's time."""
+        """Move by `seconds` of the recording's time."""
         self.position_seconds = min(self.length_seconds, max(0.0, self.position_seconds + seconds))
 
     def seek_to(self, fraction: float) -> None:
@@ -41,11 +41,11 @@ class Playback:
         self.position_seconds = self.length_seconds * min(1.0, max(0.0, fraction))
 
     def step(self, ticks: int) -> None:
-        """Ask for a move by whole ticks of the engine, and pause."""
+        """Request a move by whole ticks of the engine, and pause."""
         self.playing = False
         self.steps += ticks
 
     def change_speed(self, by: int) -> None:
-        """Take the next pace, faster or slower."""
+        """Change to a faster or slower speed."""
         place = min(len(SPEEDS) - 1, max(0, SPEEDS.index(self.speed) + by))
         self.speed = SPEEDS[place]

@@ -1,4 +1,4 @@
-"""The cast of the demo: programs that take turns at computing, thinking and calling tools."""
+"""The programs of the demo, which compute, pause and call tools."""
 
 import random
 from typing import NamedTuple
@@ -52,5 +52,5 @@ WORDS = SPEECH.split()
 
 
 def sentence(draw: random.Random) -> str:
-    """A few words, as a model says them."""
+    """A few words, like a model's."""
     return " ".join(draw.choice(WORDS) for _ in range(draw.randint(4, 9))) + ("." if draw.random() < 0.3 else "") + " "

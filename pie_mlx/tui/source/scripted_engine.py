@@ -1,4 +1,4 @@
-"""An engine that only pretends: it draws programs, lets them contend for pages, and tells it in real events."""
+"""A simulated engine: random programs contend for pages, and real events report it."""
 
 import json
 import random
@@ -45,7 +45,7 @@ ENDOWMENT = 64.0
 
 @dataclass(slots=True)
 class Context:
-    """`target` is how many tokens it has when its turn ends."""
+    """`target` is its number of tokens at the end of its turn."""
 
     id: int
     bid: float
@@ -66,7 +66,7 @@ class Context:
 
 @dataclass(slots=True)
 class Program:
-    """`until` is the tick in which it goes on after a pause of its own."""
+    """`until` is the tick in which it continues after a pause of its own."""
 
     id: str
     role: Role
@@ -80,7 +80,7 @@ class Program:
 
 
 class ScriptedEngine:
-    """`tick` gives the events of one tick. The same seed and the same calls give the same events."""
+    """`tick` returns the events of one tick. The same seed and the same calls give the same events."""
 
     def __init__(self, programs: int = 14, pages: int = 320, seed: int = 7) -> None:
         self._draw = random.Random(seed)
@@ -102,7 +102,7 @@ class ScriptedEngine:
         ]
 
     def tick(self) -> list[Event]:
-        """What one tick brings."""
+        """The events of one tick."""
         self._tick += 1
         self._events = []
         if len(self._programs) < self._wanted and (self._tick % 4 == 1 or self._wanted > 50):
@@ -114,7 +114,7 @@ class ScriptedEngine:
         return self._events
 
     def kill(self, process: str) -> list[Event]:
-        """End a program; nothing for one that is over."""
+        """End a program; no effect on one that is over."""
         self._events = []
         if program := self._programs.get(process):
             self._end(program, ProcessFailed(process, "ProcessCancelledError", "Signal"))
@@ -140,11 +140,11 @@ class ScriptedEngine:
         return [BidDeclared(context.id, bid) for context in program.contexts]
 
     def send(self, process: str, text: str) -> list[Event]:
-        """The program answers at once."""
+        """Send a message, which the program answers at once."""
         return [ProcessMessage(process, f"You said: {text}\n")] if process in self._programs else []
 
     def launch(self, program: str) -> list[Event]:
-        """Start a program of the cast by its name."""
+        """Start a program of the demo by its name."""
         self._events = []
         role = next((role for role in ROLES if role.program.partition("@")[0] == program.partition("@")[0]), ROLES[0])
         self._begin(role, "local")
@@ -235,7 +235,7 @@ class ScriptedEngine:
     # Pages.
 
     def _placed(self) -> list[tuple[Program, Context]]:
-        """Who is in the pool: highest bids first, as many as fit. The price is the first bid left out."""
+        """Fill the pool: highest bids first, as many as fit. The price is the first bid left out."""
         bids = [(program, context) for program in self._programs.values() for context in program.contexts]
         bids.sort(key=lambda pair: -pair[1].bid)
         left, self._price, placed = self._pages, 0.0, list[tuple[Program, Context]]()
@@ -254,7 +254,7 @@ class ScriptedEngine:
     def _leave_out(self, program: Program, context: Context, winner: Context, pages: int) -> None:
         cause = f"bid {context.bid:.2f} < clearing price {self._price:.2f}, needs {pages} pages"
         if context.bid >= self._price:
-            cause = f"needs {pages} pages, {max(0, self._pages - self._held())} available and nobody has to yield"
+            cause = f"needs {pages} pages, {max(0, self._pages - self._held())} available and no context has to yield"
         if context.resident and context.tokens:
             self._suspend(context, winner.id, "outbid", f"suspended: {cause}")
         elif not context.waits and self._tick >= program.suspended_until:

@@ -1,1 +1,1 @@
-"""Parts of screens. Each draws from values it is shown; none knows where they come from."""
+"""Parts of screens. Each draws the values it is given; none knows their source."""

@@ -1,4 +1,4 @@
-"""The lines every screen has: what is connected above, what the keys do below."""
+"""The lines of every screen: the connection above, the keys below."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from pie_mlx.tui.widgets.canvas import Canvas, Line, Piece, fitted, width_of
 
 
 class Heading(NamedTuple):
-    """`link` and its tone, what is shown, and figures for the right side, most important first."""
+    """`link` and its tone, the source, and figures for the right side, most important first."""
 
     link: str
     tone: str
@@ -20,7 +20,7 @@ class Heading(NamedTuple):
 
 
 class StatusBar(Canvas):
-    """One line: connection on the left, figures on the right as far as they fit; a notice takes their place."""
+    """One line: connection on the left, figures on the right as far as they fit; a notice replaces them."""
 
     def __init__(self) -> None:
         super().__init__(id="status")
@@ -75,7 +75,7 @@ class TabBar(Canvas):
         return [pieces]
 
     def _labels(self, width: int) -> list[tuple[str, str, str]]:
-        """Id, digit and name of each, closer together where there is little room."""
+        """Id, digit and name of each, closer together on a narrow terminal."""
         space = " " if width >= ROOMY_CELLS else ""
         return [(tab, f"{space}{number} ", f"{name} ") for number, (tab, name) in enumerate(self._tabs, 1)]
 
@@ -89,7 +89,7 @@ class TabBar(Canvas):
 
 
 class KeyBar(Canvas):
-    """Keys and what they do, as far as they fit; the last PINNED, which lead to all others, always do."""
+    """Keys and their labels, as many as fit; the last PINNED, which lead to all others, are always shown."""
 
     def __init__(self) -> None:
         super().__init__(id="keys")
@@ -115,7 +115,7 @@ def _key(key: str, label: str) -> list[Piece]:
 
 
 class Place(NamedTuple):
-    """Where a recording stands."""
+    """The position of a recording."""
 
     playing: bool
     fraction: float
@@ -125,7 +125,7 @@ class Place(NamedTuple):
 
 
 class ReplayBar(Canvas):
-    """A recording's place in time; a click seeks."""
+    """The position in a recording; a click seeks."""
 
     class Sought(Message):
         def __init__(self, fraction: float) -> None:

@@ -1,4 +1,4 @@
-"""A widget drawn line by line from toned pieces of text; only lines that changed are drawn anew."""
+"""A widget drawn line by line from toned pieces of text; only changed lines are redrawn."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, cast
@@ -25,23 +25,23 @@ Line = Sequence[Piece]
 
 
 class HasPalette(Protocol):
-    """The application, as widgets see it."""
+    """The part of the application that widgets use."""
 
     palette: Palette
 
 
 def cells(text: str) -> int:
-    """Of a terminal."""
+    """The width of a text in cells of a terminal."""
     return len(text) if text.isascii() else cell_len(text)
 
 
 def width_of(line: Line) -> int:
-    """Cells of a terminal."""
+    """The width of a line in cells of a terminal."""
     return sum([cells(piece.text) for piece in line])
 
 
 def fitted(line: Line, width: int, align: str = "left") -> list[Piece]:
-    """The line cut, with an ellipsis, or filled up to exactly `width` cells."""
+    """The line, cut with an ellipsis or padded to exactly `width` cells."""
     have = width_of(line)
     if have <= width:
         gap = Piece(" " * (width - have))
@@ -58,7 +58,7 @@ def fitted(line: Line, width: int, align: str = "left") -> list[Piece]:
 
 
 class Canvas(Widget):
-    """Subclasses say in `paint` what `width` by `height` cells show. Lines too short or missing are blank."""
+    """Subclasses return from `paint` the lines of `width` by `height` cells. Missing text is blank."""
 
     DEFAULT_CSS = "Canvas { height: auto; }"
 
@@ -73,11 +73,11 @@ class Canvas(Widget):
         self._titles = ("", "")
 
     def paint(self, width: int, height: int) -> list[Line]:
-        """What to show."""
+        """The lines to show."""
         raise NotImplementedError
 
     def name_border(self, title: str | None = None, subtitle: str | None = None) -> None:
-        """Change what stands in the border. It is text, whatever is in it; only a change is drawn."""
+        """Change the titles of the border. They are plain text, never markup; only a change is drawn."""
         before_title, before_subtitle = self._titles
         if title is not None and title != before_title:
             self.border_title = Text(title)
@@ -89,7 +89,7 @@ class Canvas(Widget):
         )
 
     def repaint(self) -> None:
-        """Paint, and have the lines that changed drawn."""
+        """Paint, and redraw the lines that changed."""
         size = self.size
         if not self.is_attached or not size:
             return
@@ -105,7 +105,7 @@ class Canvas(Widget):
                 self.refresh(Region(0, y, size.width, 1))
 
     def notify_style_update(self) -> None:
-        """Colours may be others now."""
+        """The colours may have changed."""
         super().notify_style_update()
         self._styles_of = None
 
@@ -135,7 +135,7 @@ class Canvas(Widget):
 
     @property
     def palette(self) -> Palette:
-        """The application's."""
+        """The application's palette."""
         return cast("HasPalette", self.app).palette  # pyright: ignore[reportUnknownMemberType]
 
 

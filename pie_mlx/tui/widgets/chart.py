@@ -12,7 +12,7 @@ _SPARKS = " ▁▂▃▄▅▆▇█"
 
 
 def braille_rows(values: Sequence[float], width: int, height: int, top: float) -> list[str]:
-    """Rows, uppermost first, of an area as high as `values` of which `top` fills it. The latest is on the right.
+    """Rows, uppermost first, of a filled area under `values`; `top` is its full height. The latest is on the right.
 
     A value above 0 has at least one dot. Without room there are no rows.
     """
@@ -53,7 +53,7 @@ def _part(level: int, below: int) -> int:
 
 
 def round_up(value: float) -> float:
-    """The next number of 1, 2 or 5 with zeros, for the top of an axis."""
+    """The next of 1, 2 or 5 times a power of ten, for the top of an axis."""
     if value <= 0:
         return 1.0
     size = 10.0 ** _exponent(value)
@@ -66,7 +66,7 @@ def _exponent(value: float) -> int:
 
 
 class Chart(Canvas):
-    """A trend with its axis; the latest value stands in the border."""
+    """A trend with its axis; the latest value is in the border."""
 
     def __init__(self, title: str, tone: str, text: Callable[[float], str], *, id: str, unit: str = "") -> None:
         super().__init__(id=id, classes="panel")
@@ -76,7 +76,7 @@ class Chart(Canvas):
         self._top: float | None = None
 
     def show(self, values: Sequence[float], *, top: float | None = None) -> None:
-        """`top` fixes the axis, which otherwise follows what is in view."""
+        """`top` fixes the axis, which otherwise follows the visible values."""
         self._values, self._top = values, top
         self.name_border(subtitle=f"{self._text(values[-1])}{self._unit}" if values else "")
         self.repaint()

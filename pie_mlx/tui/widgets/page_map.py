@@ -11,7 +11,7 @@ LARGEST_CELL = (4, 3, 2)
 
 
 def cells_of(shares: Sequence[Share], pages_per_cell: int) -> list[str]:
-    """A tone for each cell. A cell of several pages belongs to whoever holds its first."""
+    """A tone for each cell. A cell of several pages has the tone of the first one."""
     tones: list[str] = []
     held = 0
     for share in shares:
@@ -21,7 +21,7 @@ def cells_of(shares: Sequence[Share], pages_per_cell: int) -> list[str]:
 
 
 class PageMap(Canvas):
-    """`show` takes pages by owner; cells stand in the order of the shares, not in that of the memory."""
+    """`show` takes pages by owner; cells are in the order of the shares, not of the memory."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id, classes="panel")

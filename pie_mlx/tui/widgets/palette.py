@@ -1,11 +1,11 @@
-"""Colours by their role. Every drawing names a tone; what a tone looks like is up to the theme."""
+"""Colours by role. Widgets name tones; the theme defines the look of a tone."""
 
 from rich.style import Style
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES, Theme
 
 OWNERS = 8
-"""Colours that tell accounts apart: `owner0` to `owner7`."""
+"""Colours that distinguish accounts: `owner0` to `owner7`."""
 
 _DARK_OWNERS = ("#7aa2f7", "#9ece6a", "#e0af68", "#bb9af7", "#4fd6be", "#f7768e", "#ff9e64", "#7dcfff")
 _LIGHT_OWNERS = ("#2e5aa8", "#4d7a2a", "#96690f", "#7847bd", "#0f766e", "#c0365a", "#b15c00", "#0b6fa4")
@@ -46,7 +46,7 @@ CYCLE = ("pie-dark", "pie-light", "ansi-dark", "ansi-light", "nord", "gruvbox", 
 
 
 def theme_names() -> list[str]:
-    """Ours and Textual's."""
+    """The names of our themes and of Textual's."""
     return [*(theme.name for theme in THEMES), *BUILTIN_THEMES]
 
 
@@ -69,7 +69,7 @@ def owner_tone(account: int) -> str:
 class Palette:
     """Styles of tones in one theme.
 
-    `tone~40` is a tone at 40 % of its strength, `tone!` is bold, and `tone^` stands on the selected line.
+    `tone~40` is a tone at 40 % of its strength, `tone!` is bold, and `tone^` is for the selected line.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -78,7 +78,7 @@ class Palette:
         self._known: dict[str, Style] = {}
 
     def style(self, tone: str) -> Style:
-        """The style of a tone; an unknown one looks like plain text."""
+        """The style of a tone; that of plain text for an unknown one."""
         found = self._known.get(tone)
         if found is None:
             found = self._known[tone] = self._made(tone)

@@ -1,4 +1,4 @@
-"""One line cut into shares of a whole."""
+"""A bar divided into shares of a whole."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,7 +13,7 @@ class Share(NamedTuple):
 
 
 def bar(shares: Sequence[Share], width: int, mark: str = "█") -> list[Piece]:
-    """Exactly `width` cells; a share above 0 has at least one while there is room."""
+    """Exactly `width` cells; each share above 0 gets at least one, if there is room."""
     total = sum(share.amount for share in shares) or 1
     cells = [share.amount * width // total for share in shares]
     by_rest = sorted(range(len(shares)), key=lambda n: -(shares[n].amount * width % total))
@@ -27,7 +27,7 @@ def bar(shares: Sequence[Share], width: int, mark: str = "█") -> list[Piece]:
 
 
 class ShareBar(Canvas):
-    """The bar, and below it what its colours mean."""
+    """The bar, and below it the legend."""
 
     def __init__(self, title: str, *, id: str) -> None:
         super().__init__(id=id, classes="panel")
@@ -46,7 +46,7 @@ class ShareBar(Canvas):
 
 
 def legends(shares: Sequence[Share], width: int, lines: int) -> list[Line]:
-    """What the colours mean, as far as it fits."""
+    """The legend, as much as fits."""
     filled: list[list[Piece]] = [[]]
     for share in shares:
         entry = [Piece("■ ", share.tone), Piece(f"{share.name} ", "muted"), Piece(f"{share.amount:,}   ")]

@@ -1,4 +1,4 @@
-"""A row of figures, each with its name, its unit and a line below."""
+"""A row of figures, each with a name, a unit and a line below."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from pie_mlx.tui.widgets.canvas import Canvas, Line, Piece, fitted, width_of
 
 
 class Stat(NamedTuple):
-    """`below` says more about it, in pieces."""
+    """`below` is the line with details, in pieces."""
 
     name: str
     value: str
@@ -17,7 +17,7 @@ class Stat(NamedTuple):
 
 
 class StatRow(Canvas):
-    """Figures side by side, in columns of equal width as far as all of them find room in it."""
+    """Figures side by side, in columns of equal width if all fit."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
@@ -38,7 +38,7 @@ class StatRow(Canvas):
 
 
 def column_widths(needed: Sequence[int], width: int) -> list[int]:
-    """Equal widths where that is enough for all; else the widest are cut first, and the others give what they spare."""
+    """Equal widths if all columns fit; else the widest columns are cut first."""
     most = max(most for most in range(width + 1) if sum(min(need, most) for need in needed) <= width)
     given = [min(need, most) for need in needed]
     least = max(least for least in range(width + 1) if sum(max(own, least) for own in given) <= width)

@@ -1,4 +1,4 @@
-"""A table of items under fixed columns: only what is on the screen is ever formatted."""
+"""A table of items under fixed columns. Only visible rows are formatted."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ def _pieces(cell: Cell) -> Sequence[Piece]:
 
 @dataclass(frozen=True)
 class Column(Generic[Item]):
-    """`width` 0 takes what the others leave, `share` parts of it. Shown in tables of `show_from` cells or more; `value`
-    sorts."""
+    """`width` 0 takes `share` parts of the remaining width. Shown in tables of `show_from` cells or more; `value` gives
+    the sort key."""
 
     title: str
     width: int
@@ -35,10 +35,10 @@ class Column(Generic[Item]):
 
 
 class Table(Canvas, Generic[Item], can_focus=True):
-    """`key` names an item: the selection stays with it however the order changes."""
+    """`key` identifies an item: the selection stays on it when the order changes."""
 
     class Opened(Message):
-        """The selected item was asked for."""
+        """The selected item is to be opened."""
 
         def __init__(self, table: "Table[Any]", key: str) -> None:
             super().__init__()
@@ -61,7 +61,7 @@ class Table(Canvas, Generic[Item], can_focus=True):
         empty: str = "",
         matches: Callable[[Item], str] | None = None,
     ) -> None:
-        """`empty` is shown instead of no rows; `matches` gives the text a filter is looked for in."""
+        """`empty` is shown if there are no rows; `matches` gives the text that a filter searches."""
         super().__init__(id=id, classes="panel")
         self.name_border(title)
         self.empty = empty
@@ -78,7 +78,7 @@ class Table(Canvas, Generic[Item], can_focus=True):
 
     @property
     def rows(self) -> Sequence[Item]:
-        """What passes the filter, in order."""
+        """The rows that pass the filter, in order."""
         return self._rows
 
     @property
@@ -87,7 +87,7 @@ class Table(Canvas, Generic[Item], can_focus=True):
         return self._rows[place] if place is not None else None
 
     def show(self, items: Sequence[Item]) -> None:
-        """Other items, or the same ones changed."""
+        """Replace the items."""
         self._items = items
         self._arrange()
         self.repaint()
@@ -97,7 +97,7 @@ class Table(Canvas, Generic[Item], can_focus=True):
         self.show(self._items)
 
     def sort_by(self, step: int) -> None:
-        """Sort by the next sortable column, or the one before; beyond the last one comes the original order."""
+        """Sort by the next sortable column, or the previous one; after the last column comes the original order."""
         choices: list[int | None] = [None, *(n for n, column in enumerate(self._columns) if column.value)]
         self.sort = choices[(choices.index(self.sort) + step) % len(choices)]
         self.reverse = self.sort is not None and self._columns[self.sort].descending
@@ -108,7 +108,7 @@ class Table(Canvas, Generic[Item], can_focus=True):
         self.show(self._items)
 
     def select(self, key: str) -> None:
-        """Select an item and have it in view."""
+        """Select an item and scroll to it."""
         self.selected = key
         self.repaint()
 
@@ -168,7 +168,7 @@ class Table(Canvas, Generic[Item], can_focus=True):
         return lines
 
     def _lines_for(self, shown: Sequence[Item], columns: list[tuple[Column[Item], int]]) -> list[Line]:
-        """Those of items that have not changed are taken from the latest time."""
+        """The lines of items; unchanged items reuse their previous lines."""
         before, self._lines_of = self._lines_of, {}
         lines: list[Line] = []
         for item in shown:
@@ -182,7 +182,7 @@ class Table(Canvas, Generic[Item], can_focus=True):
         return lines
 
     def _line_of(self, item: Item, columns: list[tuple[Column[Item], int]]) -> Line:
-        """As few pieces as it can be: each costs time when it is drawn."""
+        """The line of an item in few pieces, because each costs time when it is drawn."""
         pieces: list[Piece] = []
         space = 0
         for column, width in columns:
@@ -210,7 +210,7 @@ class Table(Canvas, Generic[Item], can_focus=True):
         return pieces
 
     def _with_bar(self, lines: list[Line], room: int, width: int) -> list[Line]:
-        """A thin bar on the right that says what part is shown."""
+        """The lines with a thin scroll bar on the right."""
         size = max(1, room * room // len(self._rows))
         top = (room - size) * self._first // max(1, len(self._rows) - room)
         marked: list[Line] = []

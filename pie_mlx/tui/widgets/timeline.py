@@ -1,4 +1,4 @@
-"""Where the time of a program went: a lane for each context."""
+"""The timeline of a program: a lane for each context."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -21,7 +21,7 @@ class Lane(NamedTuple):
 
 
 class Timeline(Canvas):
-    """The latest on the right; code of the program's own is a thin line."""
+    """The latest is on the right; the program's own code is a thin line."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id, classes="panel")

@@ -1,4 +1,4 @@
-"""What a program says, and is told: the latest of it."""
+"""The latest output of a program, and the messages it received."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ PREFIXES = {"message": "", "stdout": "", "stderr": "", "file": "file: ", "sent":
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Lines of at most `width` characters, cut at spaces where there are any."""
+    """Lines of at most `width` characters, cut at spaces if possible."""
     lines: list[str] = []
     for line in text.split("\n"):
         rest = line
@@ -25,7 +25,7 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 class Transcript(Canvas):
-    """Follows the end. `streams` says which are shown; all when empty."""
+    """Shows the end of the output. `streams` are those shown; all if empty."""
 
     def __init__(self, title: str, *, id: str, streams: tuple[str, ...] = (), empty: str = "nothing yet") -> None:
         super().__init__(id=id, classes="panel")

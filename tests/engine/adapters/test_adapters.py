@@ -217,7 +217,7 @@ async def test_passes_that_follow_by_themselves_have_the_adapter_as_it_is_then(
     if change == "load":
         adapter.load(folder(2))
         await running_passes
-        tokens = engine.store.transcript(context.id).tokens
+        tokens = engine.store.contexts[context.id].transcript().tokens
         assert {token.adapter_version for token in tokens} == {1, 2}
         return
     adapter.destroy()

@@ -18,7 +18,7 @@ NOWHERE = Row((), None)
 
 
 def desk_of(engine: Running) -> DraftDesk:
-    desk = engine.core.services.draft_desk
+    desk = engine.core.services.drafts.desk
     assert desk is not None
     return desk
 
@@ -93,7 +93,7 @@ async def test_wrong_guesses_leave_nothing_behind(knowing: Running) -> None:
 async def test_a_fork_guesses_from_what_its_origin_has_read(knowing: Running) -> None:
     text, desk = knowing.prompt(40, 4), desk_of(knowing)
     first = await on_loop(knowing, desk.guess(wish(-1, text, 39)))
-    desk.fork(-1, -2)
+    desk.sequences.fork(-1, -2)
     assert desk.sequences.length(-2) == 32
     assert (await on_loop(knowing, desk.guess(wish(-2, text, 39)))).tokens == first.tokens
     forget(knowing, -1, -2)

@@ -22,7 +22,7 @@ def only(*tokens: int) -> PackedMask:
 
 
 def matcher(engine: Running, pattern: str) -> Matcher:
-    made = engine.core.services.grammars.compile(GrammarSource("regex", pattern))
+    made = engine.core.services.language.grammars.compile(GrammarSource("regex", pattern))
     assert made is not None
     return made
 

@@ -23,11 +23,11 @@ def world() -> World:
 
 
 def resident(world: World) -> Context:
-    return world.store._contexts.get(1)
+    return world.store.contexts[1]
 
 
 def pool(world: World) -> PagePool:
-    return world.store._pool
+    return world.store.pool
 
 
 def swap_first_pages(context: Context) -> None:
@@ -47,7 +47,7 @@ CORRUPTIONS: dict[str, Callable[[World], object]] = {
     "highest position": lambda world: setattr(resident(world), "highest_position", 99),
     "not that of its content": lambda world: setattr(resident(world).leaf.pages[-1], "key", bytes(16)),
     "another number of images": lambda world: setattr(resident(world).leaf.pages[0], "wanted", 0),
-    "holds pages": lambda world: world.store._contexts.get(2).working.append((0, 0)),
+    "holds pages": lambda world: world.store.contexts[2].working.append((0, 0)),
 }
 
 

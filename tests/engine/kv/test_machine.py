@@ -182,7 +182,7 @@ class PageMachine(RuleBasedStateMachine):
     @rule(place=PLACE)
     def begin_restore(self, place: int) -> None:
         world, context = self.world, self.one_of(self.off_pool, place)
-        need, available = world.store.restore_need(context), world.store.available()
+        need, available = world.store.suspender.restore_need(context), world.store.available()
         if need > available:
             with pytest.raises(OutOfPagesError):
                 world.begin_restore(context)
@@ -215,11 +215,11 @@ class PageMachine(RuleBasedStateMachine):
     def delete(self, user: str, name: str) -> None:
         world = self.world
         if (user, name) in world.snapshots:
-            world.store.delete(user, name)
+            world.store.snapshots.delete(user, name)
             del world.snapshots[user, name]
             return
         with pytest.raises(SnapshotNotFoundError):
-            world.store.delete(user, name)
+            world.store.snapshots.delete(user, name)
 
     @invariant()
     def everything_holds(self) -> None:
@@ -234,7 +234,7 @@ class PageMachine(RuleBasedStateMachine):
         for context in list(world.contexts):
             world.release(context)
         for user, name in list(world.snapshots):
-            world.store.delete(user, name)
+            world.store.snapshots.delete(user, name)
         world.contexts.clear()
         world.check()
         usage = world.store.usage()

@@ -38,7 +38,7 @@ def test_open_leaves_the_snapshot_and_take_removes_it(world: World):  # N4, T13
     assert world.store.open("ann", "a") is None
     assert world.store.take("ann", "a") is None
     with pytest.raises(SnapshotNotFoundError):
-        world.store.delete("ann", "a")
+        world.store.snapshots.delete("ann", "a")
     world.check()
 
 
@@ -48,7 +48,7 @@ def test_users_do_not_see_each_others_snapshots(world: World):  # N5, T13
     assert world.store.open("bob", "a") is None
     world.run(context, [2])
     world.save(context, "bob", "a")
-    world.store.delete("ann", "a")
+    world.store.snapshots.delete("ann", "a")
     opened = world.open("bob", "a")
     assert opened is not None
     assert world.store.sequence_length(opened) == 7
@@ -164,7 +164,7 @@ def test_a_reclaimed_snapshot_is_read_back_where_it_was_spilled(world: World):  
 def test_a_save_without_a_free_page_keeps_the_working_tokens():  # N6
     world = World(pages=3, page_size=4)
     context = world.filled(list(range(10)))
-    assert world.store.save(context, "ann", "a", None).copies == ()
+    assert world.store.snapshots.save(context, "ann", "a", None) == ()
     world.snapshots["ann", "a"] = (world.contexts[context], None)
     world.release(context)
     opened = world.store.take("ann", "a")
@@ -203,7 +203,7 @@ def test_a_context_opened_without_room_waits_off_pool(world: World):  # N6
     opened = world.open("ann", "a")
     assert opened is not None
     assert not world.store.is_resident(opened)
-    assert world.store.restore_need(opened) == 1
+    assert world.store.suspender.restore_need(opened) == 1
     world.check()
 
 
@@ -212,7 +212,7 @@ def test_deleting_a_snapshot_gives_back_pages_and_spill(world: World):  # N4
     world.save(context, "ann", "a")
     world.release(context)
     world.release(world.press())
-    world.store.delete("ann", "a")
+    world.store.snapshots.delete("ann", "a")
     world.drop_released()
     assert not world.spill
     assert world.store.usage().snapshot_only == 0
@@ -223,7 +223,7 @@ def test_a_bad_name_is_refused_and_saves_nothing(world: World, name: str):  # N1
     context = world.filled([1] * 6)
     before = world.store.usage()
     with pytest.raises(InvalidArgumentError):
-        world.store.save(context, "ann", name, None)
+        world.store.snapshots.save(context, "ann", name, None)
     assert world.store.usage() == before
 
 
@@ -233,11 +233,11 @@ def test_a_name_of_256_characters_is_fine(world: World):  # N1
 
 def test_a_fresh_name_serves_one_save(world: World):  # N3
     context = world.filled([1] * 6)
-    first, second = world.store.fresh_snapshot_name(), world.store.fresh_snapshot_name()
+    first, second = world.store.snapshots.fresh_name(), world.store.snapshots.fresh_name()
     assert first != second
     world.save(context, "ann", first)
     with pytest.raises(InvalidArgumentError):
-        world.store.save(context, "ann", first, None)
+        world.store.snapshots.save(context, "ann", first, None)
     world.save(context, "ann", second)
     assert world.open("ann", first) is not None
     assert world.open("ann", second) is not None
@@ -246,16 +246,16 @@ def test_a_fresh_name_serves_one_save(world: World):  # N3
 def test_a_user_keeps_so_many_snapshots(store: PageStore):
     context = store.create()
     for name in ("a", "b"):
-        store.save(context, "ann", name, None)
+        store.snapshots.save(context, "ann", name, None)
     with pytest.raises(SnapshotError, match="a user may keep 2") as caught:
-        store.save(context, "ann", "c", None)
+        store.snapshots.save(context, "ann", "c", None)
     assert "take or delete" in caught.value.hint
-    store.save(context, "ann", "b", "another one")
-    store.save(context, "bob", "c", None)
-    store.delete("ann", "a")
-    store.save(context, "ann", "c", None)
+    store.snapshots.save(context, "ann", "b", "another one")
+    store.snapshots.save(context, "bob", "c", None)
+    store.snapshots.delete("ann", "a")
+    store.snapshots.save(context, "ann", "c", None)
     assert store.take("ann", "c") is not None
-    store.save(context, "ann", "d", None)
+    store.snapshots.save(context, "ann", "d", None)
     store.check_integrity()
 
 
@@ -263,26 +263,26 @@ def test_a_user_keeps_so_much_in_snapshots(store: PageStore):
     context = store.create()
     store.reserve(context, 2)
     store.append(context, [WorkingToken(1, place) for place in range(20)])
-    store.save(context, "ann", "a", None, 1 << 19)
+    store.snapshots.save(context, "ann", "a", None, 1 << 19)
     with pytest.raises(SnapshotError):
-        store.save(context, "ann", "b", None, 1 << 19)
+        store.snapshots.save(context, "ann", "b", None, 1 << 19)
     with pytest.raises(SnapshotError):
-        store.save(context, "ann", "a", None, 1 << 20)
+        store.snapshots.save(context, "ann", "a", None, 1 << 20)
     found = store.open("ann", "a")
     assert found is not None
-    store.save(context, "ann", "a", None, (1 << 20) - 160 * 20)
+    store.snapshots.save(context, "ann", "a", None, (1 << 20) - 160 * 20)
     store.commit_full(context)
-    store.save(context, "ann", "a", None, (1 << 20) - 16 * 16 - 160 * 4)
+    store.snapshots.save(context, "ann", "a", None, (1 << 20) - 16 * 16 - 160 * 4)
     store.check_integrity()
 
 
 def test_what_comes_from_elsewhere_is_counted_and_let_in(store: PageStore):
     context = store.create()
     for name in ("a", "b"):
-        store.put_snapshot("ann", name, store.transcript(context), None, 10)
-    assert not store.is_overfull("ann")
-    store.put_snapshot("ann", "c", store.transcript(context), None, 10)
-    assert store.is_overfull("ann")
+        store.put_snapshot("ann", name, store.contexts[context].transcript(), None, 10)
+    assert not store.snapshots.is_overfull("ann")
+    store.put_snapshot("ann", "c", store.contexts[context].transcript(), None, 10)
+    assert store.snapshots.is_overfull("ann")
     assert store.take("ann", "c") is not None
-    assert not store.is_overfull("ann")
+    assert not store.snapshots.is_overfull("ann")
     store.check_integrity()

@@ -17,7 +17,7 @@ def test_suspension_makes_all_pages_available_and_keeps_the_counts(world: World)
     world.store.reserve(context, 2)
     world.contexts[context].working_pages += 2
     before = world.store.counters(context)
-    assert world.store.suspend(context).freed == 5
+    assert world.store.suspender.suspend(context).freed == 5
     assert world.store.available() == 12
     assert world.store.counters(context) == before
     assert not world.store.is_resident(context)
@@ -27,7 +27,7 @@ def test_suspension_makes_all_pages_available_and_keeps_the_counts(world: World)
 def test_suspending_twice_does_nothing(world: World):  # R2
     context = world.filled([1] * 6)
     world.suspend(context)
-    again = world.store.suspend(context)
+    again = world.store.suspender.suspend(context)
     assert (again.freed, again.contents) == (0, ())
 
 
@@ -35,9 +35,9 @@ def test_those_that_hold_no_pages_are_known_until_their_restore_begins(world: Wo
     resident, suspended, released = (world.filled([token] * 6) for token in range(3))
     world.suspend(suspended)
     world.release(released)
-    assert world.store.off_pool([resident, suspended, released]) == [suspended]
-    world.store.restore(suspended)
-    assert world.store.off_pool([resident, suspended]) == []
+    assert world.store.contexts.off_pool([resident, suspended, released]) == [suspended]
+    world.store.suspender.restore(suspended)
+    assert world.store.contexts.off_pool([resident, suspended]) == []
 
 
 def test_a_shared_prefix_stays_with_its_other_holder(world: World):  # T16
@@ -55,9 +55,9 @@ def test_content_still_in_the_pool_comes_back_without_work(world: World):  # R4
     context = world.filled(list(range(10)))
     pages = list(world.store.block_table(context))
     world.suspend(context)
-    restore = world.store.restore(context)
+    restore = world.store.suspender.restore(context)
     assert (restore.attached, restore.copies, restore.reads, restore.fills) == (2, (), (), ())
-    world.store.finish_restore(context)
+    world.store.suspender.finish_restore(context)
     assert world.store.block_table(context) == pages
     world.check()
 
@@ -102,8 +102,8 @@ def test_content_may_be_spilled_when_its_page_is_reclaimed(world: World):  # R3
 def test_a_spill_that_ends_half_way_is_completed_by_replay(world: World):  # R3, R4
     world.spill_lost = False
     context = world.filled(list(range(10)))
-    first, *_ = world.store.suspend(context).contents
-    world.store.mark_spilled(first, world.write(first.page))
+    first, *_ = world.store.suspender.suspend(context).contents
+    world.store.images.mark_spilled(first, world.write(first.page))
     world.release(world.press())
     world.begin_restore(context)
     assert [read.rows for read in world.restoring[context].reads] == [4]
@@ -136,7 +136,7 @@ def test_adapters_are_in_use_while_a_fill_refers_to_them(world: World):  # R5
     world.save(context, "ann", "a")
     world.release(context)
     assert world.store.adapters_in_use() == {(7, 2)}
-    world.store.delete("ann", "a")
+    world.store.snapshots.delete("ann", "a")
     assert world.store.adapters_in_use() == set()
 
 
@@ -191,12 +191,12 @@ def test_the_need_counts_what_no_resident_holds(world: World):  # M6
     world.store.reserve(context, 1)
     world.contexts[context].working_pages += 1
     other = world.fork(context)
-    assert world.store.restore_need(context) == 0
+    assert world.store.suspender.restore_need(context) == 0
     world.suspend(context)
-    assert world.store.restore_need(context) == 2
+    assert world.store.suspender.restore_need(context) == 2
     world.suspend(other)
-    assert world.store.restore_need(context) == 4
-    assert world.store.restore_need(other) == 3
+    assert world.store.suspender.restore_need(context) == 4
+    assert world.store.suspender.restore_need(other) == 3
 
 
 def test_a_restore_that_does_not_fit_changes_nothing(world: World):  # E3
@@ -208,7 +208,7 @@ def test_a_restore_that_does_not_fit_changes_nothing(world: World):  # E3
     world.move()
     before = world.store.usage()
     with pytest.raises(OutOfPagesError) as caught:
-        world.store.restore(context)
+        world.store.suspender.restore(context)
     assert (caught.value.needed, caught.value.capacity) == (3, 12)
     assert world.store.usage() == before
     world.check()
@@ -221,7 +221,7 @@ def test_a_restore_can_be_dropped_and_begun_again(world: World):  # Q3
     world.release(world.press())
     world.begin_restore(context)
     assert world.store.is_restoring(context)
-    assert world.store.suspend(context).freed == 3
+    assert world.store.suspender.suspend(context).freed == 3
     world.check()
     world.restore(context)
     world.check()
@@ -256,10 +256,10 @@ def test_forks_that_share_a_tail_each_get_a_copy(world: World):  # P13, P14
     context = world.filled(list(range(10)))
     world.suspend(context)
     fork = world.fork(context)
-    restore = world.store.restore(fork)
+    restore = world.store.suspender.restore(fork)
     assert [copy.rows for copy in restore.copies] == [2]
     world.move(restore.copies)
-    world.store.finish_restore(fork)
+    world.store.suspender.finish_restore(fork)
     world.restore(context)
     world.run(fork, [77])
     world.check()
@@ -270,10 +270,10 @@ def test_the_last_page_is_moved_when_there_is_no_room_to_copy_it():  # N6
     context = world.filled(list(range(10)))
     world.suspend(context)
     fork = world.fork(context)
-    restore = world.store.restore(fork)
+    restore = world.store.suspender.restore(fork)
     assert restore.copies == ()
     world.move()
-    world.store.finish_restore(fork)
+    world.store.suspender.finish_restore(fork)
     world.check()
     world.suspend(fork)
     world.restore(context)
@@ -291,10 +291,10 @@ def test_releasing_an_off_pool_context_gives_back_what_it_spilled(world: World):
 
 def test_a_page_spilled_too_late_is_given_back_at_once(world: World):  # R3
     context = world.filled(list(range(10)))
-    contents = world.store.suspend(context).contents
+    contents = world.store.suspender.suspend(context).contents
     world.release(context)
-    world.store.mark_spilled(contents[0], 99)
-    assert world.store.take_released_spills() == (99,)
+    world.store.images.mark_spilled(contents[0], 99)
+    assert world.store.images.take_released() == (99,)
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_a_page_spilled_too_late_is_given_back_at_once(world: World):  # R3
         lambda store, context: store.reserve(context, 1),
         lambda store, context: store.next_slots(context, 1),
         lambda store, context: store.block_table(context),
-        lambda store, context: store.finish_restore(context),
+        lambda store, context: store.suspender.finish_restore(context),
     ],
 )
 def test_content_of_an_off_pool_context_cannot_be_used(world: World, operation):  # P3
@@ -315,7 +315,7 @@ def test_content_of_an_off_pool_context_cannot_be_used(world: World, operation):
 
 def test_a_resident_context_cannot_be_restored(world: World):  # R4
     with pytest.raises(IntegrityError):
-        world.store.restore(world.filled([1]))
+        world.store.suspender.restore(world.filled([1]))
 
 
 def test_an_impossible_request_of_an_off_pool_context_is_refused_at_once(world: World):  # P4, Q4

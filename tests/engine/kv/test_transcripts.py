@@ -11,7 +11,7 @@ from tests.engine.kv.world import World
 def opened(pages: int, page_size: int, world: World, context: int) -> tuple[PageStore, int]:
     """Another store that got the context's tokens, and the context it opened."""
     store = PageStore(pages=pages, page_size=page_size, identity=b"other weights")
-    store.put_snapshot("ann", "a", world.store.transcript(context), None)
+    store.put_snapshot("ann", "a", world.store.contexts[context].transcript(), None)
     found = store.open("ann", "a")
     assert found is not None
     return store, found.context
@@ -29,7 +29,7 @@ def test_tokens_survive_pages_of_another_size(length: int, page_size: int) -> No
     world = World(pages=12, page_size=4)
     context = world.filled(list(range(1, length + 1)))
     store, copy = opened(40, page_size, world, context)
-    before, after = world.store.transcript(context), store.transcript(copy)
+    before, after = world.store.contexts[context].transcript(), store.contexts[copy].transcript()
     assert after.tokens == before.tokens
     assert after.committed == before.committed // page_size * page_size
     assert store.sequence_length(copy) == length
@@ -39,22 +39,22 @@ def test_tokens_survive_pages_of_another_size(length: int, page_size: int) -> No
 def test_all_of_it_is_computed_again(world_with_content: tuple[World, int]) -> None:  # N7
     world, context = world_with_content
     store, copy = opened(12, 4, world, context)
-    fills = store.restore(copy).fills
+    fills = store.suspender.restore(copy).fills
     replayed = [
         WorkingToken(token, position, mask)
         for fill in fills
         for token, position, mask in zip(fill.tokens, fill.positions, fill.masks, strict=True)
     ]
-    assert replayed == world.store.transcript(context).tokens
-    store.finish_restore(copy)
+    assert replayed == world.store.contexts[context].transcript().tokens
+    store.suspender.finish_restore(copy)
     store.check_integrity()
 
 
 def test_what_is_cached_is_attached(world_with_content: tuple[World, int]) -> None:  # N7, K5
     world, context = world_with_content
-    world.store.put_snapshot("ann", "a", world.store.transcript(context), None)
+    world.store.put_snapshot("ann", "a", world.store.contexts[context].transcript(), None)
     found = world.store.open("ann", "a")
     assert found is not None
-    restored = world.store.restore(found.context)
+    restored = world.store.suspender.restore(found.context)
     assert restored.attached == 2
     assert [len(fill.tokens) for fill in restored.fills] == [2]

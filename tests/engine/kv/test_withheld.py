@@ -64,7 +64,7 @@ def test_an_emptied_cache_is_free() -> None:
 
 def test_what_a_suspended_context_wants_is_told_before_its_page_goes() -> None:
     store, context = store_with(cached=0, held=4)
-    store.suspend(context)
+    store.suspender.suspend(context)
     store.withheld.take(8)
-    assert len(store.take_lost()) == 2
+    assert len(store.pool.take_lost()) == 2
     store.check_integrity()

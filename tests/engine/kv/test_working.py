@@ -225,7 +225,7 @@ def test_release_gives_everything_back_and_may_be_repeated(store: PageStore):  #
     store.release(context)
     store.release(context)
     assert store.available() == 12
-    assert not store.exists(context)
+    assert context not in store.contexts
     with pytest.raises(ContextReleasedError):
         store.counters(context)
     store.check_integrity()

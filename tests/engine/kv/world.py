@@ -58,9 +58,9 @@ class World:
 
     def move(self, copies: Sequence[PageCopy] = ()) -> None:
         """Spills what was reclaimed, then carries out copies."""
-        for content in self.store.take_lost():
+        for content in self.store.pool.take_lost():
             if self.spill_lost:
-                self.store.mark_spilled(content, self.write(content.page))
+                self.store.images.mark_spilled(content, self.write(content.page))
         for copy in copies:
             self.memory[copy.target][: copy.rows] = self.memory[copy.source][: copy.rows]
         self.drop_released()
@@ -71,7 +71,7 @@ class World:
         return self._next_key
 
     def drop_released(self) -> None:
-        for key in self.store.take_released_spills():
+        for key in self.store.images.take_released():
             del self.spill[key]
 
     def content(self, context: int, slot: int) -> Content | None:
@@ -199,13 +199,13 @@ class World:
         book.inherited = max(0, book.inherited - pages * self.size)
 
     def suspend(self, context: int, *, stash: bool = False) -> None:
-        suspension = self.store.suspend(context)
+        suspension = self.store.suspender.suspend(context)
         self.restoring.pop(context, None)
         for content in suspension.contents if stash else ():
-            self.store.mark_spilled(content, self.write(content.page))
+            self.store.images.mark_spilled(content, self.write(content.page))
 
     def begin_restore(self, context: int) -> None:
-        restore = self.store.restore(context)
+        restore = self.store.suspender.restore(context)
         self.move(restore.copies)
         self.restoring[context] = replace(restore, copies=())
 
@@ -215,7 +215,7 @@ class World:
             self.memory[read.target][: read.rows] = self.spill[read.key][: read.rows]
         for fill in restore.fills:
             self.compute(context, fill.start, list(self.tokens_of(fill)))
-        self.store.finish_restore(context)
+        self.store.suspender.finish_restore(context)
         self.drop_released()
 
     def restore(self, context: int) -> None:
@@ -227,12 +227,12 @@ class World:
             yield WorkingToken(token, position, mask, fill.adapter, fill.adapter_version, fill.zo_seed)
 
     def save(self, context: int, user: str, name: str, notes: object = None) -> None:
-        self.move(self.store.save(context, user, name, notes).copies)
+        self.move(self.store.snapshots.save(context, user, name, notes))
         self.snapshots[user, name] = (self._like(self.contexts[context]), notes)
 
     def save_tokens(self, context: int, user: str, name: str, notes: object = None) -> None:
         """A snapshot as another engine would have left it: its tokens, without content."""
-        self.store.put_snapshot(user, name, self.store.transcript(context), notes)
+        self.store.put_snapshot(user, name, self.store.contexts[context].transcript(), notes)
         self.snapshots[user, name] = (self._like(self.contexts[context]), notes)
 
     def open(self, user: str, name: str, *, take: bool = False) -> int | None:
@@ -311,7 +311,7 @@ class World:
             if not self.store.is_resident(context):
                 found = sum(runs[number].pages for number in held.runs_of[context])
                 counters = self.store.counters(context)
-                assert self.store.restore_need(context) >= counters.committed + counters.working - found
+                assert self.store.suspender.restore_need(context) >= counters.committed + counters.working - found
 
     def _like(self, book: Book) -> Book:
         working = len(book.tokens) - book.committed * self.size

@@ -28,7 +28,7 @@ async def test_work_that_was_given_up_is_waited_for_no_more() -> None:
 async def test_a_failed_batch_leaves_nothing_to_be_written_later() -> None:  # E4
     recovered: list[bool] = []
 
-    def forward(step: object, *, timed: bool) -> None:
+    def forward(step: object) -> None:
         raise RuntimeError("no memory")
 
     runner = Runner()

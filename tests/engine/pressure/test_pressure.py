@@ -38,7 +38,7 @@ async def on_loop(engine: Running, condition: Callable[[], bool]) -> None:
 
 async def observe(engine: Running, *readings: MemoryReading) -> None:
     """The watch sees `readings`, one after the other."""
-    keeper = engine.core.services.keeper
+    keeper = engine.keeper
 
     async def told() -> None:
         for reading in readings:

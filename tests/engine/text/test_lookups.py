@@ -62,7 +62,7 @@ def test_other_calls_are_answered_while_a_long_text_is_encoded(
         return await long
 
     name = engine.model.name
-    monkeypatch.setattr(engine.core.services.tokenizer, "encoding", encoding)
+    monkeypatch.setattr(engine.core.services.language.tokenizer, "encoding", encoding)
     assert finished(program()) == [True]
 
 

@@ -267,7 +267,7 @@ async def test_children_are_bounded(engine: Engine, child: str) -> None:
 async def test_another_programs_child_is_nobodys_business(engine: Engine, child: str) -> None:
     async def main(input):
         from pie_mlx.calls import AwaitChild, CancelChild, ForgetChild
-        from pie_mlx.sdk._host import current_host
+        from pie_mlx.sdk._calls.host import current_host
 
         current_host().call(ForgetChild(input["pid"]))
         for call in (AwaitChild(input["pid"]), CancelChild(input["pid"])):

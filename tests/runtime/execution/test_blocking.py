@@ -1,4 +1,4 @@
-"""Programs that block: a plain `def main(input)`, or a script, with the blocking SDK (3.1)."""
+"""Programs that block: a plain `def main(input)`, or a script, with the blocking SDK."""
 
 import asyncio
 import contextlib

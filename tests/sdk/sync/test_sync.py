@@ -29,7 +29,7 @@ from pie_mlx.sdk.sync import (
     zo,
 )
 from tests.engine.text import templates
-from tests.sdk.test_decoders import ids, made
+from tests.sdk._decoding.test_decoder import ids, made
 from tests.sdk.toy_host import ToyHost
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"x": 1}}\n</tool_call>'

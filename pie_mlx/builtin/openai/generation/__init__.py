@@ -1,0 +1,1 @@
+"""From a request to tokens and back: the conversation, constraints, choices, and the text of replies."""

@@ -1,0 +1,1 @@
+"""What `/v1` reads and writes: bodies, their fields, refusals. It generates nothing."""

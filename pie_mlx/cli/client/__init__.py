@@ -1,0 +1,1 @@
+"""`pie client`: the verbs of pie-client, for an engine anywhere. Only this folder knows cli_config.toml."""

@@ -1,0 +1,1 @@
+"""`pie config`, and the active configuration that other verbs read."""

@@ -1,0 +1,1 @@
+"""`pie ps`, `logs`, `attach`, `signal` and `kill`: processes of an engine that runs."""

@@ -1,0 +1,1 @@
+"""`pie build`, `install`, `list`, `show` and `remove`: programs on this disk."""

@@ -1,0 +1,103 @@
+"""Choose the engine for one use of `pie run`, and run the program on it."""
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Coroutine, Generator
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from pie_mlx.cli.engine.model_settings import chosen_model_settings, requested_settings
+from pie_mlx.cli.engine.recording import recording_in
+from pie_mlx.cli.engine.reuse import reusable_engine
+from pie_mlx.cli.options import Common
+from pie_mlx.cli.run.local import Observers, prepared_local_run
+from pie_mlx.cli.run.request import RunRequest
+from pie_mlx.cli.terminal.errors import INTERRUPTED
+from pie_mlx.cli.terminal.interrupts import Protect, run_interruptible
+from pie_mlx.client.discovery import Address, find_engine
+from pie_mlx.config import load_config, pie_home
+from pie_mlx.config.schema import Config, RuntimeConfig
+from pie_mlx.events import Event
+
+Run = Callable[[Protect], Coroutine[Any, Any, int]]
+
+
+def run_request(request: RunRequest, common: Common) -> int:
+    """Run the program and return the exit code. Raises PieError and click.UsageError before it starts."""
+    address = chosen_engine(request, common)
+    if address is not None:
+        from pie_mlx.cli.run.remote import run_on
+
+        return run_on(address, request, common)
+    with _observers(request.log, debug=common.debug) as observers:
+        try:
+            return run_interruptible(_prepared_own_run(request, common, observers))
+        except KeyboardInterrupt:
+            return INTERRUPTED
+
+
+def _prepared_own_run(request: RunRequest, common: Common, observers: Observers) -> Run:
+    """The run on an engine of its own. Raises PieError and click.UsageError."""
+    config = _permitting_config(request, common)
+    if request.port is None:
+        return prepared_local_run(request, common, config, observers).run
+    from pie_mlx.cli.run.listening import ListeningRun
+    from pie_mlx.cli.run.remote import prepared
+
+    settings = requested_settings(request.model, dummy=request.dummy, common=common)
+    return ListeningRun(prepared(request, common), settings, config, request.port, observers, common).run
+
+
+def _permitting_config(request: RunRequest, common: Common) -> Config:
+    config = load_config(common.config).config
+    runtime = permitted(config.runtime, request.network_hosts, allow_files=request.allow_files)
+    return msgspec.structs.replace(config, runtime=runtime)
+
+
+@contextlib.contextmanager
+def _observers(log: Path | None, *, debug: bool) -> Generator[Observers]:
+    """Observers for `--log` and `--debug`. Raises click.UsageError and InvalidArgumentError."""
+    printing = [_print_event] if debug else []
+    with recording_in(log, "--log") as writer:
+        yield printing if writer is None else [*printing, writer.write]
+
+
+def chosen_engine(request: RunRequest, common: Common) -> Address | None:
+    """The running engine; None where the program needs its own one, or another model.
+
+    Raises click.UsageError where `--url` names an engine as well.
+    """
+    home = pie_home(os.environ)
+    if not request.needs_own_engine and common.config is None:
+        if request.model is None:
+            return find_engine(common.url, os.environ, home)
+        if not common.url:
+            settings = chosen_model_settings(request.model, dummy=False, models=load_config().config.model)
+            return reusable_engine(request.model, settings, home, quiet=common.quiet)
+    if common.url:
+        raise click.UsageError(
+            "--url names a running engine: --one-shot, --dummy, --model, --allow-fs, --allow-network, --port, --log "
+            "and --config start another one"
+        )
+    return None
+
+
+def permitted(
+    runtime: RuntimeConfig, network_hosts: tuple[str, ...] | None, *, allow_files: bool = False
+) -> RuntimeConfig:
+    """The configuration with `--allow-fs` and `--allow-network`, of which None changes nothing and () means the
+    configured hosts."""
+    if allow_files:
+        runtime = msgspec.structs.replace(runtime, allow_fs=True)
+    if network_hosts is None:
+        return runtime
+    hosts = list(network_hosts) or runtime.network_allowed_hosts
+    return msgspec.structs.replace(runtime, allow_network=True, network_allowed_hosts=hosts)
+
+
+def _print_event(event: Event) -> None:
+    print(f"pie: {event}", file=sys.stderr)

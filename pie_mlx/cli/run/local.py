@@ -1,0 +1,137 @@
+"""`pie run` on an engine of its own, in this process."""
+
+import asyncio
+import errno
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from pie_mlx.cli.engine.model_settings import requested_settings
+from pie_mlx.cli.options import Common
+from pie_mlx.cli.programs.installed import installed_program, local_store
+from pie_mlx.cli.run.display import ReceivedFiles
+from pie_mlx.cli.run.failures import report_failed
+from pie_mlx.cli.run.frontend import Frontend, forwarding_input, frontend_for
+from pie_mlx.cli.run.program_input import program_input
+from pie_mlx.cli.run.request import RunRequest
+from pie_mlx.cli.terminal.interrupts import Protect
+from pie_mlx.cli.terminal.progress import progress_line
+from pie_mlx.config import pie_home
+from pie_mlx.config.schema import Config
+from pie_mlx.engine.settings import EngineSettings
+from pie_mlx.events import Event
+from pie_mlx.runtime.configured import launch_limits, mcp_servers, worker_settings
+from pie_mlx.runtime.execution.outcome import Failed, Outcome
+from pie_mlx.runtime.execution.process import Process
+from pie_mlx.runtime.program.parameters import Input
+from pie_mlx.runtime.program.program import Program, find_program
+from pie_mlx.runtime.store import ProgramStore, pack_program
+from pie_mlx.system import login_name
+
+Observers = Sequence[Callable[[Event], None]]
+"""Called with every event of the engine."""
+
+
+def prepared_local_run(request: RunRequest, common: Common, config: Config, observers: Observers) -> "LocalRun":
+    """Everything that can be checked before an engine starts. Raises PieError and click.UsageError."""
+    program = chosen_program(request, local_store(config.auth))
+    value = program_input(request, program.manifest.parameters)
+    settings = requested_settings(request.model, dummy=request.dummy, common=common)
+    if request.files is not None:
+        request.files.mkdir(parents=True, exist_ok=True)
+    return LocalRun(program, value, settings, config, frontend_for(request, common), request, observers, common)
+
+
+def chosen_program(request: RunRequest, store: ProgramStore) -> Program:
+    """An installed program, or the one at a path with its dependencies. Raises LaunchError."""
+    if request.installed is not None:
+        return installed_program(store, request.installed)
+    if request.path.suffix == ".pie":
+        source = pack_program(request.path)
+        return store.unpack(source.payload, source.manifest_text)
+    program = find_program(request.path, request.manifest)
+    return store.resolved(program) if program.manifest.dependencies else program
+
+
+@dataclass(frozen=True, slots=True)
+class LocalRun:
+    """One run of a program on an engine that starts and ends with it."""
+
+    program: Program
+    input: Input
+    settings: EngineSettings
+    config: Config
+    frontend: Frontend
+    request: RunRequest
+    observers: Observers
+    common: Common
+
+    async def run(self, protect: Protect) -> int:
+        with progress_line(self.common) as (progress, loaded):
+            # Loads MLX and the model libraries, so the command line is checked first.
+            from pie_mlx.runtime.engine import Engine
+
+            runtime = self.config.runtime
+            async with Engine(
+                self.settings,
+                isolation=runtime.isolation,
+                workers=worker_settings(runtime, pie_home(os.environ)),
+                mcp=mcp_servers(self.config.mcp),
+                mcp_timeout_seconds=runtime.mcp_timeout_secs,
+                launch_limits=launch_limits(runtime),
+                resolve=partial(installed_program, local_store(self.config.auth)),
+                progress=progress,
+                on_event=self._notify if self.observers else None,
+            ) as engine:
+                protect()
+                loaded()
+                process = await engine.launch(
+                    self.program,
+                    self.input,
+                    username=login_name(),
+                    on_event=self.frontend.show,
+                    on_file=ReceivedFiles(self.request.files),
+                    capture_output=True,
+                    token_budget=self.request.token_budget,
+                )
+                async with forwarding_input(self.frontend, _LocalProcess(process)):
+                    outcome = await _outcome(process, self.request.timeout_seconds)
+        return self._report(outcome)
+
+    def _notify(self, event: Event) -> None:
+        for observer in self.observers:
+            observer(event)
+
+    def _report(self, outcome: Outcome) -> int:
+        if not isinstance(outcome, Failed):
+            return 0
+        if isinstance(outcome.error, OSError) and outcome.error.errno in (errno.EPIPE, errno.ENOSPC):
+            raise outcome.error  # our own output failed: a program writes in its own process
+        return report_failed(f"program '{self.program.identity}'", outcome, self.common)
+
+
+@dataclass(frozen=True, slots=True)
+class _LocalProcess:
+    """A process of this interpreter's engine that receives what the user types."""
+
+    process: Process
+
+    async def send(self, message: str) -> None:
+        self.process.send(message)
+
+    async def close_session(self) -> None:
+        self.process.close_session()
+
+
+async def _outcome(process: Process, timeout_seconds: float | None) -> Outcome:
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            return await process.outcome()
+    except TimeoutError:
+        process.cancel(f"still running after {timeout_seconds:g} s")
+        return await process.outcome()
+    except asyncio.CancelledError:
+        process.cancel()
+        await process.outcome()
+        raise

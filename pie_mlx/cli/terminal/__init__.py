@@ -1,0 +1,1 @@
+"""What every verb shows or asks on the terminal: errors, tables, questions, input, signals."""

@@ -1,0 +1,32 @@
+"""`pie top`"""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pie_mlx.cli.options import Common, common_options
+
+
+@click.command(options_metavar="[OPTIONS]")
+@click.option("--replay", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Play a recording.")
+@click.option("--demo", is_flag=True, help="Show a scripted engine.")
+@click.option("--read-only", is_flag=True, help="Change nothing.")
+@click.option("--theme", metavar="NAME", help="Start with this theme.")
+@click.option(
+    "--keys", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Read key bindings from this file."
+)
+@common_options
+@click.pass_context
+def command(ctx: click.Context, **given: Any) -> int:
+    """Watch the programs, pages and prices of an engine, and steer it. With --json, print its state once.
+
+    \b
+    pie top --demo
+    """
+    common = ctx.ensure_object(Common)
+    if given["demo"] and given["replay"]:
+        raise click.UsageError("--demo and --replay exclude each other")
+    from pie_mlx.cli.top.monitor import TopRequest, monitor
+
+    return monitor(TopRequest(**given), common)

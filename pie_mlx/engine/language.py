@@ -1,0 +1,49 @@
+"""How texts become tokens of one model, and tokens texts."""
+
+from dataclasses import dataclass, field
+
+from pie_mlx.engine.model.loaded import LoadedModel
+from pie_mlx.engine.text.chats import Chats
+from pie_mlx.engine.text.grammar import GrammarService, NativeToolGrammars
+from pie_mlx.engine.text.tokenizer import Tokenizer
+from pie_mlx.engine.turns import Turns
+from pie_mlx.errors import ModelLoadError, PieError
+
+TEXT_THREADS = 2
+COMPILING_THREADS = 4
+"""One program, which has one step at a time, holds up no other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """The tokenizer, the chat templates and the grammars of one model. What takes long about texts is done in `turns`,
+    grammars are compiled in turns of their own."""
+
+    tokenizer: Tokenizer
+    chats: Chats
+    grammars: GrammarService
+    turns: Turns = field(default_factory=lambda: Turns(TEXT_THREADS, "pie-texts"))
+    compiling: Turns = field(default_factory=lambda: Turns(COMPILING_THREADS, "pie-compiling"))
+
+    def close(self) -> None:
+        """No turn begins any more."""
+        self.turns.close()
+        self.compiling.close()
+
+
+def language_of(model: LoadedModel) -> Language:
+    """Raises ModelLoadError for a vocabulary or a template that cannot be used."""
+    try:
+        tokenizer = Tokenizer(model.tokenizer)
+        chats = Chats(tokenizer, model.eos_token_ids)
+    except (PieError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # what tokenizers panics with is no Exception
+        raise ModelLoadError(
+            f"model: the tokenizer of {model.name} cannot be used: {' '.join(str(error).split())[:300]}",
+            hint="copy the tokenizer files of the original model again",
+        ) from error
+    chat = chats.plain
+    marks = tokenizer.control_ids if chat.formats().channels else ()
+    grammars = GrammarService(tokenizer, model.vocabulary_size, chat.stop_tokens, NativeToolGrammars(chat), marks=marks)
+    return Language(tokenizer, chats, grammars)

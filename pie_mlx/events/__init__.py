@@ -1,0 +1,114 @@
+"""What happened: the frozen events an engine emits, in the order they happened.
+
+The kind of an event is its class name in snake case. Fields are only ever added, each with a default, so that a reader
+understands older logs; a change of meaning raises `EVENTS_VERSION`. Moments (`..._seconds`) are times of the engine's
+monotonic clock, whose origin has no meaning; 0 means that an older engine recorded none.
+"""
+
+from pie_mlx.events.adapter import AdapterChanged, AdapterDestroyed
+from pie_mlx.events.base import EVENTS_VERSION, Event
+from pie_mlx.events.context import (
+    ContextCreated,
+    ContextForked,
+    ContextReleased,
+    ContextRestored,
+    ContextSuspended,
+    PageUsage,
+    WaitChanged,
+)
+from pie_mlx.events.market import AccountJoined, AccountLeft, AccountMovement, BidDeclared, MarketSettled
+from pie_mlx.events.mcp import McpCalled, McpServerStarted, McpServerStopped, McpTool, McpToolsListed
+from pie_mlx.events.process import (
+    CANCELLED,
+    SIGNAL,
+    ProcessFailed,
+    ProcessFile,
+    ProcessLaunched,
+    ProcessMessage,
+    ProcessOutput,
+    ProcessQueued,
+    ProcessReturned,
+    told_message,
+)
+from pie_mlx.events.work import EngineStarted, MemoryChanged, PagesSpilled, PassCompleted, SpillChanged, TickCompleted
+
+ProcessEvent = ProcessLaunched | ProcessOutput | ProcessMessage | ProcessFile | ProcessReturned | ProcessFailed
+
+EngineEvent = (
+    ProcessQueued
+    | EngineStarted
+    | ContextCreated
+    | ContextForked
+    | ContextReleased
+    | PassCompleted
+    | TickCompleted
+    | ContextSuspended
+    | ContextRestored
+    | WaitChanged
+    | PagesSpilled
+    | SpillChanged
+    | MemoryChanged
+    | BidDeclared
+    | AccountJoined
+    | AccountLeft
+    | MarketSettled
+    | AdapterChanged
+    | AdapterDestroyed
+    | McpServerStarted
+    | McpServerStopped
+    | McpCalled
+    | McpToolsListed
+)
+
+
+class ClockRead(Event, frozen=True):
+    """When the events that follow were recorded, in seconds of the recorder's monotonic clock."""
+
+    at_seconds: float
+
+
+AnyEvent = ProcessEvent | EngineEvent | ClockRead
+
+__all__ = [
+    "CANCELLED",
+    "EVENTS_VERSION",
+    "SIGNAL",
+    "AccountJoined",
+    "AccountLeft",
+    "AccountMovement",
+    "AdapterChanged",
+    "AdapterDestroyed",
+    "AnyEvent",
+    "BidDeclared",
+    "ClockRead",
+    "ContextCreated",
+    "ContextForked",
+    "ContextReleased",
+    "ContextRestored",
+    "ContextSuspended",
+    "EngineEvent",
+    "EngineStarted",
+    "Event",
+    "MarketSettled",
+    "McpCalled",
+    "McpServerStarted",
+    "McpServerStopped",
+    "McpTool",
+    "McpToolsListed",
+    "MemoryChanged",
+    "PageUsage",
+    "PagesSpilled",
+    "PassCompleted",
+    "ProcessEvent",
+    "ProcessFailed",
+    "ProcessFile",
+    "ProcessLaunched",
+    "ProcessMessage",
+    "ProcessOutput",
+    "ProcessQueued",
+    "ProcessReturned",
+    "SpillChanged",
+    "TickCompleted",
+    "WaitChanged",
+    "told_message",
+]

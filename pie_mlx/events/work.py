@@ -1,0 +1,83 @@
+"""What the engine does: passes and ticks, and with its memory."""
+
+from typing import Literal
+
+from pie_mlx.events.base import Event
+from pie_mlx.events.context import PageUsage
+
+
+class EngineStarted(Event, frozen=True):
+    """A model and a pool of `total_pages` pages of `page_size` tokens are ready; `policy` is the scheduler's."""
+
+    model: str
+    policy: str
+    total_pages: int
+    page_size: int
+
+
+class PassCompleted(Event, frozen=True):
+    """One forward pass: tokens attached from the prefix cache, tokens computed, and rows read.
+
+    `held_tokens` were in the context before it. `bid` is what the context bid in the end; it was computed from the
+    horizon `remaining_tokens` and `variation`, or declared by the program when `remaining_tokens` is 0. Of the tokens
+    that the engine itself drafted for it, `guessed_tokens`, the first `guessed_right` were verified. `following` passes
+    of a token each came right behind it, or were drawn ahead of it, and are counted with it.
+    """
+
+    process: str
+    context: int
+    attached_tokens: int
+    computed_tokens: int
+    rows_read: int
+    held_tokens: int = 0
+    requested_seconds: float = 0.0
+    completed_seconds: float = 0.0
+    bid: float = 0.0
+    remaining_tokens: float = 0.0
+    variation: float = 1.0
+    guessed_tokens: int = 0
+    guessed_right: int = 0
+    following: int = 0
+
+
+class TickCompleted(Event, frozen=True):
+    """One batch: contexts and tokens in it, contexts left waiting, and the pages after it.
+
+    `ahead`: it was computed before the programs asked for it. `steps` counts the batch and those of a token per context
+    that came right behind it; tokens and duration are of all of them.
+    """
+
+    tick: int
+    contexts: int
+    tokens: int
+    waiting: int
+    duration_seconds: float
+    pages: PageUsage
+    ahead: bool = False
+    steps: int = 1
+
+
+class PagesSpilled(Event, frozen=True):
+    """Pages fell out of the pool and were written to the spill file, which now holds `stored_pages`."""
+
+    pages: int
+    stored_pages: int
+
+
+class SpillChanged(Event, frozen=True):
+    """The spill file works (`ready`), or pages are computed again because it is `full`, `failed` or `damaged`."""
+
+    state: Literal["ready", "full", "failed", "damaged"]
+    text: str
+
+
+class MemoryChanged(Event, frozen=True):
+    """The system's memory became short (`warning`, `critical`) or sufficient (`normal`), and the engine's measures.
+
+    `available_bytes` are left for programs; `withheld_pages` of the pool stay unused.
+    """
+
+    level: Literal["normal", "warning", "critical"]
+    text: str
+    available_bytes: int
+    withheld_pages: int = 0

@@ -1,0 +1,1 @@
+"""Calls to the host, and the checks of what programs pass. The rest of the SDK builds on it."""

@@ -1,0 +1,1 @@
+"""Tokens of a reply become text, reasoning and tool calls."""

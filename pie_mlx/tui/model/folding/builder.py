@@ -1,0 +1,375 @@
+"""A mutable state, while events are folded into it."""
+
+from collections import deque
+
+import msgspec
+
+from pie_mlx.events import (
+    AccountJoined,
+    AccountLeft,
+    BidDeclared,
+    ContextCreated,
+    ContextForked,
+    ContextReleased,
+    ContextRestored,
+    ContextSuspended,
+    EngineStarted,
+    Event,
+    MarketSettled,
+    McpCalled,
+    McpServerStarted,
+    McpServerStopped,
+    McpToolsListed,
+    PagesSpilled,
+    PassCompleted,
+    ProcessFailed,
+    ProcessFile,
+    ProcessLaunched,
+    ProcessMessage,
+    ProcessOutput,
+    ProcessReturned,
+    SpillChanged,
+    TickCompleted,
+    WaitChanged,
+)
+from pie_mlx.tui.model.context import ContextState, Span, SpanKind, with_span
+from pie_mlx.tui.model.folding.log_entries import log_entry
+from pie_mlx.tui.model.mcp import after_mcp
+from pie_mlx.tui.model.process import PIECE_CHARACTERS, Outcome, ProcessState, Stream, ending, with_output
+from pie_mlx.tui.model.state import (
+    ENDED_PROCESSES,
+    EVICTIONS,
+    HISTORY_SAMPLES,
+    LATENCY_SAMPLES,
+    LOG_LINES,
+    RELEASED_CONTEXTS,
+    AccountState,
+    Eviction,
+    LogLine,
+    MonitorState,
+)
+from pie_mlx.tui.model.text import shortened
+
+replace = msgspec.structs.replace
+
+
+class StateBuilder:
+    """Mutable copies of the fields that change; `state` returns them as the next state."""
+
+    def __init__(self, state: MonitorState) -> None:
+        self._state = state
+        self.seconds = state.seconds
+        self.started = state.events > 0
+        self.started_seconds = state.started_seconds
+        self.sampled_seconds = state.sampled_seconds
+        self.events = state.events
+        self.engine = state.engine
+        self.ticks = state.ticks
+        self.ticked_seconds = state.ticked_seconds
+        self.tokens = state.tokens
+        self.recent_tokens = state.recent_tokens
+        self.tick_seconds = state.tick_seconds
+        self.batch_contexts = state.batch_contexts
+        self.batch_tokens = state.batch_tokens
+        self.pages = state.pages
+        self.price = state.price
+        self.treasury = state.treasury
+        self.spilled_pages = state.spilled_pages
+        self.spill = state.spill
+        self.latencies = deque(state.latencies, LATENCY_SAMPLES)
+        self.processes = dict(state.processes)
+        self.contexts = dict(state.contexts)
+        self.released = dict(state.released)
+        self.accounts = dict(state.accounts)
+        self.history = deque(state.history, HISTORY_SAMPLES)
+        self.log: deque[LogLine] = deque(state.log, LOG_LINES)
+        self.log_lines = state.log_lines
+        self.evictions = deque(state.evictions, EVICTIONS)
+        self.mcp = state.mcp
+
+    def state(self) -> MonitorState:
+        """The state after all events so far."""
+        self._forget_the_oldest()
+        return replace(
+            self._state,
+            seconds=self.seconds,
+            started_seconds=self.started_seconds,
+            sampled_seconds=self.sampled_seconds,
+            events=self.events,
+            engine=self.engine,
+            ticks=self.ticks,
+            ticked_seconds=self.ticked_seconds,
+            tokens=self.tokens,
+            recent_tokens=self.recent_tokens,
+            tick_seconds=self.tick_seconds,
+            batch_contexts=self.batch_contexts,
+            batch_tokens=self.batch_tokens,
+            pages=self.pages,
+            price=self.price,
+            treasury=self.treasury,
+            spilled_pages=self.spilled_pages,
+            spill=self.spill,
+            latencies=tuple(self.latencies),
+            processes=self.processes,
+            contexts=self.contexts,
+            released=self.released,
+            accounts=self.accounts,
+            history=tuple(self.history),
+            log=tuple(self.log),
+            log_lines=self.log_lines,
+            evictions=tuple(self.evictions),
+            mcp=self.mcp,
+        )
+
+    def apply(self, event: Event) -> None:
+        """Apply one event, at `seconds`."""
+        if not self.started:
+            self.started = True
+            self.started_seconds = self.sampled_seconds = self.seconds
+        self.events += 1
+        self._log(event)
+        match event:
+            case PassCompleted():
+                self._passed(event)
+            case TickCompleted():
+                self._ticked(event)
+            case WaitChanged():
+                self._wait_changed(event)
+            case MarketSettled():
+                self._settled(event)
+            case _:
+                self._apply_program_event(event)
+
+    def _apply_program_event(self, event: Event) -> None:
+        match event:
+            case ProcessLaunched():
+                self.processes[event.process] = ProcessState(
+                    event.process,
+                    event.username,
+                    event.program,
+                    self.seconds,
+                    event.token_budget,
+                    input=event.input,
+                    parent=event.parent,
+                )
+            case ProcessOutput(process=process, stream=stream, text=text):
+                self._gave_out(process, stream, text)
+            case ProcessMessage(process=process, text=text, format=format):
+                self._gave_out(process, "message", text + "\n" if format == "json" else text)
+            case ProcessFile(process=process, name=name, size_bytes=size):
+                self._gave_out(process, "file", f"{name or 'file'} ({size:,} bytes)")
+            case ProcessReturned(process=process, value=value):
+                self._ended(process, *ending("", value))
+            case ProcessFailed(process=process, error_type=kind, message=message):
+                self._ended(process, *ending(kind, message))
+            case _:
+                self._apply_page_event(event)
+
+    def _apply_page_event(self, event: Event) -> None:
+        match event:
+            case EngineStarted():
+                self._engine_started(event)
+            case ContextCreated():
+                self._created(event, parent=0, held_tokens=event.shared_pages * self._page_size())
+            case ContextForked():
+                source = self.contexts.get(event.source)
+                self._created(event, parent=event.source, held_tokens=source.held_tokens if source else 0)
+            case ContextReleased():
+                self._released(event)
+            case ContextSuspended():
+                self._suspended(event)
+            case ContextRestored(context=number):
+                self._active(number, "suspended")
+            case PagesSpilled(stored_pages=pages):
+                self.spilled_pages = pages
+            case SpillChanged(state=spill):
+                self.spill = spill
+            case _:
+                self._apply_other_event(event)
+
+    def _apply_other_event(self, event: Event) -> None:
+        match event:
+            case McpServerStarted() | McpServerStopped() | McpCalled() | McpToolsListed():
+                self.mcp = after_mcp(self.mcp, event)
+                if isinstance(event, McpCalled):
+                    self._called_tool(event)
+            case BidDeclared(context=number, bid=bid):
+                if context := self.contexts.get(number):
+                    self.contexts[number] = replace(context, bid=bid)
+            case AccountJoined(account=number, endowment=endowment):
+                self.accounts[number] = AccountState(number, endowment, endowment)
+            case AccountLeft(account=number, treasury=treasury):
+                self.accounts.pop(number, None)
+                self.treasury = treasury
+            case _:
+                pass
+
+    # Programs.
+
+    def _gave_out(self, name: str, stream: Stream, text: str) -> None:
+        if process := self.processes.get(name):
+            self.processes[name] = with_output(process, stream, text, self.seconds)
+
+    def _ended(self, name: str, outcome: Outcome, result: str) -> None:
+        if process := self.processes.get(name):
+            self.processes[name] = replace(
+                process,
+                outcome=outcome,
+                result=shortened(result, PIECE_CHARACTERS),
+                ended_seconds=self.seconds,
+                rate=0.0,
+                recent_tokens=0,
+            )
+
+    def _called_tool(self, event: McpCalled) -> None:
+        if process := self.processes.get(event.process):
+            call = Span("tool", self.seconds - event.duration_seconds, self.seconds)
+            self.processes[event.process] = replace(process, tools=with_span(process.tools, call))
+
+    # The engine.
+
+    def _engine_started(self, event: EngineStarted) -> None:
+        """A new engine: contexts and accounts of an earlier one in the same log are gone."""
+        self.engine = event
+        self.contexts, self.accounts = {}, {}
+        self.pages = replace(self.pages, total=event.total_pages, used=0, shared=0, cached=0)
+        self.price = self.treasury = 0.0
+
+    def _page_size(self) -> int:
+        return self.engine.page_size if self.engine else 16
+
+    def _ticked(self, event: TickCompleted) -> None:
+        self.ticks, self.ticked_seconds = event.tick, self.seconds
+        self.tokens += event.tokens
+        self.recent_tokens += event.tokens
+        self.tick_seconds, self.pages = event.duration_seconds / event.steps, event.pages
+        self.batch_contexts, self.batch_tokens = event.contexts, event.tokens // event.steps
+
+    # Contexts.
+
+    def _created(self, event: ContextCreated | ContextForked, *, parent: int, held_tokens: int) -> None:
+        self.contexts[event.context] = ContextState(
+            id=event.context,
+            process=event.process,
+            account=event.account,
+            created=self.seconds,
+            parent=parent,
+            shared_pages=event.shared_pages,
+            held_tokens=held_tokens,
+            since=self.seconds,
+        )
+        process = self.processes.get(event.process)
+        if process and not process.account:
+            self.processes[event.process] = replace(process, account=event.account)
+
+    def _released(self, event: ContextReleased) -> None:
+        self.pages = event.pages or self.pages
+        if context := self.contexts.pop(event.context, None):
+            spans = self._closed_spans(context)
+            self.released[context.id] = replace(context, released=self.seconds, spans=spans)
+
+    def _passed(self, event: PassCompleted) -> None:
+        latency = max(0.0, event.completed_seconds - event.requested_seconds)
+        self.latencies.append(latency / (1 + event.following))
+        if context := self.contexts.get(event.context):
+            self.contexts[event.context] = replace(
+                context,
+                held_tokens=event.held_tokens + event.attached_tokens + event.computed_tokens,
+                shared_pages=context.shared_pages + event.attached_tokens // self._page_size(),
+                bid=event.bid,
+                passes=context.passes + 1 + event.following,
+                activity="running",
+                reason="",
+                passed=self.seconds,
+                since=context.since if context.activity == "running" else self.seconds,
+                spans=with_span(context.spans, Span("forward", self.seconds - latency, self.seconds)),
+            )
+        if process := self.processes.get(event.process):
+            self.processes[event.process] = replace(
+                process,
+                tokens=process.tokens + event.computed_tokens,
+                recent_tokens=process.recent_tokens + event.computed_tokens,
+                passes=process.passes + 1 + event.following,
+            )
+
+    def _wait_changed(self, event: WaitChanged) -> None:
+        context = self.contexts.get(event.context)
+        if context is None:
+            return
+        if not event.reason:
+            self._active(event.context, "waiting")
+        elif context.activity == "suspended":
+            self.contexts[event.context] = replace(context, reason=event.text)
+        else:
+            since = context.since if context.activity == "waiting" else self.seconds
+            self.contexts[event.context] = replace(context, activity="waiting", reason=event.text, since=since)
+
+    def _active(self, number: int, after: SpanKind) -> None:
+        """A context stopped waiting, or is back in the pool."""
+        context = self.contexts.get(number)
+        if context and context.activity == after:
+            self.contexts[number] = replace(
+                context, activity="running", reason="", since=self.seconds, spans=self._closed_spans(context)
+            )
+
+    def _closed_spans(self, context: ContextState) -> tuple[Span, ...]:
+        if context.activity == "running":
+            return context.spans
+        return with_span(context.spans, Span(context.activity, context.since, self.seconds))
+
+    def _suspended(self, event: ContextSuspended) -> None:
+        self.pages = event.pages or self.pages
+        context = self.contexts.get(event.context)
+        if context is None:
+            return
+        self.contexts[event.context] = replace(
+            context, activity="suspended", reason=event.text, since=self.seconds, spans=self._closed_spans(context)
+        )
+        if event.for_context != event.context:
+            names = self._program_of(event.context), self._program_of(event.for_context)
+            self.evictions.append(
+                Eviction(self.seconds, event.context, names[0], event.for_context, names[1], event.text)
+            )
+
+    def _program_of(self, context: int) -> str:
+        found = self.contexts.get(context) or self.released.get(context)
+        process = self.processes.get(found.process) if found else None
+        return process.program if process else ""
+
+    # Money.
+
+    def _settled(self, event: MarketSettled) -> None:
+        self.price = event.price
+        for moved in event.movements:
+            if account := self.accounts.get(moved.account):
+                self.accounts[moved.account] = replace(
+                    account,
+                    rent=moved.rent,
+                    make_cost=moved.make_cost,
+                    dividend=moved.dividend,
+                    balance=moved.balance,
+                    defaulted=moved.defaulted,
+                )
+
+    # Kept history.
+
+    def _log(self, event: Event) -> None:
+        entry = log_entry(event)
+        if entry is None:
+            return
+        process = entry.process or self._process_of(entry.context)
+        known = self.processes.get(process)
+        source = known.program if known else "engine"
+        self.log_lines += 1
+        self.log.append(LogLine(self.log_lines, self.seconds, entry.level, process, source, entry.text))
+
+    def _process_of(self, context: int) -> str:
+        found = self.contexts.get(context) if context else None
+        return found.process if found else ""
+
+    def _forget_the_oldest(self) -> None:
+        ended = [name for name, process in self.processes.items() if not process.lives]
+        for name in ended[: max(0, len(ended) - ENDED_PROCESSES)]:
+            del self.processes[name]
+        for number in list(self.released)[: max(0, len(self.released) - RELEASED_CONTEXTS)]:
+            del self.released[number]

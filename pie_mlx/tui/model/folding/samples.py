@@ -1,0 +1,59 @@
+"""The figures over time: one sample for each quarter of a second."""
+
+import msgspec
+
+from pie_mlx.tui.model.context import activity
+from pie_mlx.tui.model.folding.builder import StateBuilder
+from pie_mlx.tui.model.state import BALANCE_SAMPLES, HISTORY_SAMPLES, SAMPLE_SECONDS, Sample
+
+RATE_WEIGHT = 0.25
+RATE_FLOOR = 0.05
+"""Tokens per second; a lower rate counts as none."""
+
+
+def sample_until(builder: StateBuilder, seconds: float) -> None:
+    """Take the samples that are due before `seconds`. A pause longer than the history is shortened to it."""
+    if not builder.started:
+        return
+    due = int((seconds - builder.sampled_seconds) / SAMPLE_SECONDS)
+    if due > HISTORY_SAMPLES:
+        builder.sampled_seconds = seconds - HISTORY_SAMPLES * SAMPLE_SECONDS
+        due = HISTORY_SAMPLES
+    for _ in range(due):
+        _take_sample(builder)
+        builder.sampled_seconds += SAMPLE_SECONDS
+
+
+def _take_sample(builder: StateBuilder) -> None:
+    activities = [activity(context, builder.seconds) for context in builder.contexts.values()]
+    latencies = sorted(builder.latencies)
+    builder.history.append(
+        Sample(
+            tokens_per_second=builder.recent_tokens / SAMPLE_SECONDS,
+            used=builder.pages.used,
+            shared=builder.pages.shared,
+            cached=builder.pages.cached,
+            price=builder.price,
+            running=activities.count("running"),
+            waiting=activities.count("waiting"),
+            suspended=activities.count("suspended"),
+            latency_seconds=latencies[len(latencies) // 2] if latencies else 0.0,
+        )
+    )
+    builder.recent_tokens = 0
+    _sample_rates(builder)
+    _sample_balances(builder)
+
+
+def _sample_rates(builder: StateBuilder) -> None:
+    for name, process in builder.processes.items():
+        if process.recent_tokens or process.rate:
+            rate = process.rate + RATE_WEIGHT * (process.recent_tokens / SAMPLE_SECONDS - process.rate)
+            kept = rate if rate > RATE_FLOOR else 0.0
+            builder.processes[name] = msgspec.structs.replace(process, rate=kept, recent_tokens=0)
+
+
+def _sample_balances(builder: StateBuilder) -> None:
+    for number, account in builder.accounts.items():
+        balances = (*account.balances[1 - BALANCE_SAMPLES :], account.balance)
+        builder.accounts[number] = msgspec.structs.replace(account, balances=balances)

@@ -1,0 +1,98 @@
+"""One row per program: its status, its pages and its bid."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+from pie_mlx.tui.model.context import ContextState, activity
+from pie_mlx.tui.model.process import ProcessState
+from pie_mlx.tui.model.state import MonitorState
+from pie_mlx.tui.model.text import one_line
+
+Status = Literal["running", "waiting", "suspended", "idle", "returned", "failed", "killed"]
+
+ORDER: tuple[Status, ...] = ("running", "waiting", "suspended", "idle", "returned", "failed", "killed")
+
+
+class ProgramRow(msgspec.Struct, frozen=True):
+    """`own` and `shared` count pages in the pool, `rate` tokens per second, `bid` is the highest of its contexts.
+
+    Ages are whole seconds, so that the row of an idle program rarely changes.
+    """
+
+    id: str
+    username: str
+    program: str
+    status: Status
+    reason: str
+    contexts: int
+    own: int
+    shared: int
+    balance: float
+    bid: float
+    rate: float
+    tokens: int
+    age_seconds: float
+
+    @property
+    def short_id(self) -> str:
+        """A prefix of the id that is long enough for a command line."""
+        return self.id[:8]
+
+
+def program_rows(state: MonitorState) -> list[ProgramRow]:
+    """A row for each live or remembered program, in order of launch."""
+    contexts: dict[str, list[ContextState]] = {}
+    for context in state.contexts.values():
+        contexts.setdefault(context.process, []).append(context)
+    return [_row(state, process, contexts.get(process.id, [])) for process in state.processes.values()]
+
+
+def busiest(rows: Iterable[ProgramRow]) -> list[ProgramRow]:
+    """Living programs, most pages first; then ended ones, latest first."""
+    rows = list(rows)
+    living = [row for row in rows if row.status in ORDER[:4]]
+    ended = [row for row in rows if row.status not in ORDER[:4]]
+    return sorted(living, key=lambda row: (-row.own - row.shared, -row.rate)) + ended[::-1]
+
+
+def _row(state: MonitorState, process: ProcessState, contexts: list[ContextState]) -> ProgramRow:
+    status, reason = _status(state, process, contexts)
+    pages = [context.pages(state.page_size) for context in contexts]
+    account = state.accounts.get(process.account)
+    ended = process.ended_seconds if process.outcome else state.seconds
+    return ProgramRow(
+        id=process.id,
+        username=process.username,
+        program=process.program,
+        status=status,
+        reason=reason,
+        contexts=len(contexts),
+        own=sum(own for own, _ in pages),
+        shared=sum(shared for _, shared in pages),
+        balance=account.balance if account else 0.0,
+        bid=max((context.bid for context in contexts), default=0.0),
+        rate=process.rate,
+        tokens=process.tokens,
+        age_seconds=float(int(max(0.0, ended - process.launched_seconds))),
+    )
+
+
+def _status(state: MonitorState, process: ProcessState, contexts: list[ContextState]) -> tuple[Status, str]:
+    """A program runs if one of its contexts does, even if others wait."""
+    if process.outcome:
+        return process.outcome, one_line(process.result)
+    activities = [activity(context, state.seconds) for context in contexts]
+    for status in ("running", "waiting", "suspended"):
+        if status in activities:
+            return status, _reason(status, activities, contexts)
+    return "idle", "its own code" if contexts else "holds no context"
+
+
+def _reason(status: str, activities: list[str], contexts: list[ContextState]) -> str:
+    if status == "running":
+        counts = [f"{activities.count(other)} {other}" for other in ("waiting", "suspended") if other in activities]
+        return ", ".join([f"{activities.count('running')} of {len(contexts)} contexts in the batch", *counts])
+    reason = next((c.reason for c, a in zip(contexts, activities, strict=True) if a == status and c.reason), "")
+    return one_line(reason.removeprefix("waiting: ").removeprefix("suspended: "))

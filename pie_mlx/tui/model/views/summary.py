@@ -1,0 +1,46 @@
+"""A state for scripts: figures and programs, without histories."""
+
+import msgspec
+
+from pie_mlx.events import PageUsage
+from pie_mlx.tui.model.state import MonitorState
+from pie_mlx.tui.model.views.program_row import ProgramRow, busiest, program_rows
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """The output of `pie top --json`. Rates are per second, times in seconds, prices in credits per page and tick."""
+
+    model: str
+    policy: str
+    ticks: int
+    tokens: int
+    tokens_per_second: float
+    pass_latency_seconds: float
+    tick_seconds: float
+    price: float
+    pages: PageUsage
+    pages_free: int
+    programs: tuple[ProgramRow, ...]
+    events: int
+    events_lost: int
+    events_unknown: int
+
+
+def summary(state: MonitorState) -> Summary:
+    """The figures of the overview and a row for each program."""
+    return Summary(
+        model=state.engine.model if state.engine else "",
+        policy=state.engine.policy if state.engine else "",
+        ticks=state.ticks,
+        tokens=state.tokens,
+        tokens_per_second=round(state.tokens_per_second, 3),
+        pass_latency_seconds=state.latency_seconds,
+        tick_seconds=state.tick_seconds,
+        price=state.price,
+        pages=state.pages,
+        pages_free=state.pages.free,
+        programs=tuple(busiest(program_rows(state))),
+        events=state.events,
+        events_lost=state.lost,
+        events_unknown=state.unknown,
+    )

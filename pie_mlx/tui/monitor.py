@@ -1,0 +1,120 @@
+"""The application as screens use it: the view, the keys, notices, dialogs, and the controller."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+from textual.app import App
+
+from pie_mlx.errors import PieError
+from pie_mlx.tui.actions import ACTIONS, Action, key_name
+from pie_mlx.tui.controller import Controller
+from pie_mlx.tui.dialogs import ConfirmScreen, PromptScreen
+from pie_mlx.tui.inbox import Inbox
+from pie_mlx.tui.keymap import Keymap
+from pie_mlx.tui.model.text import one_line
+from pie_mlx.tui.source.base import Source
+from pie_mlx.tui.view import View
+
+
+class Monitor(App[None]):
+    """The base of the application, which screens use. The subclass knows the screens and shows them."""
+
+    def __init__(self, source: Source, controller: Controller, keymap: Keymap) -> None:
+        super().__init__()
+        self.source = source
+        self.controller = controller
+        self.inbox = Inbox()
+        self._keymap_file = keymap
+        self._paused = False
+        self._notice = "; ".join(keymap.problems)
+        self.view = self._current_view()
+
+    def refresh_now(self) -> None:
+        """Show everything up to now, unless the view is paused."""
+        raise NotImplementedError
+
+    def show_tab(self, tab: str) -> None:
+        """Switch to another screen, closing the detail view."""
+        raise NotImplementedError
+
+    def open_process(self, process: str) -> None:
+        """Show the detail view of a program."""
+        raise NotImplementedError
+
+    def key_labels(self, place: str) -> list[tuple[str, str]]:
+        """The keys of a screen's key bar, with their labels."""
+        return [
+            (self.key_of(action), action.label)
+            for action in ACTIONS
+            if action.label and self._is_offered(action) and {place, "everywhere", "replay"} & set(action.where)
+        ]
+
+    def key_of(self, action: Action) -> str:
+        """The key of an action, as the user has set it."""
+        return key_name(self._keymap_file.keys.get(action.id, action.keys))
+
+    def _is_offered(self, action: Action) -> bool:
+        if action.steers and self.controller.refusal:
+            return False
+        return action.where != ("replay",) or self.source.playback is not None
+
+    def say(self, text: str) -> None:
+        """Show a line that disappears after a while."""
+        self.notify(text, severity="warning", markup=False)
+
+    def copy(self, command: str) -> None:
+        """Copy a command to the terminal's clipboard."""
+        self.copy_to_clipboard(command)
+        self.notify(f"copied: {command}", markup=False)
+
+    def confirm(self, screen: ConfirmScreen, work: Callable[[], Awaitable[object]]) -> None:
+        """Run `work` if the user confirms."""
+        self.push_screen(screen, lambda yes: self.steer(work, f"{screen.question.title}: done") if yes else None)
+
+    def prompt(self, screen: PromptScreen, work: Callable[[str], Awaitable[object]], done: str = "done") -> None:
+        """Run `work` with the text that the user writes."""
+        self.push_screen(screen, lambda text: self.steer(partial(work, text), done) if text is not None else None)
+
+    def steer(self, work: Callable[[], Awaitable[object]], done: str) -> None:
+        """Run `work` of the controller in the background, and show its success or error."""
+        self.run_worker(partial(self._steer, work, done), name="steer")
+
+    async def _steer(self, work: Callable[[], Awaitable[object]], done: str) -> None:
+        try:
+            await work()
+        except (PieError, OSError) as error:
+            self.say(str(error))
+        else:
+            self.notify(done, markup=False)
+
+    def talk(self, process: str, text: str) -> None:
+        """Send a message and show it in the conversation."""
+        self.steer(partial(self.controller.send, process, text), "sent")
+
+    def launched(self, process: str) -> None:
+        """Show a program that was started from here."""
+        self.refresh_now()
+        self.open_process(process)
+
+    def seek_to(self, fraction: float) -> None:
+        """Move to a place of the recording."""
+        if self.source.playback is not None:
+            self.source.playback.seek_to(fraction)
+
+    def _current_view(self) -> View:
+        state = self.inbox.state()
+        notices = [self._notice, self.inbox.connection.text]
+        if state.unknown:
+            notices.append(f"{state.unknown} events of kinds this version does not know")
+        if state.lost:
+            notices.append(f"{state.lost} events were missed")
+        return View(
+            state=state,
+            link=self.inbox.connection,
+            facts=self.inbox.known,
+            subject=self.source.label,
+            playback=self.source.playback,
+            paused=self._paused,
+            refusal=self.controller.refusal,
+            notice=one_line("; ".join(notice for notice in notices if notice)),
+        )

@@ -1,0 +1,241 @@
+"""Steps that are built but not committed: on tokens still being drawn, dropped without a trace when not wanted."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import mlx.core as mx
+import pytest
+
+from pie_mlx.calls import SampledTokens, Sampler
+from pie_mlx.engine.model import pipeline, sampling
+from pie_mlx.engine.model.batch import Batch, PackedMask, RowRead, Work, WorkResult, last_drawn
+from pie_mlx.engine.model.loaded import FEWEST_LAYERS, LoadedModel
+from pie_mlx.engine.model.loading import load_model
+from pie_mlx.engine.model.pipeline import Pipeline
+from pie_mlx.engine.model.ragged import step_input
+from pie_mlx.engine.model.reading import Reading
+from pie_mlx.engine.model.step import StepInput
+from pie_mlx.errors import BatchFailedError, EmptyMaskError
+from pie_mlx.metal import PageMemory
+from tests.addresses import addresses
+from tests.models import write_tiny_model
+
+GREEDY = Sampler.argmax()
+TABLES = [[0, 1, 2, 3], [9, 4, 7, 12]]
+"""Neighbouring pages, which are read where they lie, and scattered ones, which are mirrored."""
+
+
+class Wanting:
+    """So many steps of so many rows; `stuck` when a grammar cannot tell what comes behind the last of them."""
+
+    def __init__(self, rows: int, steps: int, *, stuck: bool = False) -> None:
+        self.rows, self.left, self.stuck = rows, steps, stuck
+
+    def advance(self, drawn: Sequence[int]) -> bool:
+        self.left -= 1
+        return self.left > 0 or self.stuck
+
+    def masks(self) -> list[PackedMask | None]:
+        if self.left <= 0:
+            raise EmptyMaskError("nothing is allowed")
+        return [None] * self.rows
+
+
+@pytest.fixture(scope="module", params=[2, FEWEST_LAYERS], ids=["shallow", "deep"])
+def directory(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model, whose steps begin behind one another, or while the one before is still computed."""
+    return write_tiny_model(tmp_path_factory.mktemp("model"), "llama", num_hidden_layers=request.param)
+
+
+@pytest.fixture
+def model(directory: Path, monkeypatch: pytest.MonkeyPatch) -> LoadedModel:
+    monkeypatch.setattr(pipeline, "LONGEST_SECONDS", 60.0)
+    loaded = load_model(str(directory), name="tiny")
+    loaded.allocate(pages=16)
+    return loaded
+
+
+def work(context: int, tokens: Sequence[int], held: int, further: int = 0, sampler: Sampler = GREEDY) -> Work:
+    """`tokens` behind `held` slots of a context, and one draw."""
+    slots = [TABLES[context][slot // 16] * 16 + slot % 16 for slot in range(held, held + len(tokens) + further)]
+    return Work(
+        context=context,
+        tokens=tokens,
+        positions=range(held, held + len(tokens)),
+        slots=slots[: len(tokens)],
+        block_table=TABLES[context],
+        kv_length=held + len(tokens),
+        reads=(RowRead(len(tokens) - 1, sampler, stream=context, counter=held + len(tokens)),),
+        further_slots=slots[len(tokens) :],
+    )
+
+
+def go_on(
+    model: LoadedModel, works: Sequence[Work], steps: int, *, stuck: bool = False, wanted: int = 0
+) -> list[list[int]]:
+    """What each of `works` draws in so many steps at once, of those that are `wanted`."""
+    wanting, further = Wanting(len(works), wanted or steps, stuck=stuck), len(works[0].further_slots)
+    batch = Batch(tuple(works), continuation=wanting, further=further)
+    outcome = Pipeline(model).compute(batch, lambda: True)
+    assert outcome.steps == steps
+    return [tokens_of(result) for result in outcome.results]
+
+
+def tokens_of(result: WorkResult) -> list[int]:
+    assert not isinstance(result, BatchFailedError)
+    (drawn,) = result
+    assert isinstance(drawn, SampledTokens)
+    return drawn.tokens
+
+
+def one_by_one(model: LoadedModel, works: Sequence[Work], steps: int) -> list[list[int]]:
+    drawn: list[list[int]] = [[] for _ in works]
+    for _ in range(steps):
+        step, reads = step_input(works)
+        reading = Reading(model.forward(step), reads)
+        model.settle(*reading.outputs)
+        for tokens, result in zip(drawn, reading.collect(), strict=True):
+            tokens += last_drawn(result)
+        works = [followed(each, tokens[-1:]) for each, tokens in zip(works, drawn, strict=True)]
+    return drawn
+
+
+def followed(before: Work, tokens: Sequence[int]) -> Work:
+    """`tokens` behind another work, with the same draw."""
+    sampler = before.reads[0].read
+    assert isinstance(sampler, Sampler)
+    return work(before.context, tokens, before.kv_length, sampler=sampler)
+
+
+def prompts(further: int = 0) -> list[Work]:
+    return [work(0, range(5, 25), 0, further), work(1, range(40, 53), 0, further)]
+
+
+def behind(drawn: Sequence[Sequence[int]], further: int = 0) -> list[Work]:
+    """The prompts' next step when all of `drawn` but the last token is in KV."""
+    pairs = zip(prompts(), drawn, strict=True)
+    return [work(each.context, tokens[-1:], each.kv_length + len(tokens) - 1, further) for each, tokens in pairs]
+
+
+def joined(first: Sequence[list[int]], second: Sequence[list[int]]) -> list[list[int]]:
+    return [left + right for left, right in zip(first, second, strict=True)]
+
+
+def test_steps_at_once_draw_what_single_steps_draw(model: LoadedModel) -> None:  # G11
+    expected = one_by_one(model, prompts(), 20)
+    assert go_on(model, prompts(further=30), 20) == expected
+
+
+@pytest.mark.parametrize("stuck", [False, True])
+def test_a_step_that_was_built_and_is_not_wanted_leaves_no_trace(model: LoadedModel, stuck: bool) -> None:  # E1, G13
+    expected = one_by_one(model, prompts(), 20)
+    before = addresses(model.pool.arrays())
+    drawn = go_on(model, prompts(further=30), 5, stuck=stuck)
+    assert addresses(model.pool.arrays()) == before
+    drawn = joined(drawn, go_on(model, behind(drawn, further=20), 7))
+    assert joined(drawn, one_by_one(model, behind(drawn), 8)) == expected
+
+
+def test_a_token_that_is_drawn_again_takes_along_what_was_begun_on_another(
+    model: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:  # L2
+    monkeypatch.setattr(sampling, "CANDIDATES", 2)
+    sampler, before = Sampler.top_p(1.0, 0.9), addresses(model.pool.arrays())
+    expected = one_by_one(model, [work(0, range(5, 25), 0, sampler=sampler)], 20)
+    assert go_on(model, [work(0, range(5, 25), 0, 30, sampler=sampler)], 20) == expected
+    assert addresses(model.pool.arrays()) == before
+
+
+def test_the_first_layers_of_a_step_begin_while_the_one_before_is_computed(
+    model: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluated: list[str] = []
+    begin, collect = model.begin, Reading.collect
+
+    def begun(*outputs: mx.array, **options: Any) -> None:
+        evaluated.append("layers" if outputs[0].ndim > 2 else "step")
+        begin(*outputs, **options)
+
+    def collected(reading: Reading) -> list[WorkResult]:
+        evaluated.append("tokens")
+        return collect(reading)
+
+    monkeypatch.setattr(model, "begin", begun)
+    monkeypatch.setattr(Reading, "collect", collected)
+    go_on(model, [work(0, range(5, 25), 0, 12)], 2)
+    early = ["layers"] if len(model.layers) == FEWEST_LAYERS else []
+    assert evaluated == ["step", *early, "tokens"] * 2
+
+
+def test_steps_at_once_leave_the_pool_where_it_is(model: LoadedModel) -> None:
+    before = addresses(model.pool.arrays())
+    for steps in (1, 9, 4):
+        go_on(model, prompts(further=12), steps)
+        assert addresses(model.pool.arrays()) == before
+
+
+def test_a_step_behind_one_that_was_not_wanted_writes_the_pool_in_place(model: LoadedModel) -> None:
+    before = addresses(model.pool.arrays())
+    ((*_, last),) = go_on(model, [work(0, range(5, 25), 0, 30)], 5)
+    one_by_one(model, [work(0, [last], 24)], 1)
+    assert addresses(model.pool.arrays()) == before
+
+
+def test_the_next_step_is_built_while_one_is_computed(model: LoadedModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[str] = []
+    forward, follow = model.forward, model.follow
+    monkeypatch.setattr(model, "forward", lambda step: built.append("behind a settled step") or forward(step))
+    monkeypatch.setattr(model, "follow", lambda step: built.append("on tokens being drawn") or follow(step))
+    go_on(model, [work(0, range(5, 25), 0, 12)], 9)
+    assert built == ["behind a settled step"] + ["on tokens being drawn"] * 9
+
+
+def test_a_next_step_that_cannot_be_built_is_no_failure_of_this_one(
+    model: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:  # E4
+    expected = one_by_one(model, prompts(), 3)
+    network = model._network
+    forward = network.forward
+
+    def failing(step: StepInput, memory: PageMemory) -> mx.array:
+        if isinstance(step.tokens, mx.array):
+            raise MemoryError("out of memory")
+        return forward(step, memory)
+
+    monkeypatch.setattr(network, "forward", failing)
+    assert go_on(model, prompts(further=30), 3) == expected
+
+
+def test_a_step_that_fails_takes_the_one_behind_it_along(
+    model: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:  # E4
+    expected = one_by_one(model, prompts(), 3)
+    collect = Reading.collect
+
+    def failing(reading: Reading) -> list[WorkResult]:
+        monkeypatch.setattr(Reading, "collect", collect)
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(Reading, "collect", failing)
+    with pytest.raises(RuntimeError, match="out of memory"):
+        go_on(model, prompts(further=30), 3)
+    assert go_on(model, prompts(further=30), 3) == expected
+
+
+def test_a_later_step_that_fails_leaves_nothing_to_be_written_later(
+    model: LoadedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:  # E4
+    expected, recovered = one_by_one(model, prompts(), 3), list[bool]()
+    collect, steps = Reading.collect, iter([True, True, False])
+
+    def failing(reading: Reading) -> list[WorkResult]:
+        if next(steps, True):
+            return collect(reading)
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(Reading, "collect", failing)
+    monkeypatch.setattr(model, "recover", lambda: recovered.append(True))
+    drawn = go_on(model, prompts(further=30), 2, wanted=5)
+    assert recovered == [True]
+    assert drawn == [text[:2] for text in expected]

@@ -1,0 +1,91 @@
+from pie_mlx.events import AccountJoined, ContextSuspended, ProcessLaunched, ProcessReturned, WaitChanged
+from pie_mlx.tui.model import advance
+from pie_mlx.tui.model.facts import Connection, Facts
+from pie_mlx.tui.model.views.connections import connection_rows
+from pie_mlx.tui.model.views.context_tree import context_tree
+from pie_mlx.tui.model.views.order_book import order_book
+from pie_mlx.tui.model.views.program_row import busiest, program_rows
+from pie_mlx.tui.model.views.summary import summary
+from tests.tui.stream import CREATED, FORKED, LAUNCHED, RUNNING, STARTED, after, computed, settled
+
+
+def row(*events):
+    (found,) = program_rows(after(*events, step=0.1))
+    return found
+
+
+def test_a_program_that_computes_says_with_how_many_contexts():
+    found = row(*RUNNING)
+    assert (found.status, found.reason) == ("running", "1 of 1 contexts in the batch")
+
+
+def test_a_program_that_asks_nothing_for_a_second_runs_its_own_code():
+    (found,) = program_rows(advance(after(*RUNNING), 30.0))
+    assert (found.status, found.reason) == ("idle", "its own code")
+
+
+def test_a_program_without_contexts_says_so():
+    assert (row(LAUNCHED).status, row(LAUNCHED).reason) == ("idle", "holds no context")
+
+
+def test_a_waiting_program_gives_the_reason_without_its_first_word():
+    found = row(*RUNNING, WaitChanged(1, "no_pages", "waiting: needs 2 pages"))
+    assert (found.status, found.reason) == ("waiting", "needs 2 pages")
+
+
+def test_a_suspended_program_gives_the_reason():
+    found = row(*RUNNING, ContextSuspended(1, 9, "outbid", "suspended: bid 0.50 < clearing price 0.70, needs 3 pages"))
+    assert (found.status, found.reason) == ("suspended", "bid 0.50 < clearing price 0.70, needs 3 pages")
+
+
+def test_a_program_runs_though_one_of_its_contexts_is_suspended():
+    found = row(*RUNNING, ContextSuspended(1, 2, "outbid", "suspended: x"), FORKED, computed(2, held=40, tokens=1))
+    assert (found.status, found.reason) == ("running", "1 of 2 contexts in the batch, 1 suspended")
+
+
+def test_a_row_adds_up_the_pages_of_all_contexts():
+    found = row(*RUNNING, FORKED)
+    assert (found.contexts, found.own, found.shared, found.balance, found.bid) == (2, 4, 2, 64.0, 0.5)
+
+
+def test_living_programs_come_first_the_biggest_on_top_then_the_latest_that_ended():
+    events = [*RUNNING, *(ProcessLaunched(name, "ada", "x@1.0.0") for name in "qrs")]
+    events += [ProcessReturned("q", ""), ProcessReturned("r", "")]
+    assert [found.id for found in busiest(program_rows(after(*events)))] == ["p", "s", "r", "q"]
+
+
+def test_the_order_book_counts_shared_pages_once_and_ends_with_the_pool():
+    state = after(*RUNNING, FORKED, computed(2, held=40, tokens=1000, bid=0.9))
+    book = [(demand.context, demand.bid, demand.pages, demand.filled, demand.until) for demand in order_book(state)]
+    assert book == [(2, 0.9, 63, 63, 63), (1, 0.5, 3, 1, 66)]
+
+
+def test_forks_stand_below_what_they_were_forked_from():
+    state = after(*RUNNING, FORKED)
+    assert [(line.context.id, line.branches) for line in context_tree(state)] == [(1, ""), (2, "└─ ")]
+
+
+def test_a_fork_whose_source_is_gone_is_a_root():
+    state = after(STARTED, LAUNCHED, FORKED)
+    assert [line.branches for line in context_tree(state)] == [""]
+
+
+def test_users_without_a_connection_are_people_too():
+    rows = program_rows(after(*RUNNING, ProcessLaunched("q", "linus", "x@1.0.0")))
+    facts = Facts(connections=(Connection("1", "ada", "127.0.0.1:1", attached=("p",)),))
+    assert [
+        (person.username, person.address, person.attached, person.programs) for person in connection_rows(facts, rows)
+    ] == [
+        ("ada", "127.0.0.1:1", 1, 1),
+        ("linus", "", 0, 1),
+    ]
+
+
+def test_the_summary_holds_the_figures_and_a_row_for_each_program():
+    told = summary(after(*RUNNING, settled(0.7, 60.0)))
+    assert (told.model, told.price, told.pages.used, told.pages_free) == ("pie-tiny", 0.7, 3, 60)
+    assert [program.id for program in told.programs] == ["p"]
+
+
+def test_an_account_is_found_though_it_joined_before_its_program_had_a_context():
+    assert row(STARTED, LAUNCHED, AccountJoined(4, 32.0), CREATED).balance == 32.0
