@@ -17,7 +17,7 @@ from pie_mlx.files import SHARED, disk_hint, write_file
 from pie_mlx.runtime.file_tree import remove_tree
 from pie_mlx.runtime.program.parameters import Parameters
 from pie_mlx.runtime.program.program import find_program
-from pie_mlx.runtime.store import Installed, ProgramStore, ProgramRecord, digest, pack_program
+from pie_mlx.runtime.store import Installed, ProgramRecord, ProgramStore, digest, pack_program
 from pie_mlx.runtime.store.packing import pack_module
 from pie_mlx.runtime.store.resolution import parse_identifier
 from pie_mlx.runtime.worker.workspaces import encoded
