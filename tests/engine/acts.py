@@ -25,15 +25,17 @@ class Act:
 
 ACTS = st.builds(
     Act,
-    st.sampled_from(["generate", "generate", "truncate", "fork", "feed", "suspend", "probe", "pause"]),
+    st.sampled_from(["generate", "collect", "truncate", "fork", "feed", "suspend", "probe", "pause"]),
     st.integers(1, 20),
     st.sampled_from([GREEDY, WARM, FROM_FIVE]),
 )
 
 
 async def generated(context: Context, act: Act) -> list[int]:
-    """Step by step: what is collected goes on by itself."""
+    """All at once where it is collected, else step by step."""
     generator = context.generate(act.sampler, max_tokens=act.count, stop=[], auto_flush=False)
+    if act.verb == "collect":
+        return await generator.collect_tokens()
     if act.verb == "probe":
         generator.probe_each_step(-1, Entropy())
     return await step_by_step(generator)
