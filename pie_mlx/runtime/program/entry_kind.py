@@ -1,4 +1,4 @@
-"""The kind of a program's entry, which decides what `import inferlet` means (3.1). Nothing is executed."""
+"""The kind of a program's entry, which decides what `import inferlet` means. Nothing is executed."""
 
 import ast
 from collections.abc import Iterator

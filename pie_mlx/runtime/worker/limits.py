@@ -1,4 +1,4 @@
-"""Resource limits of a worker, set by itself."""
+"""Resource limits that a worker sets for its own process."""
 
 import resource
 import sys

@@ -193,5 +193,5 @@ def test_long_results_are_known_by_the_numbers_they_hold():
 
 def test_an_answer_made_result_by_result_is_the_same():
     results = [calls.SampledTokens([5]), calls.RawLogits(b"1234"), calls.Probabilities([1, 2], [0.5, 0.25])]
-    reply = calls.ForwardReply(results, calls.PageCounters(1, 2, 3), ahead=[7])
+    reply = calls.ForwardReply(results, calls.PageCounters(1, 2, 3), prefetched=[7])
     assert pack_long_answer(9, reply) == pack_answer(9, reply)
