@@ -55,7 +55,7 @@ class CpuPool(KvPool):
 
     def discard(self, pages: Sequence[int]) -> int:
         """Give the memory of pages, whose content is lost, back to the system; how many bytes it took."""
-        if not self.returns_memory:
+        if not pages or not self.returns_memory:
             return 0
         size, order = self.page_size, sorted(pages)
         cuts = [place for place, page in enumerate(order) if not place or page != order[place - 1] + 1]

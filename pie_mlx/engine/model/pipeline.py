@@ -213,11 +213,12 @@ class Pipeline:
         behind = self._behind
         if behind is None:
             return ()
-        behind.built.keep()
         rows = zip(behind.rows, behind.works, behind.is_valid, strict=True)
-        return [
-            replaced(work, tokens=token) for row, work, valid in rows if valid and (token := last_drawn(results[row]))
-        ]
+        last = [(work, last_drawn(results[row])) for row, work, valid in rows if valid]
+        in_flight = [replaced(work, tokens=tokens) for work, tokens in last if tokens]
+        if in_flight:
+            behind.built.keep()
+        return in_flight
 
     def _drop(self) -> None:
         """What is built and not begun was never built: whatever of it were kept would hold the pool."""

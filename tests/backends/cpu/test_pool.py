@@ -48,6 +48,10 @@ def test_discarded_pages_go_back_to_the_system_and_others_keep_their_content() -
     assert (pool.read_pages([1500])[0][1] == 2.0).all()
 
 
+def test_nothing_is_discarded_where_no_page_is_free() -> None:
+    assert CpuPool([LayerShape(1, 8, 8)], pages=4, page_size=16, dtype=mx.float32).discard([]) == 0
+
+
 def test_what_is_discarded_are_the_slots_of_those_pages() -> None:
     storage = HeadMajor()
     array = storage.empty(8, 3, 5, mx.float16)
