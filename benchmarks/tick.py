@@ -13,20 +13,19 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from pie_mlx.calls import SampledTokens, Sampler
-from pie_mlx.engine.bank import Bank
 from pie_mlx.engine.kv import PageStore, WorkingToken
-from pie_mlx.engine.live_context import LiveContext
+from pie_mlx.engine.market.bank import Bank
 from pie_mlx.engine.model.batch import Outcome, RowRead, WorkResult
 from pie_mlx.engine.model.loading import null_model
 from pie_mlx.engine.model.runner import Runner
-from pie_mlx.engine.page_moves import PageMover
-from pie_mlx.engine.page_request import PageRequest
-from pie_mlx.engine.passes import Pass
-from pie_mlx.engine.restoring import Restorer
+from pie_mlx.engine.paging.page_moves import PageMover
 from pie_mlx.engine.schedule import POLICIES, Limits, Plan, View, policy
-from pie_mlx.engine.tick_loop import TickLoop
-from pie_mlx.engine.tick_reports import TickReports
-from pie_mlx.engine.tick_state import TickState
+from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.scheduler.passes import Pass
+from pie_mlx.engine.scheduler.restoring import Restorer
+from pie_mlx.engine.scheduler.tick_loop import TickLoop
+from pie_mlx.engine.scheduler.tick_reports import TickReports
+from pie_mlx.engine.scheduler.tick_state import PageRequest, TickState
 from pie_mlx.events import Event
 
 PAGE_SIZE = 16

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from pie_mlx import calls
-from pie_mlx.engine.answers import handlers, lookups
+from pie_mlx.engine.handlers import handlers, lookups
 
 CALLS = sorted(
     (kind for kind in vars(calls).values() if isinstance(kind, type) and calls.Call in kind.__bases__),

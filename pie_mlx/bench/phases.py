@@ -15,7 +15,7 @@ from pie_mlx.engine.model.batch import Outcome
 from pie_mlx.engine.model.loaded import LoadedModel, TentativeStep
 from pie_mlx.engine.model.reading import Reading
 from pie_mlx.engine.model.step import StepInput
-from pie_mlx.engine.tick_loop import TickLoop
+from pie_mlx.engine.scheduler.tick_loop import TickLoop
 from pie_mlx.metal import UnsettledError
 from pie_mlx.metal.arrays import evaluate
 from pie_mlx.runtime.engine import Engine

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from pie_mlx.engine.draft_model import DraftDesk
-from pie_mlx.engine.drafting import Allowance
+from pie_mlx.engine.speculation.draft_model import DraftDesk
+from pie_mlx.engine.speculation.drafting import Allowance
 
 
 @dataclass(frozen=True, slots=True)

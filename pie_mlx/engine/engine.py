@@ -13,15 +13,15 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 from pie_mlx.calls import Call
-from pie_mlx.engine.answers import handlers, lookups
-from pie_mlx.engine.host import ProcessHost
-from pie_mlx.engine.loop import EngineLoop
+from pie_mlx.engine.handlers import handlers, lookups
+from pie_mlx.engine.hosting.host import ProcessHost
+from pie_mlx.engine.hosting.loop import EngineLoop
+from pie_mlx.engine.hosting.ports import Ports
+from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.hosting.session import SessionPort
 from pie_mlx.engine.market import endowment_credits
-from pie_mlx.engine.ports import Ports
-from pie_mlx.engine.process import Process
 from pie_mlx.engine.schedule import AdmissionTerms
 from pie_mlx.engine.services import Services
-from pie_mlx.engine.session import SessionPort
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.engine.start import start_services
 from pie_mlx.errors import EngineStoppedError, ProtocolError

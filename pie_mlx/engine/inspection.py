@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 
 from pie_mlx import calls
-from pie_mlx.engine.live_context import LiveContext
+from pie_mlx.engine.hosting.process import Process
 from pie_mlx.engine.market import Account, declared_bid
-from pie_mlx.engine.process import Process
+from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.errors import ContextBusyError, ProcessError
 from pie_mlx.events import BidDeclared

@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from pie_mlx.calls import Forward
-from pie_mlx.engine.bank import Bank
-from pie_mlx.engine.engine_time import THREADS, EngineTime
-from pie_mlx.engine.ports import Ports
-from pie_mlx.engine.process import Process
-from pie_mlx.engine.session import SessionPort
+from pie_mlx.engine.hosting.engine_time import THREADS, EngineTime
+from pie_mlx.engine.hosting.ports import Ports
+from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.hosting.session import SessionPort
+from pie_mlx.engine.market.bank import Bank
 from pie_mlx.errors import EngineStoppedError, InvalidArgumentError
 
 

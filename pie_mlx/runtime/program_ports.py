@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import partial
 
-from pie_mlx.engine.ports import HttpPort, Ports
+from pie_mlx.engine.hosting.ports import HttpPort, Ports
 from pie_mlx.events import Event
 from pie_mlx.runtime.children import LaunchedProcess, ProcessTree
 from pie_mlx.runtime.children.process_tree import ProcessChildren

@@ -15,9 +15,9 @@ import pytest
 
 import pie_mlx
 from pie_mlx.calls import SaveSnapshot
-from pie_mlx.engine.archive import SnapshotNotes, signature_of
 from pie_mlx.engine.kv import Transcript
 from pie_mlx.engine.kv.snapshot_limits import SnapshotLimits
+from pie_mlx.engine.paging.archive import SnapshotNotes, signature_of
 from pie_mlx.errors import (
     EngineStoppedError,
     InvalidArgumentError,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pie_mlx.engine.bank import Bank
 from pie_mlx.engine.market import Holding
+from pie_mlx.engine.market.bank import Bank
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from pie_mlx.engine import crossing as module
-from pie_mlx.engine.crossing import Crossing, crossing_to
+from pie_mlx.engine.hosting import crossing as module
+from pie_mlx.engine.hosting.crossing import Crossing, crossing_to
 from pie_mlx.errors import EngineStoppedError
 
 pytestmark = pytest.mark.timeout(20)

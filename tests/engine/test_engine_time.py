@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from pie_mlx.engine.engine_time import BURST_SECONDS, MOST_DEBT_SECONDS, SHARE, EngineTime
+from pie_mlx.engine.hosting.engine_time import BURST_SECONDS, MOST_DEBT_SECONDS, SHARE, EngineTime
 
 
 class Clock:

@@ -18,7 +18,7 @@ from pie_mlx.calls import (
     Sampler,
     Slot,
 )
-from pie_mlx.engine.forward_request import check_lengths, check_plans, is_long, read_request
+from pie_mlx.engine.handlers.forward.forward_request import check_lengths, check_plans, is_long, read_request
 from pie_mlx.engine.kv.masks import row_runs
 from pie_mlx.engine.model.adapters import NO_ADAPTER
 from pie_mlx.errors import ContextLengthError, InvalidArgumentError, SpeculationError

@@ -3,7 +3,7 @@
 import pytest
 
 from pie_mlx.calls import Forward
-from pie_mlx.engine.page_request import PageRequest
+from pie_mlx.engine.scheduler.tick_state import PageRequest
 from pie_mlx.errors import PieError
 from pie_mlx.sdk import Context
 from tests.engine.running import Running, running

@@ -1,7 +1,7 @@
 """Who guessed is told what became of it."""
 
-from pie_mlx.engine.drafting import Allowance, NgramDrafter, Pace
-from pie_mlx.engine.guessing import Author
+from pie_mlx.engine.handlers.forward.guessing import Author
+from pie_mlx.engine.speculation.drafting import Allowance, NgramDrafter, Pace
 
 
 def test_what_the_draft_model_took_counts_against_its_guesses() -> None:  # V8

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pie_mlx.calls import CompileGrammar, DescribeRuntime, ForkMatcher, GrammarSource, ReadMatcherMask, ReleaseMatcher
-from pie_mlx.engine.host import ProcessHost
+from pie_mlx.engine.hosting.host import ProcessHost
 from pie_mlx.errors import EngineStoppedError
 from pie_mlx.sdk import GrammarConstraint
 from tests.engine.running import Running, running

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pie_mlx.engine.logit_mask import allows, pack_runs
+from pie_mlx.engine.text.logit_mask import allows, pack_runs
 from pie_mlx.errors import InvalidArgumentError
 
 VOCABULARY = 70

@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from pie_mlx.calls import SendMessage
-from pie_mlx.engine.crossing import Crossing
 from pie_mlx.engine.engine import TURN_SECONDS
-from pie_mlx.engine.loop import EngineLoop
+from pie_mlx.engine.hosting.crossing import Crossing
+from pie_mlx.engine.hosting.loop import EngineLoop
 from pie_mlx.errors import EngineStoppedError
 from tests.engine.running import running
 

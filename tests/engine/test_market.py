@@ -15,13 +15,13 @@ from msgspec.structs import replace
 from pie_mlx import calls
 from pie_mlx.engine import inspection
 from pie_mlx.engine.kv import PageStore, WorkingToken
-from pie_mlx.engine.live_context import LiveContext
 from pie_mlx.engine.market import imbalance_credits
-from pie_mlx.engine.page_moves import PageMover
-from pie_mlx.engine.restoring import Restorer
+from pie_mlx.engine.paging.page_moves import PageMover
 from pie_mlx.engine.schedule import ReasonKind
-from pie_mlx.engine.tick_reports import TickReports
-from pie_mlx.engine.tick_state import TickState
+from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.scheduler.restoring import Restorer
+from pie_mlx.engine.scheduler.tick_reports import TickReports
+from pie_mlx.engine.scheduler.tick_state import TickState
 from pie_mlx.errors import ContextBusyError, InvalidArgumentError, TokenBudgetError
 from pie_mlx.events import (
     AccountJoined,

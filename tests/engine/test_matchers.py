@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from pie_mlx import calls
-from pie_mlx.engine import process
+from pie_mlx.engine.hosting import process
 from pie_mlx.errors import InvalidArgumentError
 from tests.engine.running import Running
 

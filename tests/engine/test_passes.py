@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from pie_mlx.engine.kv import WorkingToken
-from pie_mlx.engine.live_context import LiveContext
-from pie_mlx.engine.passes import Completion, Pass
+from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.scheduler.passes import Completion, Pass
 
 
 @dataclass

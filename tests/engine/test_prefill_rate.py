@@ -2,7 +2,7 @@
 
 import pytest
 
-from pie_mlx.engine.prefill_rate import PrefillRate
+from pie_mlx.engine.paging.prefill_rate import PrefillRate
 
 
 def test_decode_steps_alone_say_nothing() -> None:  # R3

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pie_mlx.engine.drafting import Allowance, WindowCost
+from pie_mlx.engine.speculation.drafting import Allowance, WindowCost
 from pie_mlx.events import TickCompleted
 from pie_mlx.sdk import Context, Entropy, Logprobs, Regex, Sampler
 from pie_mlx.sdk.brle import spans

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pie_mlx.engine.prefill_rate import PrefillRate
-from pie_mlx.engine.spill import HostContent, Spill, SpillCosts, SpillFile, SpillNotice, open_disk, open_spill
-from pie_mlx.engine.spill.costs import measure_costs
-from pie_mlx.engine.spill.disk import FileDisk
+from pie_mlx.engine.paging.prefill_rate import PrefillRate
+from pie_mlx.engine.paging.spill import HostContent, Spill, SpillCosts, SpillFile, SpillNotice, open_disk, open_spill
+from pie_mlx.engine.paging.spill.costs import measure_costs
+from pie_mlx.engine.paging.spill.disk import FileDisk
 from pie_mlx.events import ContextRestored, PagesSpilled, SpillChanged
 from pie_mlx.sdk import Context
 from tests.engine.running import Running, finished, in_context, running
@@ -211,7 +211,7 @@ async def test_no_directory_or_no_bytes_means_no_spill(directory: str | None, ma
 @pytest.fixture
 def free_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the machine: spilling is the cheaper way."""
-    monkeypatch.setattr("pie_mlx.engine.spill.spill.measure_costs", lambda disk: SpillCosts(1e15, 1e15))
+    monkeypatch.setattr("pie_mlx.engine.paging.spill.spill.measure_costs", lambda disk: SpillCosts(1e15, 1e15))
 
 
 @pytest.fixture
@@ -311,7 +311,7 @@ async def test_spilled_pages_go_with_their_context(small: Running) -> None:  # R
 
 
 async def test_a_slow_disk_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # R3, T15
-    monkeypatch.setattr("pie_mlx.engine.spill.spill.measure_costs", lambda disk: SpillCosts(1.0, 1.0))
+    monkeypatch.setattr("pie_mlx.engine.paging.spill.spill.measure_costs", lambda disk: SpillCosts(1.0, 1.0))
     with running(total_pages=12, spill_directory=str(tmp_path / "spill")) as small:
         context = Context(small.model)
         context.append(small.prompt(40, 1))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from pie_mlx.calls import AnyResult
-from pie_mlx.engine.passes import Pass
+from pie_mlx.engine.scheduler.passes import Pass
 from pie_mlx.errors import BatchFailedError, EngineStoppedError
 from pie_mlx.sdk import Context
 from tests.engine.running import Running, engine_alone, finished, in_context, running

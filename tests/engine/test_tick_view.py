@@ -3,7 +3,7 @@
 import asyncio
 
 from pie_mlx.engine.schedule import Limits
-from pie_mlx.engine.tick_view import tick_view
+from pie_mlx.engine.scheduler.tick_view import tick_view
 from pie_mlx.sdk import Context
 from tests.engine.running import running
 from tests.engine.test_patience import occupy_device

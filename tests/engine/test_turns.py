@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 import pytest
 
-from pie_mlx.engine.turns import Turns
+from pie_mlx.engine.hosting.turns import Turns
 
 
 @pytest.fixture

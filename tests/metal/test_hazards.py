@@ -14,7 +14,7 @@ import pytest
 
 from pie_mlx.backends import using
 from pie_mlx.backends.emulator import EmulatorBackend
-from pie_mlx.engine.spill.costs import SpillCosts
+from pie_mlx.engine.paging.spill.costs import SpillCosts
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.metal import arrays
 from pie_mlx.metal.emulator import Builder
@@ -47,7 +47,7 @@ def recorded(builder: Builder, **settings: object) -> Iterator[tuple[Running, St
     """An engine on the emulator, and the story of its pool. Spilling is the cheaper way, whatever the machine."""
     recorder = Recorder(builder)
     with pytest.MonkeyPatch.context() as patch, recorder.recording() as story:
-        patch.setattr("pie_mlx.engine.spill.spill.measure_costs", lambda disk: SpillCosts(1e15, 1e15))
+        patch.setattr("pie_mlx.engine.paging.spill.spill.measure_costs", lambda disk: SpillCosts(1e15, 1e15))
         with using(EmulatorBackend(recorder.launcher)), running(**settings) as engine:
             engine.prompt = small_prompt  # type: ignore[method-assign]
             yield engine, story

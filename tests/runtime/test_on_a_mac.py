@@ -55,7 +55,7 @@ from pathlib import Path
 import pie_mlx
 from pie_mlx import Engine
 from pie_mlx.client.discovery import _peer_process
-from pie_mlx.engine.spill.disk import open_disk
+from pie_mlx.engine.paging.spill.disk import open_disk
 from pie_mlx.errors import PieError
 from pie_mlx.metal.record import system_build
 from pie_mlx.runtime.network.settings import NetworkSettings

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TypeVar, cast
 
 from pie_mlx.calls import BeginHttpAnswer, Call, Host, ReadHttpRequest, WriteHttpBody
-from pie_mlx.engine.ports import HttpPort
+from pie_mlx.engine.hosting.ports import HttpPort
 from pie_mlx.errors import ProcessCancelledError
 from pie_mlx.runtime.execution.entry import Entry, check_offers
 from pie_mlx.runtime.execution.http_answer import answer_request

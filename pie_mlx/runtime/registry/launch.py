@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pie_mlx.engine.ports import HttpPort
+from pie_mlx.engine.hosting.ports import HttpPort
 from pie_mlx.errors import InvalidArgumentError
 from pie_mlx.runtime.execution.entry import Entry, program_entry
 from pie_mlx.runtime.program.inputs import beside_the_loop, fitting_input, parse_input

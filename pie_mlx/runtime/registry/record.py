@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from pie_mlx.engine.ports import HttpPort
+from pie_mlx.engine.hosting.ports import HttpPort
 from pie_mlx.errors import ProcessCancelledError
 from pie_mlx.events import ProcessEvent, ProcessFailed, ProcessOutput, ProcessReturned
 from pie_mlx.runtime.execution.entry import Entry

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.random_llama import write_random_llama
-from pie_mlx.engine.drafting import Allowance
+from pie_mlx.engine.speculation.drafting import Allowance
 from tests.engine.running import Running, engine_alone
 
 SMALL = {

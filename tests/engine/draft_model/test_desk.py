@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 import pytest
 
 from pie_mlx.calls import Sampler
-from pie_mlx.engine.draft_model import DraftDesk, Guess
-from pie_mlx.engine.drafting import Row
-from pie_mlx.engine.logit_mask import allowed_next
+from pie_mlx.engine.speculation.draft_model import DraftDesk, Guess
+from pie_mlx.engine.speculation.drafting import Row
+from pie_mlx.engine.text.logit_mask import allowed_next
 from pie_mlx.sdk import Context
 from tests.engine.running import Running
 

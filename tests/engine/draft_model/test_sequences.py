@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from pie_mlx.engine.draft_model.sequences import OVERLAP, DraftSequences
+from pie_mlx.engine.speculation.draft_model.sequences import OVERLAP, DraftSequences
 
 SIZE = 4
 

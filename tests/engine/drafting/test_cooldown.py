@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pie_mlx.engine.drafting.cooldown import LONGEST_REST, PATIENCE, Cooldown
+from pie_mlx.engine.speculation.drafting.cooldown import LONGEST_REST, PATIENCE, Cooldown
 
 
 def rest(cooldown: Cooldown) -> int:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pie_mlx.engine.drafting import Lately, Tick, WindowCost
+from pie_mlx.engine.speculation.drafting import Lately, Tick, WindowCost
 
 
 def plain(contexts: int, seconds: float) -> Tick:

@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from pie_mlx.engine.drafting import NgramDrafter
-from pie_mlx.engine.drafting.drafter import SEEN_AGAIN
+from pie_mlx.engine.speculation.drafting import NgramDrafter
+from pie_mlx.engine.speculation.drafting.drafter import SEEN_AGAIN
 
 TEXTS = {4: [1, 2, 3, 4, 5, 0, 1, 2, 3, 4], 3: [1, 2, 3, 4, 5, 0, 2, 3, 4], 2: [1, 2, 3, 4, 5, 0, 3, 4]}
 """As many of the last tokens have occurred before."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pie_mlx.engine.drafting import Allowance, Pace, Tick, WindowCost
+from pie_mlx.engine.speculation.drafting import Allowance, Pace, Tick, WindowCost
 
 PLAIN_SECONDS = 0.01
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pie_mlx.engine.drafting.ngrams import NgramIndex
+from pie_mlx.engine.speculation.drafting.ngrams import NgramIndex
 
 TEXTS = st.lists(st.integers(0, 3), max_size=40)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pie_mlx.engine.drafting import LONGEST, SHORTEST, Allowance, Pace
+from pie_mlx.engine.speculation.drafting import LONGEST, SHORTEST, Allowance, Pace
 
 
 def lengths(steps: int, right: float) -> list[int]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pie_mlx.engine.drafting import DraftTree, Window, chain, checked_tree
+from pie_mlx.engine.speculation.drafting import DraftTree, Window, chain, checked_tree
 from pie_mlx.errors import SpeculationError
 
 FORK = DraftTree([5, 6, 7, 8, 9], [-1, 0, -1, 2, 3])

@@ -8,7 +8,7 @@ import pytest
 from pie_mlx.engine.pressure import MemoryKeeper, MemoryReading, keeper
 from pie_mlx.engine.pressure.gauge import CALM_READINGS
 from pie_mlx.engine.pressure.keeper import STEP_READINGS
-from pie_mlx.engine.tick_state import MemoryTerms
+from pie_mlx.engine.scheduler.tick_state import MemoryTerms
 from pie_mlx.events import Event, MemoryChanged
 
 MIB = 1 << 20

@@ -9,9 +9,10 @@ import mlx.core as mx
 import pytest
 
 from pie_mlx.engine.model.memory import Transients
-from pie_mlx.engine.pressure import MemoryReading, prompt_gate
+from pie_mlx.engine.pressure import MemoryReading
 from pie_mlx.engine.pressure.gauge import CALM_READINGS
 from pie_mlx.engine.pressure.keeper import STEP_READINGS
+from pie_mlx.engine.scheduler import prompt_gate
 from pie_mlx.events import ContextRestored, ContextSuspended, MemoryChanged, PagesSpilled, TickCompleted, WaitChanged
 from pie_mlx.sdk import Context
 from tests.engine.running import Running, running
@@ -60,7 +61,7 @@ async def greedy_after(engine: Running, tokens: int, seed: int, new: int) -> lis
 async def test_critical_pressure_suspends_the_cheapest_context_to_disk_and_brings_it_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pie_mlx.engine.spill.spill.measure_costs", lambda disk: FREE)
+    monkeypatch.setattr("pie_mlx.engine.paging.spill.spill.measure_costs", lambda disk: FREE)
     with running(total_pages=24, spill_directory=str(tmp_path)) as engine:
         expected = [await greedy_after(engine, 161, seed, 6) for seed in (1, 2)]
         poor, rich = await hold(engine, 160, 1, bid=1.0), await hold(engine, 160, 2, bid=5.0)

@@ -20,7 +20,7 @@ from pie_mlx.calls import (
     RenderTurn,
     Turn,
 )
-from pie_mlx.engine.answers import lookups
+from pie_mlx.engine.handlers import lookups
 from pie_mlx.engine.text.tokenizer import LONG
 from pie_mlx.errors import EngineStoppedError, ModelNotFoundError
 from pie_mlx.sdk import chat

@@ -1,0 +1,36 @@
+"""What the engine does for each host call, one module per topic."""
+
+from pie_mlx.engine.handlers import (
+    adapters,
+    contexts,
+    grammars,
+    http,
+    launch,
+    market,
+    mcp,
+    messaging,
+    models,
+    session,
+    snapshots,
+)
+from pie_mlx.engine.handlers.base import Answerer, Lookup, handlers, lookups
+from pie_mlx.engine.handlers.forward import handler
+
+__all__ = [
+    "Answerer",
+    "Lookup",
+    "adapters",
+    "contexts",
+    "grammars",
+    "handler",
+    "handlers",
+    "http",
+    "launch",
+    "lookups",
+    "market",
+    "mcp",
+    "messaging",
+    "models",
+    "session",
+    "snapshots",
+]

@@ -1,0 +1,141 @@
+"""Contexts and their pages."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from pie_mlx import calls
+from pie_mlx.engine.handlers.base import answers
+from pie_mlx.engine.handlers.forward.prefetching import check_claimed
+from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.kv import Fork
+from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.services import Services
+from pie_mlx.errors import InvalidArgumentError, PageBoundsError
+from pie_mlx.events import ContextCreated, ContextForked, PassCompleted
+
+
+def _check_count(what: str, count: int) -> None:
+    if count < 0:
+        raise InvalidArgumentError(f"{what}: {count} is negative", hint="pass 0 or more")
+
+
+@answers(calls.CreateContext)
+async def create(services: Services, process: Process, call: calls.CreateContext) -> calls.ContextState:
+    services.check_model(call.model)
+    context = services.adopt(process, services.store.create())
+    services.emit(ContextCreated(process.id, context.id, account=process.account))
+    return calls.ContextState(context.id)
+
+
+@answers(calls.ForkContext)
+async def fork(services: Services, process: Process, call: calls.ForkContext) -> calls.ContextState:
+    source = process.context(call.context)
+    async with source.turn:
+        source.check_live()
+        made = await _forked(services, source)
+        services.ticker.copy(made.copies)
+        source.rests = True
+        child = services.adopt(process, made.context, sampled=source.sampled)
+        child.parent = source.id
+        services.runner.model.set_state(child.id, services.runner.model.state(source.id))
+        services.drafts.fork(source.id, child.id)
+        counters = services.store.contexts[child.id].counters()
+        services.emit(
+            ContextForked(process.id, child.id, source.id, counters.committed, process.account, services.clock())
+        )
+        return calls.ContextState(child.id, counters)
+
+
+async def _forked(services: Services, source: LiveContext) -> Fork:
+    """A fork of an off-pool context is off-pool too and takes no pages (P14)."""
+    store = services.store
+    if not store.contexts[source.id].usable:
+        return store.fork(source.id)
+    pages = store.pages_to_fork(source.id)
+    return await services.ticker.take(source, pages, lambda: store.fork(source.id), binds=True)
+
+
+@answers(calls.ReleaseContext)
+async def release(services: Services, process: Process, call: calls.ReleaseContext) -> None:
+    context = process.contexts.get(call.context)
+    if context is None:
+        return
+    if call.claimed:
+        _count_claimed(services, process, context, call.claimed)
+    del process.contexts[call.context]
+    try:
+        await services.release(process, context)
+    except asyncio.CancelledError:
+        process.contexts[call.context] = context  # whoever closes the process releases what it still has
+        raise
+    await services.adapters.sweep()
+
+
+def _count_claimed(services: Services, process: Process, context: LiveContext, claimed: int) -> None:
+    """Prefetched tokens that were used, where no later pass tells of them."""
+    check_claimed(context, claimed)
+    now, held = services.clock(), services.store.sequence_length(context.id)
+    services.emit(PassCompleted(process.id, context.id, 0, claimed, claimed, held, now, now, following=claimed - 1))
+
+
+@asynccontextmanager
+async def _restored(services: Services, context: LiveContext) -> AsyncGenerator[None, None]:
+    """Its turn, with its pages back in the pool. Raises ContextReleasedError."""
+    async with context.turn:
+        context.check_live()
+        await services.ticker.restore(context)
+        yield
+
+
+@answers(calls.ReservePages)
+async def reserve(services: Services, process: Process, call: calls.ReservePages) -> calls.PageCounters:
+    _check_count("reserve_working_pages", call.pages)
+    context = process.context(call.context)
+    async with context.turn:
+        context.check_live()
+        store, pages = services.store, call.pages
+        await services.ticker.take(context, pages, lambda: store.working.reserve(context.id, pages), binds=True)
+        return store.contexts[context.id].counters()
+
+
+@answers(calls.ReleasePages)
+async def release_pages(services: Services, process: Process, call: calls.ReleasePages) -> calls.PageCounters:
+    _check_count("release_working_pages", call.pages)
+    context = process.context(call.context)
+    async with _restored(services, context):
+        counters = services.store.contexts[context.id].counters()
+        kept = (counters.working - call.pages) * services.store.page_size
+        _check_kept(services, context, max(0, counters.working_tokens - kept) if call.pages else 0)
+        services.store.working.release(context.id, call.pages)
+        services.ticker.wake()
+        return services.store.contexts[context.id].counters()
+
+
+@answers(calls.CommitPages)
+async def commit(services: Services, process: Process, call: calls.CommitPages) -> calls.PageCounters:
+    _check_count("commit_working_pages", call.pages)
+    context = process.context(call.context)
+    async with _restored(services, context):
+        services.store.working.commit(context.id, call.pages)
+        return services.store.contexts[context.id].counters()
+
+
+@answers(calls.TruncateTokens)
+async def truncate(services: Services, process: Process, call: calls.TruncateTokens) -> calls.PageCounters:
+    _check_count("truncate", call.tokens)
+    context = process.context(call.context)
+    async with _restored(services, context):
+        _check_kept(services, context, call.tokens)
+        services.store.working.truncate(context.id, call.tokens)
+        return services.store.contexts[context.id].counters()
+
+
+def _check_kept(services: Services, context: LiveContext, tokens: int) -> None:
+    """Recurrent layers keep one running state, which cannot forget its last tokens."""
+    working = services.store.contexts[context.id].counters().working_tokens
+    if tokens and tokens <= working and services.runner.model.recurrent:
+        raise PageBoundsError(
+            f"truncate: {services.model_info.name} has recurrent layers, whose state cannot forget tokens",
+            hint="fork before the tokens you may want to take back",
+        )

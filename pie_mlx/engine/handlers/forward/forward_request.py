@@ -1,0 +1,161 @@
+"""A Forward call checked against the model and the context it names, before anything is touched."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pie_mlx.calls import Forward, Logprobs, ModelInfo, Slot
+from pie_mlx.engine.handlers.forward.slots import check_advance, check_slot_count, check_slots
+from pie_mlx.engine.kv import WorkingToken
+from pie_mlx.engine.kv.masks import canonical_row, is_empty, row_runs
+from pie_mlx.engine.kv.vocabulary import check_tokens
+from pie_mlx.engine.model.step import AdapterUse
+from pie_mlx.errors import ContextLengthError, InvalidArgumentError, SpeculationError
+
+LONG_REQUEST = 16_384
+SLOT_LENGTH = 8
+"""Tokens and runs that are checked on the engine's loop: 10 ms. More would keep others waiting."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardRequest:
+    """`inputs` are the drained buffer and then the pass's own tokens, which begin at `own_start`.
+
+    The first `plain` inputs carry no mask and sit at their slot numbers: only those can come from the cache (K5).
+    """
+
+    inputs: Sequence[WorkingToken]
+    own_start: int
+    plain: int
+
+
+def check_lengths(call: Forward, length: int, model: ModelInfo) -> None:
+    """Whether a call on a context that holds `length` tokens may be walked through: everything in it is as long as it
+    can be at most. Only the number of tokens at positions of their own is left to the pool to bound.
+
+    Raises InvalidArgumentError for empty input and numbers of positions, masks and slots that do not fit (F3-F7), and
+    ContextLengthError for more tokens than the model can reach (F4).
+    """
+    if not call.tokens and (call.slots or not call.pending):
+        raise InvalidArgumentError("forward: no input tokens", hint="call input() or input_at() before execute()")
+    own, first_slot = len(call.tokens), length + len(call.pending)
+    counted = first_slot if call.positions is not None else first_slot + own
+    if counted > model.maximum_positions:
+        raise _too_long(counted - 1, model.maximum_positions, counted=True)
+    if call.positions is not None and len(call.positions) != own:
+        raise InvalidArgumentError(
+            f"input_at: {own} tokens and {len(call.positions)} positions", hint="give one position per token"
+        )
+    if call.attention_masks is not None:
+        _check_rows(call.attention_masks, own, first_slot + own)
+    check_slot_count(call.slots, own)
+
+
+def check_plans(call: Forward, model: ModelInfo) -> None:
+    """Whether what is planned behind the pass may be walked through. Raises InvalidArgumentError, SpeculationError."""
+    for what, stops in (
+        ("continuation", call.continuation),
+        ("speculation", call.speculation),
+    ):
+        if stops is not None and len(stops.stop_tokens) > model.vocabulary_size:
+            raise InvalidArgumentError(
+                f"{what}: {len(stops.stop_tokens)} stop tokens, the vocabulary has {model.vocabulary_size}",
+                hint="name each once",
+            )
+    drafts = call.speculation.drafts if call.speculation is not None else None
+    if drafts is not None and len(drafts) > model.maximum_positions:
+        raise SpeculationError(
+            f"drafts: {len(drafts)}, more than this model reads: at most {model.maximum_positions}",
+            hint="draft what may be verified in one pass",
+        )
+
+
+def is_long(call: Forward) -> bool:
+    """Whether `read_request` takes so long that the engine's loop should not wait for it."""
+    rows = sum(map(len, call.attention_masks)) if call.attention_masks else 0
+    lists = len(call.pending) + len(call.tokens) + len(call.logit_mask) + rows
+    return lists + sum(_slot_length(slot) for slot in call.slots) > LONG_REQUEST
+
+
+def _slot_length(slot: Slot) -> int:
+    """In the currency of tokens: a slot is checked one by one."""
+    return SLOT_LENGTH + (len(slot.read.token_ids) if isinstance(slot.read, Logprobs) else 0)
+
+
+def read_request(call: Forward, length: int, model: ModelInfo, use: AdapterUse) -> ForwardRequest:
+    """Check a call on a context that holds `length` tokens; its own input is computed with `use`, what was pending
+    without (F1, F10). Its lengths are checked. Any thread may do this.
+
+    Raises InvalidArgumentError for ids, positions, masks or slots out of range (F3-F7, L4), and ContextLengthError for
+    a position the model cannot reach (F4).
+    """
+    check_tokens(call.pending, model.vocabulary_size)
+    check_tokens(call.tokens, model.vocabulary_size)
+    check_slots(call.slots, len(call.tokens), model)
+    if call.advance_slot is not None:
+        check_advance(call.slots, call.advance_slot)
+    own_start = len(call.pending)
+    first_slot = length + own_start
+    positions = _positions(call, first_slot, model.maximum_positions)
+    rows = _rows(call, first_slot)
+    inputs = [WorkingToken(token, length + index) for index, token in enumerate(call.pending)]
+    inputs += [WorkingToken(*own, *use) for own in zip(call.tokens, positions, rows, strict=True)]
+    own_plain = call.attention_masks is None and positions == list(range(first_slot, first_slot + len(positions)))
+    return ForwardRequest(inputs, own_start, len(inputs) if own_plain else own_start)
+
+
+def _positions(call: Forward, first_slot: int, maximum: int) -> list[int]:
+    positions = call.positions
+    if positions is None:
+        return list(range(first_slot, first_slot + len(call.tokens)))
+    if min(positions, default=0) < 0:
+        raise InvalidArgumentError(f"input_at: position {min(positions)} is negative", hint="positions start at 0")
+    highest = max(positions, default=0)
+    if highest >= maximum:
+        raise _too_long(highest, maximum, counted=False)
+    return list(positions)
+
+
+def _too_long(highest: int, maximum: int, *, counted: bool) -> ContextLengthError:
+    """`counted` where positions are those of the slots, and people think of a length."""
+    if counted:
+        what = f"context: {highest + 1} tokens are more than this model reads: at most {maximum}"
+    else:
+        what = f"forward: position {highest} is beyond the model's {maximum} positions"
+    return ContextLengthError(what, hint="shorten the prompt, or start a new context")
+
+
+def _check_rows(rows: Sequence[Sequence[int]], tokens: int, slots: int) -> None:
+    if len(rows) != tokens:
+        raise InvalidArgumentError(
+            f"attention_mask: {len(rows)} rows for {tokens} tokens", hint="give one row per input token"
+        )
+    longest = max(map(len, rows), default=0)
+    if longest > 2 * slots + 1:  # what one writes who gives each slot a run of its own
+        raise InvalidArgumentError(
+            f"attention_mask: {longest} runs for {slots} slots", hint="leave out runs of length 0"
+        )
+
+
+def _rows(call: Forward, first_slot: int) -> list[bytes | None]:
+    """The canonical attention mask of each token."""
+    slots = first_slot + len(call.tokens)
+    if call.attention_masks is None:
+        return [None] * len(call.tokens)
+    return [_row(index, row, first_slot + index, slots) for index, row in enumerate(call.attention_masks)]
+
+
+def _row(index: int, row: Sequence[int], slot: int, slots: int) -> bytes | None:
+    if min(row, default=0) < 0:
+        raise InvalidArgumentError(f"attention_mask: row {index} has a negative run", hint="runs count slots")
+    if sum(row) > slots:
+        raise InvalidArgumentError(
+            f"attention_mask: row {index} covers {sum(row)} slots, the context will have {slots}",
+            hint="rows cover the slots held after the pass",
+        )
+    mask = canonical_row(row, slot)
+    if is_empty(row_runs(mask, slot)):
+        raise InvalidArgumentError(
+            f"attention_mask: row {index} hides every slot its token may see",
+            hint="leave at least one slot at or before the token visible",
+        )
+    return mask

@@ -1,0 +1,125 @@
+"""What the engine itself guesses for a pass: what followed the last tokens before, or what a draft model writes."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from pie_mlx.calls import Sampler
+from pie_mlx.engine.model.batch import PackedMask, RowRead
+from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.services import Services
+from pie_mlx.engine.speculation.draft_model import Guess
+from pie_mlx.engine.speculation.drafting import (
+    FIRST_LENGTH,
+    LONGEST,
+    SHORTEST,
+    SIZES,
+    Allowance,
+    NgramDrafter,
+    Pace,
+    Row,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """At most `most` guesses at what follows `inputs`, wanted for a pass that draws `drawn` at the last of them.
+
+    `first` is the place behind the last input, `fixed` the mask of every row; nothing is guessed behind a stop token.
+    """
+
+    context: LiveContext
+    inputs: Sequence[int]
+    drawn: RowRead
+    first: Row
+    fixed: PackedMask | None
+    stop_tokens: Collection[int]
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who guessed, on whose `allowance`. `pace` is that of the draft model if it did, and `spent` what it took,
+    in plain steps."""
+
+    drafter: NgramDrafter
+    allowance: Allowance
+    pace: Pace | None = None
+    spent: float = 0.0
+
+    def learn(self, emitted: Sequence[int], drafted: int, accepted: int, cost: float) -> None:
+        """A step emitted tokens; of `drafted` guesses the first `accepted` were right, and verifying took `cost`."""
+        if self.pace is None:
+            self.drafter.learn(emitted, drafted, accepted)
+        else:
+            self.drafter.learn(emitted, 0, 0)
+            self.pace.learn(drafted, accepted, self.spent)
+        self.allowance.learn(accepted, self.spent + (cost if drafted else 0.0))
+
+
+async def guesses(services: Services, wish: Wish) -> tuple[Sequence[int], Author]:
+    """The guesses, and whom to tell what became of them. Repetitions are tried first: they cost nothing.
+
+    Raises BatchFailedError when the draft model fails on the device.
+    """
+    desk, sampler, plain_seconds = services.drafts.desk, wish.drawn.read, services.ticker.plain_seconds
+    found, author = _repeated(services, wish)
+    if desk is None or plain_seconds is None or not isinstance(sampler, Sampler):
+        return found, author
+    length = _length(services, wish, desk.allowance) if not found else 0
+    if not length:
+        desk.decline(wish.context.id)
+        return found, author
+    written = await desk.guess(_task(services, wish, sampler, length))
+    await services.ticker.restore(wish.context)  # its pages may have gone to somebody else meanwhile
+    spent = written.seconds * max(services.ticker.batch_contexts, 1) / plain_seconds
+    return written.tokens, Author(author.drafter, desk.allowance, wish.context.draft_model_pace, spent)
+
+
+def _repeated(services: Services, wish: Wish) -> tuple[Sequence[int], Author]:
+    """What followed the last tokens before."""
+    context, allowance = wish.context, services.drafts.repetitions
+    drafter = context.drafter = context.drafter or NgramDrafter()
+    found = drafter.draft(
+        services.store.sequence_length(context.id),
+        wish.inputs,
+        wish.most,
+        _reader(services, context),
+        cost=services.ticker.window_steps,
+        may_try=allowance.step(),
+        # Where a draft model stands by, it knows better than a match by chance.
+        shortest=SIZES[-1] if services.drafts.desk is None else SIZES[0],
+    )
+    return found, Author(drafter, allowance)
+
+
+def _task(services: Services, wish: Wish, sampler: Sampler, most: int) -> Guess:
+    """What the draft model is asked for."""
+    return Guess(
+        context=wish.context.id,
+        held=services.store.sequence_length(wish.context.id),
+        inputs=wish.inputs,
+        read=_reader(services, wish.context),
+        most=most,
+        sampler=sampler,
+        stream=wish.drawn.stream,
+        counter=wish.drawn.counter,
+        first=wish.first,
+        fixed=wish.fixed,
+        stop_tokens=wish.stop_tokens,
+    )
+
+
+def _reader(services: Services, context: LiveContext) -> Callable[[int], list[int]]:
+    return lambda count: services.store.last_tokens(context.id, count)
+
+
+def _length(services: Services, wish: Wish, allowance: Allowance) -> int:
+    """How many tokens the draft model is to write, 0 while that does not pay."""
+    context, ticker = wish.context, services.ticker
+    if context.draft_model_pace is None:
+        context.draft_model_pace = Pace(SHORTEST if ticker.batch_contexts > 1 else FIRST_LENGTH)
+    pace, may_try = context.draft_model_pace, allowance.step()
+    # A prompt is not kept waiting for guesses at its first token.
+    if len(wish.inputs) > LONGEST or not (may_try or pace.pays(ticker.window_steps)):
+        return 0
+    return min(wish.most, pace.length)

@@ -1,0 +1,368 @@
+"""One forward pass: check it, attach what is cached, compute the rest, commit."""
+
+from collections.abc import Coroutine, Generator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from pie_mlx import calls
+from pie_mlx.calls import Sampler
+from pie_mlx.engine.handlers.base import answers
+from pie_mlx.engine.handlers.forward.attaching import attach
+from pie_mlx.engine.handlers.forward.continued import run_passes
+from pie_mlx.engine.handlers.forward.forward_request import (
+    ForwardRequest,
+    check_lengths,
+    check_plans,
+    is_long,
+    read_request,
+)
+from pie_mlx.engine.handlers.forward.prefetching import (
+    claimed_tokens,
+    count_in,
+    limit_prefetching,
+    prefetching,
+    split_prefetched,
+)
+from pie_mlx.engine.handlers.forward.speculating import DraftedPass, plan_drafts
+from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.kv import PageStore, WorkingToken
+from pie_mlx.engine.market import Horizon, declared_horizon
+from pie_mlx.engine.model.adapters import NO_ADAPTER, AdapterUse
+from pie_mlx.engine.model.batch import PackedMask, RowRead
+from pie_mlx.engine.scheduler.continuation import Continuation, advance_matchers
+from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.services import Services
+from pie_mlx.engine.speculation.drafting import Row
+from pie_mlx.engine.text.grammar import Matcher
+from pie_mlx.engine.text.logit_mask import allowed_next, pack_runs
+from pie_mlx.errors import TokenBudgetError
+from pie_mlx.events import PassCompleted
+
+T = TypeVar("T")
+
+NO_HORIZON = Horizon(0.0, 1.0)
+"""In an event: the bid was declared."""
+
+
+@answers(calls.Forward)
+async def forward(services: Services, process: Process, call: calls.Forward) -> calls.ForwardReply:
+    context = process.context(call.context)
+    context.pay()
+    check_plans(call, services.model_info)
+    matchers = process.matchers_of(call.matchers)
+    run_pass = _adapted_pass if call.adapter or call.zo_seed else _pass
+
+    def run(one: calls.Forward, continuation: Continuation | None) -> Coroutine[Any, Any, calls.ForwardReply]:
+        return run_pass(services, process, context, one, matchers, continuation)
+
+    if call.continuation is None or not call.continuation.asked:
+        return await run(call, prefetching(context, call))
+    return await run_passes(run, context, call, call.continuation)
+
+
+async def _adapted_pass(
+    services: Services,
+    process: Process,
+    context: LiveContext,
+    call: calls.Forward,
+    matchers: Sequence[Matcher],
+    continuation: Continuation | None,
+) -> calls.ForwardReply:
+    """A pass with the adapter as it is now: one that follows by itself is a use like any other (A1)."""
+    with services.adapters.used(process.username, call.adapter, call.zo_seed) as use:
+        return await _pass(services, process, context, call, matchers, continuation, use)
+
+
+async def _pass(
+    services: Services,
+    process: Process,
+    context: LiveContext,
+    call: calls.Forward,
+    matchers: Sequence[Matcher],
+    continuation: Continuation | None,
+    use: AdapterUse = NO_ADAPTER,
+) -> calls.ForwardReply:
+    async with context.turn:
+        context.check_live()
+        requested_seconds = services.clock()
+        await services.ticker.restore(context)
+        claimed = claimed_tokens(context, call)
+        length = services.store.sequence_length(context.id)
+        request, fixed = await _request(services, process, context, call, length, use)
+        if call.horizon is not None:
+            services.rebid(process, context, declared_horizon(*call.horizon))
+        mask = allowed_next(matchers, fixed)
+        reads = _reads(context, call, mask, claimed)
+        drafted = None
+        if call.speculation is not None:
+            row = Row(matchers, mask)
+            drafted = await plan_drafts(services, context, call, call.speculation, request, reads, row, fixed)
+        if drafted is not None or not _may_go_on(services, call, matchers):
+            continuation = None
+        if continuation is not None:
+            continuation.matchers, continuation.fixed = matchers, fixed
+            _limit(services, continuation, claimed, length + len(request.inputs))
+        work = _run(services, context, call, request, reads, drafted, continuation)
+        results, computed = await _paid(services, process, len(request.inputs), drafted or continuation, work)
+        attached, further = len(request.inputs) - computed, 0 if continuation is None else continuation.kept
+        counts = (length, attached, computed + further, len(reads) + further + claimed)
+        _tell(services, process, context, counts, drafted, further + claimed, requested_seconds)
+        prefetched = split_prefetched(context, call, continuation, results)
+        if drafted is not None:
+            return _verified(services, context, call, matchers, drafted, results, attached)
+        context.sampled += further + sum(isinstance(slot.read, Sampler) for slot in call.slots)
+        terminated = _advance(services, call, matchers, results, continuation)
+        counters = services.store.contexts[context.id].counters()
+        return calls.ForwardReply(results, counters, terminated, attached, kept=further, prefetched=prefetched)
+
+
+async def _request(
+    services: Services, process: Process, context: LiveContext, call: calls.Forward, length: int, use: AdapterUse
+) -> tuple[ForwardRequest, PackedMask | None]:
+    """The call, checked, and its logit mask. A long one keeps nobody from the engine's loop."""
+    check_lengths(call, length, services.model_info)
+    if call.positions is not None:
+        _check_room(services, context, call)
+    if not is_long(call):
+        return _read(call, length, services.model_info, use)
+    found = await process.time.aside(_read, call, length, services.model_info, use)
+    await services.ticker.restore(context)  # it may have had to go meanwhile
+    return found
+
+
+def _read(
+    call: calls.Forward, length: int, model: calls.ModelInfo, use: AdapterUse
+) -> tuple[ForwardRequest, PackedMask | None]:
+    request = read_request(call, length, model, use)
+    return request, pack_runs(call.logit_mask, model.vocabulary_size) if call.logit_mask else None
+
+
+def _check_room(services: Services, context: LiveContext, call: calls.Forward) -> None:
+    """Where positions repeat, the pool alone bounds how many tokens there are. Raises PageError."""
+    store, tokens = services.store, len(call.pending) + len(call.tokens)
+    if call.reserve:
+        store.working.require_capacity(context.id, store.working.lacking(context.id, tokens))
+    else:
+        store.working.rows(context.id, tokens)
+
+
+def _may_go_on(services: Services, call: calls.Forward, matchers: Sequence[Matcher]) -> bool:
+    """Whether steps may follow the pass at once: pages come by themselves, grammars move on, and a step that fails
+    can be forgotten."""
+    moves = call.advance_slot is not None or not matchers
+    return call.reserve and moves and not services.runner.model.recurrent
+
+
+def _limit(services: Services, continuation: Continuation, claimed: int, length: int) -> None:
+    """Let a continuation behind `length` tokens go no further than the model reads and than pays."""
+    continuation.trim(services.model_info.maximum_positions - length)
+    if continuation.asked:
+        return
+    if services.bank.is_budgeted(continuation.context.account):
+        continuation.trim(0)  # tokens are paid when they are claimed, and others may have used the budget up (M3)
+    limit_prefetching(continuation, claimed, services.ticker.step_ahead_seconds)
+
+
+async def _paid(
+    services: Services,
+    process: Process,
+    tokens: int,
+    more: DraftedPass | Continuation | None,
+    work: Coroutine[Any, Any, T],
+) -> T:
+    """Run a pass of `tokens` inputs, and as `more` as there are tokens for, on the process's token wallet.
+
+    A failed one costs nothing, and neither do rejected drafts (M3).
+    """
+    try:
+        reservation = services.bank.reserve_tokens(process.account, tokens, 0 if more is None else more.count)
+    except TokenBudgetError:
+        work.close()
+        raise
+    if more is not None:
+        more.trim(reservation.drafts)
+    appended = 0
+    try:
+        results = await work
+        appended = tokens if more is None else tokens + more.kept
+        return results
+    finally:
+        services.bank.settle_tokens(process.account, reservation, appended)
+
+
+def _reads(context: LiveContext, call: calls.Forward, mask: PackedMask | None, claimed: int) -> list[RowRead]:
+    """Row reads with their random stream: the counter is the tokens drawn so far plus the rank in this pass (L6)."""
+    reads: list[RowRead] = []
+    counter = context.sampled + claimed
+    for slot in call.slots:
+        if isinstance(slot.read, Sampler):
+            stream = context.stream if slot.read.seed is None else slot.read.seed
+            reads.append(RowRead(slot.index, slot.read, stream, counter, mask))
+            counter += 1
+        else:
+            reads.append(RowRead(slot.index, slot.read))
+    return reads
+
+
+async def _run(
+    services: Services,
+    context: LiveContext,
+    call: calls.Forward,
+    request: ForwardRequest,
+    reads: Sequence[RowRead],
+    drafted: DraftedPass | None,
+    continuation: Continuation | None,
+) -> tuple[list[calls.AnyResult], int]:
+    """Attach, reserve, compute and commit; on any error the context is as it was (E3, E6).
+
+    Answers the results, without those of drafts, and how many of the inputs were computed.
+    """
+    with _undone_by_errors(services, context, commits=call.commit):
+        counted = count_in(services.store, context, request)
+        attached, key = (0, None) if counted else await attach(services, context, call, request)
+        inputs = request.inputs[counted + attached :]
+        if not inputs:
+            return [], 0
+        if call.reserve:
+            await _reserve(services, context, len(inputs))
+        shifted, window = [_shift(read, request.own_start - counted - attached) for read in reads], None
+        if drafted is not None and drafted.count:
+            window = drafted.window
+            inputs = _with_drafts(services, context, call, drafted, inputs, shifted)
+        if continuation is not None and key is not None:
+            continuation.trim(0)  # others may wait for these pages
+        if continuation is not None and not continuation.asked:
+            continuation.trim(_room_on_page(services.store, context.id, len(inputs)))
+        services.store.working.rows(context.id, len(inputs))  # raises KvCapacityError before anything is computed
+        with services.underway.computing(key if call.commit else None, context.id, inputs):
+            results = await services.ticker.run(
+                context, inputs, shifted, commits=call.commit, window=window, continuation=continuation
+            )
+        if drafted is not None and window is None:
+            drafted.find_nothing(results)
+        if drafted is not None:
+            results[drafted.slot] = drafted.drawn(results, len(reads))
+        return results[: len(reads)], len(request.inputs) - attached
+
+
+def _room_on_page(store: PageStore, context: int, inputs: int) -> int:
+    """For how many steps behind `inputs` of a pass there is room on the last page."""
+    counters = store.contexts[context].counters()
+    return counters.working * store.page_size - counters.working_tokens - inputs
+
+
+@contextmanager
+def _undone_by_errors(services: Services, context: LiveContext, *, commits: bool) -> Generator[None]:
+    """On any error inside, pages and what recurrent layers remember are as they were."""
+    store, model = services.store, services.runner.model
+    mark, state = store.undoer.mark(context.id), model.state(context.id)
+    try:
+        yield
+    except BaseException:
+        try:
+            if context.released and commits and store.contexts[context.id].usable:
+                # What has been computed is there for others, who may wait for it (K5).
+                store.working.commit_full(context.id)
+        finally:
+            services.ticker.rollback(context, mark)
+            model.set_state(context.id, state)
+        raise
+
+
+async def _reserve(services: Services, context: LiveContext, tokens: int) -> None:
+    """Take the pages that so many more tokens need."""
+    lacking = services.store.working.lacking(context.id, tokens)
+    if lacking:
+        await services.ticker.take(context, lacking, lambda: services.store.working.reserve(context.id, lacking))
+
+
+def _with_drafts(
+    services: Services,
+    context: LiveContext,
+    call: calls.Forward,
+    drafted: DraftedPass,
+    inputs: Sequence[WorkingToken],
+    reads: list[RowRead],
+) -> list[WorkingToken]:
+    """`inputs` with the drafts behind them, on pages that nobody else waits for; adds what is read of the drafts."""
+    store = services.store
+    if call.reserve:
+        drafted.reserve(store, context.id, len(inputs), services.ticker.spare_pages)
+    slot = store.sequence_length(context.id) + len(inputs)
+    reads += drafted.reads(reads[drafted.slot])
+    return [*inputs, *drafted.inputs(inputs[-1], slot)]
+
+
+def _verified(
+    services: Services,
+    context: LiveContext,
+    call: calls.Forward,
+    matchers: Sequence[Matcher],
+    drafted: DraftedPass,
+    results: list[calls.AnyResult],
+    attached: int,
+) -> calls.ForwardReply:
+    """The reply of a pass that verified drafts: the sampler answers all that was drawn, before stops cut it (V2)."""
+    verdict, emitted = drafted.verdict, drafted.emitted()
+    context.sampled += len(emitted)
+    if call.advance_slot is not None:
+        for matcher in matchers:
+            matcher.accept(emitted)
+        services.language.grammars.ahead.moved(matchers)
+    drafted.tell(emitted, services.ticker.window_steps)
+    terminated = any(matcher.is_terminated for matcher in matchers)
+    counters = services.store.contexts[context.id].counters()
+    return calls.ForwardReply(results, counters, terminated, attached, drafted.count, verdict.kept)
+
+
+def _tell(
+    services: Services,
+    process: Process,
+    context: LiveContext,
+    counts: tuple[int, int, int, int],
+    drafted: DraftedPass | None,
+    further: int,
+    requested_seconds: float,
+) -> None:
+    """`counts`: tokens held before the pass, attached and computed by it, and rows read; `further` passes followed."""
+    held, attached, computed, read = counts
+    expected = context.expected or NO_HORIZON
+    guessed, right = (0, 0) if drafted is None else drafted.guesses()
+    services.emit(
+        PassCompleted(
+            process=process.id,
+            context=context.id,
+            attached_tokens=attached,
+            computed_tokens=computed,
+            rows_read=read,
+            held_tokens=held,
+            requested_seconds=requested_seconds,
+            completed_seconds=services.clock(),
+            bid=context.bid,
+            remaining_tokens=expected.remaining_tokens,
+            variation=expected.cv2,
+            guessed_tokens=guessed,
+            guessed_right=right,
+            following=further,
+        )
+    )
+
+
+def _shift(read: RowRead, by: int) -> RowRead:
+    return RowRead(read.index + by, read.read, read.stream, read.counter, read.mask)
+
+
+def _advance(
+    services: Services,
+    call: calls.Forward,
+    matchers: Sequence[Matcher],
+    results: Sequence[calls.AnyResult],
+    continuation: Continuation | None,
+) -> bool:
+    """Feed the sampled tokens to the matchers; whether one of them has terminated (G13)."""
+    if call.advance_slot is not None:
+        sampled = results[call.advance_slot]
+        if isinstance(sampled, calls.SampledTokens):
+            advance_matchers(matchers, sampled.tokens, continuation)
+            services.language.grammars.ahead.moved(matchers)
+    return any(matcher.is_terminated for matcher in matchers)

@@ -1,0 +1,183 @@
+"""Speculation of one pass: which drafts it verifies, and what is known when it is over."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pie_mlx.calls import AnyResult, Forward, SampledTokens, Sampler, Speculation, joined
+from pie_mlx.engine.handlers.forward.forward_request import ForwardRequest
+from pie_mlx.engine.handlers.forward.guessing import Author, Wish, guesses
+from pie_mlx.engine.kv import PageStore, WorkingToken
+from pie_mlx.engine.kv.masks import canonical_row
+from pie_mlx.engine.model.batch import PackedMask, RowRead
+from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.services import Services
+from pie_mlx.engine.speculation.drafting import (
+    LONGEST,
+    MaskedDrafts,
+    Row,
+    Verdict,
+    Window,
+    admitted,
+    checked_tree,
+    completed,
+)
+from pie_mlx.errors import InvalidArgumentError
+
+MOST_DRAFTS = 256
+"""Drafts of one pass that count: each has a row of logits and a mask."""
+
+
+@dataclass(slots=True)
+class DraftedPass:
+    """The window of a pass with the masks of its rows. `slot` is the place of the sampler among the pass's slots.
+
+    `author` is who guessed, None when the program did.
+    """
+
+    window: Window
+    drafts: MaskedDrafts
+    slot: int
+    author: Author | None = None
+
+    @property
+    def count(self) -> int:
+        """Drafts to be verified."""
+        return len(self.window.tree)
+
+    def trim(self, count: int) -> None:
+        """Verify no more than the first `count` drafts."""
+        if count < self.count:
+            self.window.tree = self.window.tree.first(max(count, 0))
+
+    def reserve(self, store: PageStore, context: int, inputs: int, spare_pages: Callable[[], int]) -> None:
+        """Take pages for the drafts, of those that are spare; drafts beyond them are given up."""
+        lacking = store.working.lacking(context, inputs + self.count)
+        if lacking and lacking > (spare := spare_pages()):
+            counters = store.contexts[context].counters()
+            self.trim((counters.working + spare) * store.page_size - counters.working_tokens - inputs)
+            lacking = store.working.lacking(context, inputs + self.count)
+        store.working.reserve(context, lacking)
+        self.window.extra_pages = lacking
+
+    def inputs(self, last: WorkingToken, slot: int) -> list[WorkingToken]:
+        """The drafts as inputs behind `last`; the first of them lies at `slot`."""
+        tree = self.window.tree
+        masks: list[bytes | None] = [None] * len(tree)
+        if not tree.is_chain:
+            masks = [canonical_row(tree.visible(place, slot), slot + place) for place in range(len(tree))]
+        return [
+            last._replace(token=token, position=last.position + depth, mask=mask)
+            for token, depth, mask in zip(tree.tokens, tree.depths(), masks, strict=True)
+        ]
+
+    def reads(self, drawn: RowRead) -> list[RowRead]:
+        """What is drawn at the drafts, when `drawn` is at the last input: with the counters of plain decoding (L6)."""
+        return [
+            RowRead(drawn.index + 1 + place, drawn.read, drawn.stream, drawn.counter + depth, self.drafts.masks[place])
+            for place, depth in enumerate(self.window.tree.depths())
+        ]
+
+    def find_nothing(self, results: Sequence[AnyResult]) -> None:
+        """The pass is over and verified no drafts."""
+        drawn = results[self.slot]
+        self.window.judge(drawn.tokens if isinstance(drawn, SampledTokens) else [], wanted=True)
+
+    @property
+    def verdict(self) -> Verdict:
+        """What became of the drafts. Raises RuntimeError before the pass is over."""
+        if self.window.verdict is None:
+            raise RuntimeError("speculation: the pass is not over")
+        return self.window.verdict
+
+    def drawn(self, results: Sequence[AnyResult], first_draft: int) -> SampledTokens:
+        """What was drawn at the last input and at the accepted drafts, whose results begin at `first_draft`."""
+        places = [self.slot, *(first_draft + place for place in self.verdict.path)]
+        return joined(result for place in places if isinstance(result := results[place], SampledTokens))
+
+    @property
+    def kept(self) -> int:
+        """Drafts that stay in KV."""
+        return self.verdict.kept
+
+    def emitted(self) -> list[int]:
+        """What was drawn, up to and including the first stop token."""
+        tokens = self.verdict.tokens
+        stops = (place for place, token in enumerate(tokens) if token in self.window.stop_tokens)
+        return tokens[: next(stops, len(tokens) - 1) + 1]
+
+    def guesses(self) -> tuple[int, int]:
+        """Drafts that the engine guessed, and how many were right: forced ones say nothing about its guessing."""
+        if self.author is None:
+            return 0, 0
+        tried = self.drafts.guessed[: self.count]
+        return sum(tried), sum(tried[: self.verdict.accepted])
+
+    def tell(self, emitted: Sequence[int], cost: float) -> None:
+        """Tell the drafter what was written and what was right; a window takes `cost` plain steps."""
+        if self.author is not None:
+            ended = emitted[-1] in self.window.stop_tokens
+            self.author.learn(emitted[:-1] if ended else emitted, *self.guesses(), cost)
+
+
+async def plan_drafts(
+    services: Services,
+    context: LiveContext,
+    call: Forward,
+    speculation: Speculation,
+    request: ForwardRequest,
+    reads: Sequence[RowRead],
+    first: Row,
+    fixed: PackedMask | None,
+) -> DraftedPass | None:
+    """The drafts of a pass, as far as limits and masks let them be right; `first` is the row of the last input.
+
+    None for a plain pass, in which nothing is looked for.
+
+    Raises SpeculationError for malformed drafts, InvalidArgumentError where nothing can be drafted, BatchFailedError
+    when the draft model fails.
+    """
+    slot = _drawing_slot(call)
+    if services.runner.model.recurrent:
+        raise InvalidArgumentError(
+            f"speculation: {services.model_info.name} has recurrent layers, whose state cannot take tokens back",
+            hint="generate without it",
+        )
+    if speculation.drafts is None and first.mask is None and _is_left_out(services, context):
+        return None
+    model, held = services.model_info, services.store.sequence_length(context.id)
+    room = max(0, min(speculation.limit, MOST_DRAFTS, model.maximum_positions - held - len(request.inputs)))
+    author = None
+    if speculation.drafts is None:
+        inputs, most = [record.token for record in request.inputs], min(room, LONGEST)
+        wish = Wish(context, inputs, reads[slot], first, fixed, speculation.stop_tokens, most)
+        guessed, author = await guesses(services, wish)
+        drafts = completed(guessed, first, fixed, speculation.stop_tokens, most)
+    else:
+        tree = checked_tree(speculation.drafts, speculation.parents, model.vocabulary_size).first(MOST_DRAFTS)
+        if services.runner.model.window is not None:
+            # Windows count slots: a branch that lies further on would not see as far back as in plain decoding.
+            tree = tree.first(tree.trunk)
+        drafts = admitted(tree.up_to_depth(room), first, fixed)
+    return DraftedPass(Window(drafts.tree, frozenset(speculation.stop_tokens)), drafts, slot, author)
+
+
+def _is_left_out(services: Services, context: LiveContext) -> bool:
+    """Whether repetitions came to nothing lately, so that this step does not look for any."""
+    return services.drafts.desk is None and context.drafter is not None and context.drafter.cooldown.step()
+
+
+def _drawing_slot(call: Forward) -> int:
+    """The one sampler of the pass: what it draws is what drafts are compared with."""
+    drawing = [place for place, slot in enumerate(call.slots) if isinstance(slot.read, Sampler)]
+    if call.positions is not None or call.attention_masks is not None:
+        raise InvalidArgumentError(
+            "speculation: the pass has positions or attention masks of its own",
+            hint="draft behind plain input, or build the pass by hand: masks, samplers at each draft, truncate",
+        )
+    if len(drawing) == 1:
+        slot = call.slots[drawing[0]]
+        if isinstance(slot.read, Sampler) and slot.read.draws == 1 and slot.index == len(call.tokens) - 1:
+            return drawing[0]
+    raise InvalidArgumentError(
+        f"speculation: {len(drawing)} samplers", hint="draw one token, at the last input of the pass, and nothing else"
+    )

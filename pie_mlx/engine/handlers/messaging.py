@@ -1,0 +1,96 @@
+"""Topics between the programs of a user."""
+
+from pie_mlx import calls
+from pie_mlx.engine.handlers.base import answers
+from pie_mlx.engine.handlers.session import MESSAGE_LIMIT_BYTES
+from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.services import Services
+from pie_mlx.errors import InvalidArgumentError
+
+TOPIC_LIMIT = 256
+"""The longest topic, in characters."""
+
+
+def _check_topic(topic: str) -> None:
+    if not 1 <= len(topic) <= TOPIC_LIMIT:
+        raise InvalidArgumentError(f"topic: {len(topic)} characters long", hint=f"use 1 to {TOPIC_LIMIT} characters")
+    if not topic.isprintable():
+        raise InvalidArgumentError(f"topic {topic!r}: not printable", hint="use letters, digits and punctuation")
+
+
+def _check_text(text: str) -> None:
+    try:
+        size_bytes = len(text) if text.isascii() else len(text.encode())
+    except UnicodeEncodeError as error:
+        raise InvalidArgumentError(f"message: not Unicode text: {error.reason}", hint="remove surrogates") from None
+    if size_bytes > MESSAGE_LIMIT_BYTES:
+        raise InvalidArgumentError(
+            f"message is {size_bytes} bytes, the limit is {MESSAGE_LIMIT_BYTES}", hint="send it in pieces"
+        )
+
+
+@answers(calls.Broadcast)
+async def broadcast(services: Services, process: Process, call: calls.Broadcast) -> None:
+    del services
+    _check_topic(call.topic)
+    _check_text(call.text)
+    process.outside.messaging.broadcast(call.topic, call.text)
+
+
+@answers(calls.Subscribe)
+async def subscribe(services: Services, process: Process, call: calls.Subscribe) -> int:
+    del services
+    _check_topic(call.topic)
+    return process.outside.messaging.subscribe(call.topic)
+
+
+@answers(calls.ReadSubscription)
+async def read_subscription(services: Services, process: Process, call: calls.ReadSubscription) -> str | None:
+    del services
+    return process.outside.messaging.read(call.subscription)
+
+
+@answers(calls.AwaitBroadcast)
+async def await_broadcast(services: Services, process: Process, call: calls.AwaitBroadcast) -> bool:
+    del services
+    return await process.outside.messaging.wait_for_broadcast(call.subscription)
+
+
+@answers(calls.CountDropped)
+async def count_dropped(services: Services, process: Process, call: calls.CountDropped) -> int:
+    del services
+    return process.outside.messaging.dropped(call.subscription)
+
+
+@answers(calls.Unsubscribe)
+async def unsubscribe(services: Services, process: Process, call: calls.Unsubscribe) -> None:
+    del services
+    process.outside.messaging.unsubscribe(call.subscription)
+
+
+@answers(calls.Push)
+async def push(services: Services, process: Process, call: calls.Push) -> None:
+    del services
+    _check_topic(call.topic)
+    _check_text(call.text)
+    await process.outside.messaging.push(call.topic, call.text)
+
+
+@answers(calls.TakeMessage)
+async def take_message(services: Services, process: Process, call: calls.TakeMessage) -> str | None:
+    del services
+    _check_topic(call.topic)
+    return process.outside.messaging.take(call.topic, call.ticket)
+
+
+@answers(calls.AwaitMessage)
+async def await_message(services: Services, process: Process, call: calls.AwaitMessage) -> None:
+    del services
+    _check_topic(call.topic)
+    await process.outside.messaging.wait_for_message(call.topic, call.ticket)
+
+
+@answers(calls.LeaveTopic)
+async def leave_topic(services: Services, process: Process, call: calls.LeaveTopic) -> None:
+    del services
+    process.outside.messaging.leave(call.topic, call.ticket)

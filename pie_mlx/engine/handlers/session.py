@@ -1,0 +1,52 @@
+"""The session with the client."""
+
+from pie_mlx import calls
+from pie_mlx.engine.handlers.base import answers
+from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.services import Services
+from pie_mlx.errors import InvalidArgumentError
+
+MESSAGE_LIMIT_BYTES = 1_000_000
+"""The longest text one message may carry; frames of the wire are bounded."""
+FILE_NAME_LIMIT_BYTES = 1024
+"""It comes with every piece of the file."""
+
+
+@answers(calls.SendMessage)
+async def send_message(services: Services, process: Process, call: calls.SendMessage) -> None:
+    del services
+    size_bytes = len(call.text.encode("utf-8", "replace"))
+    if size_bytes > MESSAGE_LIMIT_BYTES:
+        raise InvalidArgumentError(
+            f"message is {size_bytes} bytes, the limit is {MESSAGE_LIMIT_BYTES}", hint="use session.send_file"
+        )
+    process.session.message(call.text, call.format)
+
+
+@answers(calls.SendFile)
+async def send_file(services: Services, process: Process, call: calls.SendFile) -> None:
+    del services
+    size_bytes = len(call.name.encode("utf-8", "replace"))
+    if size_bytes > FILE_NAME_LIMIT_BYTES:
+        raise InvalidArgumentError(
+            f"file name is {size_bytes} bytes, the limit is {FILE_NAME_LIMIT_BYTES}", hint="choose a shorter one"
+        )
+    process.session.file(call.data, call.name)
+
+
+@answers(calls.AwaitIncoming)
+async def await_incoming(services: Services, process: Process, call: calls.AwaitIncoming) -> None:
+    del services
+    await process.session.wait(call.what)
+
+
+@answers(calls.ReceiveMessage)
+async def receive_message(services: Services, process: Process, call: calls.ReceiveMessage) -> str | None:
+    del services, call
+    return process.session.take_message()
+
+
+@answers(calls.ReceiveFile)
+async def receive_file(services: Services, process: Process, call: calls.ReceiveFile) -> bytes | None:
+    del services, call
+    return process.session.take_file()

@@ -1,0 +1,91 @@
+"""One running inferlet as the engine knows it: what it owns, and nothing it does not own."""
+
+import asyncio
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pie_mlx.calls import Call
+from pie_mlx.engine.hosting.engine_time import EngineTime
+from pie_mlx.engine.hosting.ports import Ports
+from pie_mlx.engine.hosting.session import SessionPort
+from pie_mlx.engine.hosting.transfers import Download, Upload
+from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.text.grammar import Matcher
+from pie_mlx.errors import ContextReleasedError, EngineStoppedError, InvalidArgumentError
+
+MOST_MATCHERS = 16_384
+"""Of one process: each takes some 6 KB."""
+
+
+@dataclass(slots=True, eq=False)
+class Process:
+    """A process names only its own contexts and matchers; another's number is as good as a released one.
+
+    `closing` gives back what it owns, once it has been closed.
+    """
+
+    username: str
+    program: str
+    session: SessionPort
+    account: int
+    time: EngineTime
+    id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    contexts: dict[int, LiveContext] = field(default_factory=dict[int, LiveContext])
+    matchers: dict[int, Matcher] = field(default_factory=dict[int, Matcher])
+    calls: dict["asyncio.Task[object]", Call[Any]] = field(default_factory=dict["asyncio.Task[object]", Call[Any]])
+    closing: "asyncio.Task[None] | None" = None
+    ports: Ports | None = None
+    upload: Upload | None = None
+    download: Download | None = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether it makes no calls any more."""
+        return self.closing is not None
+
+    @property
+    def outside(self) -> Ports:
+        """Raises EngineStoppedError where no runtime gave this process ports."""
+        if self.ports is None:
+            raise EngineStoppedError(f"process {self.id}: no runtime around it", hint="launch it with Engine.launch")
+        return self.ports
+
+    def context(self, number: int) -> LiveContext:
+        """Raises ContextReleasedError for a context that is gone or was never this process's."""
+        found = self.contexts.get(number)
+        if found is None:
+            raise ContextReleasedError(
+                f"context {number}: it was released", hint="create, fork or open another context"
+            )
+        found.named += 1
+        return found
+
+    def matcher(self, number: int) -> Matcher:
+        """Raises InvalidArgumentError for a matcher that is gone or was never this process's."""
+        found = self.matchers.get(number)
+        if found is None:
+            raise InvalidArgumentError(f"matcher {number}: it was released", hint="compile the grammar again")
+        return found
+
+    def matchers_of(self, numbers: Sequence[int]) -> list[Matcher]:
+        """Raises InvalidArgumentError for a matcher that is gone, and for one named twice: it would move on twice."""
+        if not numbers:
+            return []
+        if len(numbers) > len(self.matchers) or len(set(numbers)) < len(numbers):
+            raise InvalidArgumentError("matchers: one is named twice, or was released", hint="name each once")
+        return [self.matcher(number) for number in numbers]
+
+    def keep_matcher(self, number: int, matcher: Matcher) -> None:
+        """Raises InvalidArgumentError when there are too many."""
+        if len(self.matchers) >= MOST_MATCHERS:
+            raise InvalidArgumentError(
+                f"matchers: this process has {len(self.matchers)}, the limit", hint="let go of those that are done"
+            )
+        self.matchers[number] = matcher
+
+    def check_open(self) -> None:
+        """Raises EngineStoppedError once the process has been closed."""
+        if self.closing is not None:
+            raise EngineStoppedError(f"process {self.id}: it has ended", hint="launch the program again")

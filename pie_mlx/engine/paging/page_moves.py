@@ -1,0 +1,130 @@
+"""Contents of pages on their way: copies within the pool, lost pages to the spill file, spilled pages back."""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from pie_mlx.engine.kv import PageContent, PageCopy, PageRead, PageStore
+from pie_mlx.engine.model.runner import Runner
+from pie_mlx.engine.paging.prefill_rate import PrefillRate
+from pie_mlx.engine.paging.spill import Spill
+from pie_mlx.events import Event, PagesSpilled
+
+
+class PageLoad(NamedTuple):
+    """Spilled pages somebody wants back. `done` is told which of the keys turned out to be damaged."""
+
+    reads: tuple[PageRead, ...]
+    is_wanted: Callable[[], bool]
+    done: Callable[[frozenset[int]], None]
+
+
+class _Lost(NamedTuple):
+    contents: tuple[PageContent, ...]
+
+
+class _Discarded(NamedTuple):
+    pages: tuple[int, ...]
+
+
+class PageMover:
+    """Keeps page moves in the order in which the books made them, and carries them out before the next batch.
+
+    The order is what keeps contents right: a page that was reclaimed must be read before the copy that reuses it and
+    after the copy that filled it. `is_awaited` while some cannot wait for the next batch. `prefill` is the speed at
+    which pages would be computed again.
+    """
+
+    def __init__(self, store: PageStore, runner: Runner, spill: Spill | None, emit: Callable[[Event], None]) -> None:
+        self._store, self._runner, self._spill, self._emit = store, runner, spill, emit
+        self._moves: list[PageCopy | _Lost | _Discarded | PageLoad] = []
+        self.is_awaited = False
+        self.prefill = PrefillRate() if spill is None else spill.costs.prefill
+
+    def copy(self, copies: Iterable[PageCopy]) -> None:
+        """Queue copies; to be called right after the call to the store that made them."""
+        self._note_lost()
+        self._moves.extend(copies)
+
+    def load(self, load: PageLoad) -> None:
+        """Queue spilled pages."""
+        self._note_lost()
+        self._moves.append(load)
+        self.is_awaited = True
+
+    @property
+    def returns_memory(self) -> bool:
+        """Whether `discard` gives memory back."""
+        return self._runner.model.pool.returns_memory
+
+    def discard(self, pages: Iterable[int]) -> None:
+        """Queue pages whose memory the system may have; what of their content is wanted is saved before."""
+        self._note_lost()
+        self._moves.append(_Discarded(tuple(pages)))
+        self.is_awaited = True
+
+    async def carry_out(self) -> tuple[PageCopy, ...]:
+        """Do everything queued but the last copies, which go with the batch that comes next."""
+        self._note_lost()
+        moves, self._moves = self._moves, []
+        self.is_awaited = False
+        copies: list[PageCopy] = []
+        for move in moves:
+            if isinstance(move, PageCopy):
+                copies.append(move)
+                continue
+            await self._copy_now(copies)
+            await self._carry_out(move)
+        if self._spill is not None:
+            self._spill.release(self._store.images.take_released())
+        return tuple(copies)
+
+    async def _carry_out(self, move: _Lost | _Discarded | PageLoad) -> None:
+        match move:
+            case _Lost():
+                await self._save(move)
+            case _Discarded(pages=pages):
+                await self._runner.move_pages(lambda pool: pool.discard(pages))
+            case PageLoad():
+                await self._load(move)
+
+    async def close(self) -> None:
+        if self._spill is not None:
+            await self._spill.close()
+
+    def _note_lost(self) -> None:
+        if self._spill is not None and (lost := self._store.pool.take_lost()):
+            self._moves.append(_Lost(lost))
+
+    async def _copy_now(self, copies: list[PageCopy]) -> None:
+        if copies:
+            rows = [(copy.source, copy.target, copy.rows) for copy in copies]
+            copies.clear()
+            await self._runner.copy_pages(rows)
+
+    async def _save(self, lost: _Lost) -> None:
+        """Write what is worth it; the rest is replayed when it is wanted."""
+        spill = self._spill
+        if spill is None:
+            return
+        wanted = [item for item in lost.contents if item.record.wanted and spill.is_worthwhile(item.rows)]
+        slots = spill.take_slots(len(wanted))
+        kept = wanted[: len(slots)]
+        if not kept:
+            return
+        content = await self._runner.move_pages(lambda pool: pool.read_pages([item.page for item in kept]))
+        await spill.write(slots, content)
+        for item, slot in zip(kept, slots, strict=True):
+            self._store.images.mark_spilled(item, slot)
+        self._emit(PagesSpilled(len(kept), spill.stored_pages))
+
+    async def _load(self, load: PageLoad) -> None:
+        spill = self._spill
+        if spill is None or not load.is_wanted():
+            return
+        loaded = await spill.read([read.key for read in load.reads])
+        content = loaded.content
+        if content is not None and load.is_wanted():
+            targets = [read.target for read in load.reads]
+            await self._runner.move_pages(lambda pool: pool.write_pages(targets, content))
+        if load.is_wanted():
+            load.done(loaded.damaged)

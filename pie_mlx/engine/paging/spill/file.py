@@ -1,0 +1,83 @@
+"""Pages in a file: one slot each, and a checksum in memory that a slot must match to be trusted."""
+
+import zlib
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pie_mlx.engine.paging.spill.disk import Disk
+from pie_mlx.metal.pool import HostPages
+
+HostContent = Sequence[tuple[HostPages, HostPages]]
+"""K and V of some pages per layer, as `KvPool.read_pages` gives them: [pages, page_size, kv_heads, head_dim]."""
+
+
+class LoadedPages(NamedTuple):
+    """`content` of the slots asked for, None when some of them are `damaged`."""
+
+    content: HostContent | None
+    damaged: frozenset[int]
+
+
+class _Part(NamedTuple):
+    """K or V of one layer within a page."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @property
+    def bytes(self) -> int:
+        return int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+
+class SpillFile:
+    """Writes and reads pages by slot number. Blocks: it belongs to one thread of its own."""
+
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+        self._parts: tuple[_Part, ...] = ()
+        self._checksums: dict[int, int] = {}
+
+    def write(self, slots: Sequence[int], content: HostContent) -> None:
+        """Store page i of `content` in `slots[i]`. Raises OSError; slots it did not reach are damaged."""
+        arrays = [array for pair in content for array in pair]
+        self._parts = tuple(_Part(array.shape[1:], array.dtype) for array in arrays)
+        for slot in slots:
+            self._checksums.pop(slot, None)
+        for place, slot in enumerate(slots):
+            page = b"".join(array[place].tobytes() for array in arrays)
+            self._disk.write_at(page, slot * len(page))
+            self._checksums[slot] = zlib.crc32(page)
+
+    def read(self, slots: Sequence[int]) -> LoadedPages:
+        """The pages of `slots`, in that order. Never raises: what cannot be read or trusted is damaged."""
+        pages = [self._read_page(slot) for slot in slots]
+        damaged = frozenset(slot for slot, page in zip(slots, pages, strict=True) if page is None)
+        if damaged:
+            return LoadedPages(None, damaged)
+        return LoadedPages(self._unpack([page for page in pages if page is not None]), damaged)
+
+    def close(self) -> None:
+        """Give the file back to the system, which then forgets it."""
+        self._disk.close()
+
+    def _read_page(self, slot: int) -> bytes | None:
+        size = sum(part.bytes for part in self._parts)
+        try:
+            page = self._disk.read_at(size, slot * size)
+        except OSError:
+            return None
+        return page if self._checksums.get(slot) == zlib.crc32(page) else None
+
+    def _unpack(self, pages: list[bytes]) -> HostContent:
+        size = sum(part.bytes for part in self._parts)
+        rows = np.frombuffer(b"".join(pages), np.uint8).reshape(len(pages), size)
+        arrays: list[npt.NDArray[Any]] = []
+        start = 0
+        for part in self._parts:
+            column = np.ascontiguousarray(rows[:, start : start + part.bytes])
+            arrays.append(column.view(part.dtype).reshape(len(pages), *part.shape))
+            start += part.bytes
+        return list(zip(arrays[::2], arrays[1::2], strict=True))

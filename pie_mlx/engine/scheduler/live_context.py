@@ -1,0 +1,82 @@
+"""A context as the engine keeps it alive: what is not page accounting."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pie_mlx.engine.market import Horizon
+from pie_mlx.engine.model.randomness import stream_key
+from pie_mlx.engine.speculation.drafting import NgramDrafter, Pace
+from pie_mlx.errors import ContextReleasedError, PieError
+
+
+@dataclass(frozen=True, slots=True)
+class Prefetched:
+    """What a pass drew beyond the token that was asked for, and its reply brought: `drawn` tokens, of at most `limit`.
+
+    `rows` are the tokens whose KV lies behind the end of the context, which counts none of them: the one that was asked
+    for, and all of the others but the last. Valid only for the very next call on the context, while its pages stay:
+    `named` and `suspensions` are the context's of that moment.
+    """
+
+    limit: int
+    drawn: int
+    rows: Sequence[int]
+    named: int
+    suspensions: int
+
+
+@dataclass(slots=True, eq=False)
+class LiveContext:
+    """`id` is the page store's. `turn` orders the calls that name this context (P3).
+
+    `sampled` counts the tokens drawn so far: forks and opened snapshots inherit it, their `stream` is their own (L6,
+    P13). `account` is the wallet it draws on. `fresh` from being granted pages until it has run (Q3). `expected` is the
+    horizon its bid was computed from, None for a declared bid. `suspensions` counts how often it went from the pool.
+    `rests` once its text has ended, or it was forked, behind its last pass: no batch waits for it to come back (Q9).
+    `streaming` while its passes go on where the last one ended: with `next_input`, the length then and the token that
+    was drawn. `named` counts the calls that named it. `prefetched` is what its program received beyond what it asked
+    for, None while there is no stream, and `unclaimed` counts the tokens of all that it has not used. `drafter` is
+    there once the engine was asked to speculate, `draft_model_pace` once its draft model may. `owed` is an error that
+    ended the later passes of a call, which was answered without it; the next call gets it. `parent` is the context it
+    was forked from, or 0.
+    """
+
+    id: int
+    account: int
+    stream: int
+    sampled: int = 0
+    bid: float = 0.0
+    expected: Horizon | None = None
+    waiting_ticks: int = 0
+    fresh: bool = False
+    suspensions: int = 0
+    rests: bool = False
+    streaming: bool = True
+    released: bool = False
+    named: int = 0
+    next_input: tuple[int, int] | None = None
+    prefetched: Prefetched | None = None
+    unclaimed: int = 0
+    drafter: NgramDrafter | None = None
+    draft_model_pace: Pace | None = None
+    owed: PieError | None = None
+    parent: int = 0
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @staticmethod
+    def new(context: int, account: int, engine_seed: int, *, sampled: int = 0) -> "LiveContext":
+        return LiveContext(context, account, stream_key(engine_seed, context), sampled)
+
+    def check_live(self) -> None:
+        """Raises ContextReleasedError once the context is given up."""
+        if self.released:
+            raise ContextReleasedError(
+                f"context {self.id}: it was released", hint="create, fork or open another context"
+            )
+
+    def pay(self) -> None:
+        """Raises the error that is owed, once."""
+        error, self.owed = self.owed, None
+        if error is not None:
+            raise error

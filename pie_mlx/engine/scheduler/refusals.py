@@ -1,0 +1,52 @@
+"""Who is told that there are no pages, and when: where nothing moves any more, whatever the policy does."""
+
+from collections.abc import Iterable
+
+from pie_mlx.engine.scheduler.passes import Pass
+from pie_mlx.engine.scheduler.tick_state import PageRequest, TickState
+from pie_mlx.errors import OutOfPagesError
+
+OWN_SECONDS = 1.0
+"""Time for programs that wait for pages to release others of their own."""
+
+
+def patience(state: TickState, longest_seconds: float) -> float:
+    """How long a standstill may last, in seconds.
+
+    No longer once everybody who holds pages waits for more; while programs hold some and look at what they got, as long
+    as a pass may wait.
+    """
+    waiting = state.working()
+    idle = [context for context in _holders(state) if context not in waiting]
+    if not idle:
+        return 0.0
+    accounts = {state.contexts[context].account for context in waiting}
+    own = all(state.contexts[context].account in accounts for context in idle)
+    return min(OWN_SECONDS, longest_seconds) if own else longest_seconds
+
+
+def refuse_last(state: TickState) -> None:
+    """Who asked last gives up, so that those before it may go on with what it releases."""
+    store, pool = state.store, state.store.pool
+    displaced = (item for item in state.passes.values() if not store.contexts[item.context.id].resident)
+    waiting: list[PageRequest | Pass] = [*state.requests.values(), *displaced]
+    refused = max(waiting, key=lambda item: item.arrival)
+    context = refused.context.id
+    needed = store.suspender.restore_need(context) + (refused.pages if isinstance(refused, PageRequest) else 0)
+    refused.fail(
+        OutOfPagesError(
+            f"context {context}: {needed} pages wanted, {pool.available()} of {pool.capacity} available, and no other "
+            "context can give any",
+            hint="release contexts, or start the engine with more pages",
+            needed=needed,
+            capacity=pool.capacity,
+        )
+    )
+    state.requests.pop(context, None)
+    state.passes.pop(context, None)
+    state.changed.set()
+
+
+def _holders(state: TickState) -> Iterable[int]:
+    held = map(state.store.contexts.__getitem__, state.contexts)
+    return (context.number for context in held if context.resident and context.pages)

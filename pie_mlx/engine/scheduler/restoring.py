@@ -1,0 +1,109 @@
+"""Bringing suspended contexts back: what is still cached is attached, spilled pages are read, the rest is computed
+again (R4)."""
+
+import asyncio
+from functools import partial
+
+from pie_mlx.engine.kv import Fill, WorkingToken
+from pie_mlx.engine.paging.page_moves import PageLoad, PageMover
+from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.scheduler.passes import Pass
+from pie_mlx.engine.scheduler.tick_reports import TickReports
+from pie_mlx.engine.scheduler.tick_state import Restoration, TickState
+from pie_mlx.errors import BatchFailedError, OutOfPagesError
+
+
+class Restorer:
+    """Suspends contexts and restores them; replays run as passes that answer nobody (R6).
+
+    A context may be suspended or released at any time: whatever was under way for it is dropped.
+    """
+
+    def __init__(self, state: TickState, mover: PageMover, reports: TickReports) -> None:
+        self._state, self._mover, self._reports = state, mover, reports
+
+    def suspend(self, context: LiveContext) -> None:
+        """Give back all pages of a context. A restore under way is dropped."""
+        self.drop(context)
+        self._state.store.suspender.suspend(context.id)
+        context.fresh = False
+        context.suspensions += 1
+
+    def drop(self, context: LiveContext) -> None:
+        """Do not go on with a restore; the books of a restoring context are the caller's business."""
+        self._state.restorations.pop(context.id, None)
+
+    def begin(self, context: LiveContext) -> bool:
+        """Take the pages a context needs and queue what fills them; False when they are not there after all."""
+        try:
+            work = self._state.store.suspender.restore(context.id)
+        except OutOfPagesError:
+            return False
+        self._mover.copy(work.copies)
+        context.fresh = True
+        restoration = Restoration(context, work, [self._replay(context, fill) for fill in work.fills])
+        self._state.restorations[context.id] = restoration
+        if work.reads:
+            self._mover.load(self._loading(restoration))
+        else:
+            self._go_on(restoration)
+        return True
+
+    def after_chunk(self, item: Pass) -> None:
+        """Go on to the next fill, or call the context restored. Nothing if the restore was dropped meanwhile."""
+        restoration = self._state.restorations.get(item.context.id)
+        if restoration is None or restoration.next_replay is not item or item.remaining:
+            return
+        restoration.replays.pop(0)
+        self._go_on(restoration)
+
+    def fail(self, item: Pass, error: BatchFailedError) -> None:
+        """A replay failed on the device: the context is off-pool as before, and whoever waited for it is told."""
+        context = item.context
+        restoration = self._state.restorations.get(context.id)
+        if restoration is None or restoration.next_replay is not item:
+            return
+        self.suspend(context)
+        for table in (self._state.requests, self._state.passes):
+            waiting = table.get(context.id)
+            if waiting is not None:
+                waiting.fail(error)
+
+    def _loading(self, restoration: Restoration) -> PageLoad:
+        def is_wanted() -> bool:
+            return self._state.restorations.get(restoration.context.id) is restoration
+
+        return PageLoad(restoration.work.reads, is_wanted, partial(self._loaded, restoration))
+
+    def _loaded(self, restoration: Restoration, damaged: frozenset[int]) -> None:
+        """Spilled pages are back; if some are damaged, start over and compute those again."""
+        context = restoration.context
+        if damaged:
+            self.suspend(context)
+            self._state.store.suspender.forget_spills(context.id, damaged)
+            self._state.changed.set()
+        else:
+            self._go_on(restoration)
+
+    def _go_on(self, restoration: Restoration) -> None:
+        if restoration.replays:
+            return
+        context = restoration.context
+        del self._state.restorations[context.id]
+        self._state.store.suspender.finish_restore(context.id)
+        self._reports.restored(context.id, restoration.work)
+        request = self._state.requests.get(context.id)
+        if request is not None and not request.pages:
+            del self._state.requests[context.id]
+            request.grant()
+        self._state.changed.set()
+
+    def _replay(self, context: LiveContext, fill: Fill) -> Pass:
+        rows = zip(fill.tokens, fill.positions, fill.masks, strict=True)
+        inputs = [
+            WorkingToken(token, position, mask, fill.adapter, fill.adapter_version, fill.zo_seed)
+            for token, position, mask in rows
+        ]
+        done = asyncio.get_running_loop().create_future()
+        arrival = next(self._state.arrivals)
+        return Pass(context, inputs, (), arrival, done, replay=True, first_slot=fill.start)

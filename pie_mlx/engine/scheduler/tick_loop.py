@@ -1,0 +1,336 @@
+"""The tick loop: plan, run, commit."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from itertools import compress
+
+from pie_mlx.engine.kv import share_out
+from pie_mlx.engine.market.bank import Bank
+from pie_mlx.engine.model.batch import Batch, Outcome, StopCondition, Work
+from pie_mlx.engine.model.runner import Runner
+from pie_mlx.engine.paging.page_moves import PageMover
+from pie_mlx.engine.paging.prefill_rate import PREFILL_TOKENS
+from pie_mlx.engine.schedule import Limits, Plan, Policy, View, paced
+from pie_mlx.engine.schedule.firing import FiringState, WaitSeconds, is_stalled, when_to_fire
+from pie_mlx.engine.scheduler.claims import Chunks, Claims
+from pie_mlx.engine.scheduler.continuation import BatchContinuation
+from pie_mlx.engine.scheduler.passes import Pass
+from pie_mlx.engine.scheduler.prompt_gate import PromptGate
+from pie_mlx.engine.scheduler.refusals import patience, refuse_last
+from pie_mlx.engine.scheduler.restoring import Restorer
+from pie_mlx.engine.scheduler.tick_batch import chunk_work, fail_all, reserve_further, take_result
+from pie_mlx.engine.scheduler.tick_reports import TickReports
+from pie_mlx.engine.scheduler.tick_state import TickState
+from pie_mlx.engine.scheduler.tick_view import is_contended, settlement_holdings, tick_view
+from pie_mlx.engine.speculation.drafting import Tick
+from pie_mlx.errors import BatchFailedError
+from pie_mlx.events import Event, PageUsage, TickCompleted
+
+RETRY_SECONDS = 1e-3
+"""Pause before planning again when pages that a plan counted on were not there."""
+
+REFUSED_SECONDS = 0.25
+"""Time for who was refused pages to release what it has, before the next one is refused."""
+
+SHARED_SECONDS = 0.1
+"""How old the count of shared pages in an event may be."""
+
+
+class TickLoop:
+    """Serves what waits in a TickState, one batch after the other."""
+
+    def __init__(
+        self,
+        state: TickState,
+        runner: Runner,
+        bank: Bank,
+        policy: Policy,
+        limits: Limits,
+        emit: Callable[[Event], None],
+        mover: PageMover,
+        restorer: Restorer,
+        reports: TickReports,
+        *,
+        runs_ahead: bool,
+        patience_seconds: float,
+    ) -> None:
+        self._state, self._runner, self._bank = state, runner, bank
+        self._patience_seconds = patience_seconds
+        self._policy, self._limits, self._emit = policy, limits, emit
+        self._mover, self._restorer, self._reports = mover, restorer, reports
+        self._claims = Claims(state, runner, enabled=runs_ahead)
+        self._prompt_gate = PromptGate(state)
+        self._firing = FiringState()
+        self._quiet_since = self._runnable_since = self._committed = time.monotonic()
+        self._wait_seconds = 0.0
+        self._shared, self._shared_until = 0, 0.0
+
+    async def tick_forever(self) -> None:
+        """Until it is cancelled. Raises only by a fault of the engine."""
+        while True:
+            await _handle_arrivals()
+            self._state.changed.clear()
+            plan = self.plan()
+            moved = self._move_pages(plan)
+            if plan.chunks:
+                await self._tick(plan)
+            elif self._mover.is_awaited:
+                await self._mover.carry_out()
+            elif not moved:
+                await self._wait_for_change()
+
+    # Planning.
+
+    def plan(self) -> Plan:
+        """This moment's plan; an empty one when it is better to wait for more contexts (Q9)."""
+        now = time.monotonic()
+        # After every batch of a lone program: no picture is needed to see that.
+        if not self._state.working() and not self._state.pages_to_withhold:
+            self._runnable_since, self._wait_seconds = now, 0.0
+            return Plan()
+        view = self._view()
+        if view.passes:
+            self._quiet_since = now
+        else:
+            self._runnable_since = now
+        self._wait_seconds = self._seconds_to_wait(view, now)
+        if self._wait_seconds:
+            return Plan()
+        plan = self._policy.plan(view)
+        if view.requests and not plan.chunks and not plan.moves_pages:
+            plan = self._stalled_plan(now) or plan
+        plan = self._prompt_gate.waits(plan)
+        self._wait_seconds = self._wait_seconds or self._prompt_gate.seconds_left
+        self._reports.planned(plan)
+        return plan
+
+    def _view(self, *, stalled: bool = False) -> View:
+        rate = self._mover.prefill.tokens_per_second
+        limits = self._prompt_gate.limits(self._limits, self._runner.model.transients)
+        return tick_view(
+            self._state,
+            self._bank,
+            lambda passes: paced(limits, passes, rate),
+            stalled=stalled,
+            suspends=not self._runner.model.recurrent,
+        )
+
+    def _seconds_to_wait(self, view: View, now: float) -> float:
+        if not view.passes:
+            return 0.0
+        runnable = [item.context for item in view.passes]
+        limit = self._limits.max_batch_contexts
+        answer = when_to_fire(self._firing, runnable, self._may_return, limit, now - self._runnable_since)
+        return answer.seconds if isinstance(answer, WaitSeconds) else 0.0
+
+    def _may_return(self, context: int) -> bool:
+        state, found = self._state, self._state.contexts.get(context)
+        if found is None or found.rests:
+            return False
+        return context not in state.requests and state.store.contexts[context].resident
+
+    def _stalled_plan(self, now: float) -> Plan | None:
+        """Nothing moves: after one batch time of grace the first that waits gets its way (Q2).
+
+        Where it cannot, the last is refused, once nobody is to be waited for.
+        """
+        quiet_seconds = now - self._quiet_since
+        if not is_stalled(self._firing, quiet_seconds):
+            self._wait_seconds = max(self._firing.last_batch_seconds - quiet_seconds, 1e-4)
+            return None
+        plan = self._policy.plan(self._view(stalled=True))
+        if not plan.moves_pages and not self._state.relax():
+            left_seconds = patience(self._state, self._patience_seconds) - quiet_seconds
+            if left_seconds > 0:
+                self._wait_seconds = left_seconds
+            else:
+                refuse_last(self._state)
+                self._quiet_since = now + REFUSED_SECONDS
+        return plan
+
+    async def _wait_for_change(self) -> None:
+        try:
+            async with asyncio.timeout(self._wait_seconds or None):
+                await self._state.changed.wait()
+        except TimeoutError:
+            pass
+
+    # Pages.
+
+    def _move_pages(self, plan: Plan) -> bool:
+        """Carry out suspensions, withhold pages, restore and grant, in this order; whether that changed anything."""
+        contexts = self._state.contexts
+        for suspension in plan.suspensions:
+            self._restorer.suspend(contexts[suspension.context])
+            self._reports.suspended(suspension)
+        if withheld := self._state.store.withheld.take(self._state.pages_to_withhold):
+            self._mover.discard(withheld)
+        begun = [self._restorer.begin(contexts[context]) for context in plan.restores]
+        for context in plan.grants:
+            contexts[context].fresh = True
+            self._state.requests.pop(context).grant()
+        if not all(begun):
+            self._wait_seconds = RETRY_SECONDS
+        return bool(plan.suspensions or plan.grants or withheld) or any(begun)
+
+    # Batches.
+
+    async def _tick(self, plan: Plan) -> None:
+        """Run the plan's chunks as one batch and give out what they read."""
+        chunks = self.chunks(plan)
+        works = self.build(chunks)
+        claimed = self._claims.claim(works)
+        if ahead := any(claimed):  # the others wait for the next batch, which will hold everybody
+            chunks, works = list(compress(chunks, claimed)), tuple(compress(works, claimed))
+        self.enter(chunks)
+        try:
+            outcome = await self._outcome(chunks, works, claims=ahead)
+        except BatchFailedError as error:
+            fail_all([item for item, _ in chunks], error)
+            self._after_batch(chunks, error)
+            return
+        self.commit(chunks, outcome, ahead=ahead)
+        self._claims.learn(chunks, works, outcome)
+
+    async def _outcome(self, chunks: Chunks, works: tuple[Work, ...], *, claims: bool) -> Outcome:
+        """Compute `works`, or wait for them where that has begun; and the steps behind them."""
+        further, continuation = self._further_steps(chunks), None
+        if further and reserve_further(self._state.store, chunks, further):
+            works, continuation = self.build(chunks, further), self._continuation(chunks)
+        else:
+            further = 0
+        works = self._claims.with_slots(chunks, works)
+        copies = await self._mover.carry_out()
+        return await self._runner.run(Batch(works, copies, continuation, further, claims))
+
+    def chunks(self, plan: Plan) -> Chunks:
+        """The passes of a plan, each with how many of its inputs run."""
+        items = [(self._state.next_pass(chunk.context), chunk.tokens) for chunk in plan.chunks]
+        return [(item, count) for item, count in items if item is not None]
+
+    def build(self, chunks: Chunks, further: int = 0) -> tuple[Work, ...]:
+        """The rows of a batch, with slots for `further` steps."""
+        return tuple(chunk_work(self._state.store, item, count, further) for item, count in chunks)
+
+    def _further_steps(self, chunks: Chunks) -> int:
+        """How many steps may follow a batch at once, if there are pages for them: none while others have work."""
+        plans = [item.continuation for item, count in chunks if count == item.remaining]
+        if len(plans) < len(chunks) or len(self._state.working()) > len(chunks):
+            return 0
+        return min((0 if plan is None else plan.count for plan in plans), default=0)
+
+    def _continuation(self, chunks: Chunks) -> StopCondition:
+        changed, items = self._state.changed, [item for item, _ in chunks]
+        plans = [item.continuation for item in items if item.continuation is not None]
+        return BatchContinuation(plans, lambda: not changed.is_set() and all(item.continues for item in items))
+
+    def enter(self, chunks: Chunks) -> None:
+        """The passes are in the batch until its end. Nothing is planned meanwhile: nobody in it is suspended (T24)."""
+        for item, _ in chunks:
+            item.in_batch = True
+        self._firing = self._firing.fired(item.context.id for item, _ in chunks)
+
+    def commit(self, chunks: Chunks, outcome: Outcome, *, ahead: bool) -> None:
+        """The batch is computed, and what followed it at once: pages, money, replies, events."""
+        seconds, steps = outcome.seconds + outcome.further_seconds, outcome.steps
+        each = seconds / steps
+        self._firing = self._firing.completed(each)
+        # Time in which nothing could fire is no wait: counted, it would let those that missed this batch fire at once
+        # and by themselves, and the programs would stay in two groups that take turns for good.
+        before, self._committed = self._committed, time.monotonic()
+        self._runnable_since = self._committed
+        counts = [count for _, count in chunks]
+        tokens = sum(counts)
+        self._observe_prefill(counts, outcome.seconds)
+        drafts = [item.drafts for item, _ in chunks if item.drafts]
+        self._state.completed(Tick(len(chunks), tokens, len(drafts), sum(drafts), (self._committed - before) / steps))
+        made: dict[int, int] = {}
+        for (item, count), result in zip(chunks, outcome.results, strict=True):
+            made[item.context.id] = take_result(self._state.store, item, count, result)
+        self._settle(chunks, made, each)
+        self._after_batch(chunks)
+        self._end_tick(chunks, tokens + (steps - 1) * len(chunks), seconds, steps, ahead=ahead)
+
+    def _observe_prefill(self, counts: Sequence[int], seconds: float) -> None:
+        """Learn how fast prompts are computed, from a batch with pieces of some."""
+        decodes = sum(count < PREFILL_TOKENS for count in counts)
+        if decodes < len(counts):
+            plain = self._state.window_cost.plain_seconds(decodes) if decodes else None
+            self._mover.prefill.observe(counts, seconds, plain or 0.0)
+
+    def _after_batch(self, chunks: Chunks, error: BatchFailedError | None = None) -> None:
+        for item, _ in chunks:
+            item.in_batch = False
+            if item.replay:
+                self._after_replay(item, error)
+            else:
+                self._after_pass(item, error)
+
+    def _after_replay(self, item: Pass, error: BatchFailedError | None) -> None:
+        failure = error or item.failure
+        if isinstance(failure, BatchFailedError):
+            self._restorer.fail(item, failure)
+        else:
+            self._restorer.after_chunk(item)
+
+    def _after_pass(self, item: Pass, error: BatchFailedError | None) -> None:
+        context = item.context
+        if error is None:
+            context.fresh = False
+            context.waiting_ticks = 0
+        if item.is_unowned:
+            item.done.cancel()
+        if item.is_over and self._state.passes.get(context.id) is item:
+            del self._state.passes[context.id]
+
+    def _settle(self, chunks: Chunks, made: dict[int, int], seconds: float) -> None:
+        """Price the pool and charge the contexts that ran; replays cost nothing (M5, M8, R6)."""
+        ran = [item.context.id for item, _ in chunks if not item.replay]
+        for context in ran:
+            self._bank.sample_latency(context, seconds)
+        contended = is_contended(self._state)
+        if contended or not self._bank.is_settled or any(made.values()):
+            holdings = settlement_holdings(self._state, ran, contended=contended)
+            self._reports.settled(self._state.ticks, self._bank.settle(holdings, ran, made))
+
+    def _end_tick(self, chunks: Chunks, tokens: int, seconds: float, steps: int, *, ahead: bool) -> None:
+        state = self._state
+        waiting = state.working().difference(item.context.id for item, _ in chunks if not item.replay)
+        for context in waiting:
+            state.contexts[context].waiting_ticks += 1
+        self._emit(
+            TickCompleted(
+                tick=state.ticks,
+                contexts=len(chunks),
+                tokens=tokens,
+                waiting=len(waiting),
+                duration_seconds=seconds,
+                pages=self.page_usage(),
+                ahead=ahead,
+                steps=steps,
+            )
+        )
+
+    def page_usage(self) -> PageUsage:
+        """Where the pages are at this moment, for events."""
+        usage = self._state.store.usage(self._shared_pages())
+        shared = min(usage.shared, usage.used)
+        return PageUsage(usage.capacity, usage.used, shared, usage.cached, usage.withheld)
+
+    def _shared_pages(self) -> int:
+        """Counted anew now and then, as it takes longer than anything else about an event."""
+        now = time.monotonic()
+        if now >= self._shared_until:
+            self._shared = share_out(self._state.store.contexts).shared_pages
+            self._shared_until = now + SHARED_SECONDS
+        return self._shared
+
+
+async def _handle_arrivals() -> None:
+    """Let calls that have arrived reach the queues before a decision is made (Q9).
+
+    A call needs two turns of the loop: one to become a task, one for that task to get here.
+    """
+    for _ in range(2):
+        await asyncio.sleep(0)

@@ -1,0 +1,145 @@
+"""What waits for the next tick."""
+
+import asyncio
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pie_mlx.engine.kv import PageStore, Restore
+from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.scheduler.passes import Pass
+from pie_mlx.engine.speculation.drafting import Tick, WindowCost
+from pie_mlx.errors import PieError
+
+ATOMIC_TOKENS = 32
+"""Passes up to this long (decode steps, verification windows) run whole: splitting them would only delay them."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTerms:
+    """What ticks do without while the system is short of memory: `withheld_pages` of the pool, and batches that take
+    more than `step_bytes` while they are computed (None: any)."""
+
+    withheld_pages: int = 0
+    step_bytes: int | None = None
+
+
+@dataclass(slots=True, eq=False)
+class PageRequest:
+    """A call that waits until `context` is in the pool and `pages` more are available.
+
+    `action` takes them at the moment they are granted, and makes the result.
+    """
+
+    context: LiveContext
+    pages: int
+    action: Callable[[], Any]
+    arrival: int
+    done: "asyncio.Future[Any]"
+
+    def grant(self) -> None:
+        """Run the action. A PieError it raises goes to the caller."""
+        if self.done.done():
+            return
+        try:
+            self.done.set_result(self.action())
+        except PieError as error:
+            self.done.set_exception(error)
+
+    def fail(self, error: PieError) -> None:
+        if not self.done.done():
+            self.done.set_exception(error)
+
+
+@dataclass(slots=True, eq=False)
+class Restoration:
+    """What brings a context back, and the passes that still have to compute what was lost."""
+
+    context: LiveContext
+    work: Restore
+    replays: list[Pass]
+
+    @property
+    def next_replay(self) -> Pass | None:
+        return self.replays[0] if self.replays else None
+
+
+@dataclass(slots=True)
+class TickState:
+    """Live contexts, and at most one pass, one restore under way and one page request for each of them.
+
+    `memory` are the terms of the system's memory: `most_withheld` is less than they ask for once nothing moved for want
+    of pages, and while not even a short piece of a prompt fits them, it `holds_prompts`. `changed` wakes the loop.
+    `window_cost` is what drafts take.
+    """
+
+    store: PageStore
+    contexts: dict[int, LiveContext] = field(default_factory=dict[int, LiveContext])
+    passes: dict[int, Pass] = field(default_factory=dict[int, Pass])
+    restorations: dict[int, Restoration] = field(default_factory=dict[int, Restoration])
+    requests: dict[int, PageRequest] = field(default_factory=dict[int, PageRequest])
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    memory: MemoryTerms = MemoryTerms()
+    holds_prompts: bool = False
+    most_withheld: int | None = None
+    ticks: int = 0
+    batch_contexts: int = 0
+    window_cost: WindowCost = field(default_factory=WindowCost)
+    arrivals: "itertools.count[int]" = field(default_factory=itertools.count)
+
+    def has_work(self, context: int) -> bool:
+        """Whether a pass, a restore or a page request of the context is outstanding (Q1)."""
+        return context in self.passes or context in self.requests or context in self.restorations
+
+    def working(self) -> set[int]:
+        """Every context that has work."""
+        return self.passes.keys() | self.requests.keys() | self.restorations.keys()
+
+    def is_held(self, item: Pass) -> bool:
+        """Whether a prompt is not begun because its peak does not fit the system's memory."""
+        return self.holds_prompts and not item.replay and not item.cursor and item.remaining > ATOMIC_TOKENS
+
+    @property
+    def pages_to_withhold(self) -> int:
+        """Pages that are still to be withheld."""
+        wanted, most = self.memory.withheld_pages, self.most_withheld
+        return max(0, (wanted if most is None else min(wanted, most)) - self.store.withheld.count)
+
+    def relax(self) -> bool:
+        """Nothing moves, perhaps for want of withheld pages: half of them come back. Whether there were any."""
+        count = self.store.withheld.count
+        if count:
+            self.most_withheld = count // 2
+            self.store.withheld.give_back(count - count // 2)
+            self.changed.set()
+        return count > 0
+
+    def set_memory_terms(self, terms: MemoryTerms) -> None:
+        """From now on; what is withheld beyond them comes back."""
+        self.memory = terms
+        if not terms.withheld_pages:
+            self.most_withheld = None
+        surplus = self.store.withheld.count - terms.withheld_pages
+        if surplus > 0:
+            self.store.withheld.give_back(surplus)
+        self.changed.set()
+
+    def next_pass(self, context: int) -> Pass | None:
+        """What the context would run now: what it lost first."""
+        restoration = self.restorations.get(context)
+        replay = None if restoration is None else restoration.next_replay
+        return replay or self.passes.get(context)
+
+    def completed(self, tick: Tick) -> None:
+        """A batch is computed. Seconds since the one before it tell what it took if that was of as many contexts: then
+        they are those of streams which go on."""
+        if tick.contexts == self.batch_contexts:
+            self.window_cost.observe(tick)
+        self.batch_contexts = tick.contexts
+        self.ticks += 1
+
+    def forget(self, context: int) -> None:
+        """The context is released."""
+        for table in (self.contexts, self.passes, self.restorations, self.requests):
+            table.pop(context, None)

@@ -1,0 +1,128 @@
+"""The planner's picture of the engine at the start of a tick."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from pie_mlx.engine.kv import Holdings, share_out
+from pie_mlx.engine.market.bank import Bank
+from pie_mlx.engine.market.settlement import Holding
+from pie_mlx.engine.schedule import ContextView, Limits, PassView, RequestView, SharedRun, View
+from pie_mlx.engine.schedule.batching import all_fit
+from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.scheduler.passes import Pass
+from pie_mlx.engine.scheduler.tick_state import ATOMIC_TOKENS, TickState
+
+
+def tick_view(
+    state: TickState,
+    bank: Bank,
+    limits_of: Callable[[Sequence[PassView]], Limits],
+    *,
+    stalled: bool = False,
+    suspends: bool = True,
+) -> View:
+    """All that the policy may know; `limits_of` tells the limits of a batch of some passes.
+
+    Who holds what is worked out only when the requests, and pages to withhold, exceed the available pages: otherwise
+    nobody is suspended. Where
+    nobody may be (`suspends`), because a state that is not in pages would be computed twice, nobody holds anything.
+    """
+    available = state.store.pool.available()
+    requests, passes = tuple(_request_views(state)), tuple(_pass_views(state))
+    limits = limits_of(passes)
+    withhold = state.pages_to_withhold
+    short = sum(request.pages for request in requests) + withhold > available
+    held = state.store.holdings() if short and suspends else Holdings()
+    contexts = state.contexts.values() if short else _ranked(state, requests, passes, limits)
+    return View(
+        tick=state.ticks,
+        capacity_pages=state.store.pool.capacity,
+        available_pages=available,
+        contexts=tuple(_context_view(state, bank, live, held) for live in contexts),
+        passes=passes,
+        requests=requests,
+        shared_runs=tuple(SharedRun(run.run, run.pages, run.holders) for run in held.runs),
+        limits=limits,
+        stalled=stalled,
+        withhold_pages=withhold,
+    )
+
+
+def _ranked(
+    state: TickState, requests: Sequence[RequestView], passes: Sequence[PassView], limits: Limits
+) -> Iterable[LiveContext]:
+    """Those that compete for pages at hand or for rows; nobody while there is room for all."""
+    if not requests and all_fit(passes, limits):
+        return ()
+    return map(state.contexts.__getitem__, state.working())
+
+
+def _request_views(state: TickState) -> Iterator[RequestView]:
+    """Page requests, and passes whose context was suspended before all of them had run (M6)."""
+    store = state.store
+    for request in state.requests.values():
+        if not store.contexts[request.context.id].restoring:
+            yield RequestView(request.context.id, store.suspender.restore_need(request.context.id) + request.pages)
+    for context in store.contexts.off_pool(state.passes):
+        yield RequestView(context, store.suspender.restore_need(context))
+
+
+def _pass_views(state: TickState) -> Iterator[PassView]:
+    """What could run now: replays, and passes of contexts that are whole."""
+    for restoration in state.restorations.values():
+        if restoration.next_replay is not None:
+            yield _pass_view(restoration.next_replay)
+    for item in state.passes.values():
+        if state.store.contexts[item.context.id].usable and not state.is_held(item):
+            yield _pass_view(item)
+
+
+def _pass_view(item: Pass) -> PassView:
+    remaining = item.remaining
+    return PassView(item.context.id, remaining, remaining <= ATOMIC_TOKENS)
+
+
+def _context_view(state: TickState, bank: Bank, live: LiveContext, held: Holdings) -> ContextView:
+    number = live.id
+    waiting = (state.requests.get(number), state.passes.get(number), state.next_pass(number))  # a replay came last
+    outstanding = [item.arrival for item in waiting if item is not None]
+    has_work = bool(outstanding) or number in state.restorations
+    return ContextView(
+        number,
+        live.account,
+        state.store.contexts[number].resident,
+        live.bid,
+        live.waiting_ticks,
+        arrival=min(outstanding) if outstanding else 0,
+        pages=held.effective.get(number, 0.0),
+        private_pages=held.private_pages.get(number, 0),
+        shared_runs=held.runs_of.get(number, ()),
+        fresh=live.fresh and has_work,
+        defaulted=bank.is_defaulted(live.account),
+        has_work=has_work,
+    )
+
+
+def is_contended(state: TickState) -> bool:
+    """Whether anybody waits for pages. While nobody does, all demands fit and the price is 0 (M7)."""
+    return bool(state.requests or state.store.contexts.off_pool(state.passes))
+
+
+def settlement_holdings(state: TickState, ran: Iterable[int], *, contended: bool) -> list[Holding]:
+    """The demands that the settlement of a tick needs (M6): every live context's, or none without contention.
+
+    Then the contexts that ran appear without pages, as they owe no rent.
+    """
+    if not contended:
+        found = (state.contexts.get(context) for context in ran)
+        return [Holding(live.id, live.account, live.bid, 0.0) for live in found if live is not None]
+    effective = share_out(state.store.contexts).effective
+    return [
+        Holding(live.id, live.account, live.bid, effective.get(live.id, 0.0), _lacking_pages(state, live.id))
+        for live in state.contexts.values()
+    ]
+
+
+def _lacking_pages(state: TickState, context: int) -> int:
+    request = state.requests.get(context)
+    returning = state.store.suspender.restore_need(context) if state.has_work(context) else 0
+    return returning + (request.pages if request else 0)

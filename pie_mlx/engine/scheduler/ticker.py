@@ -1,0 +1,293 @@
+"""The two ways to wait for the tick loop: for pages, and for the model."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from pie_mlx.calls import AnyResult
+from pie_mlx.engine.kv import Mark, PageCopy, PageStore, WorkingToken
+from pie_mlx.engine.market.bank import Bank
+from pie_mlx.engine.model.batch import RowRead
+from pie_mlx.engine.model.runner import Runner
+from pie_mlx.engine.paging.page_moves import PageMover
+from pie_mlx.engine.paging.spill import Spill
+from pie_mlx.engine.schedule import Limits, Policy, Reason
+from pie_mlx.engine.scheduler.continuation import Continuation
+from pie_mlx.engine.scheduler.live_context import LiveContext
+from pie_mlx.engine.scheduler.passes import Completion, Pass
+from pie_mlx.engine.scheduler.restoring import Restorer
+from pie_mlx.engine.scheduler.tick_loop import TickLoop
+from pie_mlx.engine.scheduler.tick_reports import TickReports
+from pie_mlx.engine.scheduler.tick_state import MemoryTerms, PageRequest, TickState
+from pie_mlx.engine.scheduler.tick_view import is_contended
+from pie_mlx.engine.scheduler.timer import Timer
+from pie_mlx.engine.speculation.drafting import Window
+from pie_mlx.errors import EngineStoppedError, ForwardTimeoutError
+from pie_mlx.events import Event, PageUsage
+
+T = TypeVar("T")
+
+
+class Ticker:
+    """Lets contexts wait for pages (`take`, `restore`) and for the model (`run`), and serves them tick by tick.
+
+    Everything happens on one loop. A call that is cancelled while it waits leaves no trace; one whose tokens are in
+    the running batch keeps them (E5).
+    """
+
+    def __init__(
+        self,
+        store: PageStore,
+        runner: Runner,
+        bank: Bank,
+        policy: Policy,
+        limits: Limits,
+        emit: Callable[[Event], None],
+        spill: Spill | None = None,
+        *,
+        runs_ahead: bool = True,
+        patience_seconds: float = 120.0,
+    ) -> None:
+        self._state = state = TickState(store)
+        self._bank = bank
+        self._runs_ahead, self._patience_seconds = runs_ahead, patience_seconds
+        self._mover = mover = PageMover(store, runner, spill, emit)
+        self._reports = reports = TickReports(emit)
+        self._restorer = restorer = Restorer(state, mover, reports)
+        self._ticks = TickLoop(
+            state,
+            runner,
+            bank,
+            policy,
+            limits,
+            emit,
+            mover,
+            restorer,
+            reports,
+            runs_ahead=runs_ahead,
+            patience_seconds=patience_seconds,
+        )
+        self._broken: EngineStoppedError | None = None
+        self._loop = asyncio.create_task(self._serve(), name="pie-ticks")
+
+    def adopt(self, context: LiveContext) -> None:
+        """A context begins to live."""
+        self._state.contexts[context.id] = context
+
+    def forget(self, context: LiveContext) -> None:
+        """A context is released; its pages may serve somebody else."""
+        self._state.forget(context.id)
+        self._reports.forget(context.id)
+        self._bank.forget_context(context.id)
+        self.wake()
+
+    def wake(self) -> None:
+        """Pages or bids changed."""
+        self._state.changed.set()
+
+    @property
+    def ticks(self) -> int:
+        """Batches so far."""
+        return self._state.ticks
+
+    @property
+    def failure(self) -> EngineStoppedError | None:
+        """Why there are no more ticks; None while there are."""
+        return self._broken
+
+    @property
+    def batch_contexts(self) -> int:
+        """Contexts in the latest batch."""
+        return self._state.batch_contexts
+
+    @property
+    def window_steps(self) -> float:
+        """What a window of drafts takes in the batch as it is now, in plain steps of one of its contexts."""
+        return self._state.window_cost.steps(self._state.batch_contexts)
+
+    @property
+    def plain_seconds(self) -> float | None:
+        """What a batch with one token of each of its contexts takes lately; None before the first."""
+        return self._state.window_cost.plain_seconds(self._state.batch_contexts)
+
+    @property
+    def step_ahead_seconds(self) -> float | None:
+        """What a prefetched step would take; None where none is to be prefetched."""
+        return self.plain_seconds if self._runs_ahead else None
+
+    @property
+    def capacity_pages(self) -> int:
+        """Pages of the pool."""
+        return self._state.store.pool.capacity
+
+    def set_memory_terms(self, terms: MemoryTerms) -> None:
+        """What ticks do without from now on."""
+        if terms != self._state.memory:
+            self._state.set_memory_terms(terms)
+
+    def empty_cache(self) -> None:
+        """Forget cached pages where that gives memory back; contexts that are off-pool find theirs on the disk."""
+        if self._mover.returns_memory:
+            self._mover.discard(self._state.store.withheld.empty_cache())
+            self.wake()
+
+    def page_usage(self) -> PageUsage:
+        """Where the pages are; those that are shared as of lately, as counting them takes long."""
+        return self._ticks.page_usage()
+
+    def reason(self, context: int) -> Reason | None:
+        """Why a context waits or was suspended; None while it does neither."""
+        return self._reports.reasons.get(context)
+
+    def copy(self, copies: Iterable[PageCopy]) -> None:
+        """Have pages copied before the next batch, in order. Call it right after the store made the copies."""
+        self._mover.copy(copies)
+
+    def rollback(self, context: LiveContext, before: Mark) -> None:
+        """Undo what a pass that ended without success did to its context (E3, E6)."""
+        self._restorer.drop(context)
+        context.fresh = False  # for what it got pages is given up
+        self._mover.copy(self._state.store.undoer.rollback(context.id, before))
+
+    def suspend(self, context: LiveContext) -> None:
+        """Give back a context's pages now; its next operation waits for them (R2)."""
+        if self._state.store.contexts[context.id].resident:
+            self._restorer.suspend(context)
+            self._reports.suspended_itself(context.id, self.page_usage())
+            self.wake()
+
+    async def take(self, context: LiveContext, pages: int, action: Callable[[], T], *, binds: bool = False) -> T:
+        """Wait until `context` is in the pool and `pages` more are available, then run `action`, which takes them.
+
+        `binds` where nobody takes back what the action did: a cancellation that comes behind it is too late then.
+        Raises OutOfPagesError when the pool can never hold them, and whatever `action` raises.
+        """
+        store, requests = self._state.store, self._state.requests
+        store.working.require_capacity(context.id, pages)
+        if store.contexts[context.id].usable and (not pages or pages <= self.spare_pages()):
+            return action()
+        self._check_whole()
+        request = PageRequest(context, pages, action, next(self._state.arrivals), _future())
+        requests[context.id] = request
+        self.wake()
+        try:
+            return await request.done
+        except asyncio.CancelledError:
+            if not binds or request.done.cancelled():
+                raise
+            return request.done.result()
+        finally:
+            if requests.get(context.id) is request:
+                del requests[context.id]
+
+    async def restore(self, context: LiveContext) -> None:
+        """Wait until `context` is in the pool. Raises OutOfPagesError when the pool can never hold it."""
+        if not self._state.store.contexts[context.id].usable:
+            await self.take(context, 0, lambda: None)
+
+    def spare_pages(self) -> int:
+        """Pages that can be taken without anybody waiting for them."""
+        return 0 if is_contended(self._state) else self._state.store.pool.available()
+
+    async def run(
+        self,
+        context: LiveContext,
+        inputs: Sequence[WorkingToken],
+        reads: Sequence[RowRead],
+        *,
+        commits: bool,
+        window: Window | None = None,
+        continuation: Continuation | None = None,
+    ) -> list[AnyResult]:
+        """Compute `inputs` in one or more ticks, then commit full pages if `commits`. Raises BatchFailedError.
+
+        The last inputs are the drafts of `window`; those that turn out wrong are not in KV afterwards. Further steps
+        follow the pass as far as its `continuation` says.
+        The context must hold the pages for all of them. After an error the tokens that got into KV are working tokens
+        of the context; the caller takes them back. A cancellation that comes after a part of them ran is too late: the
+        pass completes (E5).
+        """
+        self._check_whole()
+        context.rests = False
+        passes = self._state.passes
+        done = Completion(passes)
+        waiting = done.waiting = passes[context.id] = Pass(
+            context, inputs, reads, next(self._state.arrivals), done, commits, window=window, continuation=continuation
+        )
+        self.wake()
+        timer = self._limit(waiting)
+        try:
+            await done
+        finally:
+            timer.cancel()
+            del done.waiting  # else every pass is left to the collector: it holds `done`
+            if passes.get(context.id) is waiting:
+                del passes[context.id]
+        return waiting.in_order()
+
+    async def stop(self) -> None:
+        """End the loop after the batch that is running, and give the spill file back."""
+        self._loop.cancel()
+        await asyncio.gather(self._loop, return_exceptions=True)
+        await self._mover.close()
+
+    async def _serve(self) -> None:
+        try:
+            await self._ticks.tick_forever()
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # what native code panics with is no Exception
+            self._break(error)
+            raise
+
+    def _break(self, error: BaseException) -> None:
+        """The loop is at its end by a fault of ours: whoever waits is told, and so is whoever comes later."""
+        self._broken = EngineStoppedError(
+            f"engine: the tick loop failed: {type(error).__name__}: {error}", hint="restart the engine and report this"
+        )
+        for waiting in (*self._state.requests.values(), *self._state.passes.values()):
+            waiting.fail(_again(self._broken))
+
+    def _limit(self, waiting: Pass) -> Timer:
+        """Fail a pass that waits too long: one that was ready from one look to the next, and got no row."""
+        seen = self._readiness(waiting)
+
+        def give_up() -> bool:
+            nonlocal seen
+            before, seen = seen, self._readiness(waiting)
+            if seen is None or seen != before:
+                return False
+            waiting.fail(
+                ForwardTimeoutError(
+                    f"context {waiting.context.id}: its pass has waited for {self._patience_seconds:g} s",
+                    hint="raise [model.scheduler] request_timeout_secs, or bid more",
+                )
+            )
+            self._state.passes.pop(waiting.context.id, None)
+            self.wake()
+            return True
+
+        return Timer(self._patience_seconds, give_up)
+
+    def _readiness(self, waiting: Pass) -> tuple[int, int] | None:
+        """What stays the same while a pass could run and does not: how much of it is computed, and how often its
+        context went from the pool. None while it runs or waits for memory, and while the context is not in the pool or
+        is being restored.
+        """
+        state = self._state
+        if waiting.in_batch or state.is_held(waiting) or not state.store.contexts[waiting.context.id].usable:
+            return None
+        return waiting.cursor, waiting.context.suspensions
+
+    def _check_whole(self) -> None:
+        if self._broken is not None:
+            raise _again(self._broken)
+
+
+def _again(error: EngineStoppedError) -> EngineStoppedError:
+    """One for somebody else: an error that is raised keeps the way it took, a shared one would keep all of them."""
+    return EngineStoppedError(error.message, hint=error.hint)
+
+
+def _future() -> "asyncio.Future[Any]":
+    return asyncio.get_running_loop().create_future()

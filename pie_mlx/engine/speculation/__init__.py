@@ -1,0 +1,1 @@
+"""Drafts: what probably comes next, guessed from the text or by a smaller model."""

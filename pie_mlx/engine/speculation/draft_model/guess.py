@@ -1,0 +1,77 @@
+"""What the draft model is asked to write for one context, and how far it is."""
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pie_mlx.calls import Sampler
+from pie_mlx.engine.model.batch import PackedMask, RowRead
+from pie_mlx.engine.speculation.drafting import Row, behind
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """At most `most` guesses at what follows `inputs` behind the `held` tokens of a context.
+
+    `read(count)` answers the last `count` of these. The guesses are drawn as the pass will draw: with `sampler`, its
+    random `stream` from `counter` on (L6), and under the masks of `first` and `fixed`; up to one of `stop_tokens`.
+    """
+
+    context: int
+    held: int
+    inputs: Sequence[int]
+    read: Callable[[int], Sequence[int]]
+    most: int
+    sampler: Sampler
+    stream: int
+    counter: int
+    first: Row
+    fixed: PackedMask | None = None
+    stop_tokens: Collection[int] = ()
+
+
+class Guesses(NamedTuple):
+    """What was guessed, and the seconds of the device that took; what had to be caught up on does not count."""
+
+    tokens: list[int]
+    seconds: float = 0.0
+
+
+@dataclass(slots=True, eq=False)
+class Writing:
+    """A guess on its way. `pending` tokens are still to be read; `row` is the place behind them, None at the end."""
+
+    guess: Guess
+    pending: list[int]
+    done: "asyncio.Future[Guesses]"
+    row: Row | None
+    tokens: list[int] = field(default_factory=list[int])
+    seconds: float = 0.0
+
+    def reads(self, count: int) -> tuple[RowRead, ...]:
+        """What is drawn when the next `count` pending tokens are read: one token, behind the last of them."""
+        if count < len(self.pending) or self.row is None:
+            return ()
+        counter = self.guess.counter + len(self.tokens)
+        return (RowRead(count - 1, self.guess.sampler, self.guess.stream, counter, self.row.mask),)
+
+    def take(self, count: int, drawn: Sequence[int], seconds: float) -> None:
+        """`count` pending tokens were read, and a token was `drawn` if they were the last; its share are `seconds`."""
+        if drawn:
+            self.seconds += seconds
+        self.pending = self.pending[count:]
+        for token in drawn:
+            self.tokens.append(token)
+            self.pending = [token]
+            self.row = self._next_row(token)
+
+    def finish(self) -> None:
+        """Nothing more is written."""
+        if not self.done.done():
+            self.done.set_result(Guesses(self.tokens, self.seconds))
+
+    def _next_row(self, token: int) -> Row | None:
+        if len(self.tokens) >= self.guess.most or token in self.guess.stop_tokens or self.row is None:
+            return None
+        return behind(self.row, token, self.guess.fixed)

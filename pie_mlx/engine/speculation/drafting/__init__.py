@@ -1,0 +1,32 @@
+"""I guess what comes next and tell right guesses from wrong ones; I know no page and no tensor."""
+
+from pie_mlx.engine.speculation.drafting.costs import Lately, Tick, WindowCost
+from pie_mlx.engine.speculation.drafting.drafter import NgramDrafter
+from pie_mlx.engine.speculation.drafting.lookahead import MaskedDrafts, Row, admitted, behind, completed
+from pie_mlx.engine.speculation.drafting.ngrams import SIZES
+from pie_mlx.engine.speculation.drafting.pace import FIRST_LENGTH, LONGEST, SHORTEST, Allowance, Pace
+from pie_mlx.engine.speculation.drafting.window import LAST_INPUT, DraftTree, Verdict, Window, chain, checked_tree
+
+__all__ = [
+    "FIRST_LENGTH",
+    "LAST_INPUT",
+    "LONGEST",
+    "SHORTEST",
+    "SIZES",
+    "Allowance",
+    "DraftTree",
+    "Lately",
+    "MaskedDrafts",
+    "NgramDrafter",
+    "Pace",
+    "Row",
+    "Tick",
+    "Verdict",
+    "Window",
+    "WindowCost",
+    "admitted",
+    "behind",
+    "chain",
+    "checked_tree",
+    "completed",
+]
