@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from pie_mlx.calls import ModelInfo
 from pie_mlx.engine.adapters import AdapterRegistry
-from pie_mlx.engine.drafts import Drafts
 from pie_mlx.engine.hosting.process import Process
+from pie_mlx.engine.hosting.processes import Processes
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.kv.underway import Underway
 from pie_mlx.engine.language import Language
@@ -16,9 +16,9 @@ from pie_mlx.engine.market import Horizon
 from pie_mlx.engine.market.bank import Bank
 from pie_mlx.engine.model.runner import Runner
 from pie_mlx.engine.paging.archive import SnapshotArchive
-from pie_mlx.engine.processes import Processes
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.ticker import Ticker
+from pie_mlx.engine.speculation.drafts import Drafts
 from pie_mlx.errors import InvalidArgumentError, ModelNotFoundError
 from pie_mlx.events import ContextReleased, Event
 

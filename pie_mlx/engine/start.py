@@ -9,7 +9,7 @@ from typing import Any
 
 from pie_mlx.calls import ModelInfo
 from pie_mlx.engine.adapters import AdapterRegistry
-from pie_mlx.engine.drafts import Drafts
+from pie_mlx.engine.hosting.processes import Processes
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.language import language_of
 from pie_mlx.engine.market.bank import Bank
@@ -21,13 +21,13 @@ from pie_mlx.engine.model.warm_up import warm_up
 from pie_mlx.engine.paging.archive import SnapshotArchive, signature_of
 from pie_mlx.engine.paging.spill import Spill, open_spill
 from pie_mlx.engine.pressure import MemoryKeeper, memory_reader
-from pie_mlx.engine.processes import Processes
 from pie_mlx.engine.schedule import Limits, policy
 from pie_mlx.engine.scheduler.ticker import Ticker
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.engine.speculation.draft_model import DraftDesk
 from pie_mlx.engine.speculation.draft_model.loading import allocate_pair, load_draft_model
+from pie_mlx.engine.speculation.drafts import Drafts
 from pie_mlx.engine.text.chat import ChatRenderer
 from pie_mlx.engine.text.tokenizer import Tokenizer
 from pie_mlx.events import EngineStarted, Event, SpillChanged

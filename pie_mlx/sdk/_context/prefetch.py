@@ -32,7 +32,7 @@ class PrefetchBuffer:
             return None
         self.claimed += 1
         drawn = self._left.pop()
-        self._next = _following(request, drawn)
+        self._next = replace(self._next, tokens=[drawn])
         return drawn
 
     def with_claimed(self, request: Forward) -> Forward:
@@ -50,15 +50,11 @@ class PrefetchBuffer:
 
 
 def _following(request: Forward, drawn: int) -> Forward:
-    """The pass after one that drew a token."""
-    return replace(request, tokens=[drawn], pending=[])
+    """The pass after one that drew a token, whatever its bid and the number of steps after it."""
+    return replace(request, tokens=[drawn], pending=[], continuation=None, horizon=None)
 
 
 def _is_same(request: Forward, expected: Forward) -> bool:
-    """Whether `request` is the expected pass, apart from its bid and the number of steps after it."""
+    """Whether `request` is the expected pass of a program that asks step by step."""
     plan = request.continuation
-    return plan is not None and not plan.asked and _plain(request) == _plain(expected)
-
-
-def _plain(request: Forward) -> Forward:
-    return replace(request, continuation=None, horizon=None)
+    return plan is not None and not plan.asked and replace(request, continuation=None, horizon=None) == expected

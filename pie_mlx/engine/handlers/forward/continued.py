@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from pie_mlx.calls import Continuation as Plan
 from pie_mlx.calls import Forward, ForwardReply, SampledTokens, Sampler, Slot, joined
-from pie_mlx.engine.handlers.forward.prefetching import next_sampler
+from pie_mlx.engine.handlers.forward.forward_request import next_sampler
 from pie_mlx.engine.scheduler.continuation import Continuation
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.errors import BatchFailedError, ForwardTimeoutError, InvalidArgumentError, PieError

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pie_mlx.calls import Forward, Logprobs, ModelInfo, Slot
+from pie_mlx.calls import Forward, Logprobs, ModelInfo, Sampler, Slot
 from pie_mlx.engine.handlers.forward.slots import check_advance, check_slot_count, check_slots
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row, is_empty, row_runs
@@ -79,6 +79,16 @@ def is_long(call: Forward) -> bool:
 def _slot_length(slot: Slot) -> int:
     """In the currency of tokens: a slot is checked one by one."""
     return SLOT_LENGTH + (len(slot.read.token_ids) if isinstance(slot.read, Logprobs) else 0)
+
+
+def next_sampler(call: Forward) -> Sampler | None:
+    """The sampler that draws each next token, if steps like this one can follow it."""
+    drafts = None if call.speculation is None else call.speculation.drafts
+    if len(call.slots) == 1 and call.positions is None and call.attention_masks is None and drafts is None:
+        slot = call.slots[0]
+        if isinstance(slot.read, Sampler) and slot.read.draws == 1 and slot.index == len(call.tokens) - 1:
+            return slot.read
+    return None
 
 
 def read_request(call: Forward, length: int, model: ModelInfo, use: AdapterUse) -> ForwardRequest:

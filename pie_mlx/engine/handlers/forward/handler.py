@@ -107,7 +107,7 @@ async def _pass(
         attached, further = len(request.inputs) - computed, 0 if continuation is None else continuation.kept
         counts = (length, attached, computed + further, len(reads) + further + claimed)
         _tell(services, process, context, counts, drafted, further + claimed, requested_seconds)
-        prefetched = split_prefetched(context, call, continuation, results)
+        prefetched = split_prefetched(context, call, continuation, results, claimed)
         if drafted is not None:
             return _verified(services, context, call, matchers, drafted, results, attached)
         context.sampled += further + sum(isinstance(slot.read, Sampler) for slot in call.slots)

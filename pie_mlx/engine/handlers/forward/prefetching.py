@@ -2,8 +2,8 @@
 
 from itertools import takewhile
 
-from pie_mlx.calls import AnyResult, Forward, SampledTokens, Sampler
-from pie_mlx.engine.handlers.forward.forward_request import ForwardRequest
+from pie_mlx.calls import AnyResult, Forward, SampledTokens
+from pie_mlx.engine.handlers.forward.forward_request import ForwardRequest, next_sampler
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.scheduler.continuation import Continuation
 from pie_mlx.engine.scheduler.live_context import LiveContext, Prefetched
@@ -17,16 +17,6 @@ FEWEST_PREFETCHED = 3
 
 LONGEST_SECONDS = 32e-3
 """How much later the first token may come for the sake of prefetched ones: two frames of a screen."""
-
-
-def next_sampler(call: Forward) -> Sampler | None:
-    """The sampler that draws each next token, if steps like this one can follow it."""
-    drafts = None if call.speculation is None else call.speculation.drafts
-    if len(call.slots) == 1 and call.positions is None and call.attention_masks is None and drafts is None:
-        slot = call.slots[0]
-        if isinstance(slot.read, Sampler) and slot.read.draws == 1 and slot.index == len(call.tokens) - 1:
-            return slot.read
-    return None
 
 
 def claimed_tokens(context: LiveContext, call: Forward) -> int:
@@ -81,13 +71,13 @@ def _prefetch_limit(context: LiveContext, claimed: int) -> int:
 
 
 def split_prefetched(
-    context: LiveContext, call: Forward, continuation: Continuation | None, results: list[AnyResult]
+    context: LiveContext, call: Forward, continuation: Continuation | None, results: list[AnyResult], claimed: int
 ) -> list[int]:
     """The prefetched tokens, taken out of `results`; none where another call waits, which comes before them (P3).
 
-    Counts those that were claimed before.
+    Counts the `claimed` ones of before.
     """
-    ahead, rows, claimed = list[int](), list[int](), claimed_tokens(context, call)
+    ahead, rows = list[int](), list[int]()
     if continuation is not None and not continuation.asked and isinstance(drawn := results[0], SampledTokens):
         results[0] = SampledTokens(drawn.tokens[:1])
         if continuation.is_current:
