@@ -25,9 +25,9 @@ from mlx_lm.models.cache import make_prompt_cache
 from benchmarks.driving import Driver, Work, without_files
 from benchmarks.tiny_models import architectures, tiny_model
 from pie_mlx.backends import current_backend
-from pie_mlx.engine.model import tiers as tiers_module
-from pie_mlx.engine.model.paged_network import PagedNetwork
-from pie_mlx.engine.model.tiers import REFUSED
+from pie_mlx.engine.model.networks import tiers as tiers_module
+from pie_mlx.engine.model.networks.paged_network import PagedNetwork
+from pie_mlx.engine.model.networks.tiers import REFUSED
 from pie_mlx.errors import PieError
 
 SMOKE = ("llama", "mamba")

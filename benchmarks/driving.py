@@ -7,7 +7,7 @@ import mlx.core as mx
 import numpy as np
 
 from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
-from pie_mlx.engine.model.paged_network import PagedNetwork
+from pie_mlx.engine.model.networks.paged_network import PagedNetwork
 from pie_mlx.engine.model.step import Segment, StepInput
 
 

@@ -29,7 +29,7 @@ from pie_mlx import Engine
 from pie_mlx.bench import masks
 from pie_mlx.calls import GrammarSource
 from pie_mlx.engine.text.grammar import GrammarService, Matcher
-from pie_mlx.engine.text.tokenizer import PretrainedTokenizer, Tokenizer
+from pie_mlx.engine.text.tokens.tokenizer import PretrainedTokenizer, Tokenizer
 from pie_mlx.sdk import Context, Ebnf, JsonSchema, Model, Sampler, runtime
 
 SMOKE = ("300", "--streams", "2", "--tokens", "4", "--repeats", "1")

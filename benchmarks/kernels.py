@@ -12,9 +12,10 @@ import mlx.core as mx
 from rich.console import Console
 from rich.table import Table
 
-from pie_mlx.metal.check_cases import AttentionCase, AttentionInputs, attention_inputs
+from pie_mlx.metal.checks.check_cases import AttentionCase, AttentionInputs, attention_inputs
+from pie_mlx.metal.checks.floors import attention_floor, kv_write_floor, lora_floor, page_copy_floor
+from pie_mlx.metal.checks.roofline import DecodeLoad, predictions
 from pie_mlx.metal.emulator import Builder, Emulator, LaunchReport, cache_folder
-from pie_mlx.metal.floors import attention_floor, kv_write_floor, lora_floor, page_copy_floor
 from pie_mlx.metal.kernels.kv_quantised import Quantisation, empty_quantised_pool, kv_write_quantised
 from pie_mlx.metal.kernels.kv_write import kv_write
 from pie_mlx.metal.kernels.lora_batched import group_rows, lora_batched
@@ -24,7 +25,6 @@ from pie_mlx.metal.kernels.paged_prefill import paged_prefill
 from pie_mlx.metal.kernels.requirements import first_fence
 from pie_mlx.metal.kernels.sample_rows import SamplerRows, sample_rows
 from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher
-from pie_mlx.metal.roofline import DecodeLoad, predictions
 
 SMOKE = ()
 SHAPE = PoolShape(page_size=16, heads=2, key_size=128, value_size=128)

@@ -29,8 +29,8 @@ from benchmarks.random_llama import write_random_llama
 from pie_mlx import Engine
 from pie_mlx.backends import current_backend
 from pie_mlx.bench.prompts import prompt
-from pie_mlx.engine.model.loading import null_model
-from pie_mlx.engine.model.null_network import NullNetwork
+from pie_mlx.engine.model.loading.load import null_model
+from pie_mlx.engine.model.networks.null_network import NullNetwork
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.metal import PageMemory
 from pie_mlx.runtime.worker.settings import Isolation

@@ -15,9 +15,9 @@ from statistics import median
 from pie_mlx.calls import SampledTokens, Sampler
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.market.bank import Bank
-from pie_mlx.engine.model.batch import Outcome, RowRead, WorkResult
-from pie_mlx.engine.model.loading import null_model
-from pie_mlx.engine.model.runner import Runner
+from pie_mlx.engine.model.loading.load import null_model
+from pie_mlx.engine.model.runner.batch import Outcome, RowRead, WorkResult
+from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.page_moves import PageMover
 from pie_mlx.engine.schedule import POLICIES, Limits, Plan, View, policy
 from pie_mlx.engine.scheduler.live_context import LiveContext

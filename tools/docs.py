@@ -10,7 +10,7 @@ import click
 from pie_mlx.cli.main import SECTIONS, pie
 from pie_mlx.config.schema import KEYS, Key
 from pie_mlx.config.values import rule
-from pie_mlx.engine.model.tiers import REFUSED, verified
+from pie_mlx.engine.model.networks.tiers import REFUSED, verified
 from tools.sdk_reference import blocking_lines, sdk_lines
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"

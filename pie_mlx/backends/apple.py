@@ -3,7 +3,7 @@
 import os
 
 from pie_mlx.backends.base import Backend, Progress
-from pie_mlx.metal.first_check import checked
+from pie_mlx.metal.checks.first_check import checked
 from pie_mlx.metal.launcher import KernelLauncher, metal_launcher
 from pie_mlx.metal.record import record_file
 

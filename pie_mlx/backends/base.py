@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pie_mlx.backends.memory import available_bytes
-from pie_mlx.metal.kernel_pool import KernelPool, kernels_carry
 from pie_mlx.metal.launcher import KernelLauncher
-from pie_mlx.metal.pool import KvPool, LayerShape
+from pie_mlx.metal.page_pool.kernel_pool import KernelPool, kernels_carry
+from pie_mlx.metal.page_pool.pool import KvPool, LayerShape
 
 Progress = Callable[[str], None]
 

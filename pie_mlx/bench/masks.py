@@ -19,7 +19,7 @@ from pie_mlx.engine.text.grammar.llguidance_engine import WHITESPACE
 from pie_mlx.engine.text.grammar.masks import words_for
 from pie_mlx.engine.text.grammar.service import GrammarService
 from pie_mlx.engine.text.grammar.views import tokenizer_json
-from pie_mlx.engine.text.tokenizer import Tokenizer
+from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 from pie_mlx.errors import GrammarError, InvalidArgumentError
 from pie_mlx.runtime.engine import Engine
 

@@ -14,7 +14,7 @@ from pie_mlx.bench.peer import MlxLm
 from pie_mlx.bench.phases import profile
 from pie_mlx.bench.random_llama import DESCRIPTION, write_random_llama
 from pie_mlx.bench.report import Report
-from pie_mlx.engine.model.sources import find_model
+from pie_mlx.engine.model.loading.sources import find_model
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.runtime.engine import Engine
 

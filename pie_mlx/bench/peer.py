@@ -12,8 +12,8 @@ import mlx.core as mx
 import numpy as np
 import numpy.typing as npt
 
-from pie_mlx.engine.model.modules import Module, load_weights, make_prompt_cache, parameters_of
-from pie_mlx.engine.model.weights import cast_weights
+from pie_mlx.engine.model.mlx_lm.modules import Module, load_weights, make_prompt_cache, parameters_of
+from pie_mlx.engine.model.mlx_lm.weights import cast_weights
 from pie_mlx.metal.arrays import evaluate, to_host
 
 _generate = cast("Any", import_module("mlx_lm.generate"))

@@ -10,10 +10,10 @@ import mlx.core as mx
 
 from pie_mlx.bench import programs
 from pie_mlx.bench.prompts import ragged
-from pie_mlx.engine.model import pipeline
-from pie_mlx.engine.model.batch import Outcome
 from pie_mlx.engine.model.loaded import LoadedModel, TentativeStep
-from pie_mlx.engine.model.reading import Reading
+from pie_mlx.engine.model.runner import pipeline
+from pie_mlx.engine.model.runner.batch import Outcome
+from pie_mlx.engine.model.runner.reading import Reading
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.engine.scheduler.tick_loop import TickLoop
 from pie_mlx.metal import UnsettledError

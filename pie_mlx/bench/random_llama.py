@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import mlx.core as mx
 
-from pie_mlx.engine.model.modules import Module, parameters_of
-from pie_mlx.engine.model.sources import EMBEDDED
+from pie_mlx.engine.model.loading.sources import EMBEDDED
+from pie_mlx.engine.model.mlx_lm.modules import Module, parameters_of
 
 CONFIG: dict[str, int] = {
     "hidden_size": 320,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pie_mlx.calls import LARGEST_SEED, SMALLEST_SEED, AdapterState
 from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.model.adapters import AdapterBank, AdapterContent, AdapterUse, Version
-from pie_mlx.engine.model.runner import Runner
+from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.errors import AdapterError, AdapterExistsError, AdapterNotFoundError, InvalidArgumentError
 from pie_mlx.events import AdapterChanged, AdapterDestroyed, Event
 

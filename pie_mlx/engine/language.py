@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 from pie_mlx.engine.hosting.turns import Turns
 from pie_mlx.engine.model.loaded import LoadedModel
-from pie_mlx.engine.text.chats import Chats
+from pie_mlx.engine.text.conversation.chats import Chats
 from pie_mlx.engine.text.grammar import GrammarService, NativeToolGrammars
-from pie_mlx.engine.text.tokenizer import Tokenizer
+from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 from pie_mlx.errors import ModelLoadError, PieError
 
 TEXT_THREADS = 2

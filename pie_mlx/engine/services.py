@@ -10,11 +10,11 @@ from pie_mlx.engine.adapters import AdapterRegistry
 from pie_mlx.engine.hosting.process import Process
 from pie_mlx.engine.hosting.processes import Processes
 from pie_mlx.engine.kv import PageStore
-from pie_mlx.engine.kv.underway import Underway
+from pie_mlx.engine.kv.inflight_prefixes import Underway
 from pie_mlx.engine.language import Language
 from pie_mlx.engine.market import Horizon
 from pie_mlx.engine.market.bank import Bank
-from pie_mlx.engine.model.runner import Runner
+from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.archive import SnapshotArchive
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.ticker import Ticker

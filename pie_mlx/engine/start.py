@@ -14,10 +14,10 @@ from pie_mlx.engine.kv import PageStore
 from pie_mlx.engine.language import language_of
 from pie_mlx.engine.market.bank import Bank
 from pie_mlx.engine.model.loaded import LoadedModel
-from pie_mlx.engine.model.loading import load_model, null_model
+from pie_mlx.engine.model.loading.load import load_model, null_model
 from pie_mlx.engine.model.memory import BatchSize, wiring_facts
-from pie_mlx.engine.model.runner import Runner
-from pie_mlx.engine.model.warm_up import warm_up
+from pie_mlx.engine.model.runner.runner import Runner
+from pie_mlx.engine.model.runner.warm_up import warm_up
 from pie_mlx.engine.paging.archive import SnapshotArchive, signature_of
 from pie_mlx.engine.paging.spill import Spill, open_spill
 from pie_mlx.engine.pressure import MemoryKeeper, memory_reader
@@ -28,8 +28,8 @@ from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.engine.speculation.draft_model import DraftDesk
 from pie_mlx.engine.speculation.draft_model.loading import allocate_pair, load_draft_model
 from pie_mlx.engine.speculation.drafts import Drafts
-from pie_mlx.engine.text.chat import ChatRenderer
-from pie_mlx.engine.text.tokenizer import Tokenizer
+from pie_mlx.engine.text.conversation.chat import ChatRenderer
+from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 from pie_mlx.events import EngineStarted, Event, SpillChanged
 
 

@@ -3,8 +3,8 @@
 from pie_mlx.metal.attention import AttentionPlan, attend
 from pie_mlx.metal.batches import UnsettledError
 from pie_mlx.metal.dense import DenseView
-from pie_mlx.metal.memory import PageMemory, Revision
-from pie_mlx.metal.pool import HostPages, KvPool, LayerShape, SlotWrite, page_bytes, pages_for_budget
+from pie_mlx.metal.page_pool.memory import PageMemory, Revision
+from pie_mlx.metal.page_pool.pool import HostPages, KvPool, LayerShape, SlotWrite, page_bytes, pages_for_budget
 from pie_mlx.metal.visibility import Run
 
 __all__ = [

@@ -16,10 +16,10 @@ import numpy as np
 from pie_mlx.metal.arrays import from_host, integers
 from pie_mlx.metal.batches import IDLE, Ask, HostViews
 from pie_mlx.metal.kernel_attention import KernelPlan
-from pie_mlx.metal.kernel_pool import KernelPool
-from pie_mlx.metal.memory import PageMemory
 from pie_mlx.metal.numerics import Numerics
-from pie_mlx.metal.pool import KvPool, SlotWrite
+from pie_mlx.metal.page_pool.kernel_pool import KernelPool
+from pie_mlx.metal.page_pool.memory import PageMemory
+from pie_mlx.metal.page_pool.pool import KvPool, SlotWrite
 from pie_mlx.metal.sharing import LEAST_PAGES, Shared, shared_groups
 from pie_mlx.metal.visibility import BoolArray, Run, blank_rows, first_visible, visible
 

@@ -6,7 +6,7 @@ import mlx.core as mx
 import numpy as np
 
 from pie_mlx.metal.arrays import from_host, integers
-from pie_mlx.metal.pool import KvPool
+from pie_mlx.metal.page_pool.pool import KvPool
 from pie_mlx.metal.visibility import Run, visible
 
 

@@ -8,7 +8,6 @@ import mlx.core as mx
 import numpy as np
 
 from pie_mlx.metal.arrays import integers
-from pie_mlx.metal.kernel_pool import KernelPool
 from pie_mlx.metal.kernels.attention_rows import AttentionRows, attention_rows
 from pie_mlx.metal.kernels.gathered_attention import gathered_attention
 from pie_mlx.metal.kernels.paged_attention import (
@@ -19,6 +18,7 @@ from pie_mlx.metal.kernels.paged_attention import (
     pool_shape,
 )
 from pie_mlx.metal.kernels.paged_prefill import paged_prefill, tile_size
+from pie_mlx.metal.page_pool.kernel_pool import KernelPool
 from pie_mlx.metal.visibility import BoolArray, Run, expanded
 
 

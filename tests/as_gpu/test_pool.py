@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.kv import PageCopy
 from pie_mlx.engine.model import loaded
-from pie_mlx.engine.model.batch import Batch, RowRead, Work
 from pie_mlx.engine.model.loaded import LoadedModel
-from pie_mlx.engine.model.loading import load_model
-from pie_mlx.engine.model.runner import Runner
-from pie_mlx.metal import pool
+from pie_mlx.engine.model.loading.load import load_model
+from pie_mlx.engine.model.runner.batch import Batch, RowRead, Work
+from pie_mlx.engine.model.runner.runner import Runner
+from pie_mlx.metal.page_pool import pool
 from tests.addresses import addresses
 from tests.models import write_tiny_model
 

@@ -7,9 +7,9 @@ import pytest
 
 from pie_mlx.bench import masks
 from pie_mlx.calls import GrammarSource
-from pie_mlx.engine.model.loading import null_model
+from pie_mlx.engine.model.loading.load import null_model
 from pie_mlx.engine.text.grammar import GrammarService
-from pie_mlx.engine.text.tokenizer import Tokenizer
+from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 from pie_mlx.errors import InvalidArgumentError
 
 Compare = Callable[[], list[str]]

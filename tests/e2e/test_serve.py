@@ -8,7 +8,7 @@ import urllib.request
 
 import pytest
 
-from pie_mlx.engine.model.sources import EMBEDDED
+from pie_mlx.engine.model.loading.sources import EMBEDDED
 from tests.server.programs import PLAYER
 from tests.serving import Serving
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pie_mlx.engine.model.batch import Work
-from pie_mlx.engine.model.pipeline import UncommittedStep
-from pie_mlx.engine.model.reading import Reading
+from pie_mlx.engine.model.runner.batch import Work
+from pie_mlx.engine.model.runner.pipeline import UncommittedStep
+from pie_mlx.engine.model.runner.reading import Reading
 from pie_mlx.events import TickCompleted
 from pie_mlx.sdk import (
     Adapter,

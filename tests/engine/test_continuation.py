@@ -232,7 +232,7 @@ def fail_at(engine: Running, monkeypatch: pytest.MonkeyPatch, *failing: int) -> 
 
 def before_evaluations(engine: Running, monkeypatch: pytest.MonkeyPatch, act: Callable[[int], None]) -> None:
     """Act before each step that is evaluated from now on. No batch ends before for the time it takes."""
-    monkeypatch.setattr("pie_mlx.engine.model.pipeline.LONGEST_SECONDS", 60.0)
+    monkeypatch.setattr("pie_mlx.engine.model.runner.pipeline.LONGEST_SECONDS", 60.0)
     model = engine.core.services.runner.model
     begin, numbers = model.begin, iter(range(1000))
 
@@ -332,7 +332,7 @@ def test_texts_side_by_side_are_what_each_is_alone(  # E1, L6
 
 
 async def test_steps_follow_a_batch_at_once(engine: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pie_mlx.engine.model.pipeline.LONGEST_SECONDS", 60.0)
+    monkeypatch.setattr("pie_mlx.engine.model.runner.pipeline.LONGEST_SECONDS", 60.0)
     first = len(engine.events)
     await collected(engine, engine.prompt(9, 11), {"max_tokens": 66, "stop": []})
     assert [batch.steps for batch in batches(engine, first)] == [33, 33]
@@ -344,7 +344,7 @@ async def test_steps_follow_a_batch_at_once(engine: Running, monkeypatch: pytest
 async def test_pages_others_may_wait_for_are_committed_before_the_text_goes_on(
     engine: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # K5
-    monkeypatch.setattr("pie_mlx.engine.model.pipeline.LONGEST_SECONDS", 60.0)
+    monkeypatch.setattr("pie_mlx.engine.model.runner.pipeline.LONGEST_SECONDS", 60.0)
     size = engine.store.page_size
     for prompt, follows in ((engine.prompt(size + 1, 12), False), (engine.prompt(size - 1, 13), True)):
         assert engine.used_pages() == 0  # a context that is let go of now would end the steps that follow
@@ -356,7 +356,7 @@ async def test_pages_others_may_wait_for_are_committed_before_the_text_goes_on(
 async def test_steps_follow_at_once_under_a_grammar_too(  # G13
     engine: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pie_mlx.engine.model.pipeline.LONGEST_SECONDS", 60.0)
+    monkeypatch.setattr("pie_mlx.engine.model.runner.pipeline.LONGEST_SECONDS", 60.0)
     first = len(engine.events)
     options = {"max_tokens": 40, "stop": [], "constrain": Regex(r"[a-z]{3}[0-9]")}
     tokens = await collected(engine, engine.prompt(9, 16), options)

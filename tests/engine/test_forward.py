@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from pie_mlx import calls
-from pie_mlx.engine.model.sources import EMBEDDED
+from pie_mlx.engine.model.loading.sources import EMBEDDED
 from pie_mlx.errors import (
     BatchFailedError,
     ContextLengthError,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pie_mlx.engine.model.batch import Batch
+from pie_mlx.engine.model.runner.batch import Batch
 from pie_mlx.engine.scheduler import ticker
 from pie_mlx.errors import ForwardTimeoutError
 from pie_mlx.sdk import Context

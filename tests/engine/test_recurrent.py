@@ -8,7 +8,7 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from pie_mlx.engine.model.network import Network
+from pie_mlx.engine.model.networks.network import Network
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import BatchFailedError, OutOfPagesError
 from pie_mlx.events import ContextSuspended

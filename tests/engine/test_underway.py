@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from pie_mlx.engine.kv import WorkingToken
-from pie_mlx.engine.kv.underway import Underway
+from pie_mlx.engine.kv.inflight_prefixes import Underway
 
 KEY = b"page"
 INPUTS = [WorkingToken(token, token) for token in range(40)]

@@ -12,7 +12,7 @@ from functools import cache
 import mlx.core as mx
 
 from pie_mlx.errors import PieError
-from pie_mlx.metal.check_cases import AttentionCase, Case, attention_case, check_cases
+from pie_mlx.metal.checks.check_cases import AttentionCase, Case, attention_case, check_cases
 from pie_mlx.metal.emulator import Builder, Emulator, LaunchReport
 from pie_mlx.metal.kernel import read_kernel_file
 from pie_mlx.metal.kernels.kv_quantised import Quantisation

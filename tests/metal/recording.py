@@ -11,9 +11,9 @@ import numpy as np
 from pie_mlx.metal import arrays
 from pie_mlx.metal.emulator import Builder, Emulator
 from pie_mlx.metal.emulator.story import Story, flat
-from pie_mlx.metal.kernel_pool import KernelPool
 from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher
-from pie_mlx.metal.pool import KvPool
+from pie_mlx.metal.page_pool.kernel_pool import KernelPool
+from pie_mlx.metal.page_pool.pool import KvPool
 
 
 class Recorder:

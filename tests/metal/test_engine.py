@@ -12,10 +12,10 @@ from benchmarks.tiny_models import tiny_config, tiny_model
 from pie_mlx.backends import using
 from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
 from pie_mlx.engine.model.memory import segments
-from pie_mlx.engine.model.paged_network import PagedNetwork
+from pie_mlx.engine.model.networks.paged_network import PagedNetwork
 from pie_mlx.engine.model.step import Segment, StepInput
-from pie_mlx.metal.kernel_pool import KernelPool
 from pie_mlx.metal.launcher import KernelLauncher
+from pie_mlx.metal.page_pool.kernel_pool import KernelPool
 from pie_mlx.sdk import Context
 from tests.backends.played import played_gpu
 from tests.engine.running import running

@@ -11,14 +11,14 @@ import pytest
 from pie_mlx.backends import using
 from pie_mlx.calls import SampledTokens, Sampler
 from pie_mlx.engine.kv import PageCopy
-from pie_mlx.engine.model.batch import Batch, Outcome, RowRead, Work
 from pie_mlx.engine.model.loaded import LoadedModel
-from pie_mlx.engine.model.runner import Runner
+from pie_mlx.engine.model.runner.batch import Batch, Outcome, RowRead, Work
+from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.metal import faults
 from pie_mlx.metal.emulator import Builder, Emulator
-from pie_mlx.metal.kernel_pool import KernelPool
 from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher
+from pie_mlx.metal.page_pool.kernel_pool import KernelPool
 from pie_mlx.sdk import Context
 from tests.addresses import addresses
 from tests.backends.played import played_gpu

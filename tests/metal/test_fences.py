@@ -9,13 +9,13 @@ import pytest
 
 from pie_mlx.metal.emulator import FenceError, Graph, check_chain, traced_graph
 from pie_mlx.metal.kernel_attention import KernelPlan
-from pie_mlx.metal.kernel_pool import KernelPool
 from pie_mlx.metal.kernels.attention_rows import attention_rows
 from pie_mlx.metal.kernels.kv_write import kv_write
 from pie_mlx.metal.kernels.page_moves import page_copy
 from pie_mlx.metal.kernels.paged_attention import AttentionOptions, paged_attention
 from pie_mlx.metal.launcher import metal_launcher
-from pie_mlx.metal.pool import LayerShape, SlotWrite
+from pie_mlx.metal.page_pool.kernel_pool import KernelPool
+from pie_mlx.metal.page_pool.pool import LayerShape, SlotWrite
 
 ROWS = attention_rows([[0, 1]], [0], [20])
 SLOTS = mx.array([19], dtype=mx.int32)

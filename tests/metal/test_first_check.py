@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from pie_mlx.metal.checks.first_check import checked, first_cases
 from pie_mlx.metal.emulator import Builder, Emulator
-from pie_mlx.metal.first_check import checked, first_cases
 from pie_mlx.metal.kernel import KERNEL_FOLDER, KernelSource, read_kernel_file
-from pie_mlx.metal.kernel_pool import NEEDED, KernelPool
 from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher
+from pie_mlx.metal.page_pool.kernel_pool import NEEDED, KernelPool
 from pie_mlx.metal.record import KernelRecord, RecordKey, kernels_digest, read_record, record_key, write_record
 from tests.metal.test_engine import loaded, story
 

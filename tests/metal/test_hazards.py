@@ -20,9 +20,9 @@ from pie_mlx.metal import arrays
 from pie_mlx.metal.emulator import Builder
 from pie_mlx.metal.emulator.encoder import Replay, find_hazards, surely_ordered
 from pie_mlx.metal.emulator.story import Story
-from pie_mlx.metal.kernel_pool import KernelPool
 from pie_mlx.metal.launcher import KernelLauncher
-from pie_mlx.metal.pool import KvPool, LayerShape, SlotWrite
+from pie_mlx.metal.page_pool.kernel_pool import KernelPool
+from pie_mlx.metal.page_pool.pool import KvPool, LayerShape, SlotWrite
 from pie_mlx.sdk import Context
 from tests.engine.acts import WARM, Act, live
 from tests.engine.running import Running, running

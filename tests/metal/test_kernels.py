@@ -2,7 +2,7 @@
 
 import pytest
 
-from pie_mlx.metal.check_cases import Case, check_cases
+from pie_mlx.metal.checks.check_cases import Case, check_cases
 from pie_mlx.metal.launcher import KernelLauncher
 
 

@@ -4,7 +4,7 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from pie_mlx.metal.check_cases import (
+from pie_mlx.metal.checks.check_cases import (
     AttentionCase,
     attention_inputs,
     check_cases,
@@ -12,8 +12,8 @@ from pie_mlx.metal.check_cases import (
     relative_error,
     tolerance_of,
 )
+from pie_mlx.metal.kernels.references.sample_rows import possible_tokens
 from pie_mlx.metal.kernels.sample_rows import SamplerRows
-from pie_mlx.metal.kernels.sample_rows_reference import possible_tokens
 from pie_mlx.metal.launcher import KernelLauncher
 
 

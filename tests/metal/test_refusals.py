@@ -5,15 +5,15 @@ import numpy as np
 import pytest
 
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.metal.check_cases import AttentionCase, attention_inputs
+from pie_mlx.metal.checks.check_cases import AttentionCase, attention_inputs
 from pie_mlx.metal.kernels.attention_rows import attention_rows, window_bounds
 from pie_mlx.metal.kernels.kv_quantised import Quantisation, empty_quantised_pool
-from pie_mlx.metal.kernels.kv_quantised_reference import quantise
 from pie_mlx.metal.kernels.kv_write import kv_write
 from pie_mlx.metal.kernels.lora_batched import adapter_segments, group_rows, lora_batched
 from pie_mlx.metal.kernels.page_moves import page_copy
 from pie_mlx.metal.kernels.paged_attention import PoolShape, paged_attention, split_threadgroup
 from pie_mlx.metal.kernels.paged_prefill import paged_prefill, tile_bytes, tile_size
+from pie_mlx.metal.kernels.references.kv_quantised import quantise
 from pie_mlx.metal.kernels.requirements import THREADGROUP_MEMORY_BYTES, first_fence
 from pie_mlx.metal.kernels.sample_rows import SamplerRows, sample_rows
 from pie_mlx.metal.launcher import KernelLauncher

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from pie_mlx.metal.bandwidth import crossover, measured_bandwidth, measured_gather_rows
+from pie_mlx.metal.checks.bandwidth import crossover, measured_bandwidth, measured_gather_rows
+from pie_mlx.metal.checks.selfcheck import as_rows, check_kernels
 from pie_mlx.metal.emulator import Builder, Emulator
 from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher, with_record
 from pie_mlx.metal.record import KernelRecord
-from pie_mlx.metal.selfcheck import as_rows, check_kernels
 
 
 def test_the_table_can_be_written_as_json(builder: Builder, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import mlx.core as mx
 import pytest
 
 from pie_mlx.errors import InvalidArgumentError
-from pie_mlx.metal.check_cases import Case, check_cases
+from pie_mlx.metal.checks.check_cases import Case, check_cases
 from pie_mlx.metal.emulator import Argument, check_types, generate_source, printed_sources
 from pie_mlx.metal.kernel import KernelSource
 from pie_mlx.metal.launcher import KernelLauncher

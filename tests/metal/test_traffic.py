@@ -4,9 +4,9 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from pie_mlx.metal.check_cases import AttentionCase, attention_inputs, expected_attention, relative_error
+from pie_mlx.metal.checks.check_cases import AttentionCase, attention_inputs, expected_attention, relative_error
+from pie_mlx.metal.checks.floors import attention_floor, kv_write_floor, lora_floor, page_copy_floor
 from pie_mlx.metal.emulator import Emulator, LaunchReport
-from pie_mlx.metal.floors import attention_floor, kv_write_floor, lora_floor, page_copy_floor
 from pie_mlx.metal.kernels.attention_rows import attention_rows
 from pie_mlx.metal.kernels.kv_quantised import Quantisation
 from pie_mlx.metal.kernels.kv_write import kv_write

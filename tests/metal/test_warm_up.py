@@ -12,9 +12,9 @@ from pie_mlx.backends.apple import AppleBackend
 from pie_mlx.backends.emulator import EmulatorBackend
 from pie_mlx.engine import start
 from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
-from pie_mlx.engine.model.loading import load_model
-from pie_mlx.engine.model.paged_network import PagedNetwork
-from pie_mlx.engine.model.warm_up import warm_up
+from pie_mlx.engine.model.loading.load import load_model
+from pie_mlx.engine.model.networks.paged_network import PagedNetwork
+from pie_mlx.engine.model.runner.warm_up import warm_up
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.metal.emulator import Builder, Emulator
 from pie_mlx.metal.launcher import KernelLauncher, emulator_launcher

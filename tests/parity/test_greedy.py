@@ -9,7 +9,7 @@ from mlx_lm.utils import load_model as load_peer
 
 from benchmarks.architectures import reference_greedy
 from benchmarks.driving import Driver
-from pie_mlx.engine.model.loading import load_model
+from pie_mlx.engine.model.loading.load import load_model
 from tests.models import VOCABULARY
 
 NAMED = ["llama", "qwen2", "qwen3", "gemma3", "mistral", "phi3", "olmo2", "gpt_oss", "smollm3", "deepseek_v3"]

@@ -9,7 +9,7 @@ import pytest
 from mlx_lm.utils import load_model as load_peer
 
 from benchmarks.driving import Driver, Work
-from pie_mlx.engine.model.loading import load_model
+from pie_mlx.engine.model.loading.load import load_model
 from tests.parity.test_greedy import prompts
 
 

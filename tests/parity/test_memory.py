@@ -7,7 +7,7 @@ import mlx.core as mx
 import pytest
 
 from benchmarks.driving import Driver, Work
-from pie_mlx.engine.model.loading import load_model
+from pie_mlx.engine.model.loading.load import load_model
 from tests.addresses import addresses
 
 POOL_PAGES = 4096

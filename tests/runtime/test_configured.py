@@ -4,8 +4,8 @@ import mlx.core as mx
 import pytest
 
 from pie_mlx.config import load_config
-from pie_mlx.engine.model.loading import load_model
-from pie_mlx.engine.model.sources import find_model
+from pie_mlx.engine.model.loading.load import load_model
+from pie_mlx.engine.model.loading.sources import find_model
 from pie_mlx.errors import ModelNotFoundError
 from pie_mlx.runtime.configured import engine_settings
 from pie_mlx.server.configured import server_settings

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from pie_mlx import calls
-from pie_mlx.engine.text.chat import ChatRenderer
-from pie_mlx.engine.text.tokenizer import Tokenizer
+from pie_mlx.engine.text.conversation.chat import ChatRenderer
+from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 from pie_mlx.sdk import Model
 from pie_mlx.sdk._calls.host import HostLink
 from pie_mlx.sdk.chat import Decoder

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from pie_mlx import calls
-from pie_mlx.engine.text.chat import ChatRenderer
+from pie_mlx.engine.text.conversation.chat import ChatRenderer
 from pie_mlx.errors import InvalidArgumentError, PieError
 
 

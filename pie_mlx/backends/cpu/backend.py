@@ -14,7 +14,7 @@ from pie_mlx.backends.cpu.blas import blas
 from pie_mlx.backends.cpu.pool import CpuPool
 from pie_mlx.backends.cpu.products import MOST_ROWS, take_blocks
 from pie_mlx.backends.memory import SHARED_POOL_BYTES
-from pie_mlx.metal.pool import LayerShape
+from pie_mlx.metal.page_pool.pool import LayerShape
 
 ONE_THREAD = 1
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pie_mlx.backends.cpu.storage import put_rows
 from pie_mlx.metal.arrays import evaluate, host_view, index_of, integers
 from pie_mlx.metal.batches import IDLE, Ask, Batch, HostViews, KeysAndValues, RowBatches, Stored, UnsettledError, once
-from pie_mlx.metal.pool import HostPages, KvPool, page_bytes
+from pie_mlx.metal.page_pool.pool import HostPages, KvPool, page_bytes
 from pie_mlx.metal.visibility import BoolArray, Run, visible
 
 GROWTH = 256

@@ -10,7 +10,7 @@ from pie_mlx.backends.cpu.numerics import CpuNumerics
 from pie_mlx.backends.cpu.storage import HeadMajor
 from pie_mlx.metal.arrays import begin_evaluation, host_view
 from pie_mlx.metal.batches import HostViews
-from pie_mlx.metal.pool import KvPool, LayerShape, SlotWrite
+from pie_mlx.metal.page_pool.pool import KvPool, LayerShape, SlotWrite
 
 
 class CpuPool(KvPool):

@@ -16,12 +16,12 @@ from pie_mlx.cli.options import Common
 from pie_mlx.cli.terminal.errors import FAILED
 from pie_mlx.cli.terminal.progress import progress_line
 from pie_mlx.errors import ConfigError
-from pie_mlx.metal.bandwidth import measured_gather_rows
-from pie_mlx.metal.check_cases import Case, check_cases
+from pie_mlx.metal.checks.bandwidth import measured_gather_rows
+from pie_mlx.metal.checks.check_cases import Case, check_cases
+from pie_mlx.metal.checks.roofline import CHIPS, GIGA
+from pie_mlx.metal.checks.selfcheck import KernelCheck, as_rows, check_kernels, failing_kernels
 from pie_mlx.metal.launcher import KernelLauncher, with_record
 from pie_mlx.metal.record import KernelRecord, record_file, record_key, write_record
-from pie_mlx.metal.roofline import CHIPS, GIGA
-from pie_mlx.metal.selfcheck import KernelCheck, as_rows, check_kernels, failing_kernels
 
 WHERE = {"metal": "on the Apple GPU, built by Apple's compiler", "emulate": "on the emulator, which measures no speed"}
 HEADINGS = ("kernel", "cases", "worst error", "tolerance", "GB/s", "verdict")

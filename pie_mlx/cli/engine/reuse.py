@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from pie_mlx.client.discovery import Address, LocalEngine, local_engine
-from pie_mlx.engine.model.sources import model_identity
+from pie_mlx.engine.model.loading.sources import model_identity
 from pie_mlx.engine.settings import EngineSettings
 
 DUMMY = "random tokens"

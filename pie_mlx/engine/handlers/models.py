@@ -9,7 +9,7 @@ from pie_mlx.engine.handlers.base import answers, looks_up, looks_up_in_steps
 from pie_mlx.engine.hosting.process import Process
 from pie_mlx.engine.kv.vocabulary import check_tokens
 from pie_mlx.engine.services import Services
-from pie_mlx.engine.text.tokenizer import LONG
+from pie_mlx.engine.text.tokens.tokenizer import LONG
 from pie_mlx.errors import ContextLengthError, InvalidArgumentError
 
 LONGEST_TEXT = 8 << 20

@@ -1,11 +1,10 @@
 """Page accounting: which pages exist, who holds them, what they stand for. I have never seen a tensor."""
 
-from pie_mlx.engine.kv.holdings import Holdings, SharedPages
-from pie_mlx.engine.kv.integrity_error import IntegrityError
-from pie_mlx.engine.kv.keys import PageHasher
-from pie_mlx.engine.kv.sharing import share_out
-from pie_mlx.engine.kv.store import PageStore
-from pie_mlx.engine.kv.values import (
+from pie_mlx.engine.kv.contexts.holdings import Holdings, SharedPages
+from pie_mlx.engine.kv.contexts.sharing import share_out
+from pie_mlx.engine.kv.pages.integrity_error import IntegrityError
+from pie_mlx.engine.kv.pages.keys import PageHasher
+from pie_mlx.engine.kv.pages.values import (
     CommitResult,
     Fill,
     Fork,
@@ -21,7 +20,8 @@ from pie_mlx.engine.kv.values import (
     Suspension,
     Transcript,
 )
-from pie_mlx.engine.kv.working_token import WorkingToken
+from pie_mlx.engine.kv.pages.working_token import WorkingToken
+from pie_mlx.engine.kv.store import PageStore
 
 __all__ = [
     "CommitResult",

@@ -4,15 +4,15 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pie_mlx.engine.kv.context import Context
-from pie_mlx.engine.kv.context_table import ContextTable
-from pie_mlx.engine.kv.image import Image, Tail
-from pie_mlx.engine.kv.integrity_error import IntegrityError
-from pie_mlx.engine.kv.keys import NO_PAGE, PageHasher
-from pie_mlx.engine.kv.pool import PagePool
-from pie_mlx.engine.kv.segment import PageRecord, Segment, resident_page
+from pie_mlx.engine.kv.contexts.context import Context
+from pie_mlx.engine.kv.contexts.context_table import ContextTable
+from pie_mlx.engine.kv.pages.image import Image, Tail
+from pie_mlx.engine.kv.pages.integrity_error import IntegrityError
+from pie_mlx.engine.kv.pages.keys import NO_PAGE, PageHasher
+from pie_mlx.engine.kv.pages.pool import PagePool
+from pie_mlx.engine.kv.pages.segment import PageRecord, Segment, resident_page
+from pie_mlx.engine.kv.pages.trie import PrefixTrie, chain_of, path, standing
 from pie_mlx.engine.kv.snapshots import Snapshot
-from pie_mlx.engine.kv.trie import PrefixTrie, chain_of, path, standing
 
 
 @dataclass(frozen=True, slots=True)

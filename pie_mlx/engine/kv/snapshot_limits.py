@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pie_mlx.engine.kv.image import Image
+from pie_mlx.engine.kv.pages.image import Image
 
 COMMITTED_TOKEN_BYTES = 16
 """Packed, with its part of what is kept of a page."""

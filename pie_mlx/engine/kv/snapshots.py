@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 from typing import Any
 
-from pie_mlx.engine.kv.context import Context
-from pie_mlx.engine.kv.context_table import ContextTable
-from pie_mlx.engine.kv.image import Image, ImageKeeper, Tail, cut_tail
-from pie_mlx.engine.kv.integrity_error import IntegrityError
-from pie_mlx.engine.kv.segment import Segment
+from pie_mlx.engine.kv.contexts.context import Context
+from pie_mlx.engine.kv.contexts.context_table import ContextTable
+from pie_mlx.engine.kv.contexts.suspension import at_rest, copies_of
+from pie_mlx.engine.kv.contexts.working import pages_for
+from pie_mlx.engine.kv.pages.image import Image, ImageKeeper, Tail, cut_tail
+from pie_mlx.engine.kv.pages.integrity_error import IntegrityError
+from pie_mlx.engine.kv.pages.segment import Segment
+from pie_mlx.engine.kv.pages.trie import Place, PrefixTrie, chain_of
+from pie_mlx.engine.kv.pages.values import PageCopy
 from pie_mlx.engine.kv.snapshot_limits import Shelved, SnapshotLimits, image_bytes, kept_bytes
-from pie_mlx.engine.kv.suspension import at_rest, copies_of
-from pie_mlx.engine.kv.trie import Place, PrefixTrie, chain_of
-from pie_mlx.engine.kv.values import PageCopy
-from pie_mlx.engine.kv.working import pages_for
 from pie_mlx.errors import InvalidArgumentError, SnapshotError, SnapshotNotFoundError
 
 FRESH_PREFIX = "__snapshot_"

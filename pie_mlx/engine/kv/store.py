@@ -2,28 +2,28 @@
 
 from typing import Any
 
-from pie_mlx.engine.kv.context_table import ContextTable
-from pie_mlx.engine.kv.fills import adapters_in_use
-from pie_mlx.engine.kv.holdings import Holdings, picture
-from pie_mlx.engine.kv.image import Image, ImageKeeper
+from pie_mlx.engine.kv.contexts.context_table import ContextTable
+from pie_mlx.engine.kv.contexts.fills import adapters_in_use
+from pie_mlx.engine.kv.contexts.holdings import Holdings, picture
+from pie_mlx.engine.kv.contexts.rollback import Undoer
+from pie_mlx.engine.kv.contexts.sharing import share_out
+from pie_mlx.engine.kv.contexts.suspension import Suspender
+from pie_mlx.engine.kv.contexts.working import WorkingPages, pages_for
 from pie_mlx.engine.kv.integrity import Books, check_integrity
-from pie_mlx.engine.kv.keys import PageHasher
-from pie_mlx.engine.kv.pool import PagePool
-from pie_mlx.engine.kv.rollback import Undoer
-from pie_mlx.engine.kv.sharing import share_out
-from pie_mlx.engine.kv.snapshot_limits import USUAL_LIMITS, SnapshotLimits
-from pie_mlx.engine.kv.snapshots import SnapshotShelf
-from pie_mlx.engine.kv.suspension import Suspender
-from pie_mlx.engine.kv.transcripts import image_of
-from pie_mlx.engine.kv.trie import PrefixTrie, chain_of
-from pie_mlx.engine.kv.values import (
+from pie_mlx.engine.kv.pages.image import Image, ImageKeeper
+from pie_mlx.engine.kv.pages.keys import PageHasher
+from pie_mlx.engine.kv.pages.pool import PagePool
+from pie_mlx.engine.kv.pages.trie import PrefixTrie, chain_of
+from pie_mlx.engine.kv.pages.values import (
     Fork,
     Opened,
     PoolUsage,
     Transcript,
 )
-from pie_mlx.engine.kv.withheld import Withheld
-from pie_mlx.engine.kv.working import WorkingPages, pages_for
+from pie_mlx.engine.kv.pages.withheld import Withheld
+from pie_mlx.engine.kv.snapshot_limits import USUAL_LIMITS, SnapshotLimits
+from pie_mlx.engine.kv.snapshots import SnapshotShelf
+from pie_mlx.engine.kv.transcripts import image_of
 from pie_mlx.errors import InvalidArgumentError
 
 

@@ -1,12 +1,12 @@
 """Images made of nothing but tokens."""
 
-from pie_mlx.engine.kv.context import NO_POSITION
-from pie_mlx.engine.kv.image import Image, Tail, cut_tail
-from pie_mlx.engine.kv.keys import NO_PAGE, PageHasher
-from pie_mlx.engine.kv.segment import PageRecord
-from pie_mlx.engine.kv.values import Transcript
-from pie_mlx.engine.kv.working import pages_for
-from pie_mlx.engine.kv.working_token import WorkingToken, pack
+from pie_mlx.engine.kv.contexts.context import NO_POSITION
+from pie_mlx.engine.kv.contexts.working import pages_for
+from pie_mlx.engine.kv.pages.image import Image, Tail, cut_tail
+from pie_mlx.engine.kv.pages.keys import NO_PAGE, PageHasher
+from pie_mlx.engine.kv.pages.segment import PageRecord
+from pie_mlx.engine.kv.pages.values import Transcript
+from pie_mlx.engine.kv.pages.working_token import WorkingToken, pack
 
 
 def image_of(transcript: Transcript, hasher: PageHasher, page_size: int) -> Image:

@@ -10,8 +10,8 @@ from pie_mlx.backends import current_backend
 from pie_mlx.backends.base import ALL_THREADS
 from pie_mlx.engine.model.adapters import AdapterBank
 from pie_mlx.engine.model.memory import USUAL_BATCH, BatchSize, pool_pages
-from pie_mlx.engine.model.network import Network
-from pie_mlx.engine.model.states import RecurrentState
+from pie_mlx.engine.model.networks.network import Network
+from pie_mlx.engine.model.networks.states import RecurrentState
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import OutOfPagesError
 from pie_mlx.metal import KvPool, LayerShape, PageMemory, Revision

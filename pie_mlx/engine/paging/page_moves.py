@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from pie_mlx.engine.kv import PageContent, PageCopy, PageRead, PageStore
-from pie_mlx.engine.model.runner import Runner
+from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.prefill_rate import PrefillRate
 from pie_mlx.engine.paging.spill import Spill
 from pie_mlx.events import Event, PagesSpilled

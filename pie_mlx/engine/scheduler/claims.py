@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from pie_mlx.calls import Sampler
-from pie_mlx.engine.model.batch import Outcome, Work, last_drawn
-from pie_mlx.engine.model.runner import Runner
+from pie_mlx.engine.model.runner.batch import Outcome, Work, last_drawn
+from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.scheduler.passes import Pass
 from pie_mlx.engine.scheduler.tick_state import TickState
 

@@ -6,7 +6,7 @@ from itertools import zip_longest
 
 from pie_mlx.calls import AnyResult, SampledTokens
 from pie_mlx.engine.kv import WorkingToken
-from pie_mlx.engine.model.batch import PackedMask
+from pie_mlx.engine.model.runner.batch import PackedMask
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.engine.text.grammar.ahead import compute_masks

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pie_mlx.engine.market import Horizon
-from pie_mlx.engine.model.randomness import stream_key
+from pie_mlx.engine.model.runner.randomness import stream_key
 from pie_mlx.engine.speculation.drafting import NgramDrafter, Pace
 from pie_mlx.errors import ContextReleasedError, PieError
 

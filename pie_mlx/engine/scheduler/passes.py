@@ -7,7 +7,7 @@ from typing import Any
 
 from pie_mlx.calls import AnyResult, SampledTokens
 from pie_mlx.engine.kv import WorkingToken
-from pie_mlx.engine.model.batch import RowRead
+from pie_mlx.engine.model.runner.batch import RowRead
 from pie_mlx.engine.scheduler.continuation import Continuation
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.speculation.drafting import Window

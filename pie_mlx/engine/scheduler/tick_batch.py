@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from pie_mlx.calls import AnyResult, Brle
 from pie_mlx.engine.kv import PageStore, Rows
+from pie_mlx.engine.kv.contexts.working import pages_for
 from pie_mlx.engine.kv.masks import row_runs
-from pie_mlx.engine.kv.working import pages_for
-from pie_mlx.engine.model.batch import RowRead, Work, WorkResult
+from pie_mlx.engine.model.runner.batch import RowRead, Work, WorkResult
 from pie_mlx.engine.scheduler.continuation import Continuation
 from pie_mlx.engine.scheduler.passes import Pass
 from pie_mlx.engine.speculation.drafting import Window

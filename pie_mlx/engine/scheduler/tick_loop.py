@@ -7,8 +7,8 @@ from itertools import compress
 
 from pie_mlx.engine.kv import share_out
 from pie_mlx.engine.market.bank import Bank
-from pie_mlx.engine.model.batch import Batch, Outcome, StopCondition, Work
-from pie_mlx.engine.model.runner import Runner
+from pie_mlx.engine.model.runner.batch import Batch, Outcome, StopCondition, Work
+from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.page_moves import PageMover
 from pie_mlx.engine.paging.prefill_rate import PREFILL_TOKENS
 from pie_mlx.engine.schedule import Limits, Plan, Policy, View, paced

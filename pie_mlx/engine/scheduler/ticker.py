@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 from pie_mlx.calls import AnyResult
 from pie_mlx.engine.kv import Mark, PageCopy, PageStore, WorkingToken
 from pie_mlx.engine.market.bank import Bank
-from pie_mlx.engine.model.batch import RowRead
-from pie_mlx.engine.model.runner import Runner
+from pie_mlx.engine.model.runner.batch import RowRead
+from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.page_moves import PageMover
 from pie_mlx.engine.paging.spill import Spill
 from pie_mlx.engine.schedule import Limits, Policy, Reason

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
-from pie_mlx.engine.model.batch import PackedMask
+from pie_mlx.engine.model.runner.batch import PackedMask
 from pie_mlx.errors import EmptyMaskError, InvalidArgumentError
 
 

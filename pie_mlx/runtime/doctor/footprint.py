@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import mlx.core as mx
 
 from pie_mlx.backends import current_backend
-from pie_mlx.engine.model.loading import architecture_of, load_network, maximum_positions, read_config
+from pie_mlx.engine.model.loading.load import architecture_of, load_network, maximum_positions, read_config
+from pie_mlx.engine.model.loading.sources import find_model, weight_files
 from pie_mlx.engine.model.memory import BatchSize, pool_pages
-from pie_mlx.engine.model.paged_network import PagedNetwork
-from pie_mlx.engine.model.sources import find_model, weight_files
-from pie_mlx.engine.model.weights import retyped, weight_bytes
+from pie_mlx.engine.model.mlx_lm.weights import retyped, weight_bytes
+from pie_mlx.engine.model.networks.paged_network import PagedNetwork
 from pie_mlx.engine.settings import EngineSettings
 from pie_mlx.metal import LayerShape, page_bytes
 from pie_mlx.runtime.doctor.diagnosis import ModelFacts

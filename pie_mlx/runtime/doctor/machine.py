@@ -143,7 +143,7 @@ def _model(settings: EngineSettings) -> ModelFacts:
 
 
 def _tiny() -> str:
-    from pie_mlx.engine.model.loading import load_model
+    from pie_mlx.engine.model.loading.load import load_model
 
     model = load_model("pie-tiny", name="pie-tiny")
     return f"loads: {len(model.layers)} layers, a vocabulary of {model.vocabulary_size:,}"

@@ -8,7 +8,7 @@ import pytest
 from mlx import nn
 
 from pie_mlx.backends.cpu.products import MOST_ROWS, Blocks, take_blocks
-from pie_mlx.engine.model.modules import Module, parameters_of
+from pie_mlx.engine.model.mlx_lm.modules import Module, parameters_of
 
 
 class Model(nn.Module):

@@ -9,9 +9,9 @@ import pytest
 from pie_mlx.backends import using
 from pie_mlx.backends.cpu import CpuBackend, backend
 from pie_mlx.calls import Sampler
-from pie_mlx.engine.model.batch import Batch, RowRead, Work
-from pie_mlx.engine.model.loading import load_model
-from pie_mlx.engine.model.runner import Runner
+from pie_mlx.engine.model.loading.load import load_model
+from pie_mlx.engine.model.runner.batch import Batch, RowRead, Work
+from pie_mlx.engine.model.runner.runner import Runner
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import tomllib
 import jsonschema
 import pytest
 
-from pie_mlx.engine.model.sources import EMBEDDED
+from pie_mlx.engine.model.loading.sources import EMBEDDED
 from tests.cli.schemas import parsed
 
 

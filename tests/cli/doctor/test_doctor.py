@@ -290,7 +290,7 @@ def test_kernel_options_that_make_no_sense_are_a_wrong_command_line(pie, words):
 def on_a_mac(monkeypatch):
     """The command as it runs on an Apple GPU, where one kernel of one case fails and chunks of 64 rows gather."""
     from pie_mlx.cli.doctor import kernels
-    from pie_mlx.metal.check_cases import Case
+    from pie_mlx.metal.checks.check_cases import Case
     from pie_mlx.metal.launcher import metal_launcher
 
     def wrong(backend):
@@ -322,7 +322,7 @@ def test_a_table_that_cannot_be_written_is_told(pie, on_a_mac, tmp_path):
 @pytest.mark.parametrize(("device", "speed"), [("Apple M1 Max", "320.0 of 400"), ("Apple M9", "320.0")])
 def test_what_a_kernel_moves_is_compared_with_its_chip(device, speed):
     from pie_mlx.cli.doctor.kernels import table
-    from pie_mlx.metal.selfcheck import KernelCheck
+    from pie_mlx.metal.checks.selfcheck import KernelCheck
 
     (_, row) = table([KernelCheck("kv_write", 4, 0.5, 5e-6, 1e-5, "", 320e9)], device).splitlines()
     assert row.split() == ["kv_write", "4", "5.0e-06", "1e-05", *speed.split(), "ok"]
@@ -352,7 +352,7 @@ def test_one_kernel_is_checked_on_the_emulator(pie, emulated, home, tmp_path):
 
 def test_a_kernel_that_fails_is_told_and_fails_the_command(pie, emulated, monkeypatch):
     from pie_mlx.cli.doctor import kernels
-    from pie_mlx.metal.check_cases import Case
+    from pie_mlx.metal.checks.check_cases import Case
 
     def wrong(backend):
         raise RuntimeError("no such instruction")

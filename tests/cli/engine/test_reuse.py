@@ -6,7 +6,7 @@ from pie_mlx.cli.engine.reuse import DUMMY, served_source
 from pie_mlx.cli.options import Common
 from pie_mlx.cli.run.dispatch import chosen_engine
 from pie_mlx.cli.run.request import RunRequest
-from pie_mlx.engine.model.sources import EMBEDDED
+from pie_mlx.engine.model.loading.sources import EMBEDDED
 from pie_mlx.engine.settings import EngineSettings
 from tests.server.running import RunningServer
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pie_mlx.engine.model.loaded import LoadedModel
-from pie_mlx.engine.model.loading import load_model
+from pie_mlx.engine.model.loading.load import load_model
 from pie_mlx.engine.speculation.draft_model.loading import allocate_pair, load_draft_model
 from pie_mlx.errors import ModelLoadError, ModelNotFoundError, OutOfPagesError
 from tests.engine.running import running

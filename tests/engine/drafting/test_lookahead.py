@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pie_mlx.calls import GrammarSource
-from pie_mlx.engine.model.batch import PackedMask
+from pie_mlx.engine.model.runner.batch import PackedMask
 from pie_mlx.engine.speculation.drafting import DraftTree, Row, admitted, chain, completed
 from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.engine.text.logit_mask import only_token, pack_runs

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from pie_mlx.engine.kv import IntegrityError
-from pie_mlx.engine.kv.context import Context
-from pie_mlx.engine.kv.pool import PagePool
+from pie_mlx.engine.kv.contexts.context import Context
+from pie_mlx.engine.kv.pages.pool import PagePool
 from tests.engine.kv.world import World
 
 

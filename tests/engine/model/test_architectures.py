@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.architectures import compare
 from benchmarks.tiny_models import architectures
-from pie_mlx.engine.model import tiers
+from pie_mlx.engine.model.networks import tiers
 
 
 def test_the_table_is_of_the_installed_mlx_lm() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pie_mlx.backends import current_backend
-from pie_mlx.engine.model.loading import load_model
+from pie_mlx.engine.model.loading.load import load_model
 from pie_mlx.errors import ModelLoadError
 from pie_mlx.runtime.doctor.models import suitability
 

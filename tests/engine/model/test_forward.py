@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.driving import Context, Driver, Work
-from pie_mlx.engine.model.loading import load_model
+from pie_mlx.engine.model.loading.load import load_model
 from pie_mlx.engine.model.step import StepInput
 
 TOKENS = [11, 25, 3, 200, 42, 7, 7, 91, 130]

@@ -13,10 +13,10 @@ from mlx.utils import tree_flatten
 from mlx_lm.utils import load_model as load_peer
 
 from benchmarks.driving import Driver, Work
-from pie_mlx.engine.model import tiers
 from pie_mlx.engine.model.loaded import LoadedModel
-from pie_mlx.engine.model.loading import load_model, null_model
-from pie_mlx.engine.model.sources import EXAMPLE, not_downloaded
+from pie_mlx.engine.model.loading.load import load_model, null_model
+from pie_mlx.engine.model.loading.sources import EXAMPLE, not_downloaded
+from pie_mlx.engine.model.networks import tiers
 from pie_mlx.errors import InvalidArgumentError, ModelLoadError, ModelNotFoundError, OutOfPagesError
 from tests.models import VOCABULARY, write_tiny_model
 
@@ -153,7 +153,7 @@ def test_an_unverified_architecture_is_compared_when_it_is_loaded(
 def test_an_unverified_architecture_that_agrees_is_loaded(
     tiny_model_directory: Directories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pie_mlx.engine.model.loading.verified", dict)
+    monkeypatch.setattr("pie_mlx.engine.model.loading.load.verified", dict)
     lines: list[str] = []
     load_model(str(tiny_model_directory("gemma3")), name="tiny", progress=lines.append)
     assert any("never compared" in line for line in lines)

@@ -9,13 +9,13 @@ import pytest
 
 from pie_mlx.backends.cpu.backend import FEWEST_LAYERS
 from pie_mlx.calls import SampledTokens, Sampler
-from pie_mlx.engine.model import pipeline, sampling
-from pie_mlx.engine.model.batch import Batch, PackedMask, RowRead, Work, WorkResult, last_drawn
 from pie_mlx.engine.model.loaded import LoadedModel
-from pie_mlx.engine.model.loading import load_model
-from pie_mlx.engine.model.pipeline import Pipeline
-from pie_mlx.engine.model.ragged import step_input
-from pie_mlx.engine.model.reading import Reading
+from pie_mlx.engine.model.loading.load import load_model
+from pie_mlx.engine.model.runner import pipeline, sampling
+from pie_mlx.engine.model.runner.batch import Batch, PackedMask, RowRead, Work, WorkResult, last_drawn
+from pie_mlx.engine.model.runner.pipeline import Pipeline
+from pie_mlx.engine.model.runner.ragged import step_input
+from pie_mlx.engine.model.runner.reading import Reading
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import BatchFailedError, EmptyMaskError
 from pie_mlx.metal import PageMemory

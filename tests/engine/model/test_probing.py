@@ -16,7 +16,7 @@ from pie_mlx.calls import (
     Probabilities,
     RawLogits,
 )
-from pie_mlx.engine.model.probing import Probe, Probing
+from pie_mlx.engine.model.runner.probing import Probe, Probing
 
 LOGITS = np.random.default_rng(5).normal(0, 3, (4, 50)).astype(np.float32)
 LOGITS[2, 7:30] = -np.inf

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from pie_mlx.calls import SampledTokens, Sampler
-from pie_mlx.engine.model.batch import RowRead
-from pie_mlx.engine.model.reading import Reading
-from pie_mlx.engine.model.sampling import CANDIDATES
+from pie_mlx.engine.model.runner.batch import RowRead
+from pie_mlx.engine.model.runner.reading import Reading
+from pie_mlx.engine.model.runner.sampling import CANDIDATES
 
 VOCABULARY = 4 * CANDIDATES
 LOGITS = np.random.default_rng(5).normal(0, 3, (3, VOCABULARY)).astype(np.float32)

@@ -7,9 +7,9 @@ from typing import cast
 
 import pytest
 
-from pie_mlx.engine.model.batch import Batch, Work
 from pie_mlx.engine.model.loaded import LoadedModel
-from pie_mlx.engine.model.runner import Runner
+from pie_mlx.engine.model.runner.batch import Batch, Work
+from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.errors import BatchFailedError
 
 

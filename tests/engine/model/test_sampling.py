@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pie_mlx.calls import HIGHEST_TEMPERATURE, Sampler
-from pie_mlx.engine.model import sampling
-from pie_mlx.engine.model.sampling import Draw
+from pie_mlx.engine.model.runner import sampling
+from pie_mlx.engine.model.runner.sampling import Draw
 from pie_mlx.errors import InvalidArgumentError
 
 VOCABULARY = 400

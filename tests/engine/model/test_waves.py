@@ -1,7 +1,7 @@
 """How a step is cut into forward passes."""
 
+from pie_mlx.engine.model.networks.waves import token_rows, waves
 from pie_mlx.engine.model.step import Segment, StepInput
-from pie_mlx.engine.model.waves import token_rows, waves
 
 
 def step(*counts: int, gap_after: int | None = None) -> StepInput:

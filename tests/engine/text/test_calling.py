@@ -5,7 +5,7 @@ import json
 import pytest
 
 from pie_mlx.calls import ChatState, ParsedToolCall, Turn
-from pie_mlx.engine.text.chat import ChatRenderer
+from pie_mlx.engine.text.conversation.chat import ChatRenderer
 from pie_mlx.errors import InvalidArgumentError, TemplateError
 
 from . import templates, tool_templates

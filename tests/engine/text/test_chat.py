@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pie_mlx.calls import ChatState, Role, Turn
-from pie_mlx.engine.text.chat import ChatRenderer
+from pie_mlx.engine.text.conversation.chat import ChatRenderer
 from pie_mlx.errors import InvalidArgumentError, TemplateError
 
 from . import templates

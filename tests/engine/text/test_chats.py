@@ -3,8 +3,8 @@
 import pytest
 
 from pie_mlx.calls import ChatState, Turn
-from pie_mlx.engine.text.chats import LONGEST, MOST_KEPT, Chats
-from pie_mlx.engine.text.template import ChatTemplate
+from pie_mlx.engine.text.conversation.chats import LONGEST, MOST_KEPT, Chats
+from pie_mlx.engine.text.templates.template import ChatTemplate
 from pie_mlx.errors import InvalidArgumentError
 
 from . import templates

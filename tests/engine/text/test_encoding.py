@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Regex, models, normalizers, pre_tokenizers, trainers
 
-from pie_mlx.engine.text.encoding import PieceEncoder
 from pie_mlx.engine.text.steps import all_steps
+from pie_mlx.engine.text.tokens.encoding import PieceEncoder
 from pie_mlx.errors import InvalidArgumentError
 
 from .conftest import CORPUS, PLAIN, SPECIAL, byte_level, sentencepiece

@@ -21,7 +21,7 @@ from pie_mlx.calls import (
     Turn,
 )
 from pie_mlx.engine.handlers import lookups
-from pie_mlx.engine.text.tokenizer import LONG
+from pie_mlx.engine.text.tokens.tokenizer import LONG
 from pie_mlx.errors import EngineStoppedError, ModelNotFoundError
 from pie_mlx.sdk import chat
 from tests.engine.running import Running, engine_alone, finished

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pie_mlx.engine.text.template import ChatTemplate
+from pie_mlx.engine.text.templates.template import ChatTemplate
 from pie_mlx.errors import TemplateError
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from pie_mlx.engine.text.chat import ChatRenderer
-from pie_mlx.engine.text.template import ChatTemplate
-from pie_mlx.engine.text.template_process import TemplateProcess
+from pie_mlx.engine.text.conversation.chat import ChatRenderer
+from pie_mlx.engine.text.templates.process import TemplateProcess
+from pie_mlx.engine.text.templates.template import ChatTemplate
 from pie_mlx.errors import ModelLoadError, TemplateError
 
 from .conftest import Factory

@@ -5,7 +5,7 @@ import tokenizers
 from tokenizers import models
 from transformers import PreTrainedTokenizerFast
 
-from pie_mlx.engine.text.tokenizer import Tokenizer
+from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 from pie_mlx.errors import InvalidArgumentError, ModelLoadError
 
 from .conftest import PLAIN, SPECIAL, Factory

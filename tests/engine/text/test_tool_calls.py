@@ -5,9 +5,9 @@ import json
 import pytest
 
 from pie_mlx.calls import ParsedToolCall
-from pie_mlx.engine.text.marked_calls import typed_value
-from pie_mlx.engine.text.tool_calls import parse_calls
-from pie_mlx.engine.text.tool_families import BY_STYLE, FAMILIES, recognise_family
+from pie_mlx.engine.text.conversation.tool_calls import parse_calls
+from pie_mlx.engine.text.tools.marked_calls import typed_value
+from pie_mlx.engine.text.tools.tool_families import BY_STYLE, FAMILIES, recognise_family
 
 from . import templates, tool_templates
 

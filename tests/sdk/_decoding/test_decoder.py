@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerFast
 
 from pie_mlx.calls import ContextState, Formats, ParseToolCall, PendingInput, ReadVocabulary, ReasoningFormat, Turn
-from pie_mlx.engine.text.tokenizer import Tokenizer
+from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 from pie_mlx.sdk import Model, chat, reasoning, tools
 from pie_mlx.sdk._context.handle import ContextHandle
 from pie_mlx.sdk._context.pending import PendingBuffer

@@ -69,7 +69,7 @@ def kernel_cases(common: Common) -> Any:
     if not has_apple_gpu():
         return "not run: there is no Apple GPU"
     from pie_mlx.cli.doctor.kernels import announced, chosen_cases
-    from pie_mlx.metal.selfcheck import as_rows, check_kernels
+    from pie_mlx.metal.checks.selfcheck import as_rows, check_kernels
 
     with progress_line(common) as (show, _):
         cases = announced(chosen_cases(()), show)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from pie_mlx.calls import Sampler
-from pie_mlx.engine.model.batch import PackedMask, RowRead
+from pie_mlx.engine.model.runner.batch import PackedMask, RowRead
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.speculation.draft_model import Guess

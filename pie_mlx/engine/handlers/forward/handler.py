@@ -28,7 +28,7 @@ from pie_mlx.engine.hosting.process import Process
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.market import Horizon, declared_horizon
 from pie_mlx.engine.model.adapters import NO_ADAPTER, AdapterUse
-from pie_mlx.engine.model.batch import PackedMask, RowRead
+from pie_mlx.engine.model.runner.batch import PackedMask, RowRead
 from pie_mlx.engine.scheduler.continuation import Continuation, advance_matchers
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services

@@ -8,7 +8,7 @@ from pie_mlx.engine.handlers.forward.forward_request import ForwardRequest
 from pie_mlx.engine.handlers.forward.guessing import Author, Wish, guesses
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row
-from pie_mlx.engine.model.batch import PackedMask, RowRead
+from pie_mlx.engine.model.runner.batch import PackedMask, RowRead
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.speculation.drafting import (

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import mlx.core as mx
 
-from pie_mlx.engine.model.mlx_lm import switch_layers
+from pie_mlx.engine.model.mlx_lm.library import switch_layers
 
 Sort = Callable[[mx.array, mx.array], tuple[mx.array, mx.array, mx.array]]
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import mlx.core as mx
 
-from pie_mlx.engine.model.modules import LINEAR, SWITCH, Module
+from pie_mlx.engine.model.mlx_lm.modules import LINEAR, SWITCH, Module
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any, cast
 import mlx.core as mx
 
 from pie_mlx.engine.model.memory.segments import MOST, SEGMENT_BYTES
-from pie_mlx.engine.model.modules import LINEAR, SWITCH, Module
+from pie_mlx.engine.model.mlx_lm.modules import LINEAR, SWITCH, Module
 
 LOGIT_COPIES = 4
 """float32 arrays of logits at once: as computed, scaled, masked, drawn from."""

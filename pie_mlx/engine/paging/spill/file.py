@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pie_mlx.engine.paging.spill.disk import Disk
-from pie_mlx.metal.pool import HostPages
+from pie_mlx.metal.page_pool.pool import HostPages
 
 HostContent = Sequence[tuple[HostPages, HostPages]]
 """K and V of some pages per layer, as `KvPool.read_pages` gives them: [pages, page_size, kv_heads, head_dim]."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pie_mlx.calls import Sampler
-from pie_mlx.engine.model.batch import PackedMask, RowRead
+from pie_mlx.engine.model.runner.batch import PackedMask, RowRead
 from pie_mlx.engine.speculation.drafting import Row, behind
 
 

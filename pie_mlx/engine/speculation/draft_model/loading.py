@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import mlx.core as mx
 
 from pie_mlx.engine.model.loaded import LoadedModel
-from pie_mlx.engine.model.loading import load_model
+from pie_mlx.engine.model.loading.load import load_model
 from pie_mlx.engine.model.memory import USUAL_BATCH, BatchSize, pool_pages
 from pie_mlx.errors import ModelLoadError
 

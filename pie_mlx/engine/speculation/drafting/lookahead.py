@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pie_mlx.engine.model.batch import PackedMask
+from pie_mlx.engine.model.runner.batch import PackedMask
 from pie_mlx.engine.speculation.drafting.window import LAST_INPUT, DraftTree, chain
 from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.engine.text.logit_mask import allowed_next, allows, only_token

@@ -2,6 +2,6 @@
 
 from pie_mlx.engine.text.grammar.base import Matcher
 from pie_mlx.engine.text.grammar.service import GrammarService
-from pie_mlx.engine.text.grammar.tool_grammars import NativeToolGrammars
+from pie_mlx.engine.text.grammar.tool_calls.tool_grammars import NativeToolGrammars
 
 __all__ = ["GrammarService", "Matcher", "NativeToolGrammars"]

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Literal
 
-from pie_mlx.engine.text.grammar.schema import read_schema
+from pie_mlx.engine.text.grammar.json_schema.schema import read_schema
 from pie_mlx.engine.text.grammar.takeable import check_takeable
 from pie_mlx.errors import GrammarError
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pie_mlx.engine.text.grammar.cache import CompileCache
 from pie_mlx.engine.text.grammar.llguidance_engine import LlguidanceEngine
 from pie_mlx.engine.text.grammar.views import View
-from pie_mlx.engine.text.tokenizer import Tokenizer
+from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 
 
 class Engines:

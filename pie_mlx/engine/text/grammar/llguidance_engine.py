@@ -16,7 +16,7 @@ import numpy as np
 from pie_mlx.engine.text.grammar.base import Walk, no_token_fits
 from pie_mlx.engine.text.grammar.masks import PackedMask, words_for
 from pie_mlx.engine.text.grammar.views import View, hidden_tokens, tokenizer_json
-from pie_mlx.engine.text.tokenizer import Tokenizer
+from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 from pie_mlx.errors import GrammarError
 
 WHITESPACE = r"\x20|\x0A\x20{0,32}|\x0A\x09{0,16}"

@@ -9,26 +9,26 @@ import msgspec
 
 from pie_mlx.calls import GrammarSource
 from pie_mlx.engine.text.grammar.ahead import MasksAhead
-from pie_mlx.engine.text.grammar.as_defined import as_defined
 from pie_mlx.engine.text.grammar.base import Matcher, Walk
 from pie_mlx.engine.text.grammar.cache import CompileCache
-from pie_mlx.engine.text.grammar.chains import check_rules
 from pie_mlx.engine.text.grammar.deadline import Deadline
 from pie_mlx.engine.text.grammar.dialect import dialect_of, prepare_lark
-from pie_mlx.engine.text.grammar.endless import check_endings
 from pie_mlx.engine.text.grammar.engines import Engines
-from pie_mlx.engine.text.grammar.formats import with_exact_formats
 from pie_mlx.engine.text.grammar.gbnf import gbnf_to_lark
-from pie_mlx.engine.text.grammar.idle import without_idle
+from pie_mlx.engine.text.grammar.json_schema.as_defined import as_defined
+from pie_mlx.engine.text.grammar.json_schema.chains import check_rules
+from pie_mlx.engine.text.grammar.json_schema.endless import check_endings
+from pie_mlx.engine.text.grammar.json_schema.formats import with_exact_formats
+from pie_mlx.engine.text.grammar.json_schema.idle import without_idle
+from pie_mlx.engine.text.grammar.json_schema.locate import keyword_paths, locate
+from pie_mlx.engine.text.grammar.json_schema.numbers import rounded_numbers, without_rounded_numbers
+from pie_mlx.engine.text.grammar.json_schema.schema import Schema, close_objects, read_schema
+from pie_mlx.engine.text.grammar.json_schema.spellings import with_every_spelling
 from pie_mlx.engine.text.grammar.llguidance_engine import LlguidanceEngine
-from pie_mlx.engine.text.grammar.locate import keyword_paths, locate
-from pie_mlx.engine.text.grammar.numbers import rounded_numbers, without_rounded_numbers
 from pie_mlx.engine.text.grammar.refusals import refuse_grammar, refuse_regex, refuse_schema, refuse_translation
-from pie_mlx.engine.text.grammar.schema import Schema, close_objects, read_schema
-from pie_mlx.engine.text.grammar.spellings import with_every_spelling
 from pie_mlx.engine.text.grammar.takeable import check_takeable
 from pie_mlx.engine.text.grammar.thought import Thoughts
-from pie_mlx.engine.text.tokenizer import Tokenizer
+from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 from pie_mlx.errors import GrammarError
 
 _CACHE_CHARACTERS = 4_000_000

@@ -1,8 +1,8 @@
 """What no engine may be given: it would end the process, or take for ever."""
 
-from pie_mlx.engine.text.grammar.chains import check_levels
-from pie_mlx.engine.text.grammar.numbers import check_divisors, check_lowest
-from pie_mlx.engine.text.grammar.schema import Schema
+from pie_mlx.engine.text.grammar.json_schema.chains import check_levels
+from pie_mlx.engine.text.grammar.json_schema.numbers import check_divisors, check_lowest
+from pie_mlx.engine.text.grammar.json_schema.schema import Schema
 
 
 def check_takeable(schema: Schema) -> None:

@@ -7,7 +7,7 @@ ordinary tokens, and a mask must not allow `<|im_end|>` inside a JSON string.
 import json
 from typing import Any, Literal, cast
 
-from pie_mlx.engine.text.tokenizer import Tokenizer
+from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 
 View = Literal["user", "tool"]
 

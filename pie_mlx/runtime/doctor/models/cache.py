@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from pie_mlx.engine.model.sources import EMBEDDED
+from pie_mlx.engine.model.loading.sources import EMBEDDED
 from pie_mlx.errors import ModelNotFoundError
 from pie_mlx.runtime.doctor.models.loadable import Suitability, suitability
 

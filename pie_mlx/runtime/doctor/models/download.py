@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
-from pie_mlx.engine.model.sources import EMBEDDED, PATTERNS, no_repo_id, not_downloaded
+from pie_mlx.engine.model.loading.sources import EMBEDDED, PATTERNS, no_repo_id, not_downloaded
 from pie_mlx.errors import ModelNotFoundError
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from pie_mlx.engine.model.directory import check_weights
-from pie_mlx.engine.model.loading import architecture_of, maximum_positions, read_config
-from pie_mlx.engine.model.sources import weight_files
-from pie_mlx.engine.model.tiers import require_supported, verified
+from pie_mlx.engine.model.loading.directory import check_weights
+from pie_mlx.engine.model.loading.load import architecture_of, maximum_positions, read_config
+from pie_mlx.engine.model.loading.sources import weight_files
+from pie_mlx.engine.model.networks.tiers import require_supported, verified
 from pie_mlx.errors import ModelError, ModelLoadError
 
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.json", "tiktoken.model")

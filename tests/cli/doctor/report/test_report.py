@@ -12,7 +12,7 @@ import pytest
 from pie_mlx.backends import device
 from pie_mlx.cli.doctor.report.crashes import crashes
 from pie_mlx.cli.doctor.report.redaction import Redaction
-from pie_mlx.metal.check_cases import Case
+from pie_mlx.metal.checks.check_cases import Case
 from pie_mlx.runtime.doctor import machine
 from pie_mlx.runtime.doctor.diagnosis import FactFailure
 from pie_mlx.runtime.registry import OutputLogs

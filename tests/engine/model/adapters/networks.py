@@ -11,7 +11,7 @@ from pie_mlx.backends import using
 from pie_mlx.backends.emulator import EmulatorBackend
 from pie_mlx.engine.model.adapters import AdapterContent, LowRank, Target
 from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
-from pie_mlx.engine.model.paged_network import PagedNetwork
+from pie_mlx.engine.model.networks.paged_network import PagedNetwork
 from pie_mlx.engine.model.step import Segment, StepInput
 from pie_mlx.metal.launcher import KernelLauncher
 

@@ -9,7 +9,7 @@ from mlx_lm.tuner.lora import LoRALinear, LoRASwitchLinear
 
 from pie_mlx.engine.model.adapters import AdapterContent, LowRank
 from pie_mlx.engine.model.loaded import LoadedModel
-from pie_mlx.engine.model.modules import SWITCH
+from pie_mlx.engine.model.mlx_lm.modules import SWITCH
 from tests.engine.model.adapters.networks import NONE, Use, loaded, prefill, prompt, random_content, with_adapters
 
 TOLERANCE = 1e-4

@@ -12,7 +12,7 @@ from benchmarks.tiny_models import tiny_config, tiny_model
 from pie_mlx.backends import using
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.memory import Segments, segments
-from pie_mlx.engine.model.paged_network import PagedNetwork
+from pie_mlx.engine.model.networks.paged_network import PagedNetwork
 from tests.backends.played import PlayedGpu
 
 PROMPT = [int(token) for token in np.random.default_rng(5).integers(3, 90, 40)]

@@ -7,7 +7,7 @@ from mlx_lm.models import llama
 from benchmarks.tiny_models import tiny_config, tiny_model
 from pie_mlx.engine.model.memory import USUAL_BATCH, BatchSize, Transients
 from pie_mlx.engine.model.memory.segments import MOST, SEGMENT_BYTES
-from pie_mlx.engine.model.paged_network import PagedNetwork
+from pie_mlx.engine.model.networks.paged_network import PagedNetwork
 
 MIB = 1 << 20
 LARGE = Transients(row_bytes=5 * MIB, layers=32, vocabulary_size=128_256)

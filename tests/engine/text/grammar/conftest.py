@@ -4,7 +4,7 @@ import pytest
 
 from pie_mlx.calls import GrammarSource
 from pie_mlx.engine.text.grammar import GrammarService, Matcher
-from pie_mlx.engine.text.tokenizer import Tokenizer
+from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 
 from ..conftest import Factory
 

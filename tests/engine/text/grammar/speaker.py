@@ -1,7 +1,7 @@
 """A model with tools, as its template makes it."""
 
 from pie_mlx.calls import GrammarSource
-from pie_mlx.engine.text.chat import ChatRenderer
+from pie_mlx.engine.text.conversation.chat import ChatRenderer
 from pie_mlx.engine.text.grammar import GrammarService, Matcher, NativeToolGrammars
 
 from ..conftest import Factory

@@ -22,7 +22,7 @@ from transformers import PreTrainedTokenizerFast
 
 from pie_mlx.calls import GrammarSource
 from pie_mlx.engine.text.grammar import GrammarService, Matcher
-from pie_mlx.engine.text.tokenizer import Tokenizer
+from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 from pie_mlx.errors import GrammarError
 
 FOLDER = Path(__file__).parents[3] / "data" / "json_schema"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pie_mlx.engine.text.grammar.endless import check_endings
+from pie_mlx.engine.text.grammar.json_schema.endless import check_endings
 from pie_mlx.errors import GrammarError
 
 from .conftest import Language

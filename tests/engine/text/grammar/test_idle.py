@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pie_mlx.engine.text.grammar.idle import without_idle
+from pie_mlx.engine.text.grammar.json_schema.idle import without_idle
 
 from .conftest import Language
 

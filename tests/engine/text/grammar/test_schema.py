@@ -2,10 +2,10 @@
 
 import pytest
 
-from pie_mlx.engine.text.grammar.as_defined import as_defined
-from pie_mlx.engine.text.grammar.locate import keyword_paths
-from pie_mlx.engine.text.grammar.numbers import check_divisors, rounded_numbers, without_rounded_numbers
-from pie_mlx.engine.text.grammar.schema import close_objects, step
+from pie_mlx.engine.text.grammar.json_schema.as_defined import as_defined
+from pie_mlx.engine.text.grammar.json_schema.locate import keyword_paths
+from pie_mlx.engine.text.grammar.json_schema.numbers import check_divisors, rounded_numbers, without_rounded_numbers
+from pie_mlx.engine.text.grammar.json_schema.schema import close_objects, step
 from pie_mlx.errors import GrammarError
 
 

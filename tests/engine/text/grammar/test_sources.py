@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerFast
 
 from pie_mlx.calls import GrammarSource
 from pie_mlx.engine.text.grammar import GrammarService
-from pie_mlx.engine.text.tokenizer import Tokenizer
+from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 from pie_mlx.errors import GrammarError
 
 from .conftest import Language

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pie_mlx.engine.text.grammar.spellings import with_every_spelling
+from pie_mlx.engine.text.grammar.json_schema.spellings import with_every_spelling
 
 from .conftest import Language
 

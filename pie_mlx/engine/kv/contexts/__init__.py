@@ -1,0 +1,1 @@
+"""Contexts: their pages and working tokens, suspension, sharing, and how a failed pass is undone."""

@@ -1,0 +1,243 @@
+"""Leaving the pool and coming back: suspend, restore, and the copies that forks and snapshots need."""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from pie_mlx.engine.kv.contexts.context import NO_POSITION, Context
+from pie_mlx.engine.kv.contexts.context_table import ContextTable
+from pie_mlx.engine.kv.contexts.fills import fills_of
+from pie_mlx.engine.kv.contexts.working import WorkingPages, pages_for
+from pie_mlx.engine.kv.pages.image import Image, ImageKeeper, Tail, cut_tail
+from pie_mlx.engine.kv.pages.integrity_error import IntegrityError
+from pie_mlx.engine.kv.pages.segment import PageRecord, Segment, resident_page
+from pie_mlx.engine.kv.pages.trie import Place, PrefixTrie, chain_of, path
+from pie_mlx.engine.kv.pages.values import PageContent, PageCopy, PageRead, Restore, SpillKey, Suspension
+
+
+class Suspender:
+    """Moves contexts out of the pool and back, in the books."""
+
+    def __init__(
+        self, contexts: ContextTable, trie: PrefixTrie, images: ImageKeeper, working: WorkingPages, page_size: int
+    ) -> None:
+        self._contexts = contexts
+        self._trie = trie
+        self._pool = trie.pool
+        self._images = images
+        self._working = working
+        self._page_size = page_size
+
+    # Leaving.
+
+    def suspend(self, number: int) -> Suspension:
+        """Gives all pages back (R1). Off-pool already: nothing. While restoring: the restore is dropped."""
+        context = self._contexts[number]
+        self._pool.break_promise(number)
+        if not context.resident:
+            return Suspension(0, ())
+        before = self._pool.available()
+        if context.restoring:
+            self._leave(context, kept=0)
+            return Suspension(self._pool.available() - before, ())
+        image = self._image_of(context)
+        self._images.want(image)
+        leaf = context.leaf
+        context.image = image
+        self._leave(context, kept=len(image.tail.records))
+        return Suspension(self._pool.available() - before, tuple(_reclaimable(leaf, image)))
+
+    def release(self, context: Context) -> None:
+        """Gives up pages and image for good."""
+        self._pool.break_promise(context.number)
+        if context.resident:
+            self._leave(context, kept=0)
+        if context.image is not None:
+            self._images.forget(context.image)
+
+    def fork(self, source: Context, child: Context) -> tuple[PageCopy, ...]:
+        """Makes `child` a fork of `source` (P13, P14)."""
+        if source.image is not None:
+            child.image = at_rest(source.image, self._page_size)
+            self._images.want(child.image)
+            return ()
+        size, tokens = self._page_size, len(source.working)
+        fresh = self._pool.take(pages_for(tokens, size))
+        child.leaf = self._trie.hold(Place(source.leaf, len(source.leaf.pages)))
+        child.committed = source.committed
+        child.block_table = [*source.block_table[: source.committed], *fresh]
+        child.working = source.working.copy()
+        child.highest_position = source.highest_position
+        child.inherited_tokens = tokens
+        return copies_of(source.block_table[source.committed :], fresh, tokens, size)
+
+    def _image_of(self, context: Context) -> Image:
+        """The image of a resident context, its tail still in its own working pages."""
+        pages = context.block_table[context.committed :]
+        records = cut_tail(context.working, pages, self._page_size)
+        tail = Tail(context.working, records)
+        if records:
+            tail.segment = self._trie.hang(context.leaf, records.copy())
+        return Image(chain_of(context.leaf), tail, context.highest_position, context.inherited_tokens, len(pages))
+
+    def _leave(self, context: Context, kept: int) -> None:
+        """Drops all pages but the first `kept` working ones, which went to the tail."""
+        self._pool.give(context.block_table[context.committed + kept :])
+        self._trie.drop(context.leaf)
+        context.leaf, context.committed, context.restoring = self._trie.root, 0, False
+        context.block_table, context.working = [], []
+        context.highest_position, context.inherited_tokens = NO_POSITION, 0
+
+    # Coming back.
+
+    def restore_need(self, number: int) -> int:
+        """Pages an off-pool context needs to return: working ones, and committed ones no resident holds (M6)."""
+        context = self._contexts[number]
+        image = context.image
+        if image is None or context.restoring:
+            return 0
+        place, depth = self._trie.match(image.records)
+        return image.working_pages + len(image.records) - _live_pages(place, depth)
+
+    def restore(self, number: int) -> Restore:
+        """Takes the pages an off-pool context needs and says how to fill them (R4). Raises OutOfPagesError.
+
+        Do the copies, reads and fills, then call `finish_restore`; until then only `block_table`, `suspend`,
+        `release`, `fork`, `save` and the figures are allowed.
+        """
+        context = self._contexts[number]
+        image = context.image
+        if image is None or context.restoring:
+            raise IntegrityError(f"context {number} is not off-pool")
+        self._pool.require(self.restore_need(number))
+        place, depth = self._trie.match(image.records)
+        context.leaf = self._trie.hold(place)
+        context.block_table = [resident_page(record) for record in chain_of(context.leaf)]
+        context.committed, context.restoring = depth, True
+        missing = len(image.records) - depth
+        fresh, moved = self._take_pages(image.tail, missing, image.working_pages)
+        context.block_table += [*fresh[:missing], *moved, *fresh[missing:]]
+        absent = [*image.records[depth:], *image.tail.records]
+        targets = context.block_table[depth : depth + len(absent)]
+        already_there = range(missing, missing + len(moved))
+        pieces = [
+            _Piece((depth + index) * self._page_size, record, target)
+            for index, (record, target) in enumerate(zip(absent, targets, strict=True))
+            if index not in already_there
+        ]
+        return _work(depth, pieces)
+
+    def finish_restore(self, number: int) -> None:
+        """The content is there again: pages are shared with whoever holds equal ones, and the context is usable."""
+        context = self._contexts[number]
+        image = context.image
+        if image is None or not context.restoring:
+            raise IntegrityError(f"context {number} is not being restored")
+        self._working.adopt(context, image.records[context.committed :])
+        context.working = image.tail.tokens.copy()
+        context.highest_position, context.inherited_tokens = image.highest_position, image.inherited_tokens
+        context.image, context.restoring = None, False
+        self._images.forget(image)
+
+    def restore_without_work(self, context: Context) -> tuple[PageCopy, ...]:
+        """Restores an off-pool context if copies are all it takes; otherwise leaves it off-pool."""
+        image = context.image
+        if image is None or not self._is_whole(image) or self.restore_need(context.number) > self._pool.available():
+            return ()
+        copies = self.restore(context.number).copies
+        self.finish_restore(context.number)
+        return copies
+
+    def forget_spills(self, number: int, keys: Collection[SpillKey]) -> None:
+        """Pages of an off-pool context, stored under `keys`, cannot be read: its next `restore` replays them.
+
+        The keys are not handed out as released.
+        """
+        image = self._contexts[number].image
+        for record in () if image is None else image.all_records():
+            if record.spill in keys:
+                record.spill = None
+
+    def _is_whole(self, image: Image) -> bool:
+        tail, (_, depth) = image.tail, self._trie.match(image.records)
+        in_pool = len(tail.segment.pages) if tail.segment else 0
+        return depth == len(image.records) and in_pool == len(tail.records)
+
+    def _take_pages(self, tail: Tail, missing: int, working: int) -> tuple[list[int], list[int]]:
+        """Fresh pages, and the tail's own where it can be moved instead of copied.
+
+        A tail that other images want is copied, unless its own pages are the only ones left: then the others
+        replay it some day.
+        """
+        segment = tail.segment
+        if segment is None or not segment.pages:
+            return self._pool.take(missing + working), []
+        if tail.images > 1:
+            fresh = self._take_beside(segment, missing + working)
+            if fresh is not None:
+                return fresh, []
+        moved = self._pool.strip(segment)
+        return self._pool.take(missing + working - len(moved)), moved
+
+    def _take_beside(self, segment: Segment, pages: int) -> list[int] | None:
+        """Fresh pages without touching `segment` and what is above it; None when there are too few others."""
+        self._trie.hold(Place(segment, len(segment.pages)))
+        fresh = self._pool.take(pages) if pages <= self._pool.available() else None
+        self._trie.drop(segment)
+        return fresh
+
+
+class _Piece(NamedTuple):
+    """A page to fill: its first slot in the context, what belongs there, and where."""
+
+    start: int
+    record: PageRecord
+    target: int
+
+
+def at_rest(image: Image, page_size: int) -> Image:
+    """The image another context starts from: no empty reservations, nothing computed by itself."""
+    tokens = len(image.tail.tokens)
+    return Image(image.records, image.tail, image.highest_position, tokens, pages_for(tokens, page_size))
+
+
+def copies_of(sources: Sequence[int], targets: Sequence[int], tokens: int, page_size: int) -> tuple[PageCopy, ...]:
+    """Copies of the pages that hold the first `tokens` working tokens."""
+    rows = (min(page_size, tokens - start) for start in range(0, tokens, page_size))
+    return tuple(map(PageCopy, sources, targets, rows))
+
+
+def _work(attached: int, pieces: list[_Piece]) -> Restore:
+    """What fills each piece: a copy of content in the pool, else its spilled page, else a replay."""
+    copies: list[PageCopy] = []
+    reads: list[PageRead] = []
+    lost: list[_Piece] = []
+    for piece in pieces:
+        record, rows = piece.record, piece.record.rows
+        if record.page is not None:
+            copies.append(PageCopy(record.page, piece.target, rows))
+        elif record.spill is not None:
+            reads.append(PageRead(record.spill, piece.target, rows))
+        else:
+            lost.append(piece)
+    fills = fills_of((piece.start, piece.record.tokens) for piece in lost)
+    return Restore(attached, tuple(copies), tuple(reads), tuple(fills))
+
+
+def _reclaimable(leaf: Segment, image: Image) -> list[PageContent]:
+    """Content of an image that no live context keeps in the pool and no spill file has."""
+    alone = [record for part in path(leaf) if not part.contexts for record in part.pages]
+    return [
+        PageContent(resident_page(record), record.rows, record)
+        for record in (*alone, *image.tail.records)
+        if record.spill is None
+    ]
+
+
+def _live_pages(place: Place, depth: int) -> int:
+    """How many of the `depth` pages before `place` a resident context holds."""
+    segment, at = place
+    while segment.parent is not None and not segment.contexts:
+        depth -= at
+        segment = segment.parent
+        at = len(segment.pages)
+    return depth

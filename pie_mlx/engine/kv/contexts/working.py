@@ -1,0 +1,279 @@
+"""Working pages: reserving, filling, truncating, committing, and attaching what is cached already."""
+
+from collections.abc import Sequence
+from operator import itemgetter, ne
+from typing import NamedTuple
+
+from pie_mlx.engine.kv.contexts.context import Context
+from pie_mlx.engine.kv.contexts.context_table import ContextTable
+from pie_mlx.engine.kv.pages.keys import PageHasher
+from pie_mlx.engine.kv.pages.pool import never_fits
+from pie_mlx.engine.kv.pages.segment import PageRecord
+from pie_mlx.engine.kv.pages.trie import Place, PrefixTrie, last_key, page_at
+from pie_mlx.engine.kv.pages.values import NOTHING_COMMITTED, CommitResult, Rows
+from pie_mlx.engine.kv.pages.working_token import WorkingToken, pack
+from pie_mlx.errors import InvalidArgumentError, KvCapacityError, PageBoundsError, PageCommitError
+
+_POSITION = itemgetter(1)
+
+
+class _Cached(NamedTuple):
+    """Pages in the pool that continue a context: where they end, which they are, their highest position."""
+
+    place: Place
+    pages: list[int]
+    highest_position: int
+
+
+def pages_for(tokens: int, page_size: int) -> int:
+    """Pages that hold `tokens` tokens."""
+    return -(-tokens // page_size)
+
+
+class WorkingPages:
+    """The operations on a resident context's own pages."""
+
+    def __init__(self, contexts: ContextTable, trie: PrefixTrie, hasher: PageHasher, page_size: int) -> None:
+        self._contexts = contexts
+        self._trie = trie
+        self._pool = trie.pool
+        self._hasher = hasher
+        self._page_size = page_size
+
+    def lacking(self, number: int, new_tokens: int) -> int:
+        """Pages to reserve before `new_tokens` more tokens fit (P10). Also for an off-pool context."""
+        counters = self._contexts[number].counters()
+        return max(0, pages_for(counters.working_tokens + new_tokens, self._page_size) - counters.working)
+
+    def require_capacity(self, number: int, pages: int) -> None:
+        """Raises OutOfPagesError when the context and `pages` more can never fit the pool (P4); also off-pool."""
+        _require_count("reserve", pages)
+        needed, capacity = self._contexts[number].pages + pages, self._pool.capacity
+        if needed > capacity:
+            raise never_fits(needed, capacity)
+
+    def reserve(self, number: int, pages: int) -> None:
+        """Adds empty working pages (P4). Raises InvalidArgumentError, OutOfPagesError."""
+        context = self._contexts.usable(number)
+        self.require_capacity(number, pages)
+        context.block_table.extend(self._pool.take(pages, number, context.last_page))
+
+    def release(self, number: int, pages: int) -> None:
+        """Frees the last working pages with the tokens on them (P5). Raises InvalidArgumentError, PageBoundsError."""
+        context = self._contexts.usable(number)
+        _require_count("release", pages)
+        self._require_pages("release", context, pages)
+        remaining = len(context.block_table) - pages
+        freed = context.block_table[remaining:]
+        del context.block_table[remaining:]
+        self._pool.give(freed)
+        _keep_tokens(context, context.working_pages * self._page_size)
+
+    def truncate(self, number: int, tokens: int) -> None:
+        """Forgets the last working tokens, keeps the pages (P6). Raises InvalidArgumentError, PageBoundsError."""
+        context = self._contexts.usable(number)
+        _require_count("truncate", tokens)
+        if tokens > len(context.working):
+            raise PageBoundsError(
+                f"truncate {tokens} tokens: the context has {len(context.working)} working tokens",
+                hint="committed pages cannot be truncated; fork before the point you want to return to",
+            )
+        _keep_tokens(context, len(context.working) - tokens)
+
+    def rows(self, number: int, count: int) -> Rows:
+        """Where the next `count` tokens go. Raises KvCapacityError."""
+        context = self._contexts.usable(number)
+        size, table = self._page_size, context.block_table
+        start = context.committed * size + len(context.working)
+        end = start + count
+        if end > len(table) * size:
+            raise KvCapacityError(
+                f"{count} tokens do not fit: {len(table) * size - start} slots are reserved and empty",
+                hint="reserve working pages first",
+            )
+        slots = [table[slot // size] * size + slot % size for slot in range(start, end)]
+        return Rows(start, slots, table[: pages_for(end, size)])
+
+    def table_for(self, number: int, length: int) -> Sequence[int] | None:
+        """The block table the context will have when it holds `length` tokens, if nobody takes the page promised to it
+        for that; None when no page is free, or more than one is missing."""
+        context = self._contexts.usable(number)
+        pages, table = pages_for(length, self._page_size), context.block_table
+        if pages <= len(table):
+            return table[:pages]
+        promised = self._pool.promise(number, context.last_page) if pages == len(table) + 1 else None
+        return None if promised is None else [*table, promised]
+
+    def append(self, number: int, tokens: Sequence[WorkingToken]) -> None:
+        """After a pass: the next slots hold the KV of `tokens`. Raises KvCapacityError."""
+        context = self._contexts.usable(number)
+        room = context.working_pages * self._page_size - len(context.working)
+        if len(tokens) > room:
+            raise KvCapacityError(
+                f"{len(tokens)} tokens do not fit: {room} slots are reserved and empty",
+                hint="reserve working pages first",
+            )
+        context.working.extend(tokens)
+
+    def commit(self, number: int, pages: int) -> CommitResult:
+        """Commits leading working pages (P7). Raises InvalidArgumentError, PageBoundsError, PageCommitError."""
+        context = self._contexts.usable(number)
+        _require_count("commit", pages)
+        self._require_pages("commit", context, pages)
+        if pages * self._page_size > len(context.working):
+            raise PageCommitError(
+                f"commit {pages} pages: only {len(context.working) // self._page_size} working pages are full",
+                hint="commit full pages only",
+            )
+        if self._increasing_pages(context, pages) < pages:
+            raise PageCommitError(
+                f"commit {pages} pages: a position is not above {context.highest_position}, the highest committed one",
+                hint="positions must increase from one commit to the next",
+            )
+        return self._commit(context, pages)
+
+    def commit_full(self, number: int) -> CommitResult:
+        """Commits the full working pages up to the first that positions forbid (P10); never raises for positions."""
+        context = self._contexts.usable(number)
+        full = len(context.working) // self._page_size
+        return self._commit(context, self._increasing_pages(context, full)) if full else NOTHING_COMMITTED
+
+    def attach_cached(self, number: int, tokens: Sequence[WorkingToken], limit: int | None = None) -> int:
+        """Attaches cached pages that continue the context with causal `tokens` at the positions of their slots (K5-K7).
+
+        Returns how many of `tokens` need not be computed. `limit` is the smallest input index whose logits are
+        wanted (K6), None when none are.
+        """
+        context = self._contexts.usable(number)
+        working = len(context.working)
+        allowed = working + (len(tokens) if limit is None else min(limit, len(tokens)))
+        cached = self._follow(context, tokens, allowed // self._page_size)
+        if not cached.pages:
+            return 0
+        held = min(len(cached.pages), pages_for(working, self._page_size))
+        table, first = context.block_table, context.committed
+        self._pool.give(table[first : first + held])
+        table[first : first + held] = cached.pages
+        context.leaf = self._trie.move(context.leaf, cached.place)
+        context.committed += len(cached.pages)
+        context.highest_position = cached.highest_position
+        covered = len(cached.pages) * self._page_size
+        _drop_leading_tokens(context, covered)
+        return max(0, covered - working)
+
+    def next_key(self, number: int, tokens: Sequence[WorkingToken]) -> bytes | None:
+        """The key of the page that `tokens` begin behind committed ones; None where they do not."""
+        context = self._contexts.usable(number)
+        first = tokens[: self._page_size]
+        if context.working or len(first) < self._page_size or min(map(_POSITION, first)) <= context.highest_position:
+            return None
+        return self._hasher.key(last_key(context.leaf), first)
+
+    def adopt(self, context: Context, records: list[PageRecord]) -> None:
+        """Commits leading working pages whose identity is known: those a restore has filled."""
+        place = _end(context)
+        for record in records:
+            place = self._publish(context, place, record)
+        self._settle(context, place)
+
+    def _follow(self, context: Context, new: Sequence[WorkingToken], pages: int) -> _Cached:
+        size, lowest = self._page_size, context.highest_position
+        place, key, highest = _end(context), last_key(context.leaf), lowest
+        attached: list[int] = []
+        for number in range(pages):
+            tokens = _page_tokens(context.working, new, number * size, size)
+            positions = list(map(_POSITION, tokens))
+            if min(positions) <= lowest:
+                break
+            key = self._hasher.key(key, tokens)
+            found = self._trie.find(place, key, pack(tokens))
+            if found is None:
+                break
+            place, highest = found, max(highest, *positions)
+            attached.append(page_at(place))
+        return _Cached(place, attached, highest)
+
+    def _commit(self, context: Context, pages: int) -> CommitResult:
+        if not pages:
+            return NOTHING_COMMITTED
+        size, first = self._page_size, context.committed
+        before = context.block_table[first : first + pages]
+        place, key = _end(context), last_key(context.leaf)
+        records: list[PageRecord] = []
+        for start in range(0, pages * size, size):  # all keys before the first page changes hands: making one may raise
+            tokens = context.working[start : start + size]
+            key = self._hasher.key(key, tokens)
+            records.append(PageRecord(key, pack(tokens), size, None))
+        for record in records:
+            place = self._publish(context, place, record)
+        self._settle(context, place)
+        computed = pages - min(pages, context.inherited_tokens // size)
+        highest = max(map(_POSITION, context.working[: pages * size]))
+        context.highest_position = max(context.highest_position, highest)
+        _drop_leading_tokens(context, pages * size)
+        after = context.block_table[first : first + pages]
+        return CommitResult(pages, computed, sum(map(ne, before, after)))
+
+    def _publish(self, context: Context, place: Place, record: PageRecord) -> Place:
+        """Commits the first working page as `record`, or drops it for an equal page after `place` (K4)."""
+        number = context.committed
+        own = context.block_table[number]
+        context.committed += 1
+        equal = self._trie.find(place, record.key, record.packed)
+        if equal is not None:
+            context.block_table[number] = page_at(equal)
+            self._pool.give([own])
+            return equal
+        self._settle(context, place)
+        if record.page is not None:
+            record = PageRecord(record.key, record.packed, record.rows, None)
+        record.page = own
+        context.leaf = self._trie.extend(context.leaf, record)
+        return _end(context)
+
+    def _settle(self, context: Context, place: Place) -> None:
+        if place != _end(context):
+            context.leaf = self._trie.move(context.leaf, place)
+
+    def _increasing_pages(self, context: Context, pages: int) -> int:
+        """How many of the first `pages` full working pages have only positions above the committed ones (P7)."""
+        size, highest = self._page_size, context.highest_position
+        for number in range(pages):
+            page = context.working[number * size : (number + 1) * size]
+            if min(map(_POSITION, page)) <= highest:
+                return number
+        return pages
+
+    def _require_pages(self, verb: str, context: Context, pages: int) -> None:
+        if pages > context.working_pages:
+            raise PageBoundsError(
+                f"{verb} {pages} pages: the context has {context.working_pages} working pages",
+                hint="read working_page_count() first",
+            )
+
+
+def _end(context: Context) -> Place:
+    return Place(context.leaf, len(context.leaf.pages))
+
+
+def _keep_tokens(context: Context, tokens: int) -> None:
+    del context.working[tokens:]
+    context.inherited_tokens = min(context.inherited_tokens, len(context.working))
+
+
+def _drop_leading_tokens(context: Context, tokens: int) -> None:
+    del context.working[:tokens]
+    context.inherited_tokens = max(0, context.inherited_tokens - tokens)
+
+
+def _page_tokens(
+    working: list[WorkingToken], new: Sequence[WorkingToken], start: int, size: int
+) -> Sequence[WorkingToken]:
+    """Those on the page from `start` on, of all tokens that follow the committed pages."""
+    end, held = start + size, len(working)
+    return [*working[start:end], *new[max(0, start - held) : max(0, end - held)]]
+
+
+def _require_count(verb: str, count: int) -> None:
+    if count < 0:
+        raise InvalidArgumentError(f"{verb} {count}: the number is negative", hint="pass 0 or more")

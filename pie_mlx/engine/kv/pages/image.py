@@ -1,0 +1,86 @@
+"""Images: what an off-pool context or a snapshot keeps, enough to bring all of it back."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pie_mlx.engine.kv.pages.pool import PagePool
+from pie_mlx.engine.kv.pages.segment import PageRecord, Segment
+from pie_mlx.engine.kv.pages.values import PageContent, SpillKey
+from pie_mlx.engine.kv.pages.working_token import WorkingToken, pack
+
+
+@dataclass(slots=True, eq=False)
+class Tail:
+    """Working tokens at rest, shared by every image made of the same moment.
+
+    One record per page that holds tokens. `segment` has those pages while they are in the pool.
+    """
+
+    tokens: list[WorkingToken]
+    records: list[PageRecord]
+    segment: Segment | None = None
+    images: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Image:
+    """Committed pages in order, the working tail, and the figures of the context it was taken of."""
+
+    records: list[PageRecord]
+    tail: Tail
+    highest_position: int
+    inherited_tokens: int
+    working_pages: int
+
+    def all_records(self) -> Iterable[PageRecord]:
+        """Every page that holds tokens, in slot order."""
+        yield from self.records
+        yield from self.tail.records
+
+
+class ImageKeeper:
+    """Counts who wants which content, and collects the spilled pages nobody wants any more."""
+
+    def __init__(self, pool: PagePool) -> None:
+        self._pool = pool
+        self._released: list[SpillKey] = []
+
+    def want(self, image: Image) -> None:
+        """One more holder needs the content of `image`."""
+        image.tail.images += 1
+        for record in image.all_records():
+            record.wanted += 1
+
+    def forget(self, image: Image) -> None:
+        """One holder fewer; what nobody wants is given back."""
+        tail = image.tail
+        tail.images -= 1
+        for record in image.all_records():
+            record.wanted -= 1
+            if not record.wanted and record.spill is not None:
+                self._released.append(record.spill)
+                record.spill = None
+        if not tail.images and tail.segment is not None:
+            self._pool.give(self._pool.strip(tail.segment))
+            tail.segment = None
+
+    def mark_spilled(self, content: PageContent, key: SpillKey) -> None:
+        """`content` was written to the spill file as `key`."""
+        record = content.record
+        if record.wanted and record.spill is None:
+            record.spill = key
+        else:
+            self._released.append(key)
+
+    def take_released(self) -> tuple[SpillKey, ...]:
+        """Keys of spilled pages that no context or snapshot needs any more, each once. Call it after the reads of a
+        restore were done."""
+        released, self._released = tuple(self._released), []
+        return released
+
+
+def cut_tail(tokens: list[WorkingToken], pages: list[int], page_size: int) -> list[PageRecord]:
+    """Records of the working pages that hold `tokens`; fewer `pages` than needed leave the rest without content."""
+    parts = [tokens[start : start + page_size] for start in range(0, len(tokens), page_size)]
+    padded = [*pages, *[None] * (len(parts) - len(pages))]
+    return [PageRecord(b"", pack(part), len(part), page) for part, page in zip(parts, padded, strict=False)]

@@ -1,0 +1,150 @@
+"""From a model's name to a LoadedModel."""
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import mlx.core as mx
+
+from pie_mlx.backends import current_backend
+from pie_mlx.engine.model.loaded import LoadedModel, ModelCard
+from pie_mlx.engine.model.loading.directory import check_weights, checked_config
+from pie_mlx.engine.model.loading.self_test import self_test
+from pie_mlx.engine.model.loading.sources import EMBEDDED, find_model, revision, weight_files
+from pie_mlx.engine.model.loading.vocabulary import eos_token_ids, load_tokenizer
+from pie_mlx.engine.model.memory import BUFFER_CACHE_BYTES, bound_buffer_cache
+from pie_mlx.engine.model.mlx_lm import hook
+from pie_mlx.engine.model.mlx_lm.modules import Module, load_config, load_weights, renamed_architectures
+from pie_mlx.engine.model.mlx_lm.weights import cast_weights, weight_bytes
+from pie_mlx.engine.model.networks.null_network import NullNetwork
+from pie_mlx.engine.model.networks.paged_network import PagedNetwork
+from pie_mlx.engine.model.networks.tiers import verified
+from pie_mlx.errors import ModelLoadError, PieError
+
+DEFAULT_POSITIONS = 4096
+_MOST_POSITIONS = (1 << 31) - 1
+_POSITION_KEYS = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_length", "model_max_length", "n_ctx")
+
+
+def _silent(_: str) -> None: ...
+
+
+def load_model(
+    reference: str,
+    *,
+    name: str,
+    dtype: str = "auto",
+    progress: Callable[[str], None] | None = None,
+    allow_download: bool = False,
+    git_revision: str | None = None,
+    buffer_cache_bytes: int = BUFFER_CACHE_BYTES,
+) -> LoadedModel:
+    """Load weights and tokenizer; call `allocate` on the result before the first step.
+
+    `reference` is a directory, a repo id of the local Hugging Face cache (downloaded only with `allow_download`) or
+    `pie-tiny`. `dtype` is auto, float32, float16 or bfloat16; auto is float32 without a GPU and the checkpoint's own
+    with one. `git_revision` is that of a repo id. Raises ModelNotFoundError and ModelLoadError.
+    """
+    report = progress or _silent
+    directory = find_model(reference, allow_download=allow_download, progress=report, revision=git_revision)
+    report(f"matrix products: {current_backend().prepare()}")
+    bound_buffer_cache(buffer_cache_bytes)
+    config = read_config(directory)
+    files = weight_files(directory)
+    model = load_network(directory, files, config)
+    with _building(directory, config):
+        activations = cast_weights(model, dtype, report)
+        network = PagedNetwork(model, architecture_of(config))
+        if architecture_of(config) not in verified():
+            report(f"{architecture_of(config)} was never compared with mlx-lm's own cache: comparing now")
+            self_test(model, network, architecture_of(config), activations)
+    tokenizer = load_tokenizer(directory)
+    card = ModelCard(
+        name=name,
+        identity=f"{name}\0{activations}\0".encode() + revision(directory, files),
+        maximum_positions=maximum_positions(config),
+        tokenizer=tokenizer,
+        eos_token_ids=eos_token_ids(config, tokenizer),
+        config=config,
+        dtype=activations,
+        weight_bytes=weight_bytes(model),
+    )
+    report(f"{name}: {card.weight_bytes / (1 << 20):,.0f} MiB of weights, {network.tier}")
+    return LoadedModel(card, network)
+
+
+def null_model(*, name: str = "dummy") -> LoadedModel:
+    """A model without weights: pseudo-random logits of (token, position), pie-tiny's tokenizer."""
+    directory = EMBEDDED / "pie-tiny"
+    config = read_config(directory)
+    tokenizer = load_tokenizer(directory)
+    card = ModelCard(
+        name=name,
+        identity=f"{name}\0null".encode(),
+        maximum_positions=maximum_positions(config),
+        tokenizer=tokenizer,
+        eos_token_ids=eos_token_ids(config, tokenizer),
+        config=config,
+        dtype=mx.float32,
+        weight_bytes=0,
+    )
+    return LoadedModel(card, NullNetwork(int(config["vocab_size"])))
+
+
+def read_config(directory: Path) -> dict[str, Any]:
+    """config.json, with the end-of-sequence ids of generation_config.json. Raises ModelLoadError."""
+    checked_config(directory)
+    return load_config(directory)
+
+
+def architecture_of(config: Mapping[str, Any]) -> str:
+    """The mlx-lm module that implements the model."""
+    model_type = str(config["model_type"])
+    return str(renamed_architectures.get(model_type, model_type))
+
+
+def maximum_positions(config: Mapping[str, Any]) -> int:
+    """Positions the model was made for; also looked for in the text part of a multimodal configuration."""
+    nested = cast("Mapping[str, Any]", config.get("text_config") or {})
+    for source in (config, nested):
+        for key in _POSITION_KEYS:
+            if type(value := source.get(key)) is int and value > 0:
+                return min(value, _MOST_POSITIONS)
+    return DEFAULT_POSITIONS
+
+
+def load_network(directory: Path, files: list[Path], config: Mapping[str, Any], *, lazy: bool = False) -> Module:
+    """The network of a model directory; `lazy` leaves the weights on disk. Raises ModelLoadError."""
+    check_weights(directory, files, config)
+    with _building(directory, config):
+        model, _ = load_weights(directory, lazy=lazy)
+    hook.install()
+    return model
+
+
+@contextmanager
+def _building(directory: Path, config: Mapping[str, Any]) -> Generator[None]:
+    """mlx-lm raises many kinds for files that do not fit, and may even exit."""
+    try:
+        yield
+    except PieError:
+        raise
+    except ValueError as error:
+        raise ModelLoadError(f"model: {_one_line(error)}", hint=_hint(error)) from error
+    except (Exception, SystemExit) as error:
+        raise ModelLoadError(
+            f"model: the {config['model_type']} in {directory} cannot be built: "
+            f"{type(error).__name__}: {_one_line(error)}",
+            hint="the weights may be truncated or belong to another configuration; fetch the model again",
+        ) from error
+
+
+def _hint(error: ValueError) -> str:
+    if "not supported" in str(error):
+        return "choose an architecture mlx-lm has (docs/reference/architectures.md)"
+    return "the weights may be truncated or belong to another configuration; fetch the model again"
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:300]

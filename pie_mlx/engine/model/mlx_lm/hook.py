@@ -1,0 +1,39 @@
+"""Puts the paged attention under mlx-lm's model classes without touching them."""
+
+import sys
+from collections.abc import Callable
+from typing import Any, cast
+
+import mlx.core as mx
+
+from pie_mlx.engine.model.mlx_lm.caches import Handle
+from pie_mlx.engine.model.mlx_lm.library import base
+from pie_mlx.errors import ModelLoadError
+
+_NAME = "scaled_dot_product_attention"
+_ORIGINAL = cast("Callable[..., mx.array]", getattr(base, _NAME))
+
+
+def install() -> None:
+    """Route attention over handles to the pages in every loaded model module; call again after an import of one."""
+    # The modules import the function by name, so each of them is changed, and those that hold another one are not.
+    for name, module in list(sys.modules.items()):
+        if name.startswith("mlx_lm.models.") and vars(module).get(_NAME) is _ORIGINAL:
+            setattr(module, _NAME, _attention)
+
+
+def _attention(
+    queries: mx.array,
+    keys: Any,
+    values: Any,
+    cache: Any,
+    scale: float,
+    mask: Any,
+    sinks: mx.array | None = None,
+) -> mx.array:
+    # The type of the keys decides, not the cache: some layers attend to the keys of another layer.
+    if not isinstance(keys, Handle):
+        return _ORIGINAL(queries, keys, values, cache, scale, mask, sinks)
+    if not (isinstance(values, Handle) and keys.is_key and values.cache is keys.cache and not values.is_key):
+        raise ModelLoadError("model: it attends to values that are not those stored with the keys")
+    return keys.cache.binding.attend(keys.cache, queries, mask, scale, sinks)

@@ -1,0 +1,53 @@
+"""Typed doors to mlx.nn and mlx-lm, which carry no types."""
+
+from collections.abc import Callable
+from typing import Any, Protocol, cast
+
+import mlx.core as mx
+from mlx import nn, utils  # pyright: ignore[reportMissingTypeStubs, reportAttributeAccessIssue]
+
+from pie_mlx.engine.model.mlx_lm.library import cache, switch_layers
+from pie_mlx.engine.model.mlx_lm.library import utils as mlx_lm_utils
+
+_nn, _utils, _mlx_lm = cast("Any", nn), cast("Any", utils), cast("Any", mlx_lm_utils)
+_switch = cast("Any", switch_layers)
+
+LINEAR: tuple[type, ...] = (_nn.Linear, _nn.QuantizedLinear)
+"""Projections."""
+
+SWITCH: tuple[type, ...] = (_switch.SwitchLinear, _switch.QuantizedSwitchLinear)
+"""Projections of experts, one of which each token goes through."""
+
+load_config = cast("Callable[..., dict[str, Any]]", _mlx_lm.load_config)
+"""config.json of a directory, with the end-of-sequence ids of generation_config.json."""
+
+load_weights = cast("Callable[..., tuple[Module, dict[str, Any]]]", _mlx_lm.load_model)
+"""The network of a directory, and its configuration."""
+
+dequantise = cast("Callable[[Module], Module]", _mlx_lm.dequantize_model)
+"""Expand quantised layers in place."""
+
+renamed_architectures = cast("dict[str, str]", _mlx_lm.MODEL_REMAPPING)
+"""Model types that another architecture's module implements."""
+
+make_prompt_cache = cast("Callable[..., list[Any]]", cache.make_prompt_cache)
+"""mlx-lm's own caches of a model, by layer."""
+
+
+class Module(Protocol):
+    """A model of mlx-lm, or a part of one."""
+
+    def __call__(self, *arguments: Any, **options: Any) -> mx.array: ...
+    def named_modules(self) -> "list[tuple[str, Module]]": ...
+    def parameters(self) -> dict[str, Any]: ...
+    def update(self, parameters: dict[str, Any]) -> Any: ...
+
+
+def parameters_of(module: Module) -> list[tuple[str, mx.array]]:
+    """Every parameter with its path."""
+    return cast("list[tuple[str, mx.array]]", _utils.tree_flatten(module.parameters()))
+
+
+def convert_parameters(module: Module, convert: Callable[[mx.array], mx.array]) -> None:
+    """Replace every parameter by what `convert` makes of it."""
+    module.update(_utils.tree_map(convert, module.parameters()))

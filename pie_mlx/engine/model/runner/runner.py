@@ -1,0 +1,178 @@
+"""Runs batches on the one thread that owns every `mx` call."""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from typing import Any, TypeVar
+
+import mlx.core as mx
+
+from pie_mlx.engine.model.loaded import LoadedModel
+from pie_mlx.engine.model.memory import Residency
+from pie_mlx.engine.model.runner.batch import Batch, Outcome, Work
+from pie_mlx.engine.model.runner.pipeline import Pipeline
+from pie_mlx.errors import BatchFailedError
+from pie_mlx.metal import KvPool
+from pie_mlx.metal.faults import DEVICE_ERRORS
+from pie_mlx.metal.page_pool.kernel_pool import independent_copies
+
+T = TypeVar("T")
+
+PageCopies = Sequence[tuple[int, int, int]]
+"""Source, target and rows of each."""
+
+
+class Runner:
+    """The model, its pool and their thread.
+
+    `run` mutates the pool in place. Every method may be awaited from any task of one event loop; they take effect in
+    the order they were called. A batch that fails on the device raises BatchFailedError and keeps nothing (E4): the
+    slots it wrote lie beyond every context's length.
+    """
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="pie-mlx")
+        self._loaded: Pipeline | None = None
+        self.residency = Residency()
+        self._submitted, self._begun, self._given_up = 0, 0, 0  # each is written by one thread
+
+    @property
+    def model(self) -> LoadedModel:
+        """The loaded model; only its plain attributes may be read from other threads."""
+        return self._pipeline.model
+
+    @property
+    def _pipeline(self) -> Pipeline:
+        if self._loaded is None:
+            raise RuntimeError("runner: load() comes first")
+        return self._loaded
+
+    def call(self, work: Callable[[], T]) -> asyncio.Future[T]:
+        """Begin `work` on the MLX thread, when nothing is being computed there."""
+        return self._submit(lambda: self._settled(work))
+
+    def move_pages(self, move: Callable[[KvPool], T]) -> asyncio.Future[T]:
+        """`call` for what a pool reads or writes at once; done once more where a kernel fails in it."""
+        return self.call(lambda: self._attempt(lambda: move(self.model.pool)))
+
+    def copy_pages(self, copies: PageCopies) -> asyncio.Future[None]:
+        """`call` for copies: the first `rows` slots of page `source` to page `target`, in order."""
+        return self.call(lambda: self._copy(copies))
+
+    def _submit(self, work: Callable[[], T]) -> asyncio.Future[T]:
+        def counted() -> T:
+            self._begun += 1
+            try:
+                return work()
+            finally:
+                if self._loaded is not None:
+                    self._loaded.model.rest()
+
+        self._submitted += 1
+        future = self._thread.submit(counted)
+        future.add_done_callback(self._count_given_up)
+        return asyncio.wrap_future(future)
+
+    def _count_given_up(self, future: Future[Any]) -> None:
+        if future.cancelled():  # on the loop; whoever finishes it calls this on its own thread, and must not write
+            self._given_up += 1
+
+    async def load(self, load_model: Callable[[], LoadedModel]) -> LoadedModel:
+        """Load the model on its thread. Raises what `load_model` raises."""
+        model = await self.call(load_model)
+        self._loaded = Pipeline(model)
+        return model
+
+    def run(self, batch: Batch) -> asyncio.Future[Outcome]:
+        """Begin a batch, with what its continuation and its works want behind it. Raises BatchFailedError."""
+        return self._submit(lambda: self._run(batch)) if batch.claims else self.call(lambda: self._run(batch))
+
+    def ease(self) -> asyncio.Future[None]:
+        """Give back what the device holds beside arrays in use: freed buffers, and wired memory until `hold`."""
+
+        def release() -> None:
+            mx.clear_cache()
+            self.residency.release()
+
+        return self.call(release)
+
+    def hold(self) -> asyncio.Future[None]:
+        """Wire memory again that `ease` gave back."""
+        return self.call(self.residency.hold)
+
+    def close(self) -> None:
+        """End the threads once the current batch is done, with the wired limit that was there before."""
+        self._thread.submit(self.residency.release)
+        self._thread.shutdown(wait=True)
+        self._loaded = None
+
+    def _run(self, batch: Batch) -> Outcome:
+        # Outside the guard: a copy that fails leaves pages with unknown content, which no caller can mend.
+        copies = self._copy_at_once(batch)
+        with self._told_as_failed_batch():
+            return self._attempt(lambda: self._compute(batch, copies))
+
+    def _compute(self, batch: Batch, copies: PageCopies) -> Outcome:
+        if copies:
+            self.model.pool.copy_pages(copies)
+        outcome = self._pipeline.compute(batch, lambda: self._is_idle)
+        if self._pipeline.is_waiting:
+            self._thread.submit(self._pipeline.begin)
+        return outcome
+
+    def _attempt(self, work: Callable[[], T]) -> T:
+        return self.model.attempt(work, self._pipeline.forget)
+
+    def _copy_at_once(self, batch: Batch) -> PageCopies:
+        """Carry out the copies of a batch; answers those that are left to it, because they can be done twice."""
+        copies = [(copy.source, copy.target, copy.rows) for copy in batch.copies]
+        if copies and self.model.pool.ordered and _can_be_repeated(copies, batch.works, self.model.pool.page_size):
+            return copies
+        if copies:
+            self._settled(lambda: self._copy(copies))
+        return ()
+
+    def _copy(self, copies: PageCopies) -> None:
+        if not self.model.pool.ordered:
+            self.model.pool.copy_pages(copies)
+            return
+
+        def copy(part: PageCopies) -> None:
+            self.model.pool.copy_pages(part)
+            self.model.settle()
+
+        for part in independent_copies(copies):
+            self._attempt(partial(copy, part))
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether nothing waits for what runs now."""
+        return self._submitted == self._begun + self._given_up
+
+    @contextlib.contextmanager
+    def _told_as_failed_batch(self) -> Generator[None]:
+        try:
+            yield
+        except DEVICE_ERRORS as error:
+            self.model.recover()
+            raise BatchFailedError(
+                f"forward: the batch failed on the device: {error}",
+                hint="the contexts are as they were before it; try again with fewer or shorter inputs",
+                cause=str(error),
+            ) from error
+
+    def _settled(self, work: Callable[[], T]) -> T:
+        """`work`, once what is in flight is computed."""
+        if self._loaded is not None:
+            self._loaded.settle()
+        return work()
+
+
+def _can_be_repeated(copies: PageCopies, works: Sequence[Work], page_size: int) -> bool:
+    """Whether neither these copies nor the batch of `works` behind them change what the copies read."""
+    sources = {source: rows for source, _, rows in sorted(copies, key=lambda copy: copy[2])}
+    written = (divmod(slot, page_size) for work in works for slot in (*work.slots, *work.further_slots))
+    changed = any(offset < sources.get(page, 0) for page, offset in written)
+    return not changed and sources.keys().isdisjoint(target for _, target, _ in copies)

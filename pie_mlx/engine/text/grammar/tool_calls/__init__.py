@@ -1,0 +1,1 @@
+"""Grammars of tool calls in the format of the model."""

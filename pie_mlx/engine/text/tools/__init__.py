@@ -1,0 +1,1 @@
+"""The native formats in which models write tool calls."""

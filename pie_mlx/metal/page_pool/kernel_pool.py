@@ -1,0 +1,214 @@
+"""The page pool whose memory only kernels touch: written in place through an input, ordered by fences."""
+
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import mlx.core as mx
+import numpy as np
+
+from pie_mlx.metal.arrays import evaluate, to_host
+from pie_mlx.metal.faults import suspects
+from pie_mlx.metal.kernels.kv_write import kv_write
+from pie_mlx.metal.kernels.page_moves import page_copy, page_gather, page_scatter
+from pie_mlx.metal.kernels.requirements import first_fence, padded
+from pie_mlx.metal.launcher import KernelLauncher
+from pie_mlx.metal.page_pool.pool import HostPages, KvPool, LayerShape, SlotWrite
+
+KeysAndValues = tuple[mx.array, mx.array]
+
+NEEDED = ("kv_write", "paged_attention", "attention_merge", "page_copy", "page_gather", "page_scatter")
+LARGEST_HEAD = 256
+PAGES_AT_ONCE = 64
+"""Read by one evaluation: its copies of them take memory just when that is short."""
+
+
+def kernels_carry(launcher: KernelLauncher, shapes: Sequence[LayerShape], page_size: int) -> bool:
+    """Whether the launcher runs every kernel the page path needs, and they take these sizes."""
+    sizes = [size for shape in shapes for size in (shape.key_dim, shape.value_dim)]
+    return (
+        all(launcher.runs(kernel) for kernel in NEEDED)
+        and page_size & (page_size - 1) == 0
+        and bool(sizes)
+        and all(size % 4 == 0 and 0 < size <= LARGEST_HEAD for size in sizes)
+    )
+
+
+@dataclass(slots=True)
+class LayerPages:
+    """One layer: K and V [pages, page_size, kv_heads, head_dim], and the fence of the last kernel that touched them."""
+
+    keys: mx.array
+    values: mx.array
+    fence: mx.array
+
+
+class KernelPool(KvPool):
+    """A KvPool for kernels.
+
+    Every kernel on a layer takes the fence of the one before it, readers included, so that nothing need be evaluated
+    between steps. `arrays()` are the fences: a write runs when its fence is evaluated. MLX operations never write here.
+    """
+
+    ordered = True
+
+    def __init__(
+        self, shapes: Sequence[LayerShape], *, pages: int, page_size: int, dtype: mx.Dtype, launcher: KernelLauncher
+    ) -> None:
+        self.launcher = launcher
+        self.layers: list[LayerPages] = []
+        super().__init__(shapes, pages=pages, page_size=page_size, dtype=dtype)
+        size = (pages, page_size)
+        for keys, values in zip(self._keys, self._values, strict=True):
+            self.layers.append(LayerPages(mx.unflatten(keys, 0, size), mx.unflatten(values, 0, size), first_fence()))
+        evaluate([[layer.keys, layer.values] for layer in self.layers])
+        self._step_slots: tuple[SlotWrite, mx.array] | None = None
+
+    @property
+    def takes_segments(self) -> bool:
+        """Fences order what begins, in whatever step."""
+        return True
+
+    def gathers(self, rows: int) -> bool:
+        """Only for MLX's own attention of long chunks."""
+        return rows >= self.launcher.gather_rows
+
+    def arrays(self) -> list[mx.array]:
+        """The last fence of every layer."""
+        return [layer.fence for layer in self.layers]
+
+    def revision(self, layers: range) -> Callable[[], None]:
+        """Comes back to the fences that `layers` have now: kernels that are in no chain then never run.
+
+        It waits for those that have begun: nothing would order them and what follows on the older fences. Raises what
+        they failed with.
+        """
+        fences = [(self.layers[layer], self.layers[layer].fence) for layer in layers]
+
+        def restore() -> None:
+            mx.synchronize()
+            for layer, fence in fences:
+                layer.fence = fence
+
+        return restore
+
+    def recover(self) -> None:
+        """Begin new chains: a fence of the failed step would fail in every step behind it."""
+        with suppress(RuntimeError):  # the step says once more that it failed
+            mx.synchronize()
+        for layer in self.layers:
+            layer.fence = first_fence()
+
+    def await_release(self) -> None:
+        """Nothing: kernels write to arrays whoever holds them."""
+
+    def suspects(self, error: Exception) -> frozenset[str]:
+        """Kernels that were launched and may be what failed with `error`."""
+        return suspects(error, self.launcher.launched)
+
+    def without(self, kernels: Collection[str]) -> KvPool:
+        """The pool that goes on with the same pages, and none of these kernels: this, or one of MLX operations."""
+        self.launcher = self.launcher.without(kernels)
+        if kernels_carry(self.launcher, self.shapes, self.page_size):
+            return self
+        self.layers.clear()  # a view of an array that is written to would have MLX copy the array
+        held = KvPool.arrays(self)
+        self._keys, self._values = list[mx.array](), list[mx.array]()
+        return KvPool(self.shapes, pages=self.pages, page_size=self.page_size, dtype=self.dtype, arrays=held)
+
+    def write(self, layer: int, keys: mx.array, values: mx.array, write: SlotWrite) -> None:
+        """Store `keys` [rows, kv_heads, key_dim] and `values` [rows, kv_heads, value_dim]; K is already rotated."""
+        pages = self.layers[layer]
+        arrays = (keys.astype(self.dtype), values.astype(self.dtype), pages.keys, pages.values)
+        pages.fence = kv_write(self.launcher, *arrays, self._slots_of(write), pages.fence)
+
+    def rows(self, layer: int, slots: mx.array) -> KeysAndValues:
+        """K and V of `slots` int32 [n], [n, kv_heads, head_dim]."""
+        return self._between_kernels(layer, lambda: KvPool.rows(self, layer, slots))
+
+    def span(self, layer: int, start: int, stop: int) -> KeysAndValues:
+        """K and V of the slots `start` .. `stop`, [1, kv_heads, n, head_dim]."""
+        return self._between_kernels(layer, lambda: KvPool.span(self, layer, start, stop))
+
+    def gather(self, layer: int, pages: mx.array) -> KeysAndValues:
+        """K and V of `pages` int32 [b, n], [b, kv_heads, n * page_size, head_dim]."""
+        shape = pages.shape
+        keys, values = self._gathered(layer, [int(page) for page in to_host(pages).flat])
+        return _batched(keys, shape), _batched(values, shape)
+
+    def read_pages(self, pages: Sequence[int]) -> list[tuple[HostPages, HostPages]]:
+        """K and V of `pages` per layer, on the host."""
+        if len(pages) <= PAGES_AT_ONCE:
+            return self._read_pages(pages)
+        starts = range(0, len(pages), PAGES_AT_ONCE)
+        parts = [self._read_pages(pages[start : start + PAGES_AT_ONCE]) for start in starts]
+        return [
+            (np.concatenate([keys for keys, _ in layer]), np.concatenate([values for _, values in layer]))
+            for layer in zip(*parts, strict=True)
+        ]
+
+    def _read_pages(self, pages: Sequence[int]) -> list[tuple[HostPages, HostPages]]:
+        taken = [self._gathered(layer, pages) for layer in range(len(self.layers))]
+        evaluate(taken)
+        return [(self._paged(keys.flatten(0, 1)), self._paged(values.flatten(0, 1))) for keys, values in taken]
+
+    def write_pages(self, pages: Sequence[int], content: Sequence[tuple[HostPages, HostPages]]) -> None:
+        """Store what `read_pages` answered in `pages`, which may be other ones."""
+        size = (-1, self.page_size)
+        for layer, (keys, values) in enumerate(content):
+            new = [mx.unflatten(self._rows_of(array), 0, size) for array in (keys, values)]
+            self._scatter(layer, pages, new[0], new[1])
+        self._changed(pages)
+        evaluate(self.arrays())
+
+    def copy_pages(self, copies: Sequence[tuple[int, int, int]]) -> None:
+        """Copy the first `rows` slots of page `source` to page `target` for each (source, target, rows), in order."""
+        for part in independent_copies(copies):
+            sources, targets, rows = (list(column) for column in zip(*part, strict=True))
+            for layer in self.layers:
+                layer.fence = page_copy(self.launcher, layer.keys, layer.values, sources, targets, rows, layer.fence)
+            self._changed(targets)
+
+    def _slots_of(self, write: SlotWrite) -> mx.array:
+        if self._step_slots is None or self._step_slots[0] is not write:
+            self._step_slots = write, padded(write.slots.tolist(), fill=-1)
+        return self._step_slots[1]
+
+    def _gathered(self, layer: int, pages: Sequence[int]) -> KeysAndValues:
+        own = self.layers[layer]
+        whole = [self.page_size] * len(pages)
+        keys, values, own.fence = page_gather(self.launcher, own.keys, own.values, pages, whole, own.fence)
+        return keys, values
+
+    def _scatter(self, layer: int, pages: Sequence[int], keys: mx.array, values: mx.array) -> None:
+        own = self.layers[layer]
+        whole = [self.page_size] * len(pages)
+        own.fence = page_scatter(self.launcher, keys, values, own.keys, own.values, pages, whole, own.fence)
+
+    def _between_kernels(self, layer: int, read: Callable[[], KeysAndValues]) -> KeysAndValues:
+        """A read by MLX operations, which no fence orders: after the kernels so far, and done before the next."""
+        evaluate(self.layers[layer].fence)
+        taken = read()
+        evaluate(taken)
+        return taken
+
+
+def _batched(pages: mx.array, shape: tuple[int, ...]) -> mx.array:
+    """[b * n, page_size, kv_heads, head_dim] as [b, kv_heads, n * page_size, head_dim]."""
+    return mx.unflatten(pages, 0, shape).flatten(1, 2).swapaxes(1, 2)
+
+
+def independent_copies(copies: Sequence[tuple[int, int, int]]) -> list[list[tuple[int, int, int]]]:
+    """The copies in order, cut so that within a part no page is written twice, or both read and written."""
+    parts: list[list[tuple[int, int, int]]] = []
+    read: set[int] = set()
+    written: set[int] = set()
+    for copy in copies:
+        source, target, _ = copy
+        if not parts or source in written or target in written | read or source == target:
+            parts.append([])
+            read, written = set(), set()
+        parts[-1].append(copy)
+        read.add(source)
+        written.add(target)
+    return parts

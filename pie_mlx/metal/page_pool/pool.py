@@ -1,0 +1,259 @@
+"""The memory of the KV pages: one array per layer for K and one for V, allocated once, written in place."""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mlx.core as mx
+import numpy as np
+import numpy.typing as npt
+
+from pie_mlx.errors import OutOfPagesError
+from pie_mlx.metal.arrays import evaluate, from_host, index_of, integers, to_host
+from pie_mlx.metal.batches import RowBatches
+from pie_mlx.metal.numerics import Numerics
+from pie_mlx.metal.page_pool.storage import SlotMajor, Storage
+
+HostPages = npt.NDArray[Any]
+"""K or V of some pages on the host, [pages, page_size, kv_heads, head_dim]; bfloat16 as its uint16 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerShape:
+    """What one layer stores per slot: `kv_heads` keys of `key_dim` and as many values of `value_dim` elements."""
+
+    kv_heads: int
+    key_dim: int
+    value_dim: int
+
+    @property
+    def elements(self) -> int:
+        return self.kv_heads * (self.key_dim + self.value_dim)
+
+
+def page_bytes(shapes: Sequence[LayerShape], page_size: int, dtype: mx.Dtype) -> int:
+    """Bytes of one page over all layers."""
+    return sum(shape.elements for shape in shapes) * page_size * dtype.size
+
+
+def pages_for_budget(shapes: Sequence[LayerShape], page_size: int, dtype: mx.Dtype, budget_bytes: int) -> int:
+    """How many pages fit. Raises OutOfPagesError, with the numbers, when not even one does."""
+    each = page_bytes(shapes, page_size, dtype)
+    pages = budget_bytes // each if each else 0
+    if pages < 1:
+        raise OutOfPagesError(
+            f"page pool: one page takes {each:,} bytes, {max(0, budget_bytes):,} are left for the pool",
+            hint="free memory, lower the headroom, or choose a smaller model",
+            needed=1,
+            capacity=0,
+        )
+    return pages
+
+
+class SlotWrite:
+    """Where the token rows of one step go: physical slots (page * page_size + offset), one per row."""
+
+    __slots__ = ("index", "slots")
+
+    def __init__(self, slots: Sequence[int]) -> None:
+        self.slots = np.asarray(slots, np.int64)
+        self.index = index_of(self.slots)
+
+
+class KvPool:
+    """K and V of every slot of every layer; knows page ids only.
+
+    Writes are in place as long as nobody keeps a view across steps: a step writes each array at most once, before it
+    reads it, and ends with an evaluation of its outputs and `arrays()`. `changed_before` tells those who keep copies
+    when pages changed; `clock` counts changes.
+
+    `settled` is False while a step is built behind one that is still computed: the host must not look at the memory
+    then, and nothing of that step is begun. `ordered` pools let such a step begin at once; in others a write that
+    begins before the reads of the step before it have ended would copy the whole array.
+    """
+
+    ordered = False
+    numerics = Numerics()
+
+    def __init__(
+        self,
+        shapes: Sequence[LayerShape],
+        *,
+        pages: int,
+        page_size: int,
+        dtype: mx.Dtype,
+        storage: Storage | None = None,
+        arrays: Sequence[mx.array] = (),
+    ) -> None:
+        """Zeros, or what `arrays` hold: those of another pool of these sizes and storage, which lets go of them."""
+        self.shapes = tuple(shapes)
+        self.pages, self.page_size, self.dtype = pages, page_size, dtype
+        self.storage = storage or SlotMajor()
+        self.settled = True
+        self.clock = 0
+        self._changed_at, self._changed_before = np.zeros((2, pages), np.int64)
+        slots = pages * page_size
+        sizes = [(shape.kv_heads, size) for shape in self.shapes for size in (shape.key_dim, shape.value_dim)]
+        held: Sequence[mx.array] = arrays or [self.storage.empty(slots, *size, dtype) for size in sizes]
+        self._keys, self._values = list(held[::2]), list(held[1::2])
+        evaluate(self._keys, self._values)
+
+    def arrays(self) -> list[mx.array]:
+        """Every array of the pool, K and V by layer; evaluate them at the end of each step, keep none."""
+        return [array for pair in zip(self._keys, self._values, strict=True) for array in pair]
+
+    def revision(self, layers: range) -> Callable[[], None]:
+        """Comes back to what `layers` of the pool are now. Let go of it before what is built meanwhile is evaluated:
+        arrays that somebody still holds cannot be written in place."""
+        held = [(array, array[...]) for layer in layers for array in (self._keys[layer], self._values[layer])]
+
+        def restore() -> None:
+            for array, before in held:
+                array[...] = before
+            held.clear()
+
+        return restore
+
+    def recover(self) -> None:
+        """A step has failed while it was computed: forget what of it waits to be written."""
+
+    @property
+    def takes_segments(self) -> bool:
+        """Whether parts of a step may begin while the rest of it is built, and the pool does not begin them."""
+        return self.settled
+
+    def gathers(self, rows: int) -> bool:
+        """Whether attention of `rows` rows of a context reads a copy of its pages."""
+        return True
+
+    def await_release(self) -> None:
+        """Wait until MLX holds nothing of what was evaluated, before what writes to the pool is.
+
+        On a GPU its completion handlers hold the inputs for a little longer than it takes to wait for results, and an
+        array that is held is copied before it is written.
+        """
+        mx.synchronize()
+
+    def batches(self) -> RowBatches:
+        """How rows of this pool are read side by side."""
+        return RowBatches(self.page_size, self.gather)
+
+    def suspects(self, error: Exception) -> frozenset[str]:
+        """Kernels of this pool that may be what failed with `error`."""
+        del error
+        return frozenset()
+
+    def without(self, kernels: Collection[str]) -> "KvPool":
+        """The pool that goes on with the same pages, and none of these kernels."""
+        del kernels
+        return self
+
+    def bytes(self) -> int:
+        """Bytes allocated."""
+        return page_bytes(self.shapes, self.page_size, self.dtype) * self.pages
+
+    def begin_write(self, write: SlotWrite) -> None:
+        """Announce the pages a step writes, once before its first layer."""
+        self._changed(write.slots // self.page_size)
+
+    def changed_before(self, pages: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The clock of the last change of each page before the present step."""
+        latest = self._changed_at[pages]
+        return np.where(latest == self.clock, self._changed_before[pages], latest)
+
+    def write(self, layer: int, keys: mx.array, values: mx.array, write: SlotWrite) -> None:
+        """Store `keys` [rows, kv_heads, key_dim] and `values` [rows, kv_heads, value_dim]; K is already rotated."""
+        self.storage.put(self._keys[layer], keys.astype(self.dtype), write.index)
+        self.storage.put(self._values[layer], values.astype(self.dtype), write.index)
+
+    def rows(self, layer: int, slots: mx.array) -> tuple[mx.array, mx.array]:
+        """K and V of `slots` int32 [n], [n, kv_heads, head_dim]."""
+        return self.storage.rows(self._keys[layer], slots), self.storage.rows(self._values[layer], slots)
+
+    def span(self, layer: int, start: int, stop: int) -> tuple[mx.array, mx.array]:
+        """K and V of the slots `start` .. `stop` as views [1, kv_heads, n, head_dim]; use them within the step."""
+        return self.storage.span(self._keys[layer], start, stop), self.storage.span(self._values[layer], start, stop)
+
+    def gather(self, layer: int, pages: mx.array) -> tuple[mx.array, mx.array]:
+        """K and V of `pages` int32 [b, n], [b, kv_heads, n * page_size, head_dim]."""
+        size = self.page_size
+        return self.storage.pages(self._keys[layer], pages, size), self.storage.pages(self._values[layer], pages, size)
+
+    def copy_pages(self, copies: Sequence[tuple[int, int, int]]) -> None:
+        """Copy the first `rows` slots of page `source` to page `target` for each (source, target, rows), in order."""
+        for independent in _rounds(copies):
+            self._copy_round(independent)
+
+    def read_pages(self, pages: Sequence[int]) -> list[tuple[HostPages, HostPages]]:
+        """K and V of `pages` per layer, on the host."""
+        slots = integers(self._slots([(page, self.page_size) for page in pages]))
+        taken = [self.rows(layer, slots) for layer in range(len(self.shapes))]
+        evaluate(taken)
+        return [(self._paged(keys), self._paged(values)) for keys, values in taken]
+
+    def write_pages(self, pages: Sequence[int], content: Sequence[tuple[HostPages, HostPages]]) -> None:
+        """Store what `read_pages` answered in `pages`, which may be other ones."""
+        index = integers(self._slots([(page, self.page_size) for page in pages]))
+        for layer, (keys, values) in enumerate(content):
+            self.storage.put(self._keys[layer], self._rows_of(keys), index)
+            self.storage.put(self._values[layer], self._rows_of(values), index)
+        self._changed(pages)
+        self.await_release()
+        evaluate(self.arrays())
+
+    @property
+    def returns_memory(self) -> bool:
+        """Whether `discard` gives memory back: not that of a GPU, which is held as a whole."""
+        return False
+
+    def discard(self, pages: Sequence[int]) -> int:
+        """Give the memory of pages, whose content is lost, back to the system; how many bytes it took."""
+        del pages
+        return 0
+
+    def _copy_round(self, copies: Sequence[tuple[int, int, int]]) -> None:
+        source = integers(self._slots([(page, rows) for page, _, rows in copies]))
+        target = integers(self._slots([(page, rows) for _, page, rows in copies]))
+        if not source.size:
+            return
+        arrays = self.arrays()
+        taken = [self.storage.rows(array, source) for array in arrays]
+        evaluate(taken)  # a read and a write of one array in the same evaluation would copy the whole pool
+        self.await_release()
+        for array, rows in zip(arrays, taken, strict=True):
+            self.storage.put(array, rows, target)
+        self._changed([page for _, page, _ in copies])
+        evaluate(arrays)
+
+    def _changed(self, pages: Sequence[int] | npt.NDArray[np.int64]) -> None:
+        index = np.asarray(pages, np.int64)
+        self.clock += 1
+        self._changed_before[index] = self._changed_at[index]
+        self._changed_at[index] = self.clock
+
+    def _slots(self, pages: Iterable[tuple[int, int]]) -> npt.NDArray[np.int32]:
+        """Physical slots of the first `rows` slots of each page."""
+        size = self.page_size
+        spans = [np.arange(page * size, page * size + rows, dtype=np.int32) for page, rows in pages]
+        return np.concatenate(spans) if spans else np.zeros(0, np.int32)
+
+    def _paged(self, rows: mx.array) -> HostPages:
+        return to_host(mx.unflatten(rows, 0, (-1, self.page_size)))
+
+    def _rows_of(self, content: HostPages) -> mx.array:
+        array = from_host(content).flatten(0, 1)
+        return array.view(self.dtype) if self.dtype == mx.bfloat16 else array
+
+
+def _rounds(copies: Sequence[tuple[int, int, int]]) -> list[list[tuple[int, int, int]]]:
+    """The copies cut so that within a part no page is written twice or read after it is written."""
+    rounds: list[list[tuple[int, int, int]]] = []
+    written: set[int] = set()
+    for copy in copies:
+        source, target, _ = copy
+        if not rounds or source in written or target in written:
+            rounds.append([])
+            written = set()
+        rounds[-1].append(copy)
+        written.add(target)
+    return rounds
