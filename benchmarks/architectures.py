@@ -3,7 +3,8 @@
     python -m benchmarks.architectures [--write | NAME ...]
 
 Each gets a tiny model with random float32 weights and is compared with mlx-lm's own cache: ragged prefill, contexts at
-different offsets, decoding mixed with a chunk of a prompt, a fork that diverges, then greedy decoding of all together.
+different offsets, decoding mixed with a chunk of a prompt and with a prompt of one token, a fork that diverges, then
+greedy decoding of all together.
 `--write` records the exact ones in the table that loading consults.
 """
 
@@ -112,7 +113,7 @@ def _parity(model: nn.Module, network: PagedNetwork) -> tuple[float, bool]:
     step(Work(b, long[23:]), Work(a, [7]), Work(c, middle))
     d = driver.fork(b)
     step(Work(d, [3]), Work(a, [1]), Work(b, [2]), Work(c, [4]))
-    step(*(Work(context, [9]) for context in (d, a, b, c)))
+    step(*(Work(context, [9]) for context in (d, a, b, c)), Work(driver.context(), [8]))
     prompts = [context.tokens for context in (d, a, b, c)]
     decoded = driver.greedy(prompts, GREEDY_TOKENS)
     expected = [reference_greedy(model, prompt, GREEDY_TOKENS) for prompt in prompts]

@@ -1,12 +1,16 @@
 """One forward pass: positions, masks, wanted rows, recurrent states."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+import mlx.core as mx
 import numpy as np
 import pytest
 
 from benchmarks.driving import Context, Driver, Work
+from pie_mlx.engine.model.adapters.content import AdapterContent, LowRank
+from pie_mlx.engine.model.adapters.targets import Target
 from pie_mlx.engine.model.loading.load import load_model
 from pie_mlx.engine.model.step import StepInput
 
@@ -105,3 +109,48 @@ def test_a_failed_step_leaves_recurrent_states_as_they_were(start: Callable[[str
     del context.tokens[-2:]
     a, b = driver.run([Work(context, [4]), Work(twin, [4])])
     assert relative_error(a, b) < 1e-5
+
+
+@pytest.mark.parametrize("architecture", ["qwen3_next", "recurrent_gemma", "rwkv7"])
+def test_recurrent_contexts_of_any_length_are_token_rows_of_one_pass(
+    architecture: str, start: Callable[[str], Driver]
+) -> None:
+    driver = start(architecture)
+    alone = [driver.run([Work(driver.context(), tokens)])[0] for tokens in ([*TOKENS, 1], [*TOKENS, 2], TOKENS, [5])]
+    first, second = driver.context(), driver.context()
+    driver.run([Work(first, TOKENS), Work(second, TOKENS[:4])])
+    works = [Work(first, [1]), Work(second, [*TOKENS[4:], 2]), Work(driver.context(), TOKENS)]
+    together = driver.run([*works, Work(driver.context(), [5])])
+    assert relative_error(together, np.stack(alone)) < 1e-5
+    assert driver.model.tier == "paged tokens"
+
+
+def test_rows_of_recurrent_layers_have_their_own_adapters(start: Callable[[str], Driver]) -> None:
+    driver = start("qwen3_next")
+    for number in (1, 2):
+        driver.model.adapters.put((number, 0), content(driver, number))
+    lengths, adapters = (9, 1, 1, 9, 4), (1, 2, 0, 2, 1)
+    alone = [adapted(driver, [TOKENS[:length]], [number])[0] for length, number in zip(lengths, adapters, strict=True)]
+    together = adapted(driver, [TOKENS[:length] for length in lengths], adapters)
+    assert relative_error(together, np.stack(alone)) < 1e-5
+    assert relative_error(alone[0], driver.run([Work(driver.context(), TOKENS)])[0]) > 1e-2
+
+
+def content(driver: Driver, seed: int) -> AdapterContent:
+    """An adapter on every projection of the model."""
+    random = np.random.default_rng(seed)
+
+    def pair(target: Target) -> LowRank:
+        down, up = (mx.array(random.normal(size=shape)) for shape in (target.down_shape(2), target.up_shape(2)))
+        return LowRank(down, up, 0.5)
+
+    return AdapterContent({path: pair(target) for path, target in driver.model.adapters.targets.items()})
+
+
+def adapted(driver: Driver, prompts: Sequence[Sequence[int]], adapters: Sequence[int]) -> np.ndarray:
+    """The last logits of prompts of which each has its own adapter, in one step."""
+    step = driver.step([Work(driver.context(), prompt) for prompt in prompts])
+    uses = [(number, 0, 0) for prompt, number in zip(prompts, adapters, strict=True) for _ in prompt]
+    logits = driver.model.forward(replace(step, adapters=uses))
+    driver.model.settle(logits)
+    return np.array(logits)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import mlx.core as mx
 
@@ -113,6 +113,10 @@ class AdapterBank:
                 yield
         finally:
             expert_order.forget()
+
+    def only(self, rows: range) -> AbstractContextManager[None]:
+        """Inside, the model computes these rows of a pass and no others."""
+        return self._projections.only(rows)
 
     def _changes_something(self, use: tuple[int, int, int]) -> bool:
         if not use[0]:

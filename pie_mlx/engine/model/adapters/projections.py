@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, cast
 
 import mlx.core as mx
@@ -19,6 +20,7 @@ class Projections:
 
     def __init__(self) -> None:
         self._rows: RowAdapters | None = None
+        self._parts: dict[range, RowAdapters] = {}
         self._stacks: dict[str, Stack] = {}
         self._classes: dict[str, tuple[type, type]] = {}
 
@@ -34,7 +36,22 @@ class Projections:
         finally:
             for target in targets:
                 cast("Any", target.module).__class__ = self._classes[target.path][0]
-            self._rows, self._stacks = None, {}
+            self._rows, self._parts, self._stacks = None, {}, {}
+
+    @contextmanager
+    def only(self, rows: range) -> Generator[None, None, None]:
+        """Inside `adding`, projections see these of its rows. Does nothing outside."""
+        every = self._rows
+        if every is None:
+            yield
+            return
+        if rows not in self._parts:
+            self._parts[rows] = replace(every, slots=every.slots[rows.start : rows.stop])
+        self._rows = self._parts[rows]
+        try:
+            yield
+        finally:
+            self._rows = every
 
     def _change(self, target: Target) -> None:
         module = cast("Any", target.module)

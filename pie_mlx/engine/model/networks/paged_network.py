@@ -1,6 +1,7 @@
 """An mlx-lm model over the page pool."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import mlx.core as mx
@@ -14,8 +15,9 @@ from pie_mlx.engine.model.mlx_lm.head import RowSelection, restore, select_befor
 from pie_mlx.engine.model.mlx_lm.modules import SWITCH, Module, make_prompt_cache
 from pie_mlx.engine.model.mlx_lm.weights import largest_matrix
 from pie_mlx.engine.model.networks.bindings import DenseBinding, PagedBinding
+from pie_mlx.engine.model.networks.mixers import Mixers, find_mixers
 from pie_mlx.engine.model.networks.states import RecurrentState, RecurrentStates
-from pie_mlx.engine.model.networks.tier import Layout
+from pie_mlx.engine.model.networks.tier import PAGED, Layout
 from pie_mlx.engine.model.networks.tiers import candidates, require_supported
 from pie_mlx.engine.model.networks.tracing import first_working, trace
 from pie_mlx.engine.model.networks.waves import Wave, token_rows, waves
@@ -37,8 +39,11 @@ class PagedNetwork:
         self._caches = paged_caches(make_prompt_cache(model))
         self.recurrent = bool(self._caches.recurrent)
         self.window = min((cache.window for cache in self._caches.paged if cache.window), default=None)
+        mixers = self._find_mixers()
         self._tier, shapes, output = first_working(
-            candidates(architecture, self.recurrent), lambda tier: trace(model, self._caches, tier), architecture
+            candidates(architecture, recurrent=self.recurrent, apart=mixers is not None),
+            lambda tier: trace(model, self._caches, tier),
+            architecture,
         )
         self.vocabulary_size = output[-1]
         self.largest_matrix = largest_matrix(model, self.vocabulary_size)
@@ -53,6 +58,7 @@ class PagedNetwork:
         self._hidden: list[mx.array] = []
         self._order: list[int] = []
         self.adapters = AdapterBank(self._adapter_targets, self._selection)
+        self._mixers = Mixers(mixers or (), self.adapters.only)
 
     @property
     def follows(self) -> bool:
@@ -109,27 +115,34 @@ class PagedNetwork:
 
     def _parts(self, step: StepInput) -> Sequence[Wave]:
         if self._tier.layout is Layout.TOKENS:
-            return [token_rows(step)]
+            return [token_rows(step, recurrent=self.recurrent)]
         return waves(step, alone=self._tier.layout is Layout.ALONE)
 
     def _compute(self, wave: Wave, memory: PageMemory) -> mx.array:
         binding = self._binding(wave, memory)
         self._caches.bind(binding)
         self._segments.start(self._layer_bytes(wave, memory.pool))
-        self._states.begin(wave.contexts, wave.fresh, self._segments.stored)
+        self._states.begin(wave.groups, self._segments.stored)
         rows = integers(wave.logit_rows)
         self._selection.rows = rows if self._selects else None
         try:
-            with self._backend.rotating(binding.offset if wave.shape[1] == 1 else None):
+            with self._backend.rotating(binding.offset if wave.shape[1] == 1 else None), self._recurring(wave):
                 output = self._output(wave, memory)
         finally:
             self._caches.bind(UNBOUND)
             self._selection.rows = None
-        self._states.end(wave.contexts)
+        self._states.end()
         if self._selects and self._selection.hidden is not None:
             self._hidden.append(self._selection.hidden)
         logits = output.flatten(0, 1)
         return (logits if self._selects else logits[rows]).astype(mx.float32)
+
+    def _recurring(self, wave: Wave) -> AbstractContextManager[None]:
+        """Inside, recurrent layers go on from the states of their contexts."""
+        if self._tier.layout is Layout.TOKENS:
+            return self._mixers.computing(wave.groups, self._states.load)
+        self._states.load_all()
+        return nullcontext()
 
     def _binding(self, wave: Wave, memory: PageMemory) -> Binding:
         offset: Any = wave.offsets[0] if self._tier.layout is Layout.ALONE else integers(wave.offsets)
@@ -145,6 +158,16 @@ class PagedNetwork:
         gathered = (part for part in wave.segments if not self._tier.paged or pool.gathers(part.count))
         slot_bytes = max(shape.elements for shape in self.shapes) * pool.dtype.size if self.shapes else 0
         return self.transients.layer_bytes(len(wave.slots)) + slot_bytes * sum(part.kv_length for part in gathered)
+
+    def _find_mixers(self) -> list[Module] | None:
+        """The modules that read the states of recurrent layers; None where other layers do as well."""
+        if not self.recurrent:
+            return []
+        try:
+            found, caches = find_mixers(self.model, lambda: trace(self.model, self._caches, PAGED))
+        except Exception:  # a model's own code may raise anything on a cache it was not written for
+            return None
+        return found if caches == {id(cache) for cache in self._caches.recurrent} else None
 
     def _sized(self) -> Transients:
         heads = self._heads

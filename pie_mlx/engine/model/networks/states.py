@@ -6,6 +6,8 @@ from typing import Any
 
 import mlx.core as mx
 
+from pie_mlx.engine.model.networks.mixers import RowGroup
+
 LayerStates = list[list[mx.array | None]]
 """Per recurrent layer its state arrays [contexts, ...]; None before the first token."""
 
@@ -20,30 +22,48 @@ class RecurrentState:
 
 
 class RecurrentStates:
-    """States by context. `begin` loads a batch into mlx-lm's caches, `end` takes the new states from them.
+    """States by context. A forward pass loads those of one group of rows after the other into mlx-lm's caches.
 
     States of a step are kept only by `settle`, once they are evaluated; arrays are immutable, so a fork shares them.
     """
 
     def __init__(self, caches: Sequence[Any]) -> None:
         self._caches = caches
+        self._layers = {id(cache): layer for layer, cache in enumerate(caches)}
         self._rows: dict[int, RecurrentState] = {}
         self._pending: dict[int, RecurrentState] = {}
+        self._groups: list[tuple[RowGroup, LayerStates]] = []
 
-    def begin(self, contexts: Sequence[int], fresh: Sequence[bool], stored: Callable[[mx.array], None]) -> None:
-        """Load the states of `contexts`, in order; a fresh one starts from nothing. Layers say what they `stored`."""
-        rows = [None if new else self._row(context) for context, new in zip(contexts, fresh, strict=True)]
-        for layer, cache in enumerate(self._caches):
-            cache.cache = _Parts((_joined(rows, layer, part) for part in range(len(cache.cache))), stored)
-            cache.lengths = cache.left_padding = None
+    def begin(self, groups: Sequence[RowGroup], stored: Callable[[mx.array], None]) -> None:
+        """A forward pass over `groups` begins. Layers say what they `stored`."""
+        self._groups = [(group, self._joined_states(group, stored)) for group in groups] if self._caches else []
 
-    def end(self, contexts: Sequence[int]) -> None:
-        """Take what the forward pass left in the caches."""
-        batch: LayerStates = [list(cache.cache) for cache in self._caches]
+    def load(self, group: int, cache: Any) -> None:
+        """Put the states of a group of the pass into the cache of a layer, which leaves the new ones there."""
+        cache.cache = self._groups[group][1][self._layers[id(cache)]]
+        cache.lengths = cache.left_padding = None
+
+    def load_all(self) -> None:
+        """`load` the only group into the caches of all layers."""
+        for cache in self._caches:
+            self.load(0, cache)
+
+    def end(self) -> None:
+        """Take what the forward pass left."""
         for cache in self._caches:
             cache.cache = [None] * len(cache.cache)
-        for index, context in enumerate(contexts):
-            self._pending[context] = RecurrentState(batch, index, len(contexts))
+        for group, states in self._groups:
+            batch: LayerStates = [list(layer) for layer in states]
+            for index, context in enumerate(group.contexts):
+                self._pending[context] = RecurrentState(batch, index, len(group.contexts))
+        self._groups = []
+
+    def _joined_states(self, group: RowGroup, stored: Callable[[mx.array], None]) -> LayerStates:
+        rows = [None if group.fresh else self._row(context) for context in group.contexts]
+        return [
+            _Parts((_joined(rows, layer, part) for part in range(len(cache.cache))), stored)
+            for layer, cache in enumerate(self._caches)
+        ]
 
     def arrays(self) -> list[mx.array]:
         """States not yet kept; evaluate them with the outputs of the step."""
@@ -88,24 +108,21 @@ class _Parts(list[mx.array | None]):
 
 
 def _joined(rows: Sequence[RecurrentState | None], layer: int, part: int) -> mx.array | None:
-    """One state array of all rows, [rows, ...]; zeros for fresh rows, None if all are."""
-    known = [row for row in rows if row is not None and row.batch[layer][part] is not None]
-    if not known:
+    """One state array of all rows, [rows, ...]; None where they begin."""
+    known = [row for row in rows if row is not None]
+    if not known or known[0].batch[layer][part] is None:
         return None
-    if len(known) == len(rows) == known[0].size and _in_order(known):
+    if len(known) == known[0].size and _in_order(known):
         return known[0].batch[layer][part]
-    sample = known[0].batch[layer][part]
-    return mx.concatenate([_single(row, layer, part, sample) for row in rows])
+    return mx.concatenate([_single(row, layer, part) for row in known])
 
 
 def _in_order(rows: Sequence[RecurrentState]) -> bool:
     return all(row.batch is rows[0].batch and row.index == index for index, row in enumerate(rows))
 
 
-def _single(row: RecurrentState | None, layer: int, part: int, sample: mx.array | None) -> mx.array:
-    array = None if row is None else row.batch[layer][part]
-    if row is not None and array is not None:
-        return array[row.index : row.index + 1]
-    if sample is None:
-        raise RuntimeError("a recurrent state has no shape")
-    return mx.zeros((1, *sample.shape[1:]), sample.dtype)
+def _single(row: RecurrentState, layer: int, part: int) -> mx.array:
+    array = row.batch[layer][part]
+    if array is None:
+        raise RuntimeError("a recurrent layer has a state of some contexts and none of others")
+    return array[row.index : row.index + 1]

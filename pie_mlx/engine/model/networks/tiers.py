@@ -12,6 +12,7 @@ from pie_mlx.errors import ModelLoadError
 OVERRIDES: dict[str, Tier] = {
     "gemma2": Tier(Layout.EQUAL, False, mask_dimensions=5),
     "afm7": ALONE,
+    "bailing_moe_linear": RECURRENT,  # its recurrent layers rotate by position, of a whole batch
 }
 
 REFUSED: dict[str, str] = {
@@ -48,8 +49,9 @@ def require_supported(architecture: str) -> None:
         )
 
 
-def candidates(architecture: str, recurrent: bool) -> Sequence[Tier]:
-    """Tiers to try, best first."""
+def candidates(architecture: str, *, recurrent: bool, apart: bool) -> Sequence[Tier]:
+    """Tiers to try, best first. `apart`: the states of recurrent layers are read in modules of their own."""
     if architecture in OVERRIDES:
         return [OVERRIDES[architecture]]
-    return [RECURRENT, DENSE, ALONE] if recurrent else [PAGED, DENSE, ALONE]
+    first = [RECURRENT] if recurrent and not apart else [PAGED, RECURRENT] if recurrent else [PAGED]
+    return [*first, DENSE, ALONE]

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import mlx.core as mx
 
+from pie_mlx.engine.model.networks.mixers import RowGroup
 from pie_mlx.engine.model.step import AdapterUse, Segment, StepInput
 from pie_mlx.metal.arrays import integers
 
@@ -14,7 +16,8 @@ class Wave:
     """One forward pass over `shape` (rows, tokens per row).
 
     `offsets` are the first positions of the rows; `logit_rows` index the flattened tokens, `logit_order` says which
-    of the step's logits each is; `fresh` marks contexts that begin here. `adapters` as in StepInput.
+    of the step's logits each is; `groups` are the rows that recurrent layers compute at once. `adapters` as in
+    StepInput.
     """
 
     shape: tuple[int, int]
@@ -22,16 +25,18 @@ class Wave:
     offsets: Sequence[int]
     slots: Sequence[int]
     segments: Sequence[Segment]
-    contexts: Sequence[int]
-    fresh: Sequence[bool]
+    groups: Sequence[RowGroup]
     logit_rows: Sequence[int]
     logit_order: Sequence[int]
     adapters: Sequence[AdapterUse] | None = None
 
 
-def token_rows(step: StepInput) -> Wave:
-    """The whole step as rows of one token; segments of one token come first, as the attention plan wants them."""
-    ordered = sorted(step.segments, key=lambda segment: segment.count > 1)
+def token_rows(step: StepInput, *, recurrent: bool) -> Wave:
+    """The whole step as rows of one token; segments of one token come first, as the attention plan wants them.
+
+    With `recurrent` layers those that they compute at once stand side by side.
+    """
+    ordered = sorted(step.segments, key=_group_of if recurrent else lambda segment: segment.count > 1)
     if ordered == list(step.segments):
         segments, rows = ordered, list(range(len(step.tokens)))
     else:
@@ -44,8 +49,7 @@ def token_rows(step: StepInput) -> Wave:
         offsets=[step.positions[row] for row in rows],
         slots=[step.slots[row] for row in rows],
         segments=segments,
-        contexts=(),
-        fresh=(),
+        groups=_groups(segments) if recurrent else (),
         logit_rows=[place[row] for row in step.logit_rows],
         logit_order=range(len(step.logit_rows)),
         adapters=None if step.adapters is None else [step.adapters[row] for row in rows],
@@ -60,6 +64,11 @@ class _Piece:
     start: int
     count: int
 
+    @property
+    def is_first(self) -> bool:
+        """Whether its context begins with it."""
+        return self.start == self.segment.start and self.segment.kv_length == self.segment.count
+
 
 def waves(step: StepInput, *, alone: bool) -> list[Wave]:
     """The step as passes over rows of equal length, or over one context each; a context's pieces stay in order."""
@@ -67,13 +76,27 @@ def waves(step: StepInput, *, alone: bool) -> list[Wave]:
     parts: list[Wave] = []
     while any(queues):
         heads = [queue[0] for queue in queues if queue]
-        size = heads[0].count
-        chosen = heads[:1] if alone else [piece for piece in heads if piece.count == size]
+        size = heads[0].count, heads[0].is_first
+        chosen = heads[:1] if alone else [piece for piece in heads if (piece.count, piece.is_first) == size]
         for queue in queues:
             if queue and queue[0] in chosen:
                 queue.pop(0)
         parts.append(_wave(step, chosen))
     return parts
+
+
+def _group_of(segment: Segment) -> tuple[int, bool]:
+    """Segments that are alike in this are computed at once by recurrent layers."""
+    return segment.count, segment.kv_length == segment.count
+
+
+def _groups(segments: Sequence[Segment]) -> list[RowGroup]:
+    """The groups of segments that stand side by side."""
+    return [
+        RowGroup(alike[0].start, tuple(segment.context for segment in alike), count, fresh)
+        for (count, fresh), each in groupby(segments, key=_group_of)
+        for alike in [list(each)]
+    ]
 
 
 def _pieces(step: StepInput, segment: Segment) -> list[_Piece]:
@@ -99,8 +122,7 @@ def _wave(step: StepInput, pieces: Sequence[_Piece]) -> Wave:
         offsets=[step.positions[piece.start] for piece in pieces],
         slots=[step.slots[row] for row in rows],
         segments=segments,
-        contexts=[segment.context for segment in segments],
-        fresh=[segment.kv_length == segment.count for segment in segments],
+        groups=_groups(segments),
         logit_rows=[row for row, _ in wanted],
         logit_order=[order for _, order in wanted],
         adapters=None if step.adapters is None else [step.adapters[row] for row in rows],
