@@ -30,7 +30,7 @@ def pages() -> dict[str, str]:
 
 TIERS = {
     "paged tokens": "Attention reads the pages in place, and tokens of any number of contexts are one pass.",
-    "paged equal": "As above, but inputs of unequal length are several passes: recurrent layers are part of other modules.",
+    "paged equal": "As above, but recurrent layers are part of others: inputs of unequal length are several passes.",
     "dense equal": "The model needs keys and values as arrays: each pass gathers them from the pages.",
     "dense alone": "As above, and one context at a time.",
 }

@@ -139,6 +139,8 @@ class PagedNetwork:
 
     def _recurring(self, wave: Wave) -> AbstractContextManager[None]:
         """Inside, recurrent layers go on from the states of their contexts."""
+        if not self.recurrent:
+            return nullcontext()
         if self._tier.layout is Layout.TOKENS:
             return self._mixers.computing(wave.groups, self._states.load)
         self._states.load_all()
