@@ -1,6 +1,6 @@
 """How a step is cut into forward passes."""
 
-from pie_mlx.engine.model.networks.waves import token_rows, waves
+from pie_mlx.engine.model.networks.equal_length import token_rows, waves
 from pie_mlx.engine.model.step import Segment, StepInput
 
 
