@@ -16,14 +16,14 @@ from pie_mlx.calls import SampledTokens, Sampler
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.market.bank import Bank
 from pie_mlx.engine.model.loading.load import null_model
-from pie_mlx.engine.model.runner.batch import Outcome, RowRead, WorkResult
+from pie_mlx.engine.model.runner.batch import LogitsRequest, Outcome, WorkResult
 from pie_mlx.engine.model.runner.runner import Runner
-from pie_mlx.engine.paging.page_moves import PageMover
+from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.schedule import POLICIES, Limits, Plan, View, policy
+from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.engine.scheduler.live_context import LiveContext
-from pie_mlx.engine.scheduler.passes import Pass
 from pie_mlx.engine.scheduler.restoring import Restorer
-from pie_mlx.engine.scheduler.tick_loop import TickLoop
+from pie_mlx.engine.scheduler.scheduler import Scheduler
 from pie_mlx.engine.scheduler.tick_reports import TickReports
 from pie_mlx.engine.scheduler.tick_state import PageRequest, TickState
 from pie_mlx.events import Event
@@ -65,17 +65,17 @@ class Bench:
         self.state = TickState(self.store)
         self.policy = TimedPolicy(policy_name)
         reports = TickReports(self._emit)
-        mover = PageMover(self.store, runner, None, self._emit)
-        restorer = Restorer(self.state, mover, reports)
+        page_io = PageIO(self.store, runner, None, self._emit)
+        restorer = Restorer(self.state, page_io, reports)
         limits = Limits(max_batch_tokens=4096, max_batch_contexts=contexts)
-        self.loop = TickLoop(
+        self.loop = Scheduler(
             self.state,
             runner,
             self.bank,
             self.policy,
             limits,
             self._emit,
-            mover,
+            page_io,
             restorer,
             reports,
             runs_ahead=False,
@@ -112,8 +112,8 @@ class Bench:
                 continue
             position = self.store.sequence_length(context)
             done = asyncio.get_running_loop().create_future()
-            inputs, reads = [WorkingToken(7, position)], [RowRead(0, GREEDY)]
-            self.state.passes[context] = Pass(live, inputs, reads, next(self.state.arrivals), done, commits=True)
+            inputs, reads = [WorkingToken(7, position)], [LogitsRequest(0, GREEDY)]
+            self.state.passes[context] = ForwardTask(live, inputs, reads, next(self.state.arrivals), done, commits=True)
 
     def tick(self) -> tuple[float, ...]:
         """Seconds of view, plan, batch and commit."""

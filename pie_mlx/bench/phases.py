@@ -13,9 +13,9 @@ from pie_mlx.bench.prompts import ragged
 from pie_mlx.engine.model.loaded import LoadedModel, TentativeStep
 from pie_mlx.engine.model.runner import pipeline
 from pie_mlx.engine.model.runner.batch import Outcome
-from pie_mlx.engine.model.runner.reading import Reading
+from pie_mlx.engine.model.runner.reading import Sampling
 from pie_mlx.engine.model.step import StepInput
-from pie_mlx.engine.scheduler.tick_loop import TickLoop
+from pie_mlx.engine.scheduler.scheduler import Scheduler
 from pie_mlx.metal import UnsettledError
 from pie_mlx.metal.arrays import evaluate
 from pie_mlx.runtime.engine import Engine
@@ -97,20 +97,20 @@ def measured() -> Generator[PhaseClock]:
             stack.enter_context(_replaced(owner, name, _timed(getattr(owner, name), clock, phase)))
         stack.enter_context(_replaced(LoadedModel, "forward", _forward(LoadedModel.forward, clock)))
         stack.enter_context(_replaced(LoadedModel, "follow", _never))
-        stack.enter_context(_replaced(TickLoop, "commit", _commit(TickLoop.commit, clock)))
+        stack.enter_context(_replaced(Scheduler, "commit", _commit(Scheduler.commit, clock)))
         yield clock
 
 
 _PARTS: Sequence[tuple[Any, str, str]] = (
-    (TickLoop, "plan", PLAN),
-    (TickLoop, "chunks", BATCH),
-    (TickLoop, "build", BATCH),
-    (TickLoop, "enter", BATCH),
+    (Scheduler, "plan", PLAN),
+    (Scheduler, "chunks", BATCH),
+    (Scheduler, "build", BATCH),
+    (Scheduler, "enter", BATCH),
     (pipeline, "step_input", BATCH),
-    (Reading, "__init__", SAMPLING),
+    (Sampling, "__init__", SAMPLING),
     (LoadedModel, "settle", SAMPLING),
     (LoadedModel, "begin", SAMPLING),
-    (Reading, "collect", SAMPLING),
+    (Sampling, "collect", SAMPLING),
 )
 
 
@@ -143,7 +143,7 @@ def _forward(forward: Callable[..., mx.array], clock: PhaseClock) -> Callable[..
 def _commit(commit: Callable[..., None], clock: PhaseClock) -> Callable[..., None]:
     timed = _timed(commit, clock, COMMIT)
 
-    def counted(loop: TickLoop, chunks: Any, outcome: Outcome, **options: Any) -> None:
+    def counted(loop: Scheduler, chunks: Any, outcome: Outcome, **options: Any) -> None:
         timed(loop, chunks, outcome, **options)
         clock.steps += outcome.steps
 

@@ -71,7 +71,7 @@ def device_name(services: Services) -> str:
 
 def tick_failure(services: Services) -> str:
     """Why nothing is computed any more, "" while it is."""
-    return str(services.ticker.failure or "")
+    return str(services.queue.failure or "")
 
 
 def adapter_statuses(services: Services) -> list[AdapterStatus]:
@@ -120,7 +120,7 @@ def set_bid(services: Services, process_id: str, bid: float) -> int:
     for context in contexts:
         context.bid, context.expected = declared, None
         services.emit(BidDeclared(context.id, declared))
-    services.ticker.wake()
+    services.queue.wake()
     return len(contexts)
 
 
@@ -138,7 +138,7 @@ def suspend(services: Services, process_id: str) -> int:
     if contexts:
         services.check_stateless("suspend")
     for context in contexts:
-        services.ticker.suspend(context)
+        services.queue.suspend(context)
     return len(contexts)
 
 
@@ -195,11 +195,11 @@ def _state(activities: list[str]) -> str:
 def _activity(services: Services, context: LiveContext) -> str:
     if not services.store.contexts[context.id].resident:
         return "suspended"
-    return "waiting" if services.ticker.reason(context.id) is not None else "running"
+    return "waiting" if services.queue.reason(context.id) is not None else "running"
 
 
 def _reason(services: Services, context: LiveContext) -> str:
-    reason = services.ticker.reason(context.id)
+    reason = services.queue.reason(context.id)
     return "" if reason is None else reason.text()
 
 

@@ -17,7 +17,7 @@ from pie_mlx.engine.market.bank import Bank
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.archive import SnapshotArchive
 from pie_mlx.engine.scheduler.live_context import LiveContext
-from pie_mlx.engine.scheduler.ticker import Ticker
+from pie_mlx.engine.scheduler.queue import SchedulerQueue
 from pie_mlx.engine.speculation.drafts import Drafts
 from pie_mlx.errors import InvalidArgumentError, ModelNotFoundError
 from pie_mlx.events import ContextReleased, Event
@@ -27,7 +27,7 @@ from pie_mlx.events import ContextReleased, Event
 class Services:
     """The parts of a running engine, wired once the model is loaded.
 
-    `store` counts pages, `ticker` lets contexts wait and run, `runner` owns the device. `seed` keys every random stream
+    `store` counts pages, `queue` lets contexts wait and run, `runner` owns the device. `seed` keys every random stream
     of this engine (L6).
     """
 
@@ -35,7 +35,7 @@ class Services:
     model_info: ModelInfo
     runner: Runner
     store: PageStore
-    ticker: Ticker
+    queue: SchedulerQueue
     bank: Bank
     processes: Processes
     language: Language
@@ -69,7 +69,7 @@ class Services:
         live = LiveContext.new(context, process.account, self.seed, sampled=sampled)
         process.contexts[context] = live
         self._pages_of_accounts.pop(process.account, None)
-        self.ticker.adopt(live)
+        self.queue.adopt(live)
         return live
 
     def rebid(self, process: Process, context: LiveContext, expected: Horizon) -> None:
@@ -80,7 +80,7 @@ class Services:
 
     def _account_pages(self, account: int) -> int:
         """Pages of all contexts of an account, each counting for at least one; walked once a tick."""
-        moment = self.ticker.ticks
+        moment = self.queue.ticks
         known = self._pages_of_accounts.get(account)
         if known is None or known[0] != moment:
             held, family = self.store.contexts, self.processes.families[account]
@@ -96,5 +96,5 @@ class Services:
             self.store.release(context.id)
             self.runner.model.set_state(context.id, None)
             self.drafts.forget(context.id)
-            self.ticker.forget(context)
-            self.emit(ContextReleased(process.id, context.id, self.clock(), self.ticker.page_usage()))
+            self.queue.forget(context)
+            self.emit(ContextReleased(process.id, context.id, self.clock(), self.queue.page_usage()))

@@ -22,10 +22,10 @@ from pie_mlx.engine.paging.archive import SnapshotArchive, signature_of
 from pie_mlx.engine.paging.spill import Spill, open_spill
 from pie_mlx.engine.pressure import MemoryKeeper, memory_reader
 from pie_mlx.engine.schedule import Limits, policy
-from pie_mlx.engine.scheduler.ticker import Ticker
+from pie_mlx.engine.scheduler.queue import SchedulerQueue
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.settings import EngineSettings
-from pie_mlx.engine.speculation.draft_model import DraftDesk
+from pie_mlx.engine.speculation.draft_model import DraftModelRunner
 from pie_mlx.engine.speculation.draft_model.loading import allocate_pair, load_draft_model
 from pie_mlx.engine.speculation.drafts import Drafts
 from pie_mlx.engine.text.conversation.chat import ChatRenderer
@@ -48,9 +48,9 @@ async def start_services(
     runner = Runner()
     stopping.push_async_callback(asyncio.to_thread, runner.close)
     model, draft = await _load_models(settings, runner, progress)
-    drafts = Drafts(None if draft is None else DraftDesk(runner, draft, vocabulary_size=model.vocabulary_size))
-    if drafts.desk is not None:
-        stopping.push_async_callback(drafts.desk.stop)
+    drafts = Drafts(None if draft is None else DraftModelRunner(runner, draft, vocabulary_size=model.vocabulary_size))
+    if drafts.model is not None:
+        stopping.push_async_callback(drafts.model.stop)
     language = language_of(model)
     stopping.callback(language.close)
     archive = _open_archive(settings, model.name, model.config, language.tokenizer)
@@ -59,7 +59,7 @@ async def start_services(
     store = PageStore(pages=model.pool.pages, page_size=settings.page_size, identity=model.identity)
     bank = _open_bank(settings, store.pool.capacity, emit)
     emit(EngineStarted(model.name, settings.policy, store.pool.capacity, settings.page_size))
-    ticker = _begin_to_tick(settings, store, runner, bank, spill, emit, stopping)
+    queue = _begin_to_tick(settings, store, runner, bank, spill, emit, stopping)
     processes = Processes(bank)
     stopping.callback(processes.close)
     return Services(
@@ -67,7 +67,7 @@ async def start_services(
         model_info=_model_info(settings, model, language.chats.plain),
         runner=runner,
         store=store,
-        ticker=ticker,
+        queue=queue,
         bank=bank,
         processes=processes,
         language=language,
@@ -86,8 +86,8 @@ def _begin_to_tick(
     spill: Spill | None,
     emit: Callable[[Event], None],
     stopping: AsyncExitStack,
-) -> Ticker:
-    ticker = Ticker(
+) -> SchedulerQueue:
+    queue = SchedulerQueue(
         store,
         runner,
         bank,
@@ -98,12 +98,12 @@ def _begin_to_tick(
         runs_ahead=settings.runs_ahead,
         patience_seconds=settings.request_timeout_seconds,
     )
-    stopping.push_async_callback(ticker.stop)
+    stopping.push_async_callback(queue.stop)
     if settings.watches_memory:
-        keeper = MemoryKeeper(memory_reader(), ticker, runner, emit)
+        keeper = MemoryKeeper(memory_reader(), queue, runner, emit)
         keeper.start()
         stopping.push_async_callback(keeper.stop)
-    return ticker
+    return queue
 
 
 def _model_info(settings: EngineSettings, model: LoadedModel, chat: ChatRenderer) -> ModelInfo:

@@ -12,16 +12,8 @@ TERMS = [row[0] for row in ROWS]
 COMING = {
     "accounting": "Bank",
     "batch rows": "Seating",
-    "draft request": "Wish",
-    "draft source": "Author",
     "equal-length batch": "Wave",
-    "forward task": "Pass",
     "in-flight prefixes": "Underway",
-    "logits request": "RowRead",
-    "loop bridge": "Crossing",
-    "page I/O": "PageMover",
-    "scheduled tokens": "Work",
-    "scheduler queue": "Ticker",
     "snapshot store": "SnapshotShelf",
 }
 """Terms under which the code is about to be renamed, with the classes that they stand for until then."""

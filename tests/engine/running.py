@@ -75,7 +75,7 @@ class Running:
     def keeper(self) -> MemoryKeeper:
         """Acts on the readings of the system's memory that a test gives it."""
         services = self.core.services
-        return MemoryKeeper(lambda: None, services.ticker, services.runner, services.emit)
+        return MemoryKeeper(lambda: None, services.queue, services.runner, services.emit)
 
     def used_pages(self) -> int:
         self.host.call(DescribeRuntime())  # what was let go of has arrived then
@@ -108,8 +108,8 @@ class Running:
 
 def _check_books(services: Services) -> None:
     services.store.check_integrity()
-    if services.drafts.desk is not None:
-        services.drafts.desk.sequences.check_integrity()
+    if services.drafts.model is not None:
+        services.drafts.model.sequences.check_integrity()
 
 
 @contextmanager

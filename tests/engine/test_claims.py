@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pie_mlx.engine.model.runner.batch import Work
+from pie_mlx.engine.model.runner.batch import ScheduledTokens
 from pie_mlx.engine.model.runner.pipeline import UncommittedStep
-from pie_mlx.engine.model.runner.reading import Reading
+from pie_mlx.engine.model.runner.reading import Sampling
 from pie_mlx.events import TickCompleted
 from pie_mlx.sdk import (
     Adapter,
@@ -70,7 +70,7 @@ def foreseen(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Of each step that ran ahead, whether it was read as foreseen."""
     found, reading = list[bool](), UncommittedStep.reading_of
 
-    def watched(step: UncommittedStep, works: Sequence[Work]) -> Reading:
+    def watched(step: UncommittedStep, works: Sequence[ScheduledTokens]) -> Sampling:
         read = reading(step, works)
         found.append(read is step.reading)
         return read

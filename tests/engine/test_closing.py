@@ -30,7 +30,7 @@ async def give_up_half_way(ending: Coroutine[Any, Any, None], engine: Running) -
 async def begin_flush(engine: Running) -> "asyncio.Task[None]":
     """A pass that waits for the device in a batch."""
     flush = asyncio.create_task(Context(engine.model).append(engine.prompt(20)).flush())
-    passes = engine.core.services.ticker._state.passes
+    passes = engine.core.services.queue._state.passes
     while not any(item.in_batch for item in list(passes.values())):  # noqa: ASYNC110 - nobody tells
         await asyncio.sleep(0)
     return flush
@@ -71,7 +71,7 @@ async def test_a_stop_that_is_cancelled_half_way_is_finished_all_the_same() -> N
 async def begin_prompt(engine: Running, tokens: list[int]) -> "asyncio.Task[None]":
     """A pass of which a part is computed."""
     flush = asyncio.create_task(Context(engine.model).append(tokens).flush())
-    passes = engine.core.services.ticker._state.passes
+    passes = engine.core.services.queue._state.passes
     while not any(item.cursor for item in list(passes.values())):  # noqa: ASYNC110 - nobody tells
         await asyncio.sleep(0)
     return flush
@@ -110,9 +110,9 @@ async def test_a_process_that_is_closed_gives_back_a_half_computed_prompt_that_w
 
         async def suspended() -> bool:
             (context,) = services.processes[host.process_id].contexts.values()
-            if any(item.in_batch for item in services.ticker._state.passes.values()):
+            if any(item.in_batch for item in services.queue._state.passes.values()):
                 return False
-            services.ticker._restorer.suspend(context)
+            services.queue._restorer.suspend(context)
             return True
 
         while not await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(suspended(), engine.core.loop)):

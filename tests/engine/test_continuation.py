@@ -395,7 +395,7 @@ async def test_whoever_comes_meanwhile_is_in_the_next_batch(
     work = asyncio.create_task(collected(engine, engine.prompt(9, 13), {"max_tokens": 60, "stop": []}))
     await asyncio.to_thread(went_on.wait, 10)
     other = asyncio.create_task(collected(engine, engine.prompt(9, 14), {"max_tokens": 1, "stop": []}))
-    while not engine.core.services.ticker._state.changed.is_set():  # noqa: ASYNC110 - it has no listener
+    while not engine.core.services.queue._state.changed.is_set():  # noqa: ASYNC110 - it has no listener
         await asyncio.sleep(0)
     came.set()
     await asyncio.gather(work, other)
@@ -455,7 +455,7 @@ async def test_a_text_that_is_cancelled_while_it_goes_on_ends_with_the_step_unde
         work = asyncio.create_task(generator.collect_tokens())
         await asyncio.to_thread(went_on.wait, 10)
         work.cancel()
-        while not any(item.abandoned for item in engine.core.services.ticker._state.passes.values()):  # noqa: ASYNC110
+        while not any(item.abandoned for item in engine.core.services.queue._state.passes.values()):  # noqa: ASYNC110
             await asyncio.sleep(0)
         cancelled.set()
         with pytest.raises(asyncio.CancelledError):

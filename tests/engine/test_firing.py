@@ -7,7 +7,7 @@ from tests.engine.running import Running
 
 
 def is_awaited(engine: Running, context: Context) -> bool:
-    return engine.core.services.ticker._ticks._may_return(context._handle.id)
+    return engine.core.services.queue._ticks._may_return(context._handle.id)
 
 
 async def test_a_context_that_was_forked_is_not_awaited(engine: Running) -> None:  # Q9

@@ -37,7 +37,7 @@ def test_a_stopped_engine_that_is_still_referenced_holds_no_draft_model(
 ) -> None:
     model = str(tiny_model_directory("qwen3"))
     with engine_alone(model=model, draft_model=model, total_pages=16) as engine:
-        desk = engine.core.services.drafts.desk
+        desk = engine.core.services.drafts.model
         assert desk is not None
         draft_pool = weakref.ref(desk._model.pool)
         del desk
@@ -70,8 +70,8 @@ class CancelledAtItsEnd:
     async def _watched(self, *arguments: Any) -> Services:
         services = await self._start_services(*arguments)
         self.pools.append(weakref.ref(services.runner.model.pool))
-        if services.drafts.desk is not None:
-            self.pools.append(weakref.ref(services.drafts.desk._model.pool))
+        if services.drafts.model is not None:
+            self.pools.append(weakref.ref(services.drafts.model._model.pool))
         return services
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from pie_mlx.calls import SendMessage
 from pie_mlx.engine.engine import TURN_SECONDS
-from pie_mlx.engine.hosting.crossing import Crossing
 from pie_mlx.engine.hosting.loop import EngineLoop
+from pie_mlx.engine.hosting.loop_bridge import LoopBridge
 from pie_mlx.errors import EngineStoppedError
 from tests.engine.running import running
 
@@ -33,7 +33,7 @@ def test_a_coroutine_that_comes_after_the_stop_runs(stopped):
 
 
 async def test_calls_that_come_after_the_stop_are_all_answered(stopped):
-    crossing = Crossing(stopped)
+    crossing = LoopBridge(stopped)
     calls = [asyncio.create_task(crossing.submit(SendMessage(name), refuse)) for name in ("first", "second")]
     await asyncio.sleep(0)
     await asyncio.to_thread(stopped.finish)

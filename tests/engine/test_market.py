@@ -16,7 +16,7 @@ from pie_mlx import calls
 from pie_mlx.engine import inspection
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.market import imbalance_credits
-from pie_mlx.engine.paging.page_moves import PageMover
+from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.schedule import ReasonKind
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.restoring import Restorer
@@ -199,7 +199,7 @@ async def test_who_is_outbid_is_told_why_and_by_whom(small: Running) -> None:
     suspended = events_of(small, ContextSuspended)[0]
     assert (suspended.context, suspended.for_context, suspended.reason) == (poor.id, rich.id, ReasonKind.OUTBID)
     assert suspended.text.startswith("suspended: bid 1.00 < ")
-    reason = small.core.services.ticker.reason(poor.id)
+    reason = small.core.services.queue.reason(poor.id)
     assert reason is not None
     assert reason.kind is ReasonKind.OUTBID
     rich.release()
@@ -207,7 +207,7 @@ async def test_who_is_outbid_is_told_why_and_by_whom(small: Running) -> None:
     await poor.flush()
     assert events_of(small, ContextRestored)[-1].context == poor.id
     assert events_of(small, WaitChanged)[-1] == WaitChanged(poor.id)
-    assert small.core.services.ticker.reason(poor.id) is None
+    assert small.core.services.queue.reason(poor.id) is None
 
 
 async def test_a_program_that_suspends_its_context_is_an_event_once(small: Running) -> None:  # R2
@@ -259,7 +259,7 @@ async def test_no_call_bids_on_what_is_no_number(small: Running, figures: tuple[
     for call in (calls.Rebid(context.id, *figures), calls.Forward(context.id, [50], horizon=figures)):
         with pytest.raises(InvalidArgumentError, match="horizon"):
             small.host.call(call)
-    assert small.core.services.ticker._state.contexts[context.id].bid == 2.5
+    assert small.core.services.queue._state.contexts[context.id].bid == 2.5
     assert context.seq_len == 20
 
 
@@ -267,7 +267,7 @@ async def test_a_pass_that_is_refused_leaves_the_bid(small: Running) -> None:  #
     context = await hold(small, 20, seed=1, bid=2.5)
     with pytest.raises(InvalidArgumentError, match="vocabulary"):
         await small.host.call(calls.Forward(context.id, [10**9], horizon=(10.0, 1.0)))
-    assert small.core.services.ticker._state.contexts[context.id].bid == 2.5
+    assert small.core.services.queue._state.contexts[context.id].bid == 2.5
     assert context.seq_len == 20
 
 
@@ -368,7 +368,7 @@ def off_pool_context(store: PageStore) -> int:
 async def test_a_restore_that_finds_no_pages_is_put_off(small: Running) -> None:
     store = PageStore(pages=2, page_size=16, identity=b"test")
     state, reports = TickState(store), TickReports(lambda event: None)
-    restorer = Restorer(state, PageMover(store, small.core.services.runner, None, lambda event: None), reports)
+    restorer = Restorer(state, PageIO(store, small.core.services.runner, None, lambda event: None), reports)
     context = LiveContext(off_pool_context(store), account=1, stream=0)
     store.working.reserve(store.create(), 1)
     assert not restorer.begin(context)

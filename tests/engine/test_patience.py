@@ -1,16 +1,16 @@
 """A forward call waits for the device only so long."""
 
 import asyncio
-import queue
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from queue import Queue
 from typing import Any
 
 import pytest
 
 from pie_mlx.engine.model.runner.batch import Batch
-from pie_mlx.engine.scheduler import ticker
+from pie_mlx.engine.scheduler import queue
 from pie_mlx.errors import ForwardTimeoutError
 from pie_mlx.sdk import Context
 from tests.engine.running import Running, running
@@ -47,7 +47,7 @@ class Looks:
     """The looks at passes that wait, taken when the test says so; in the order of the passes."""
 
     def __init__(self) -> None:
-        self._attempts: queue.Queue[Callable[[], bool]] = queue.Queue()
+        self._attempts: Queue[Callable[[], bool]] = Queue()
 
     def timer(self, seconds: float, attempt: Callable[[], bool]) -> "Looks":
         """Stands in for `Timer`."""
@@ -74,7 +74,7 @@ class Batches:
     """The batches of an engine, each computed when the test says so."""
 
     def __init__(self, engine: Running) -> None:
-        self._begun: queue.Queue[int] = queue.Queue()
+        self._begun: Queue[int] = Queue()
         self._leaves = threading.Semaphore(0)
         self._runner = engine.core.services.runner
         self._run, self._runner.run = self._runner.run, self._begin  # type: ignore[method-assign]
@@ -98,7 +98,7 @@ async def partly_computed(
 ) -> AsyncIterator[tuple[Callable[[], Any], "asyncio.Task[None]"]]:
     """A pass of which a first piece was computed and that waits for a more important one: the look at it, and it."""
     looks = Looks()
-    monkeypatch.setattr(ticker, "Timer", looks.timer)
+    monkeypatch.setattr(queue, "Timer", looks.timer)
     with running(dummy=True, policy="priority", max_batch_contexts=1, prefill_chunk_tokens=16) as engine:
         long, urgent = (Context(engine.model).append(engine.prompt(tokens)) for tokens in (100, 5))
         long.set_bid(0.0)
@@ -136,13 +136,13 @@ async def test_a_pass_that_made_no_progress_since_the_last_look_is_given_up(monk
 
 async def test_time_out_of_the_pool_is_no_waiting_for_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     looks = Looks()
-    monkeypatch.setattr(ticker, "Timer", looks.timer)
+    monkeypatch.setattr(queue, "Timer", looks.timer)
     with running(dummy=True, max_batch_contexts=1) as engine:
         services = engine.core.services
         on_device, waiting = (Context(engine.model).append(engine.prompt(20, seed)) for seed in range(2))
 
         async def looks_at_one_that_was_gone(look: Callable[[], bool]) -> list[bool]:
-            state, restorer = services.ticker._state, services.ticker._restorer
+            state, restorer = services.queue._state, services.queue._restorer
             context = state.contexts[waiting.id]
             restorer.suspend(context)
             answers = [look()]

@@ -274,7 +274,7 @@ async def test_damaged_pages_are_computed_again(small: Running) -> None:  # R3, 
     first = await small.greedy(context, 12)
     context.suspend()
     await displace(small)
-    spill = small.core.services.ticker._mover._spill
+    spill = small.core.services.queue._page_io._spill
     spill._thread.submit(damage, spill._file).result()  # behind the writes that are under way
     assert first + await small.greedy(context, 12) == expected
     assert restored(small).read_pages > 0
@@ -302,7 +302,7 @@ async def test_spilled_pages_go_with_their_context(small: Running) -> None:  # R
     await context.flush()
     context.suspend()
     await displace(small)
-    spill = small.core.services.ticker._mover._spill
+    spill = small.core.services.queue._page_io._spill
     assert spill is not None
     assert spill.stored_pages > 0
     context.release()

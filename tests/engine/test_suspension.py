@@ -91,26 +91,26 @@ async def test_a_holder_of_most_of_the_pool_makes_way(engine: Running) -> None: 
 
 async def test_a_newcomer_takes_no_pages_before_a_pass_whose_context_was_suspended() -> None:  # Q4
     with running(total_pages=16, max_batch_contexts=1) as engine:
-        ticker, store = engine.core.services.ticker, engine.store
+        queue, store = engine.core.services.queue, engine.store
         on_device, early, newcomer = (Context(engine.model).append(engine.prompt(20, seed)) for seed in range(3))
         await early.flush()
         early.append(engine.prompt(3))
 
         async def ask_while_early_is_suspended() -> tuple[int, bool, "asyncio.Task[None]"]:
-            state, number = ticker._state, newcomer._handle.id
-            ticker._restorer.suspend(state.contexts[early._handle.id])
+            state, number = queue._state, newcomer._handle.id
+            queue._restorer.suspend(state.contexts[early._handle.id])
             asking = asyncio.create_task(
-                ticker.take(state.contexts[number], 1, lambda: store.working.reserve(number, 1))
+                queue.take(state.contexts[number], 1, lambda: store.working.reserve(number, 1))
             )
             await asyncio.sleep(0)
-            return ticker.spare_pages(), asking.done(), asking
+            return queue.spare_pages(), asking.done(), asking
 
         device_is_free = occupy_device(engine)
         try:
             flushes: list[asyncio.Task[None]] = []
             for context in (on_device, early):
                 flushes.append(asyncio.create_task(context.flush()))
-                while len(ticker._state.passes) < len(flushes):  # noqa: ASYNC110 - calls tell nobody they are here
+                while len(queue._state.passes) < len(flushes):  # noqa: ASYNC110 - calls tell nobody they are here
                     await asyncio.sleep(0)
             asked = asyncio.run_coroutine_threadsafe(ask_while_early_is_suspended(), engine.core.loop)
             spare_pages, granted, asking = await asyncio.wrap_future(asked)
@@ -124,13 +124,13 @@ async def test_a_newcomer_takes_no_pages_before_a_pass_whose_context_was_suspend
 
 async def test_nobody_is_suspended_during_its_pass_and_who_needs_its_pages_gets_them_behind_it() -> None:  # T24
     with running(total_pages=16) as engine:
-        ticker, store = engine.core.services.ticker, engine.store
+        queue, store = engine.core.services.queue, engine.store
         holder, requester = (Context(engine.model).append(engine.prompt(20, seed)) for seed in range(2))
-        state, number = ticker._state, requester._handle.id
+        state, number = queue._state, requester._handle.id
 
         async def ask_for_all() -> tuple[bool, bool, "asyncio.Task[None]"]:
             asking = asyncio.create_task(
-                ticker.take(state.contexts[number], 16, lambda: store.working.reserve(number, 16))
+                queue.take(state.contexts[number], 16, lambda: store.working.reserve(number, 16))
             )
             for _ in range(20):
                 await asyncio.sleep(0)

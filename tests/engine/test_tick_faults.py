@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from pie_mlx.calls import AnyResult
-from pie_mlx.engine.scheduler.passes import Pass
+from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.errors import BatchFailedError, EngineStoppedError
 from pie_mlx.sdk import Context
 from tests.engine.running import Running, engine_alone, finished, in_context, running
@@ -35,8 +35,8 @@ def test_whoever_waits_is_told_and_so_is_whoever_comes_later(fault: BaseExceptio
         def fail() -> None:
             raise fault
 
-        ticker = engine.core.services.ticker
-        ticker._ticks.plan = fail  # type: ignore[method-assign, assignment]
+        queue = engine.core.services.queue
+        queue._ticks.plan = fail  # type: ignore[method-assign, assignment]
         finished(in_context(engine, asyncio.wait_for(program(), 20)))
 
 
@@ -62,7 +62,7 @@ async def test_what_cannot_be_kept_fails_its_own_pass_and_no_other(  # E3
     assert "could not be kept: error: argument out of range" in str(found[0])
     assert found[1] == expected
     assert (bad.seq_len, len(bad.buffer())) == (2, 40)
-    assert engine.core.services.ticker.failure is None
+    assert engine.core.services.queue.failure is None
     monkeypatch.undo()
     again = Context(engine.model).append([45, 46, *engine.prompt(40, 3)])
     assert await engine.greedy(bad, 4) == await engine.greedy(again, 4)
@@ -79,14 +79,14 @@ async def test_a_replay_that_cannot_be_kept_fails_who_waits_for_it(monkeypatch: 
         context.suspend()
         with Context(engine.model) as other:
             other.inner().reserve_working_pages(16)  # nothing of it is cached any more
-        take = Pass.take
+        take = ForwardTask.take
 
-        def broken(item: Pass, count: int, values: Sequence[AnyResult]) -> None:
+        def broken(item: ForwardTask, count: int, values: Sequence[AnyResult]) -> None:
             if item.replay:
                 raise ValueError("no")
             take(item, count, values)
 
-        monkeypatch.setattr(Pass, "take", broken)
+        monkeypatch.setattr(ForwardTask, "take", broken)
         with pytest.raises(BatchFailedError, match="could not be kept"):
             await asyncio.wait_for(context.append([45]).flush(), 20)
         monkeypatch.undo()

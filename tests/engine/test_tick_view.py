@@ -20,12 +20,12 @@ async def test_a_context_that_is_being_restored_keeps_its_place() -> None:  # Q2
             context.append(engine.prompt(3))
 
         async def arrivals_while_early_is_restored() -> dict[int, int]:
-            state, store = services.ticker._state, services.store
-            services.ticker._restorer.suspend(state.contexts[early._handle.id])
+            state, store = services.queue._state, services.store
+            services.queue._restorer.suspend(state.contexts[early._handle.id])
             everything = store.pool.available()
             store.working.reserve(late._handle.id, everything)
             store.working.release(late._handle.id, everything)
-            services.ticker._restorer.begin(state.contexts[early._handle.id])
+            services.queue._restorer.begin(state.contexts[early._handle.id])
             assert early._handle.id in state.restorations
             view = tick_view(state, services.bank, lambda _: LIMITS)
             return {item.context: item.arrival for item in view.contexts}
@@ -35,7 +35,7 @@ async def test_a_context_that_is_being_restored_keeps_its_place() -> None:  # Q2
             flushes: list[asyncio.Task[None]] = []
             for context in (on_device, early, late):
                 flushes.append(asyncio.create_task(context.flush()))
-                while len(services.ticker._state.passes) < len(flushes):  # noqa: ASYNC110 - calls tell nobody they are here
+                while len(services.queue._state.passes) < len(flushes):  # noqa: ASYNC110 - calls tell nobody they are here
                     await asyncio.sleep(0)
             looking = asyncio.run_coroutine_threadsafe(arrivals_while_early_is_restored(), engine.core.loop)
             arrivals = await asyncio.wrap_future(looking)

@@ -12,7 +12,7 @@ from pie_mlx.backends import using
 from pie_mlx.calls import SampledTokens, Sampler
 from pie_mlx.engine.kv import PageCopy
 from pie_mlx.engine.model.loaded import LoadedModel
-from pie_mlx.engine.model.runner.batch import Batch, Outcome, RowRead, Work
+from pie_mlx.engine.model.runner.batch import Batch, LogitsRequest, Outcome, ScheduledTokens
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.metal import faults
@@ -69,13 +69,13 @@ async def test_a_batch_whose_kernel_fails_is_computed_without_it(
 TABLES = ([7, 2, 30, 5], [11, 40, 3, 21])
 
 
-def work(context: int, tokens: Sequence[int], held: int, table: Sequence[int] | None = None) -> Work:
+def work(context: int, tokens: Sequence[int], held: int, table: Sequence[int] | None = None) -> ScheduledTokens:
     """`tokens` behind `held` others; draws the most likely token behind them."""
     pages, length = table or TABLES[context], held + len(tokens)
     places = range(held, length)
     slots = [pages[place // PAGE_SIZE] * PAGE_SIZE + place % PAGE_SIZE for place in places]
-    reads = (RowRead(len(tokens) - 1, Sampler.argmax()),)
-    return Work(context, tokens, list(places), slots, pages[: -(-length // PAGE_SIZE)], length, reads=reads)
+    reads = (LogitsRequest(len(tokens) - 1, Sampler.argmax()),)
+    return ScheduledTokens(context, tokens, list(places), slots, pages[: -(-length // PAGE_SIZE)], length, reads=reads)
 
 
 async def running_on(launcher: KernelLauncher | None) -> Runner:

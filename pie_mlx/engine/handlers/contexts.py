@@ -34,7 +34,7 @@ async def fork(services: Services, process: Process, call: calls.ForkContext) ->
     async with source.turn:
         source.check_live()
         made = await _forked(services, source)
-        services.ticker.copy(made.copies)
+        services.queue.copy(made.copies)
         source.rests = True
         child = services.adopt(process, made.context, sampled=source.sampled)
         child.parent = source.id
@@ -53,7 +53,7 @@ async def _forked(services: Services, source: LiveContext) -> Fork:
     if not store.contexts[source.id].usable:
         return store.fork(source.id)
     pages = store.pages_to_fork(source.id)
-    return await services.ticker.take(source, pages, lambda: store.fork(source.id), binds=True)
+    return await services.queue.take(source, pages, lambda: store.fork(source.id), binds=True)
 
 
 @answers(calls.ReleaseContext)
@@ -84,7 +84,7 @@ async def _restored(services: Services, context: LiveContext) -> AsyncGenerator[
     """Its turn, with its pages back in the pool. Raises ContextReleasedError."""
     async with context.turn:
         context.check_live()
-        await services.ticker.restore(context)
+        await services.queue.restore(context)
         yield
 
 
@@ -95,7 +95,7 @@ async def reserve(services: Services, process: Process, call: calls.ReservePages
     async with context.turn:
         context.check_live()
         store, pages = services.store, call.pages
-        await services.ticker.take(context, pages, lambda: store.working.reserve(context.id, pages), binds=True)
+        await services.queue.take(context, pages, lambda: store.working.reserve(context.id, pages), binds=True)
         return store.contexts[context.id].counters()
 
 
@@ -108,7 +108,7 @@ async def release_pages(services: Services, process: Process, call: calls.Releas
         kept = (counters.working - call.pages) * services.store.page_size
         _check_kept(services, context, max(0, counters.working_tokens - kept) if call.pages else 0)
         services.store.working.release(context.id, call.pages)
-        services.ticker.wake()
+        services.queue.wake()
         return services.store.contexts[context.id].counters()
 
 

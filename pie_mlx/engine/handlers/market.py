@@ -14,7 +14,7 @@ async def set_bid(services: Services, process: Process, call: calls.SetBid) -> f
     context = process.context(call.context)
     context.bid, context.expected = declared_bid(call.bid), None
     services.emit(BidDeclared(context.id, context.bid))
-    services.ticker.wake()
+    services.queue.wake()
     return context.bid
 
 
@@ -22,7 +22,7 @@ async def set_bid(services: Services, process: Process, call: calls.SetBid) -> f
 async def rebid(services: Services, process: Process, call: calls.Rebid) -> float:
     context = process.context(call.context)
     services.rebid(process, context, declared_horizon(call.remaining_tokens, call.variation))
-    services.ticker.wake()
+    services.queue.wake()
     return context.bid
 
 
@@ -35,7 +35,7 @@ async def suspend(services: Services, process: Process, call: calls.SuspendConte
             f"context {context.id}: a call on it is in flight", hint="await it before you suspend the context"
         )
     services.check_stateless("suspend")
-    services.ticker.suspend(context)
+    services.queue.suspend(context)
 
 
 @answers(calls.ReadMarket)

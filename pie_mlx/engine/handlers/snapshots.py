@@ -78,7 +78,7 @@ async def save(services: Services, process: Process, call: calls.SaveSnapshot) -
             elif call.name:
                 await archive.remove(user, call.name)
             name = call.name or store.snapshots.fresh_name()
-            services.ticker.copy(store.snapshots.save(context.id, user, name, notes, notes_bytes))
+            services.queue.copy(store.snapshots.save(context.id, user, name, notes, notes_bytes))
     return name
 
 
@@ -98,7 +98,7 @@ async def open_snapshot(services: Services, process: Process, call: calls.OpenSn
         opened = (store.take if leaves else store.open)(user, call.name)
     if opened is None:
         return None
-    services.ticker.copy(opened.copies)
+    services.queue.copy(opened.copies)
     notes: SnapshotNotes = opened.notes
     context = services.adopt(process, opened.context, sampled=notes.sampled)
     state = calls.ContextState(context.id, store.contexts[context.id].counters())

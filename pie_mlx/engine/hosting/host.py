@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from pie_mlx.calls import Call
-from pie_mlx.engine.hosting.crossing import Answer, Crossing, crossing_to, ended
+from pie_mlx.engine.hosting.loop_bridge import Answer, LoopBridge, bridge_to, ended
 from pie_mlx.engine.hosting.process import Process
 from pie_mlx.errors import EngineStoppedError
 
@@ -41,7 +41,7 @@ class ProcessHost:
         self.time = process.time
         self.answer: Answer = partial(answer, process)
         self._process = process
-        self._way: Crossing | None = None
+        self._way: LoopBridge | None = None
 
     def call(self, message: Call[Reply]) -> Reply:
         """Answer a call, blocking the calling thread. Raises the PieError the engine answers with."""
@@ -66,9 +66,9 @@ class ProcessHost:
         else:
             way.post(message, self.answer)
 
-    def _take_way(self) -> Crossing:
+    def _take_way(self) -> LoopBridge:
         """The way of the running loop. Raises RuntimeError where none runs."""
-        way = crossing_to(self._loop)
+        way = bridge_to(self._loop)
         if way is not self._way:
             self._hurry()
             self._way = way

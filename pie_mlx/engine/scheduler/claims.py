@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from pie_mlx.calls import Sampler
-from pie_mlx.engine.model.runner.batch import Outcome, Work, last_drawn
+from pie_mlx.engine.model.runner.batch import Outcome, ScheduledTokens, last_drawn
 from pie_mlx.engine.model.runner.runner import Runner
-from pie_mlx.engine.scheduler.passes import Pass
+from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.engine.scheduler.tick_state import TickState
 
-Chunks = Sequence[tuple[Pass, int]]
+Chunks = Sequence[tuple[ForwardTask, int]]
 """Passes of a batch, each with how many of its inputs run."""
 
 
@@ -23,9 +23,9 @@ class Claims:
 
     def __init__(self, state: TickState, runner: Runner, *, enabled: bool) -> None:
         self._state, self._runner, self._enabled = state, runner, enabled
-        self._in_flight: dict[int, Work] = {}
+        self._in_flight: dict[int, ScheduledTokens] = {}
 
-    def with_slots(self, chunks: Chunks, works: tuple[Work, ...]) -> tuple[Work, ...]:
+    def with_slots(self, chunks: Chunks, works: tuple[ScheduledTokens, ...]) -> tuple[ScheduledTokens, ...]:
         """`works` with a slot more for those that may be in flight behind the batch.
 
         None while others wait, or want the next batch for the rest of a prompt: a batch that holds everybody is worth
@@ -40,7 +40,7 @@ class Claims:
         pairs = zip(chunks, works, strict=True)
         return tuple(self._with_slot(work) if _will_go_on(item, work) else work for (item, _), work in pairs)
 
-    def _with_slot(self, work: Work) -> Work:
+    def _with_slot(self, work: ScheduledTokens) -> ScheduledTokens:
         store, length = self._state.store, work.kv_length + len(work.further_slots)
         table = store.working.table_for(work.context, length + 1)
         if table is None:
@@ -49,21 +49,21 @@ class Claims:
         slots = [*work.further_slots, table[page] * store.page_size + offset]
         return replace(work, block_table=table, further_slots=slots)
 
-    def learn(self, chunks: Chunks, works: Sequence[Work], outcome: Outcome) -> None:
+    def learn(self, chunks: Chunks, works: Sequence[ScheduledTokens], outcome: Outcome) -> None:
         """The batch is computed: what its streams would go on with, and whose next token is in flight."""
         self._in_flight = {work.context: work for work in outcome.in_flight}
         for (item, _), work, result in zip(chunks, works, outcome.results, strict=True):
             tokens = last_drawn(result) if _draws_next(item, work) else []
             item.context.next_input = (work.kv_length + outcome.steps, tokens[0]) if tokens else None
 
-    def claim(self, works: Sequence[Work]) -> list[bool]:
+    def claim(self, works: Sequence[ScheduledTokens]) -> list[bool]:
         """Decides the next batch: which of `works` are in flight. What is not claimed now is dropped."""
         in_flight, self._in_flight = self._in_flight, {}
         for displaced in self._state.store.pool.take_displaced():
             in_flight.pop(displaced, None)
         return [self._goes_on(work) and _is_same(in_flight.get(work.context), work) for work in works]
 
-    def _goes_on(self, work: Work) -> bool:
+    def _goes_on(self, work: ScheduledTokens) -> bool:
         """Whether a stream goes on with the token it drew. Notes whether it is one."""
         context = self._state.contexts[work.context]
         if context.next_input is not None:
@@ -71,13 +71,13 @@ class Claims:
         return context.streaming
 
 
-def _will_go_on(item: Pass, work: Work) -> bool:
+def _will_go_on(item: ForwardTask, work: ScheduledTokens) -> bool:
     """Whether the program of a pass will most likely ask for the token behind the one that it draws."""
     ends = item.continuation is not None and item.continuation.ends_text
     return item.context.streaming and not ends and not item.drafts and _draws_next(item, work)
 
 
-def _draws_next(item: Pass, work: Work) -> bool:
+def _draws_next(item: ForwardTask, work: ScheduledTokens) -> bool:
     """Whether one token is drawn in the pass, from its last input."""
     if not item.commits or item.replay:
         return False
@@ -86,7 +86,7 @@ def _draws_next(item: Pass, work: Work) -> bool:
     return drawing == 1 and drawn == [(len(work.tokens) - 1, 1)]
 
 
-def _is_same(row: Work | None, work: Work) -> bool:
+def _is_same(row: ScheduledTokens | None, work: ScheduledTokens) -> bool:
     """Whether `work` is what is in flight. Where its committed pages lie does not matter: their content is the same."""
     return (
         row is not None

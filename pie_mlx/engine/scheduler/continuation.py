@@ -17,7 +17,7 @@ MOST_STEPS = 32
 
 
 @dataclass(slots=True, eq=False)
-class Continuation:
+class FurtherSteps:
     """Up to `count` further steps of a pass of `context`, of `wanted` before its text ends, and none behind one of
     `stop_tokens`.
 
@@ -40,9 +40,9 @@ class Continuation:
     extra_pages: int = 0
 
     @staticmethod
-    def of(context: LiveContext, tokens: int, stop_tokens: frozenset[int], *, asked: bool = True) -> "Continuation":
+    def of(context: LiveContext, tokens: int, stop_tokens: frozenset[int], *, asked: bool = True) -> "FurtherSteps":
         """That of a pass behind which `tokens` more are wanted."""
-        return Continuation(context, max(0, min(tokens, MOST_STEPS)), tokens, stop_tokens, context.named, asked)
+        return FurtherSteps(context, max(0, min(tokens, MOST_STEPS)), tokens, stop_tokens, context.named, asked)
 
     @property
     def ends_text(self) -> bool:
@@ -66,21 +66,21 @@ class Continuation:
         return [last._replace(token=token, position=last.position + 1 + place) for place, token in enumerate(tokens)]
 
 
-def advance_matchers(matchers: Sequence[Matcher], tokens: Sequence[int], continuation: Continuation | None) -> None:
+def advance_matchers(matchers: Sequence[Matcher], tokens: Sequence[int], continuation: FurtherSteps | None) -> None:
     """Move the matchers of a pass behind what was drawn: to where their forks are, if those went as far."""
     for matcher, fork in zip_longest(matchers, () if continuation is None else continuation.walked):
         if fork is None or not matcher.follow(fork, len(tokens)):
             matcher.accept(tokens)
 
 
-class BatchContinuation:
+class MultiStepDecode:
     """The continuations of a batch, whose passes go on together as long as each can and `is_wanted`: a StopCondition.
 
     The device's thread walks the grammars on forks: the matchers themselves stay with the engine's loop, where their
     programs may ask for them at any time.
     """
 
-    def __init__(self, continuations: Sequence[Continuation], is_wanted: Callable[[], bool]) -> None:
+    def __init__(self, continuations: Sequence[FurtherSteps], is_wanted: Callable[[], bool]) -> None:
         self._continuations, self._is_wanted = continuations, is_wanted
         for each in continuations:
             each.walked = [matcher.fork() for matcher in each.matchers]

@@ -5,9 +5,9 @@ import asyncio
 from functools import partial
 
 from pie_mlx.engine.kv import Fill, WorkingToken
-from pie_mlx.engine.paging.page_moves import PageLoad, PageMover
+from pie_mlx.engine.paging.page_io import PageIO, PageLoad
+from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.engine.scheduler.live_context import LiveContext
-from pie_mlx.engine.scheduler.passes import Pass
 from pie_mlx.engine.scheduler.tick_reports import TickReports
 from pie_mlx.engine.scheduler.tick_state import Restoration, TickState
 from pie_mlx.errors import BatchFailedError, OutOfPagesError
@@ -19,8 +19,8 @@ class Restorer:
     A context may be suspended or released at any time: whatever was under way for it is dropped.
     """
 
-    def __init__(self, state: TickState, mover: PageMover, reports: TickReports) -> None:
-        self._state, self._mover, self._reports = state, mover, reports
+    def __init__(self, state: TickState, page_io: PageIO, reports: TickReports) -> None:
+        self._state, self._page_io, self._reports = state, page_io, reports
 
     def suspend(self, context: LiveContext) -> None:
         """Give back all pages of a context. A restore under way is dropped."""
@@ -39,17 +39,17 @@ class Restorer:
             work = self._state.store.suspender.restore(context.id)
         except OutOfPagesError:
             return False
-        self._mover.copy(work.copies)
+        self._page_io.copy(work.copies)
         context.fresh = True
         restoration = Restoration(context, work, [self._replay(context, fill) for fill in work.fills])
         self._state.restorations[context.id] = restoration
         if work.reads:
-            self._mover.load(self._loading(restoration))
+            self._page_io.load(self._loading(restoration))
         else:
             self._go_on(restoration)
         return True
 
-    def after_chunk(self, item: Pass) -> None:
+    def after_chunk(self, item: ForwardTask) -> None:
         """Go on to the next fill, or call the context restored. Nothing if the restore was dropped meanwhile."""
         restoration = self._state.restorations.get(item.context.id)
         if restoration is None or restoration.next_replay is not item or item.remaining:
@@ -57,7 +57,7 @@ class Restorer:
         restoration.replays.pop(0)
         self._go_on(restoration)
 
-    def fail(self, item: Pass, error: BatchFailedError) -> None:
+    def fail(self, item: ForwardTask, error: BatchFailedError) -> None:
         """A replay failed on the device: the context is off-pool as before, and whoever waited for it is told."""
         context = item.context
         restoration = self._state.restorations.get(context.id)
@@ -98,7 +98,7 @@ class Restorer:
             request.grant()
         self._state.changed.set()
 
-    def _replay(self, context: LiveContext, fill: Fill) -> Pass:
+    def _replay(self, context: LiveContext, fill: Fill) -> ForwardTask:
         rows = zip(fill.tokens, fill.positions, fill.masks, strict=True)
         inputs = [
             WorkingToken(token, position, mask, fill.adapter, fill.adapter_version, fill.zo_seed)
@@ -106,4 +106,4 @@ class Restorer:
         ]
         done = asyncio.get_running_loop().create_future()
         arrival = next(self._state.arrivals)
-        return Pass(context, inputs, (), arrival, done, replay=True, first_slot=fill.start)
+        return ForwardTask(context, inputs, (), arrival, done, replay=True, first_slot=fill.start)

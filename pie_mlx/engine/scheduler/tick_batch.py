@@ -6,20 +6,20 @@ from pie_mlx.calls import AnyResult, Brle
 from pie_mlx.engine.kv import PageStore, Rows
 from pie_mlx.engine.kv.contexts.working import pages_for
 from pie_mlx.engine.kv.masks import row_runs
-from pie_mlx.engine.model.runner.batch import RowRead, Work, WorkResult
-from pie_mlx.engine.scheduler.continuation import Continuation
-from pie_mlx.engine.scheduler.passes import Pass
+from pie_mlx.engine.model.runner.batch import LogitsRequest, ScheduledTokens, WorkResult
+from pie_mlx.engine.scheduler.continuation import FurtherSteps
+from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.engine.speculation.drafting import Window
 from pie_mlx.errors import BatchFailedError
 
 
-def chunk_work(store: PageStore, item: Pass, count: int, further: int = 0) -> Work:
+def chunk_work(store: PageStore, item: ForwardTask, count: int, further: int = 0) -> ScheduledTokens:
     """The next `count` inputs of a pass as rows of a batch, which `further` steps may follow."""
     context = item.context.id
     rows = _replayed_rows(store, item, count) if item.replay else store.working.rows(context, count + further)
     # By columns, as one step of every stream in a batch comes through here between two passes of the device.
     tokens, positions, masks, *origins = zip(*item.inputs[item.cursor : item.cursor + count], strict=True)
-    return Work(
+    return ScheduledTokens(
         context=context,
         tokens=tokens,
         positions=positions,
@@ -33,7 +33,7 @@ def chunk_work(store: PageStore, item: Pass, count: int, further: int = 0) -> Wo
     )
 
 
-def reserve_further(store: PageStore, chunks: Sequence[tuple[Pass, int]], steps: int) -> bool:
+def reserve_further(store: PageStore, chunks: Sequence[tuple[ForwardTask, int]], steps: int) -> bool:
     """Reserve the pages for `steps` steps behind the passes, if there are enough."""
     lacking = [store.working.lacking(item.context.id, count + steps) for item, count in chunks]
     if sum(lacking) > store.pool.available():
@@ -45,7 +45,7 @@ def reserve_further(store: PageStore, chunks: Sequence[tuple[Pass, int]], steps:
     return True
 
 
-def _replayed_rows(store: PageStore, item: Pass, count: int) -> Rows:
+def _replayed_rows(store: PageStore, item: ForwardTask, count: int) -> Rows:
     """The slots that the next inputs of a replay are written to again."""
     size, table = store.page_size, store.contexts.resident(item.context.id).block_table
     first = item.first_slot + item.cursor
@@ -53,12 +53,12 @@ def _replayed_rows(store: PageStore, item: Pass, count: int) -> Rows:
     return Rows(first, slots, table[: pages_for(first + count, size)])
 
 
-def _chunk_reads(item: Pass, count: int) -> tuple[RowRead, ...]:
+def _chunk_reads(item: ForwardTask, count: int) -> tuple[LogitsRequest, ...]:
     if item.runs_whole(count):
         return tuple(item.reads)
     start = item.cursor
     return tuple(
-        RowRead(read.index - start, read.read, read.stream, read.counter, read.mask)
+        LogitsRequest(read.index - start, read.read, read.stream, read.counter, read.mask)
         for _, read in item.reads_within(count)
     )
 
@@ -68,7 +68,7 @@ def _chunk_masks(masks: Sequence[bytes | None], first_slot: int) -> list[Brle]:
     return [row_runs(mask, first_slot + index) for index, mask in enumerate(masks)]
 
 
-def take_result(store: PageStore, item: Pass, count: int, result: WorkResult) -> int:
+def take_result(store: PageStore, item: ForwardTask, count: int, result: WorkResult) -> int:
     """A chunk is computed: its tokens are in KV, its readings in the pass. A failed one fails the whole pass.
 
     So does one that cannot be kept: who waits for the pass takes back what it did, the others of the batch go on.
@@ -95,7 +95,7 @@ def _lost(error: Exception) -> BatchFailedError:
     return lost
 
 
-def _keep(store: PageStore, item: Pass, count: int, result: Sequence[AnyResult]) -> int:
+def _keep(store: PageStore, item: ForwardTask, count: int, result: Sequence[AnyResult]) -> int:
     if not item.replay:
         store.working.append(item.context.id, item.inputs[item.cursor : item.cursor + count])
     item.take(count, result)
@@ -110,13 +110,13 @@ def _keep(store: PageStore, item: Pass, count: int, result: Sequence[AnyResult])
     return made
 
 
-def _take_back(store: PageStore, item: Pass, window: Window) -> None:
+def _take_back(store: PageStore, item: ForwardTask, window: Window) -> None:
     """Rejected drafts leave KV, and their pages the context, before anything is committed (V3)."""
     store.working.truncate(item.context.id, item.rejected())
     _release_unused(store, item.context.id, window.extra_pages)
 
 
-def _commit_further(store: PageStore, item: Pass, continuation: Continuation) -> None:
+def _commit_further(store: PageStore, item: ForwardTask, continuation: FurtherSteps) -> None:
     """The tokens of further steps are in KV, but for the last one."""
     store.working.append(item.context.id, continuation.committed(item.inputs[-1], item.in_order()))
     _release_unused(store, item.context.id, continuation.extra_pages)
@@ -129,7 +129,7 @@ def _release_unused(store: PageStore, context: int, most: int) -> None:
         store.working.release(context, min(most, unused))
 
 
-def fail_all(items: Iterable[Pass], error: BatchFailedError) -> None:
+def fail_all(items: Iterable[ForwardTask], error: BatchFailedError) -> None:
     """A batch failed: every program with rows in it is told (E4)."""
     for item in items:
         item.fail(BatchFailedError(error.message, hint=error.hint, cause=error.cause))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pie_mlx.engine.kv import PageStore, Restore
+from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.engine.scheduler.live_context import LiveContext
-from pie_mlx.engine.scheduler.passes import Pass
 from pie_mlx.engine.speculation.drafting import Tick, WindowCost
 from pie_mlx.errors import PieError
 
@@ -58,10 +58,10 @@ class Restoration:
 
     context: LiveContext
     work: Restore
-    replays: list[Pass]
+    replays: list[ForwardTask]
 
     @property
-    def next_replay(self) -> Pass | None:
+    def next_replay(self) -> ForwardTask | None:
         return self.replays[0] if self.replays else None
 
 
@@ -76,7 +76,7 @@ class TickState:
 
     store: PageStore
     contexts: dict[int, LiveContext] = field(default_factory=dict[int, LiveContext])
-    passes: dict[int, Pass] = field(default_factory=dict[int, Pass])
+    passes: dict[int, ForwardTask] = field(default_factory=dict[int, ForwardTask])
     restorations: dict[int, Restoration] = field(default_factory=dict[int, Restoration])
     requests: dict[int, PageRequest] = field(default_factory=dict[int, PageRequest])
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -96,7 +96,7 @@ class TickState:
         """Every context that has work."""
         return self.passes.keys() | self.requests.keys() | self.restorations.keys()
 
-    def is_held(self, item: Pass) -> bool:
+    def is_held(self, item: ForwardTask) -> bool:
         """Whether a prompt is not begun because its peak does not fit the system's memory."""
         return self.holds_prompts and not item.replay and not item.cursor and item.remaining > ATOMIC_TOKENS
 
@@ -125,7 +125,7 @@ class TickState:
             self.store.withheld.give_back(surplus)
         self.changed.set()
 
-    def next_pass(self, context: int) -> Pass | None:
+    def next_pass(self, context: int) -> ForwardTask | None:
         """What the context would run now: what it lost first."""
         restoration = self.restorations.get(context)
         replay = None if restoration is None else restoration.next_replay

@@ -7,8 +7,8 @@ from pie_mlx.engine.market.bank import Bank
 from pie_mlx.engine.market.settlement import Holding
 from pie_mlx.engine.schedule import ContextView, Limits, PassView, RequestView, SharedRun, View
 from pie_mlx.engine.schedule.batching import all_fit
+from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.engine.scheduler.live_context import LiveContext
-from pie_mlx.engine.scheduler.passes import Pass
 from pie_mlx.engine.scheduler.tick_state import ATOMIC_TOKENS, TickState
 
 
@@ -76,7 +76,7 @@ def _pass_views(state: TickState) -> Iterator[PassView]:
             yield _pass_view(item)
 
 
-def _pass_view(item: Pass) -> PassView:
+def _pass_view(item: ForwardTask) -> PassView:
     remaining = item.remaining
     return PassView(item.context.id, remaining, remaining <= ATOMIC_TOKENS)
 

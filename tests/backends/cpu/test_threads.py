@@ -10,7 +10,7 @@ from pie_mlx.backends import using
 from pie_mlx.backends.cpu import CpuBackend, backend
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.model.loading.load import load_model
-from pie_mlx.engine.model.runner.batch import Batch, RowRead, Work
+from pie_mlx.engine.model.runner.batch import Batch, LogitsRequest, ScheduledTokens
 from pie_mlx.engine.model.runner.runner import Runner
 
 
@@ -27,15 +27,15 @@ def taken() -> Iterator[list[int]]:
         yield noted
 
 
-def prompt(tokens: Sequence[int]) -> Work:
-    return Work(
+def prompt(tokens: Sequence[int]) -> ScheduledTokens:
+    return ScheduledTokens(
         context=0,
         tokens=tokens,
         positions=range(len(tokens)),
         slots=range(len(tokens)),
         block_table=range(-(-len(tokens) // 16)),
         kv_length=len(tokens),
-        reads=(RowRead(len(tokens) - 1, Sampler.argmax()),),
+        reads=(LogitsRequest(len(tokens) - 1, Sampler.argmax()),),
     )
 
 

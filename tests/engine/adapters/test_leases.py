@@ -22,7 +22,7 @@ def on_loop(engine: Running, do: Callable[..., Awaitable[Any]], *arguments: Any)
 
 async def in_batch(engine: Running) -> list[bool]:
     """Of every pass that is under way, whether it is on the device."""
-    return await engine.core.consult(lambda services: [one.in_batch for one in services.ticker._state.passes.values()])
+    return await engine.core.consult(lambda services: [one.in_batch for one in services.queue._state.passes.values()])
 
 
 async def test_weights_that_a_waiting_pass_will_be_computed_with_are_not_dropped(folder: Folder) -> None:  # A1

@@ -55,7 +55,7 @@ def ignorant(badly_drafting_engine: Running) -> Iterator[Running]:
 
 def _lent(engine: Running) -> Iterator[Running]:
     """With a program of its own, of which nothing must be left, with either model, and leave to guess."""
-    desk = engine.core.services.drafts.desk
+    desk = engine.core.services.drafts.model
     assert desk is not None
     desk.allowance = Allowance()
     with engine.process() as host:

@@ -13,7 +13,7 @@ FORK = DraftTree([5, 6, 7, 8, 9], [-1, 0, -1, 2, 3])
 
 def judged(tree: DraftTree, drawn: list[int], stops: frozenset[int] = frozenset(), *, wanted: bool = True) -> Window:
     window = Window(tree, stops)
-    assert window.judge(drawn, wanted=wanted) == len(tree) - window.verdict.kept  # type: ignore[union-attr]
+    assert window.judge(drawn, wanted=wanted) == len(tree) - window.verification.kept  # type: ignore[union-attr]
     return window
 
 
@@ -26,33 +26,33 @@ def judged(tree: DraftTree, drawn: list[int], stops: frozenset[int] = frozenset(
     ],
 )
 def test_a_chain_is_accepted_up_to_the_first_difference(drawn: list[int], tokens: list[int], kept: int) -> None:  # V2
-    verdict = judged(chain([1, 2, 3]), drawn).verdict
-    assert verdict is not None
-    assert (verdict.tokens, verdict.accepted, verdict.kept) == (tokens, kept, kept)
+    verification = judged(chain([1, 2, 3]), drawn).verification
+    assert verification is not None
+    assert (verification.tokens, verification.accepted, verification.kept) == (tokens, kept, kept)
 
 
 def test_a_stop_token_and_what_follows_leave_kv() -> None:  # V6
-    verdict = judged(chain([1, 2, 3]), [1, 2, 3, 4], frozenset({2})).verdict
-    assert verdict is not None
-    assert (verdict.tokens, verdict.accepted, verdict.kept) == ([1, 2, 3, 4], 3, 1)
+    verification = judged(chain([1, 2, 3]), [1, 2, 3, 4], frozenset({2})).verification
+    assert verification is not None
+    assert (verification.tokens, verification.accepted, verification.kept) == ([1, 2, 3, 4], 3, 1)
 
 
 def test_nothing_is_accepted_for_nobody() -> None:  # E5
-    verdict = judged(chain([1, 2]), [1, 2, 3], wanted=False).verdict
-    assert verdict is not None
-    assert (verdict.tokens, verdict.kept) == ([1], 0)
+    verification = judged(chain([1, 2]), [1, 2, 3], wanted=False).verification
+    assert verification is not None
+    assert (verification.tokens, verification.kept) == ([1], 0)
 
 
 def test_the_first_branch_stays_in_kv() -> None:
-    verdict = judged(FORK, [5, 6, 1, 0, 0, 0]).verdict
-    assert verdict is not None
-    assert (verdict.tokens, verdict.accepted, verdict.kept) == ([5, 6, 1], 2, 2)
+    verification = judged(FORK, [5, 6, 1, 0, 0, 0]).verification
+    assert verification is not None
+    assert (verification.tokens, verification.accepted, verification.kept) == ([5, 6, 1], 2, 2)
 
 
 def test_another_branch_is_accepted_but_lies_elsewhere() -> None:
-    verdict = judged(FORK, [7, 0, 0, 8, 9, 1]).verdict
-    assert verdict is not None
-    assert (verdict.tokens, verdict.accepted, verdict.kept) == ([7, 8, 9, 1], 3, 0)
+    verification = judged(FORK, [7, 0, 0, 8, 9, 1]).verification
+    assert verification is not None
+    assert (verification.tokens, verification.accepted, verification.kept) == ([7, 8, 9, 1], 3, 0)
 
 
 def test_a_draft_sees_its_own_branch() -> None:

@@ -24,7 +24,7 @@ def test_at_least_eighty_architectures_are_verified() -> None:
 
 @pytest.mark.parametrize("architecture", ["gemma2", "gpt_bigcode", "gemma3n", "recurrent_gemma", "mimo_v2_flash"])
 def test_an_architecture_is_exact_on_the_tier_the_table_names(architecture: str) -> None:
-    verdict = compare(architecture)
-    assert verdict.exact
-    assert verdict.greedy
-    assert verdict.tier == tiers.verified()[architecture]
+    verification = compare(architecture)
+    assert verification.exact
+    assert verification.greedy
+    assert verification.tier == tiers.verified()[architecture]

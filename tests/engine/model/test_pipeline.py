@@ -12,10 +12,10 @@ from pie_mlx.calls import SampledTokens, Sampler
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading.load import load_model
 from pie_mlx.engine.model.runner import pipeline, sampling
-from pie_mlx.engine.model.runner.batch import Batch, PackedMask, RowRead, Work, WorkResult, last_drawn
+from pie_mlx.engine.model.runner.batch import Batch, LogitsRequest, PackedMask, ScheduledTokens, WorkResult, last_drawn
 from pie_mlx.engine.model.runner.pipeline import Pipeline
 from pie_mlx.engine.model.runner.ragged import step_input
-from pie_mlx.engine.model.runner.reading import Reading
+from pie_mlx.engine.model.runner.reading import Sampling
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import BatchFailedError, EmptyMaskError
 from pie_mlx.metal import PageMemory
@@ -57,23 +57,25 @@ def model(directory: Path, monkeypatch: pytest.MonkeyPatch) -> LoadedModel:
     return loaded
 
 
-def work(context: int, tokens: Sequence[int], held: int, further: int = 0, sampler: Sampler = GREEDY) -> Work:
+def work(
+    context: int, tokens: Sequence[int], held: int, further: int = 0, sampler: Sampler = GREEDY
+) -> ScheduledTokens:
     """`tokens` behind `held` slots of a context, and one draw."""
     slots = [TABLES[context][slot // 16] * 16 + slot % 16 for slot in range(held, held + len(tokens) + further)]
-    return Work(
+    return ScheduledTokens(
         context=context,
         tokens=tokens,
         positions=range(held, held + len(tokens)),
         slots=slots[: len(tokens)],
         block_table=TABLES[context],
         kv_length=held + len(tokens),
-        reads=(RowRead(len(tokens) - 1, sampler, stream=context, counter=held + len(tokens)),),
+        reads=(LogitsRequest(len(tokens) - 1, sampler, stream=context, counter=held + len(tokens)),),
         further_slots=slots[len(tokens) :],
     )
 
 
 def go_on(
-    model: LoadedModel, works: Sequence[Work], steps: int, *, stuck: bool = False, wanted: int = 0
+    model: LoadedModel, works: Sequence[ScheduledTokens], steps: int, *, stuck: bool = False, wanted: int = 0
 ) -> list[list[int]]:
     """What each of `works` draws in so many steps at once, of those that are `wanted`."""
     wanting, further = Wanting(len(works), wanted or steps, stuck=stuck), len(works[0].further_slots)
@@ -90,11 +92,11 @@ def tokens_of(result: WorkResult) -> list[int]:
     return drawn.tokens
 
 
-def one_by_one(model: LoadedModel, works: Sequence[Work], steps: int) -> list[list[int]]:
+def one_by_one(model: LoadedModel, works: Sequence[ScheduledTokens], steps: int) -> list[list[int]]:
     drawn: list[list[int]] = [[] for _ in works]
     for _ in range(steps):
         step, reads = step_input(works)
-        reading = Reading(model.forward(step), reads)
+        reading = Sampling(model.forward(step), reads)
         model.settle(*reading.outputs)
         for tokens, result in zip(drawn, reading.collect(), strict=True):
             tokens += last_drawn(result)
@@ -102,18 +104,18 @@ def one_by_one(model: LoadedModel, works: Sequence[Work], steps: int) -> list[li
     return drawn
 
 
-def followed(before: Work, tokens: Sequence[int]) -> Work:
+def followed(before: ScheduledTokens, tokens: Sequence[int]) -> ScheduledTokens:
     """`tokens` behind another work, with the same draw."""
     sampler = before.reads[0].read
     assert isinstance(sampler, Sampler)
     return work(before.context, tokens, before.kv_length, sampler=sampler)
 
 
-def prompts(further: int = 0) -> list[Work]:
+def prompts(further: int = 0) -> list[ScheduledTokens]:
     return [work(0, range(5, 25), 0, further), work(1, range(40, 53), 0, further)]
 
 
-def behind(drawn: Sequence[Sequence[int]], further: int = 0) -> list[Work]:
+def behind(drawn: Sequence[Sequence[int]], further: int = 0) -> list[ScheduledTokens]:
     """The prompts' next step when all of `drawn` but the last token is in KV."""
     pairs = zip(prompts(), drawn, strict=True)
     return [work(each.context, tokens[-1:], each.kv_length + len(tokens) - 1, further) for each, tokens in pairs]
@@ -152,18 +154,18 @@ def test_the_first_layers_of_a_step_begin_while_the_one_before_is_computed(
     model: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evaluated: list[str] = []
-    begin, collect = model.begin, Reading.collect
+    begin, collect = model.begin, Sampling.collect
 
     def begun(*outputs: mx.array, **options: Any) -> None:
         evaluated.append("layers" if outputs[0].ndim > 2 else "step")
         begin(*outputs, **options)
 
-    def collected(reading: Reading) -> list[WorkResult]:
+    def collected(reading: Sampling) -> list[WorkResult]:
         evaluated.append("tokens")
         return collect(reading)
 
     monkeypatch.setattr(model, "begin", begun)
-    monkeypatch.setattr(Reading, "collect", collected)
+    monkeypatch.setattr(Sampling, "collect", collected)
     go_on(model, [work(0, range(5, 25), 0, 12)], 2)
     early = ["layers"] if len(model.layers) == FEWEST_LAYERS else []
     assert evaluated == ["step", *early, "tokens"] * 2
@@ -212,13 +214,13 @@ def test_a_step_that_fails_takes_the_one_behind_it_along(
     model: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # E4
     expected = one_by_one(model, prompts(), 3)
-    collect = Reading.collect
+    collect = Sampling.collect
 
-    def failing(reading: Reading) -> list[WorkResult]:
-        monkeypatch.setattr(Reading, "collect", collect)
+    def failing(reading: Sampling) -> list[WorkResult]:
+        monkeypatch.setattr(Sampling, "collect", collect)
         raise RuntimeError("out of memory")
 
-    monkeypatch.setattr(Reading, "collect", failing)
+    monkeypatch.setattr(Sampling, "collect", failing)
     with pytest.raises(RuntimeError, match="out of memory"):
         go_on(model, prompts(further=30), 3)
     assert go_on(model, prompts(further=30), 3) == expected
@@ -228,14 +230,14 @@ def test_a_later_step_that_fails_leaves_nothing_to_be_written_later(
     model: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # E4
     expected, recovered = one_by_one(model, prompts(), 3), list[bool]()
-    collect, steps = Reading.collect, iter([True, True, False])
+    collect, steps = Sampling.collect, iter([True, True, False])
 
-    def failing(reading: Reading) -> list[WorkResult]:
+    def failing(reading: Sampling) -> list[WorkResult]:
         if next(steps, True):
             return collect(reading)
         raise RuntimeError("out of memory")
 
-    monkeypatch.setattr(Reading, "collect", failing)
+    monkeypatch.setattr(Sampling, "collect", failing)
     monkeypatch.setattr(model, "recover", lambda: recovered.append(True))
     drawn = go_on(model, prompts(further=30), 2, wanted=5)
     assert recovered == [True]

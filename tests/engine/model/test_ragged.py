@@ -1,14 +1,14 @@
 """The works of a batch as one ragged step."""
 
-from pie_mlx.engine.model.runner.batch import Work
+from pie_mlx.engine.model.runner.batch import ScheduledTokens
 from pie_mlx.engine.model.runner.ragged import step_input
 
 PAGES = [7, 3, 9, 5]
 
 
-def work(count: int, *rows: list[int]) -> Work:
+def work(count: int, *rows: list[int]) -> ScheduledTokens:
     slots = [PAGES[slot // 16] * 16 + slot % 16 for slot in range(60 - count, 60)]
-    return Work(1, [5] * count, list(range(60 - count, 60)), slots, PAGES, 60, masks=rows or None)
+    return ScheduledTokens(1, [5] * count, list(range(60 - count, 60)), slots, PAGES, 60, masks=rows or None)
 
 
 def test_pages_that_masks_hide_are_not_read() -> None:  # F8

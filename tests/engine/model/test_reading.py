@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from pie_mlx.calls import SampledTokens, Sampler
-from pie_mlx.engine.model.runner.batch import RowRead
-from pie_mlx.engine.model.runner.reading import Reading
+from pie_mlx.engine.model.runner.batch import LogitsRequest
+from pie_mlx.engine.model.runner.reading import Sampling
 from pie_mlx.engine.model.runner.sampling import CANDIDATES
 
 VOCABULARY = 4 * CANDIDATES
@@ -18,8 +18,8 @@ ALL_KINDS = [Sampler.argmax(), Sampler.multinomial(1.0, 3), Sampler.top_k(1.0, 5
 
 
 def read(reads: list[tuple[int, Sampler]]) -> list[SampledTokens]:
-    rows = [(row, RowRead(row, sampler, stream=7, counter=place)) for place, (row, sampler) in enumerate(reads)]
-    reading = Reading(mx.array(LOGITS), [rows])
+    rows = [(row, LogitsRequest(row, sampler, stream=7, counter=place)) for place, (row, sampler) in enumerate(reads)]
+    reading = Sampling(mx.array(LOGITS), [rows])
     mx.eval(reading.outputs)
     (results,) = reading.collect()
     return [result for result in results if isinstance(result, SampledTokens)]

@@ -49,7 +49,7 @@ async def test_health_tells_of_a_loop_that_has_ended(tmp_path):
     broken = RunningServer(tmp_path).start()
     try:
         fault = ValueError("no")
-        broken.call(broken.server.service.engine.consult(lambda services: services.ticker._break(fault)))
+        broken.call(broken.server.service.engine.consult(lambda services: services.queue._break(fault)))
         status, _, body = await get(broken, "/health")
     finally:
         broken.stop()

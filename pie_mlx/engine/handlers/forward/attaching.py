@@ -30,4 +30,4 @@ async def attach(
         key = store.working.next_key(context.id, wanted)
         if not await services.underway.wait(key, wanted, runs):
             return attached, key
-        await services.ticker.restore(context)
+        await services.queue.restore(context)

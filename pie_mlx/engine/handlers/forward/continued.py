@@ -5,17 +5,16 @@ from collections.abc import Awaitable, Callable
 
 from msgspec.structs import replace
 
-from pie_mlx.calls import Continuation as Plan
-from pie_mlx.calls import Forward, ForwardReply, SampledTokens, Sampler, Slot, joined
+from pie_mlx.calls import Continuation, Forward, ForwardReply, SampledTokens, Sampler, Slot, joined
 from pie_mlx.engine.handlers.forward.forward_request import next_sampler
-from pie_mlx.engine.scheduler.continuation import Continuation
+from pie_mlx.engine.scheduler.continuation import FurtherSteps
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.errors import BatchFailedError, ForwardTimeoutError, InvalidArgumentError, PieError
 
-RunPass = Callable[[Forward, Continuation | None], Awaitable[ForwardReply]]
+RunPass = Callable[[Forward, FurtherSteps | None], Awaitable[ForwardReply]]
 
 
-async def run_passes(run: RunPass, context: LiveContext, call: Forward, plan: Plan) -> ForwardReply:
+async def run_passes(run: RunPass, context: LiveContext, call: Forward, plan: Continuation) -> ForwardReply:
     """Run all passes of a call; the reply brings their tokens as those of one.
 
     Raises InvalidArgumentError for a call that cannot continue, and what the first pass raises. If a later pass fails,
@@ -32,10 +31,10 @@ async def run_passes(run: RunPass, context: LiveContext, call: Forward, plan: Pl
             hint="send the passes one by one",
         )
     stops = frozenset(plan.stop_tokens)
-    passes = _Passes(call, plan, sampler, await run(call, Continuation.of(context, plan.tokens, stops)))
+    passes = _Passes(call, plan, sampler, await run(call, FurtherSteps.of(context, plan.tokens, stops)))
     while not passes.is_over and context.named == named and not _is_cancelled():
         try:
-            passes.add(await run(passes.following(), Continuation.of(context, passes.left - 1, stops)))
+            passes.add(await run(passes.following(), FurtherSteps.of(context, passes.left - 1, stops)))
         except asyncio.CancelledError:
             break
         except (BatchFailedError, ForwardTimeoutError) as error:
@@ -56,7 +55,7 @@ def _is_cancelled() -> bool:
 class _Passes:
     """The passes of a call so far, of which `first` was the reply to the first."""
 
-    def __init__(self, call: Forward, plan: Plan, sampler: Sampler, first: ForwardReply) -> None:
+    def __init__(self, call: Forward, plan: Continuation, sampler: Sampler, first: ForwardReply) -> None:
         self._call, self._plan, self._sampler = call, plan, sampler
         self._drawn, self._in_kv, self._drafted = SampledTokens([]), 0, 0
         self._attached = first.attached

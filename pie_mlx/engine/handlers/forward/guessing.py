@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from pie_mlx.calls import Sampler
-from pie_mlx.engine.model.runner.batch import PackedMask, RowRead
+from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.speculation.draft_model import Guess
@@ -14,14 +14,14 @@ from pie_mlx.engine.speculation.drafting import (
     SHORTEST,
     SIZES,
     Allowance,
+    DraftRow,
     NgramDrafter,
     Pace,
-    Row,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class DraftRequest:
     """At most `most` guesses at what follows `inputs`, wanted for a pass that draws `drawn` at the last of them.
 
     `first` is the place behind the last input, `fixed` the mask of every row; nothing is guessed behind a stop token.
@@ -29,15 +29,15 @@ class Wish:
 
     context: LiveContext
     inputs: Sequence[int]
-    drawn: RowRead
-    first: Row
+    drawn: LogitsRequest
+    first: DraftRow
     fixed: PackedMask | None
     stop_tokens: Collection[int]
     most: int
 
 
 @dataclass(frozen=True, slots=True)
-class Author:
+class DraftSource:
     """Who guessed, on whose `allowance`. `pace` is that of the draft model if it did, and `spent` what it took,
     in plain steps."""
 
@@ -56,56 +56,56 @@ class Author:
         self.allowance.learn(accepted, self.spent + (cost if drafted else 0.0))
 
 
-async def guesses(services: Services, wish: Wish) -> tuple[Sequence[int], Author]:
+async def guesses(services: Services, request: DraftRequest) -> tuple[Sequence[int], DraftSource]:
     """The guesses, and whom to tell what became of them. Repetitions are tried first: they cost nothing.
 
     Raises BatchFailedError when the draft model fails on the device.
     """
-    desk, sampler, plain_seconds = services.drafts.desk, wish.drawn.read, services.ticker.plain_seconds
-    found, author = _repeated(services, wish)
-    if desk is None or plain_seconds is None or not isinstance(sampler, Sampler):
-        return found, author
-    length = _length(services, wish, desk.allowance) if not found else 0
+    model, sampler, plain_seconds = services.drafts.model, request.drawn.read, services.queue.plain_seconds
+    found, source = _repeated(services, request)
+    if model is None or plain_seconds is None or not isinstance(sampler, Sampler):
+        return found, source
+    length = _length(services, request, model.allowance) if not found else 0
     if not length:
-        desk.decline(wish.context.id)
-        return found, author
-    written = await desk.guess(_task(services, wish, sampler, length))
-    await services.ticker.restore(wish.context)  # its pages may have gone to somebody else meanwhile
-    spent = written.seconds * max(services.ticker.batch_contexts, 1) / plain_seconds
-    return written.tokens, Author(author.drafter, desk.allowance, wish.context.draft_model_pace, spent)
+        model.decline(request.context.id)
+        return found, source
+    written = await model.guess(_task(services, request, sampler, length))
+    await services.queue.restore(request.context)  # its pages may have gone to somebody else meanwhile
+    spent = written.seconds * max(services.queue.batch_contexts, 1) / plain_seconds
+    return written.tokens, DraftSource(source.drafter, model.allowance, request.context.draft_model_pace, spent)
 
 
-def _repeated(services: Services, wish: Wish) -> tuple[Sequence[int], Author]:
+def _repeated(services: Services, request: DraftRequest) -> tuple[Sequence[int], DraftSource]:
     """What followed the last tokens before."""
-    context, allowance = wish.context, services.drafts.repetitions
+    context, allowance = request.context, services.drafts.repetitions
     drafter = context.drafter = context.drafter or NgramDrafter()
     found = drafter.draft(
         services.store.sequence_length(context.id),
-        wish.inputs,
-        wish.most,
+        request.inputs,
+        request.most,
         _reader(services, context),
-        cost=services.ticker.window_steps,
+        cost=services.queue.window_steps,
         may_try=allowance.step(),
         # Where a draft model stands by, it knows better than a match by chance.
-        shortest=SIZES[-1] if services.drafts.desk is None else SIZES[0],
+        shortest=SIZES[-1] if services.drafts.model is None else SIZES[0],
     )
-    return found, Author(drafter, allowance)
+    return found, DraftSource(drafter, allowance)
 
 
-def _task(services: Services, wish: Wish, sampler: Sampler, most: int) -> Guess:
+def _task(services: Services, request: DraftRequest, sampler: Sampler, most: int) -> Guess:
     """What the draft model is asked for."""
     return Guess(
-        context=wish.context.id,
-        held=services.store.sequence_length(wish.context.id),
-        inputs=wish.inputs,
-        read=_reader(services, wish.context),
+        context=request.context.id,
+        held=services.store.sequence_length(request.context.id),
+        inputs=request.inputs,
+        read=_reader(services, request.context),
         most=most,
         sampler=sampler,
-        stream=wish.drawn.stream,
-        counter=wish.drawn.counter,
-        first=wish.first,
-        fixed=wish.fixed,
-        stop_tokens=wish.stop_tokens,
+        stream=request.drawn.stream,
+        counter=request.drawn.counter,
+        first=request.first,
+        fixed=request.fixed,
+        stop_tokens=request.stop_tokens,
     )
 
 
@@ -113,13 +113,13 @@ def _reader(services: Services, context: LiveContext) -> Callable[[int], list[in
     return lambda count: services.store.last_tokens(context.id, count)
 
 
-def _length(services: Services, wish: Wish, allowance: Allowance) -> int:
+def _length(services: Services, request: DraftRequest, allowance: Allowance) -> int:
     """How many tokens the draft model is to write, 0 while that does not pay."""
-    context, ticker = wish.context, services.ticker
+    context, queue = request.context, services.queue
     if context.draft_model_pace is None:
-        context.draft_model_pace = Pace(SHORTEST if ticker.batch_contexts > 1 else FIRST_LENGTH)
+        context.draft_model_pace = Pace(SHORTEST if queue.batch_contexts > 1 else FIRST_LENGTH)
     pace, may_try = context.draft_model_pace, allowance.step()
     # A prompt is not kept waiting for guesses at its first token.
-    if len(wish.inputs) > LONGEST or not (may_try or pace.pays(ticker.window_steps)):
+    if len(request.inputs) > LONGEST or not (may_try or pace.pays(queue.window_steps)):
         return 0
-    return min(wish.most, pace.length)
+    return min(request.most, pace.length)

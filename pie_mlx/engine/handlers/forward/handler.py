@@ -28,11 +28,11 @@ from pie_mlx.engine.hosting.process import Process
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.market import Horizon, declared_horizon
 from pie_mlx.engine.model.adapters import NO_ADAPTER, AdapterUse
-from pie_mlx.engine.model.runner.batch import PackedMask, RowRead
-from pie_mlx.engine.scheduler.continuation import Continuation, advance_matchers
+from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
+from pie_mlx.engine.scheduler.continuation import FurtherSteps, advance_matchers
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
-from pie_mlx.engine.speculation.drafting import Row
+from pie_mlx.engine.speculation.drafting import DraftRow
 from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.engine.text.logit_mask import allowed_next, pack_runs
 from pie_mlx.errors import TokenBudgetError
@@ -52,7 +52,7 @@ async def forward(services: Services, process: Process, call: calls.Forward) -> 
     matchers = process.matchers_of(call.matchers)
     run_pass = _adapted_pass if call.adapter or call.zo_seed else _pass
 
-    def run(one: calls.Forward, continuation: Continuation | None) -> Coroutine[Any, Any, calls.ForwardReply]:
+    def run(one: calls.Forward, continuation: FurtherSteps | None) -> Coroutine[Any, Any, calls.ForwardReply]:
         return run_pass(services, process, context, one, matchers, continuation)
 
     if call.continuation is None or not call.continuation.asked:
@@ -66,7 +66,7 @@ async def _adapted_pass(
     context: LiveContext,
     call: calls.Forward,
     matchers: Sequence[Matcher],
-    continuation: Continuation | None,
+    continuation: FurtherSteps | None,
 ) -> calls.ForwardReply:
     """A pass with the adapter as it is now: one that follows by itself is a use like any other (A1)."""
     with services.adapters.used(process.username, call.adapter, call.zo_seed) as use:
@@ -79,13 +79,13 @@ async def _pass(
     context: LiveContext,
     call: calls.Forward,
     matchers: Sequence[Matcher],
-    continuation: Continuation | None,
+    continuation: FurtherSteps | None,
     use: AdapterUse = NO_ADAPTER,
 ) -> calls.ForwardReply:
     async with context.turn:
         context.check_live()
         requested_seconds = services.clock()
-        await services.ticker.restore(context)
+        await services.queue.restore(context)
         claimed = claimed_tokens(context, call)
         length = services.store.sequence_length(context.id)
         request, fixed = await _request(services, process, context, call, length, use)
@@ -95,7 +95,7 @@ async def _pass(
         reads = _reads(context, call, mask, claimed)
         drafted = None
         if call.speculation is not None:
-            row = Row(matchers, mask)
+            row = DraftRow(matchers, mask)
             drafted = await plan_drafts(services, context, call, call.speculation, request, reads, row, fixed)
         if drafted is not None or not _may_go_on(services, call, matchers):
             continuation = None
@@ -126,7 +126,7 @@ async def _request(
     if not is_long(call):
         return _read(call, length, services.model_info, use)
     found = await process.time.aside(_read, call, length, services.model_info, use)
-    await services.ticker.restore(context)  # it may have had to go meanwhile
+    await services.queue.restore(context)  # it may have had to go meanwhile
     return found
 
 
@@ -153,21 +153,21 @@ def _may_go_on(services: Services, call: calls.Forward, matchers: Sequence[Match
     return call.reserve and moves and not services.runner.model.recurrent
 
 
-def _limit(services: Services, continuation: Continuation, claimed: int, length: int) -> None:
+def _limit(services: Services, continuation: FurtherSteps, claimed: int, length: int) -> None:
     """Let a continuation behind `length` tokens go no further than the model reads and than pays."""
     continuation.trim(services.model_info.maximum_positions - length)
     if continuation.asked:
         return
     if services.bank.is_budgeted(continuation.context.account):
         continuation.trim(0)  # tokens are paid when they are claimed, and others may have used the budget up (M3)
-    limit_prefetching(continuation, claimed, services.ticker.step_ahead_seconds)
+    limit_prefetching(continuation, claimed, services.queue.step_ahead_seconds)
 
 
 async def _paid(
     services: Services,
     process: Process,
     tokens: int,
-    more: DraftedPass | Continuation | None,
+    more: DraftedPass | FurtherSteps | None,
     work: Coroutine[Any, Any, T],
 ) -> T:
     """Run a pass of `tokens` inputs, and as `more` as there are tokens for, on the process's token wallet.
@@ -190,17 +190,17 @@ async def _paid(
         services.bank.settle_tokens(process.account, reservation, appended)
 
 
-def _reads(context: LiveContext, call: calls.Forward, mask: PackedMask | None, claimed: int) -> list[RowRead]:
-    """Row reads with their random stream: the counter is the tokens drawn so far plus the rank in this pass (L6)."""
-    reads: list[RowRead] = []
+def _reads(context: LiveContext, call: calls.Forward, mask: PackedMask | None, claimed: int) -> list[LogitsRequest]:
+    """What to read, with random streams: the counter is the tokens drawn so far plus the rank in this pass (L6)."""
+    reads: list[LogitsRequest] = []
     counter = context.sampled + claimed
     for slot in call.slots:
         if isinstance(slot.read, Sampler):
             stream = context.stream if slot.read.seed is None else slot.read.seed
-            reads.append(RowRead(slot.index, slot.read, stream, counter, mask))
+            reads.append(LogitsRequest(slot.index, slot.read, stream, counter, mask))
             counter += 1
         else:
-            reads.append(RowRead(slot.index, slot.read))
+            reads.append(LogitsRequest(slot.index, slot.read))
     return reads
 
 
@@ -209,9 +209,9 @@ async def _run(
     context: LiveContext,
     call: calls.Forward,
     request: ForwardRequest,
-    reads: Sequence[RowRead],
+    reads: Sequence[LogitsRequest],
     drafted: DraftedPass | None,
-    continuation: Continuation | None,
+    continuation: FurtherSteps | None,
 ) -> tuple[list[calls.AnyResult], int]:
     """Attach, reserve, compute and commit; on any error the context is as it was (E3, E6).
 
@@ -235,7 +235,7 @@ async def _run(
             continuation.trim(_room_on_page(services.store, context.id, len(inputs)))
         services.store.working.rows(context.id, len(inputs))  # raises KvCapacityError before anything is computed
         with services.underway.computing(key if call.commit else None, context.id, inputs):
-            results = await services.ticker.run(
+            results = await services.queue.run(
                 context, inputs, shifted, commits=call.commit, window=window, continuation=continuation
             )
         if drafted is not None and window is None:
@@ -264,7 +264,7 @@ def _undone_by_errors(services: Services, context: LiveContext, *, commits: bool
                 # What has been computed is there for others, who may wait for it (K5).
                 store.working.commit_full(context.id)
         finally:
-            services.ticker.rollback(context, mark)
+            services.queue.rollback(context, mark)
             model.set_state(context.id, state)
         raise
 
@@ -273,7 +273,7 @@ async def _reserve(services: Services, context: LiveContext, tokens: int) -> Non
     """Take the pages that so many more tokens need."""
     lacking = services.store.working.lacking(context.id, tokens)
     if lacking:
-        await services.ticker.take(context, lacking, lambda: services.store.working.reserve(context.id, lacking))
+        await services.queue.take(context, lacking, lambda: services.store.working.reserve(context.id, lacking))
 
 
 def _with_drafts(
@@ -282,12 +282,12 @@ def _with_drafts(
     call: calls.Forward,
     drafted: DraftedPass,
     inputs: Sequence[WorkingToken],
-    reads: list[RowRead],
+    reads: list[LogitsRequest],
 ) -> list[WorkingToken]:
     """`inputs` with the drafts behind them, on pages that nobody else waits for; adds what is read of the drafts."""
     store = services.store
     if call.reserve:
-        drafted.reserve(store, context.id, len(inputs), services.ticker.spare_pages)
+        drafted.reserve(store, context.id, len(inputs), services.queue.spare_pages)
     slot = store.sequence_length(context.id) + len(inputs)
     reads += drafted.reads(reads[drafted.slot])
     return [*inputs, *drafted.inputs(inputs[-1], slot)]
@@ -303,16 +303,16 @@ def _verified(
     attached: int,
 ) -> calls.ForwardReply:
     """The reply of a pass that verified drafts: the sampler answers all that was drawn, before stops cut it (V2)."""
-    verdict, emitted = drafted.verdict, drafted.emitted()
+    verification, emitted = drafted.verification, drafted.emitted()
     context.sampled += len(emitted)
     if call.advance_slot is not None:
         for matcher in matchers:
             matcher.accept(emitted)
         services.language.grammars.ahead.moved(matchers)
-    drafted.tell(emitted, services.ticker.window_steps)
+    drafted.tell(emitted, services.queue.window_steps)
     terminated = any(matcher.is_terminated for matcher in matchers)
     counters = services.store.contexts[context.id].counters()
-    return calls.ForwardReply(results, counters, terminated, attached, drafted.count, verdict.kept)
+    return calls.ForwardReply(results, counters, terminated, attached, drafted.count, verification.kept)
 
 
 def _tell(
@@ -348,8 +348,8 @@ def _tell(
     )
 
 
-def _shift(read: RowRead, by: int) -> RowRead:
-    return RowRead(read.index + by, read.read, read.stream, read.counter, read.mask)
+def _shift(read: LogitsRequest, by: int) -> LogitsRequest:
+    return LogitsRequest(read.index + by, read.read, read.stream, read.counter, read.mask)
 
 
 def _advance(
@@ -357,7 +357,7 @@ def _advance(
     call: calls.Forward,
     matchers: Sequence[Matcher],
     results: Sequence[calls.AnyResult],
-    continuation: Continuation | None,
+    continuation: FurtherSteps | None,
 ) -> bool:
     """Feed the sampled tokens to the matchers; whether one of them has terminated (G13)."""
     if call.advance_slot is not None:

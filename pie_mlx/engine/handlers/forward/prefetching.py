@@ -5,7 +5,7 @@ from itertools import takewhile
 from pie_mlx.calls import AnyResult, Forward, SampledTokens
 from pie_mlx.engine.handlers.forward.forward_request import ForwardRequest, next_sampler
 from pie_mlx.engine.kv import PageStore
-from pie_mlx.engine.scheduler.continuation import Continuation
+from pie_mlx.engine.scheduler.continuation import FurtherSteps
 from pie_mlx.engine.scheduler.live_context import LiveContext, Prefetched
 from pie_mlx.errors import InvalidArgumentError
 
@@ -36,7 +36,7 @@ def check_claimed(context: LiveContext, claimed: int) -> None:
         )
 
 
-def prefetching(context: LiveContext, call: Forward) -> Continuation | None:
+def prefetching(context: LiveContext, call: Forward) -> FurtherSteps | None:
     """The steps that may be taken behind a pass before they are asked for; None where a step might be another one."""
     plan, sampler = call.continuation, next_sampler(call)
     if (
@@ -49,10 +49,10 @@ def prefetching(context: LiveContext, call: Forward) -> Continuation | None:
         or call.zo_seed
     ):
         return None
-    return Continuation.of(context, plan.tokens, frozenset(plan.stop_tokens), asked=False)
+    return FurtherSteps.of(context, plan.tokens, frozenset(plan.stop_tokens), asked=False)
 
 
-def limit_prefetching(continuation: Continuation, claimed: int, step_seconds: float | None) -> None:
+def limit_prefetching(continuation: FurtherSteps, claimed: int, step_seconds: float | None) -> None:
     """Prefetch no more than pays where a step takes `step_seconds` lately, and the program used `claimed`."""
     in_time = int(LONGEST_SECONDS / step_seconds) if step_seconds else 0
     most = min(in_time, _prefetch_limit(continuation.context, claimed)) if in_time >= FEWEST_PREFETCHED else 0
@@ -71,7 +71,7 @@ def _prefetch_limit(context: LiveContext, claimed: int) -> int:
 
 
 def split_prefetched(
-    context: LiveContext, call: Forward, continuation: Continuation | None, results: list[AnyResult], claimed: int
+    context: LiveContext, call: Forward, continuation: FurtherSteps | None, results: list[AnyResult], claimed: int
 ) -> list[int]:
     """The prefetched tokens, taken out of `results`; none where another call waits, which comes before them (P3).
 

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 
 from pie_mlx.calls import AnyResult, Forward, SampledTokens, Sampler, Speculation, joined
 from pie_mlx.engine.handlers.forward.forward_request import ForwardRequest
-from pie_mlx.engine.handlers.forward.guessing import Author, Wish, guesses
+from pie_mlx.engine.handlers.forward.guessing import DraftRequest, DraftSource, guesses
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row
-from pie_mlx.engine.model.runner.batch import PackedMask, RowRead
+from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.speculation.drafting import (
     LONGEST,
+    DraftRow,
     MaskedDrafts,
-    Row,
-    Verdict,
+    Verification,
     Window,
     admitted,
     checked_tree,
@@ -31,13 +31,13 @@ MOST_DRAFTS = 256
 class DraftedPass:
     """The window of a pass with the masks of its rows. `slot` is the place of the sampler among the pass's slots.
 
-    `author` is who guessed, None when the program did.
+    `source` is who guessed, None when the program did.
     """
 
     window: Window
     drafts: MaskedDrafts
     slot: int
-    author: Author | None = None
+    source: DraftSource | None = None
 
     @property
     def count(self) -> int:
@@ -70,11 +70,11 @@ class DraftedPass:
             for token, depth, mask in zip(tree.tokens, tree.depths(), masks, strict=True)
         ]
 
-    def reads(self, drawn: RowRead) -> list[RowRead]:
+    def reads(self, drawn: LogitsRequest) -> list[LogitsRequest]:
         """What is drawn at the drafts, when `drawn` is at the last input: with the counters of plain decoding (L6)."""
         return [
-            RowRead(drawn.index + 1 + place, drawn.read, drawn.stream, drawn.counter + depth, self.drafts.masks[place])
-            for place, depth in enumerate(self.window.tree.depths())
+            LogitsRequest(drawn.index + 1 + place, drawn.read, drawn.stream, drawn.counter + depth, mask)
+            for place, (depth, mask) in enumerate(zip(self.window.tree.depths(), self.drafts.masks, strict=False))
         ]
 
     def find_nothing(self, results: Sequence[AnyResult]) -> None:
@@ -83,40 +83,40 @@ class DraftedPass:
         self.window.judge(drawn.tokens if isinstance(drawn, SampledTokens) else [], wanted=True)
 
     @property
-    def verdict(self) -> Verdict:
+    def verification(self) -> Verification:
         """What became of the drafts. Raises RuntimeError before the pass is over."""
-        if self.window.verdict is None:
+        if self.window.verification is None:
             raise RuntimeError("speculation: the pass is not over")
-        return self.window.verdict
+        return self.window.verification
 
     def drawn(self, results: Sequence[AnyResult], first_draft: int) -> SampledTokens:
         """What was drawn at the last input and at the accepted drafts, whose results begin at `first_draft`."""
-        places = [self.slot, *(first_draft + place for place in self.verdict.path)]
+        places = [self.slot, *(first_draft + place for place in self.verification.path)]
         return joined(result for place in places if isinstance(result := results[place], SampledTokens))
 
     @property
     def kept(self) -> int:
         """Drafts that stay in KV."""
-        return self.verdict.kept
+        return self.verification.kept
 
     def emitted(self) -> list[int]:
         """What was drawn, up to and including the first stop token."""
-        tokens = self.verdict.tokens
+        tokens = self.verification.tokens
         stops = (place for place, token in enumerate(tokens) if token in self.window.stop_tokens)
         return tokens[: next(stops, len(tokens) - 1) + 1]
 
     def guesses(self) -> tuple[int, int]:
         """Drafts that the engine guessed, and how many were right: forced ones say nothing about its guessing."""
-        if self.author is None:
+        if self.source is None:
             return 0, 0
         tried = self.drafts.guessed[: self.count]
-        return sum(tried), sum(tried[: self.verdict.accepted])
+        return sum(tried), sum(tried[: self.verification.accepted])
 
     def tell(self, emitted: Sequence[int], cost: float) -> None:
         """Tell the drafter what was written and what was right; a window takes `cost` plain steps."""
-        if self.author is not None:
+        if self.source is not None:
             ended = emitted[-1] in self.window.stop_tokens
-            self.author.learn(emitted[:-1] if ended else emitted, *self.guesses(), cost)
+            self.source.learn(emitted[:-1] if ended else emitted, *self.guesses(), cost)
 
 
 async def plan_drafts(
@@ -125,8 +125,8 @@ async def plan_drafts(
     call: Forward,
     speculation: Speculation,
     request: ForwardRequest,
-    reads: Sequence[RowRead],
-    first: Row,
+    reads: Sequence[LogitsRequest],
+    first: DraftRow,
     fixed: PackedMask | None,
 ) -> DraftedPass | None:
     """The drafts of a pass, as far as limits and masks let them be right; `first` is the row of the last input.
@@ -146,11 +146,11 @@ async def plan_drafts(
         return None
     model, held = services.model_info, services.store.sequence_length(context.id)
     room = max(0, min(speculation.limit, MOST_DRAFTS, model.maximum_positions - held - len(request.inputs)))
-    author = None
+    source = None
     if speculation.drafts is None:
         inputs, most = [record.token for record in request.inputs], min(room, LONGEST)
-        wish = Wish(context, inputs, reads[slot], first, fixed, speculation.stop_tokens, most)
-        guessed, author = await guesses(services, wish)
+        wanted = DraftRequest(context, inputs, reads[slot], first, fixed, speculation.stop_tokens, most)
+        guessed, source = await guesses(services, wanted)
         drafts = completed(guessed, first, fixed, speculation.stop_tokens, most)
     else:
         tree = checked_tree(speculation.drafts, speculation.parents, model.vocabulary_size).first(MOST_DRAFTS)
@@ -158,12 +158,12 @@ async def plan_drafts(
             # Windows count slots: a branch that lies further on would not see as far back as in plain decoding.
             tree = tree.first(tree.trunk)
         drafts = admitted(tree.up_to_depth(room), first, fixed)
-    return DraftedPass(Window(drafts.tree, frozenset(speculation.stop_tokens)), drafts, slot, author)
+    return DraftedPass(Window(drafts.tree, frozenset(speculation.stop_tokens)), drafts, slot, source)
 
 
 def _is_left_out(services: Services, context: LiveContext) -> bool:
     """Whether repetitions came to nothing lately, so that this step does not look for any."""
-    return services.drafts.desk is None and context.drafter is not None and context.drafter.cooldown.step()
+    return services.drafts.model is None and context.drafter is not None and context.drafter.cooldown.step()
 
 
 def _drawing_slot(call: Forward) -> int:

@@ -15,12 +15,12 @@ from pie_mlx.engine.model.mlx_lm.head import RowSelection, restore, select_befor
 from pie_mlx.engine.model.mlx_lm.modules import SWITCH, Module, make_prompt_cache
 from pie_mlx.engine.model.mlx_lm.weights import largest_matrix
 from pie_mlx.engine.model.networks.bindings import DenseBinding, PagedBinding
+from pie_mlx.engine.model.networks.equal_length import Wave, token_rows, waves
 from pie_mlx.engine.model.networks.mixers import Mixers, find_mixers
 from pie_mlx.engine.model.networks.states import RecurrentState, RecurrentStates
 from pie_mlx.engine.model.networks.tier import PAGED, Layout
 from pie_mlx.engine.model.networks.tiers import candidates, require_supported
 from pie_mlx.engine.model.networks.tracing import first_working, trace
-from pie_mlx.engine.model.networks.waves import Wave, token_rows, waves
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.metal import AttentionPlan, KvPool, LayerShape, PageMemory
 from pie_mlx.metal.arrays import evaluate, integers

@@ -18,7 +18,7 @@ PackedMask = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)
-class RowRead:
+class LogitsRequest:
     """One reading of row `index` of a piece of work.
 
     `stream` and `counter` key the random draw (L6); `mask` restricts samplers only, probes see the plain logits (F9).
@@ -31,7 +31,7 @@ class RowRead:
     mask: PackedMask | None = None
 
 
-class Work(msgspec.Struct, frozen=True):
+class ScheduledTokens(msgspec.Struct, frozen=True):
     """One context's tokens of this tick.
 
     `slots` are physical (page * page size + offset); `kv_length` counts the slots held after these tokens are written;
@@ -46,12 +46,12 @@ class Work(msgspec.Struct, frozen=True):
     block_table: Sequence[int]
     kv_length: int
     masks: Sequence[Sequence[int]] | None = None
-    reads: tuple[RowRead, ...] = ()
+    reads: tuple[LogitsRequest, ...] = ()
     adapters: Sequence[AdapterUse] | None = None
     further_slots: Sequence[int] = ()
 
 
-def is_read_alike(expected: Work, work: Work) -> bool:
+def is_read_alike(expected: ScheduledTokens, work: ScheduledTokens) -> bool:
     """Whether `work` reads what was expected of its context, without any mask."""
     if work.context != expected.context or any(read.mask is not None for read in work.reads):
         return False
@@ -79,7 +79,7 @@ class Batch:
     rows of the step that is in flight.
     """
 
-    works: tuple[Work, ...]
+    works: tuple[ScheduledTokens, ...]
     copies: tuple[PageCopy, ...] = ()
     continuation: StopCondition | None = None
     further: int = 0
@@ -101,11 +101,11 @@ class Outcome(msgspec.Struct, frozen=True):
     seconds: float
     steps: int = 1
     further_seconds: float = 0.0
-    in_flight: Sequence[Work] = ()
+    in_flight: Sequence[ScheduledTokens] = ()
 
 
 WorkResult = list[AnyResult] | BatchFailedError
-"""Results in the order of `Work.reads`, or why this work alone failed."""
+"""Results in the order of `ScheduledTokens.reads`, or why this work alone failed."""
 
 
 def drawn(result: WorkResult) -> list[SampledTokens]:

@@ -19,17 +19,17 @@ from pie_mlx.calls import SampledTokens, Sampler, joined
 from pie_mlx.engine.model.loaded import LoadedModel, TentativeStep
 from pie_mlx.engine.model.runner.batch import (
     Batch,
+    LogitsRequest,
     Outcome,
     PackedMask,
-    RowRead,
-    Work,
+    ScheduledTokens,
     WorkResult,
     drawn,
     is_read_alike,
     last_drawn,
 )
 from pie_mlx.engine.model.runner.ragged import step_input
-from pie_mlx.engine.model.runner.reading import Reading
+from pie_mlx.engine.model.runner.reading import Sampling
 from pie_mlx.errors import BatchFailedError, PieError
 from pie_mlx.metal import UnsettledError
 from pie_mlx.metal.faults import DEVICE_ERRORS, failed_while_running
@@ -46,18 +46,18 @@ class UncommittedStep:
     built on the token that was drawn in the end.
     """
 
-    works: Sequence[Work]
+    works: Sequence[ScheduledTokens]
     rows: Sequence[int]
     built: TentativeStep
     logits: mx.array
     hidden: mx.array | None
-    reading: Reading | None
+    reading: Sampling | None
     is_valid: Sequence[bool] = ()
     began_seconds: float | None = None
 
     @staticmethod
     def of(
-        works: Sequence[Work], rows: Sequence[int], built: TentativeStep, hidden: mx.array | None
+        works: Sequence[ScheduledTokens], rows: Sequence[int], built: TentativeStep, hidden: mx.array | None
     ) -> "UncommittedStep":
         """Before anything of it is computed."""
         step = UncommittedStep(works, rows, built, built.logits.astype(mx.float32), hidden, None)
@@ -70,14 +70,14 @@ class UncommittedStep:
         """What is computed of it before it is claimed."""
         return [self.logits] if self.reading is None else self.reading.outputs
 
-    def reading_of(self, works: Sequence[Work]) -> Reading:
+    def reading_of(self, works: Sequence[ScheduledTokens]) -> Sampling:
         """What some of its contexts read."""
         alike = len(works) == len(self.works) and all(map(is_read_alike, self.works, works))
         return self.reading if alike and self.reading is not None else self._reading(works)
 
-    def _reading(self, works: Sequence[Work]) -> Reading:
+    def _reading(self, works: Sequence[ScheduledTokens]) -> Sampling:
         rows = {work.context: row for row, work in enumerate(self.works)}
-        return Reading(
+        return Sampling(
             self.logits, [[(rows[work.context], read) for read in work.reads] for work in works], self.hidden
         )
 
@@ -104,14 +104,14 @@ class Pipeline:
             if not any(reads):
                 self.model.settle()
                 return Outcome([[] for _ in batch.works], time.perf_counter() - began)
-            reading = Reading(logits.astype(mx.float32), reads, self.model.hidden)
+            reading = Sampling(logits.astype(mx.float32), reads, self.model.hidden)
         try:
             return self._computed(batch, reading, began, may_continue)
         except BaseException:
             self._drop()
             raise
 
-    def _computed(self, batch: Batch, first: Reading, began: float, may_continue: Callable[[], bool]) -> Outcome:
+    def _computed(self, batch: Batch, first: Sampling, began: float, may_continue: Callable[[], bool]) -> Outcome:
         steps = _Steps(batch)
         results = self._draw(first, steps)
         ended, keeps = time.perf_counter(), True
@@ -161,7 +161,7 @@ class Pipeline:
         """Nothing is in flight any more; what of it has begun is computed all the same."""
         self._behind = None
 
-    def _draw(self, reading: Reading, steps: "_Steps") -> list[WorkResult]:
+    def _draw(self, reading: Sampling, steps: "_Steps") -> list[WorkResult]:
         """What a step draws, with the next one built behind it if there is one."""
         model, rows = self.model, steps.rows_behind()
         if not rows or not model.follows:
@@ -180,7 +180,7 @@ class Pipeline:
             behind.is_valid = [reading.keeps_last(row) for row in rows]
         return results
 
-    def _built(self, reading: Reading, rows: Sequence[int], steps: "_Steps") -> UncommittedStep | None:
+    def _built(self, reading: Sampling, rows: Sequence[int], steps: "_Steps") -> UncommittedStep | None:
         """The step behind the one that is being drawn; None where it can only be built later."""
         works = [steps.work_behind(row) for row in rows]
         step, _ = step_input(works)
@@ -193,7 +193,7 @@ class Pipeline:
             return None  # if it is the model that fails, it will do so again where a batch waits for it
         return UncommittedStep.of(works, rows, built, self.model.hidden)
 
-    def _next(self, steps: "_Steps") -> Reading:
+    def _next(self, steps: "_Steps") -> Sampling:
         """The step behind the last one, under the masks that now are known. Raises PieError where there are none."""
         masks = steps.masks()
         if self._behind is not None and all(self._behind.is_valid):
@@ -201,14 +201,14 @@ class Pipeline:
             behind.built.keep()
             if behind.reading is not None and not any(mask is not None for mask in masks):
                 return behind.reading
-            return Reading(behind.logits, steps.reads(masks))
+            return Sampling(behind.logits, steps.reads(masks))
         if self._behind is not None:
             self._drop()
             self.model.settle()  # its first layers may have begun
         logits = self.model.forward(step_input(steps.works())[0])
-        return Reading(logits.astype(mx.float32), steps.reads(masks))
+        return Sampling(logits.astype(mx.float32), steps.reads(masks))
 
-    def _left(self, results: Sequence[WorkResult]) -> Sequence[Work]:
+    def _left(self, results: Sequence[WorkResult]) -> Sequence[ScheduledTokens]:
         """Keep the step that is built as the one in flight: its rows, with the tokens that they were built on."""
         behind = self._behind
         if behind is None:
@@ -262,14 +262,14 @@ class _Steps:
         """The works that have a slot for the step behind the one that is being drawn."""
         return [row for row, work in enumerate(self._works) if len(work.further_slots) > self.count]
 
-    def work_behind(self, row: int) -> Work:
+    def work_behind(self, row: int) -> ScheduledTokens:
         """The row of that step, on a token that is not known yet. It reads what the last one does, if that is sure."""
         work, last = self._works[row], len(self._works[row].tokens) - 1
         sure = all(read.index == last and read.mask is None for read in work.reads)
         reads = tuple(_next_read(read, self.count + 1) for read in work.reads) if sure else ()
         return _next_work(work, self.count + 1, 0, reads)
 
-    def works(self) -> list[Work]:
+    def works(self) -> list[ScheduledTokens]:
         """The step behind the last one, on the tokens that were drawn."""
         count, pairs = self.count, zip(self._works, self._drawn, strict=True)
         return [_next_work(work, count, s[-1].tokens[0], (_next_read(work.reads[0], count),)) for work, s in pairs]
@@ -278,7 +278,7 @@ class _Steps:
         """What each row of it may draw. Raises PieError where that cannot be told."""
         return () if self._continuation is None else self._continuation.masks()
 
-    def reads(self, masks: Sequence[PackedMask | None]) -> list[list[tuple[int, RowRead]]]:
+    def reads(self, masks: Sequence[PackedMask | None]) -> list[list[tuple[int, LogitsRequest]]]:
         """What is drawn in it, with the row of its logits."""
         pairs = zip(self._works, masks, strict=True)
         return [
@@ -303,9 +303,9 @@ class _Steps:
         return [[joined(steps)] for steps in self._drawn] if self.count else []
 
 
-def _next_work(work: Work, drawn: int, token: int, reads: tuple[RowRead, ...]) -> Work:
+def _next_work(work: ScheduledTokens, drawn: int, token: int, reads: tuple[LogitsRequest, ...]) -> ScheduledTokens:
     """The row that computes `token`, the last of those `drawn` for `work`."""
-    return Work(
+    return ScheduledTokens(
         context=work.context,
         tokens=[token],
         positions=[work.positions[-1] + drawn],
@@ -317,6 +317,6 @@ def _next_work(work: Work, drawn: int, token: int, reads: tuple[RowRead, ...]) -
     )
 
 
-def _next_read(read: RowRead, drawn: int) -> RowRead:
+def _next_read(read: LogitsRequest, drawn: int) -> LogitsRequest:
     counter = read.counter + drawn if isinstance(read.read, Sampler) else read.counter
-    return RowRead(0, read.read, read.stream, counter)
+    return LogitsRequest(0, read.read, read.stream, counter)

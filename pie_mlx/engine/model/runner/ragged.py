@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 
 from pie_mlx.engine.kv.masks import trim_pages
-from pie_mlx.engine.model.runner.batch import RowRead, Work
+from pie_mlx.engine.model.runner.batch import LogitsRequest, ScheduledTokens
 from pie_mlx.engine.model.step import AdapterUse, Segment, StepInput
 
-Reads = Sequence[Sequence[tuple[int, RowRead]]]
+Reads = Sequence[Sequence[tuple[int, LogitsRequest]]]
 """For every work, its reads with their row among the logits."""
 
 _NO_ADAPTER: AdapterUse = (0, 0, 0)
 
 
-def step_input(works: Sequence[Work], trimmed_page_size: int | None = None) -> tuple[StepInput, Reads]:
+def step_input(works: Sequence[ScheduledTokens], trimmed_page_size: int | None = None) -> tuple[StepInput, Reads]:
     """The ragged arrays of a batch, and for every work its reads with their row among the logits.
 
     Reads of one token share a row: the head runs once per distinct (work, token). With `trimmed_page_size`, the tokens
@@ -20,7 +20,7 @@ def step_input(works: Sequence[Work], trimmed_page_size: int | None = None) -> t
     """
     segments: list[Segment] = []
     logit_rows: list[int] = []
-    reads: list[list[tuple[int, RowRead]]] = []
+    reads: list[list[tuple[int, LogitsRequest]]] = []
     start = 0
     for work in works:
         segments.append(_segment(work, start, trimmed_page_size))
@@ -39,7 +39,7 @@ def step_input(works: Sequence[Work], trimmed_page_size: int | None = None) -> t
     return step, reads
 
 
-def _segment(work: Work, start: int, trimmed_page_size: int | None) -> Segment:
+def _segment(work: ScheduledTokens, start: int, trimmed_page_size: int | None) -> Segment:
     table, length, masks = work.block_table, work.kv_length, work.masks
     if masks is not None and trimmed_page_size is not None:
         pages, masks = trim_pages(masks, length, trimmed_page_size)
@@ -48,7 +48,7 @@ def _segment(work: Work, start: int, trimmed_page_size: int | None) -> Segment:
     return Segment(work.context, start, len(work.tokens), table, length, masks)
 
 
-def _adapters(works: Sequence[Work]) -> list[AdapterUse] | None:
+def _adapters(works: Sequence[ScheduledTokens]) -> list[AdapterUse] | None:
     if all(work.adapters is None for work in works):
         return None
     return [use for work in works for use in work.adapters or [_NO_ADAPTER] * len(work.tokens)]

@@ -9,7 +9,7 @@ import mlx.core as mx
 
 from pie_mlx.calls import AnyResult, SampledTokens, Sampler
 from pie_mlx.engine.model.runner import sampling
-from pie_mlx.engine.model.runner.batch import RowRead, WorkResult
+from pie_mlx.engine.model.runner.batch import LogitsRequest, WorkResult
 from pie_mlx.engine.model.runner.probing import HostValues, Probe, Probing, drawn_logprobs, host_values
 from pie_mlx.engine.model.runner.randomness import uniform
 from pie_mlx.engine.model.runner.sampling import Draw
@@ -29,14 +29,14 @@ class Drawn:
         self.places.append(place)
 
 
-class Reading:
+class Sampling:
     """The readings of one batch over `logits` [rows, vocabulary] float32 and, where asked for, `hidden` [rows, width].
 
     `rows` gives the logits row of each read, work by work. Evaluate `outputs` together with the pool, then `collect`.
     """
 
     def __init__(
-        self, logits: mx.array, reads: Sequence[Sequence[tuple[int, RowRead]]], hidden: mx.array | None = None
+        self, logits: mx.array, reads: Sequence[Sequence[tuple[int, LogitsRequest]]], hidden: mx.array | None = None
     ) -> None:
         self._logits = logits
         self._reads = reads
@@ -74,7 +74,7 @@ class Reading:
         """Once collected: whether `last_tokens` told the token that was drawn in the end."""
         return self._last[work] not in self._redrawn
 
-    def _plan(self, row: int, read: RowRead) -> None:
+    def _plan(self, row: int, read: LogitsRequest) -> None:
         if not isinstance(read.read, Sampler):
             self._asked.append((row, read.read))
             return
@@ -153,7 +153,7 @@ class Reading:
 
 
 def _work_result(
-    work: Sequence[tuple[int, RowRead]],
+    work: Sequence[tuple[int, LogitsRequest]],
     sums: HostValues,
     drawn: Iterator[tuple[int, float]],
     probed: Iterator[AnyResult],
@@ -169,7 +169,7 @@ def _work_result(
     return results
 
 
-def _result(read: RowRead, drawn: Iterator[tuple[int, float]], probed: Iterator[AnyResult]) -> AnyResult:
+def _result(read: LogitsRequest, drawn: Iterator[tuple[int, float]], probed: Iterator[AnyResult]) -> AnyResult:
     if not isinstance(read.read, Sampler):
         return next(probed)
     tokens, logprobs = zip(*islice(drawn, read.read.draws), strict=True)

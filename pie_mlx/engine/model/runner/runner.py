@@ -11,7 +11,7 @@ import mlx.core as mx
 
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.memory import Residency
-from pie_mlx.engine.model.runner.batch import Batch, Outcome, Work
+from pie_mlx.engine.model.runner.batch import Batch, Outcome, ScheduledTokens
 from pie_mlx.engine.model.runner.pipeline import Pipeline
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.metal import KvPool
@@ -170,7 +170,7 @@ class Runner:
         return work()
 
 
-def _can_be_repeated(copies: PageCopies, works: Sequence[Work], page_size: int) -> bool:
+def _can_be_repeated(copies: PageCopies, works: Sequence[ScheduledTokens], page_size: int) -> bool:
     """Whether neither these copies nor the batch of `works` behind them change what the copies read."""
     sources = {source: rows for source, _, rows in sorted(copies, key=lambda copy: copy[2])}
     written = (divmod(slot, page_size) for work in works for slot in (*work.slots, *work.further_slots))

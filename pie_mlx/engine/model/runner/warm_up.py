@@ -11,8 +11,8 @@ import numpy as np
 
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.model.loaded import LoadedModel
-from pie_mlx.engine.model.runner.batch import RowRead
-from pie_mlx.engine.model.runner.reading import Reading
+from pie_mlx.engine.model.runner.batch import LogitsRequest
+from pie_mlx.engine.model.runner.reading import Sampling
 from pie_mlx.engine.model.step import Segment, StepInput
 from pie_mlx.metal.faults import DEVICE_ERRORS, one_line
 from pie_mlx.metal.kernel_attention import run_kinds
@@ -63,8 +63,8 @@ def _step(page_size: int, rows: int, length: int, *, masked: bool) -> StepInput:
 def _compute(model: LoadedModel, step: StepInput) -> None:
     logits = model.forward(step)
     mask = np.full(-(-model.vocabulary_size // 32), 0xFFFFFFFF, np.uint32)
-    reads = [(0, RowRead(0, sampler.scored(), mask=allowed)) for sampler in SAMPLERS for allowed in (None, mask)]
-    reading = Reading(logits, [reads])
+    reads = [(0, LogitsRequest(0, sampler.scored(), mask=allowed)) for sampler in SAMPLERS for allowed in (None, mask)]
+    reading = Sampling(logits, [reads])
     model.settle(*reading.outputs)
     reading.collect()
 

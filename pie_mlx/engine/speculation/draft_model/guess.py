@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pie_mlx.calls import Sampler
-from pie_mlx.engine.model.runner.batch import PackedMask, RowRead
-from pie_mlx.engine.speculation.drafting import Row, behind
+from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
+from pie_mlx.engine.speculation.drafting import DraftRow, behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Guess:
     sampler: Sampler
     stream: int
     counter: int
-    first: Row
+    first: DraftRow
     fixed: PackedMask | None = None
     stop_tokens: Collection[int] = ()
 
@@ -45,16 +45,16 @@ class Writing:
     guess: Guess
     pending: list[int]
     done: "asyncio.Future[Guesses]"
-    row: Row | None
+    row: DraftRow | None
     tokens: list[int] = field(default_factory=list[int])
     seconds: float = 0.0
 
-    def reads(self, count: int) -> tuple[RowRead, ...]:
+    def reads(self, count: int) -> tuple[LogitsRequest, ...]:
         """What is drawn when the next `count` pending tokens are read: one token, behind the last of them."""
         if count < len(self.pending) or self.row is None:
             return ()
         counter = self.guess.counter + len(self.tokens)
-        return (RowRead(count - 1, self.guess.sampler, self.guess.stream, counter, self.row.mask),)
+        return (LogitsRequest(count - 1, self.guess.sampler, self.guess.stream, counter, self.row.mask),)
 
     def take(self, count: int, drawn: Sequence[int], seconds: float) -> None:
         """`count` pending tokens were read, and a token was `drawn` if they were the last; its share are `seconds`."""
@@ -71,7 +71,7 @@ class Writing:
         if not self.done.done():
             self.done.set_result(Guesses(self.tokens, self.seconds))
 
-    def _next_row(self, token: int) -> Row | None:
+    def _next_row(self, token: int) -> DraftRow | None:
         if len(self.tokens) >= self.guess.most or token in self.guess.stop_tokens or self.row is None:
             return None
         return behind(self.row, token, self.guess.fixed)

@@ -1,11 +1,11 @@
 """I guess what comes next and tell right guesses from wrong ones; I know no page and no tensor."""
 
 from pie_mlx.engine.speculation.drafting.costs import Lately, Tick, WindowCost
+from pie_mlx.engine.speculation.drafting.draft_masks import DraftRow, MaskedDrafts, admitted, behind, completed
 from pie_mlx.engine.speculation.drafting.drafter import NgramDrafter
-from pie_mlx.engine.speculation.drafting.lookahead import MaskedDrafts, Row, admitted, behind, completed
 from pie_mlx.engine.speculation.drafting.ngrams import SIZES
 from pie_mlx.engine.speculation.drafting.pace import FIRST_LENGTH, LONGEST, SHORTEST, Allowance, Pace
-from pie_mlx.engine.speculation.drafting.window import LAST_INPUT, DraftTree, Verdict, Window, chain, checked_tree
+from pie_mlx.engine.speculation.drafting.window import LAST_INPUT, DraftTree, Verification, Window, chain, checked_tree
 
 __all__ = [
     "FIRST_LENGTH",
@@ -14,14 +14,14 @@ __all__ = [
     "SHORTEST",
     "SIZES",
     "Allowance",
+    "DraftRow",
     "DraftTree",
     "Lately",
     "MaskedDrafts",
     "NgramDrafter",
     "Pace",
-    "Row",
     "Tick",
-    "Verdict",
+    "Verification",
     "Window",
     "WindowCost",
     "admitted",

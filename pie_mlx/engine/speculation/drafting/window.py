@@ -106,7 +106,7 @@ def checked_tree(tokens: Sequence[int], parents: Sequence[int] | None, vocabular
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verification:
     """`tokens` were drawn one after the other, the drafts of `path` accepted. The first `kept` drafts stay in KV."""
 
     tokens: list[int]
@@ -121,12 +121,12 @@ class Verdict:
 
 @dataclass(slots=True, eq=False)
 class Window:
-    """The drafts of one pass. `extra_pages` were reserved for them alone; `verdict` is there once the pass is over."""
+    """The drafts of one pass. `extra_pages` were reserved for them alone; `verification` is set at its end."""
 
     tree: DraftTree
     stop_tokens: Collection[int]
     extra_pages: int = 0
-    verdict: Verdict | None = None
+    verification: Verification | None = None
 
     def judge(self, drawn: Sequence[int], *, wanted: bool) -> int:
         """Compare the drafts with what was drawn; how many of the last inputs leave KV.
@@ -139,5 +139,5 @@ class Window:
         kept = 0
         while kept < len(path) and path[kept] == kept and tokens[kept] not in self.stop_tokens:
             kept += 1
-        self.verdict = Verdict(tokens, path, kept)
+        self.verification = Verification(tokens, path, kept)
         return len(self.tree) - kept

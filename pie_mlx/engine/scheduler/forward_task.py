@@ -7,15 +7,15 @@ from typing import Any
 
 from pie_mlx.calls import AnyResult, SampledTokens
 from pie_mlx.engine.kv import WorkingToken
-from pie_mlx.engine.model.runner.batch import RowRead
-from pie_mlx.engine.scheduler.continuation import Continuation
+from pie_mlx.engine.model.runner.batch import LogitsRequest
+from pie_mlx.engine.scheduler.continuation import FurtherSteps
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.speculation.drafting import Window
 from pie_mlx.errors import PieError
 
 
 @dataclass(slots=True, eq=False)
-class Pass:
+class ForwardTask:
     """Tokens of one context on their way through one or more ticks.
 
     `inputs` are what has to be computed (cache hits are attached already); `reads` index them. `cursor` counts the
@@ -27,7 +27,7 @@ class Pass:
 
     context: LiveContext
     inputs: Sequence[WorkingToken]
-    reads: Sequence[RowRead]
+    reads: Sequence[LogitsRequest]
     arrival: int
     done: "asyncio.Future[None]"
     commits: bool = False
@@ -36,7 +36,7 @@ class Pass:
     cursor: int = 0
     in_batch: bool = False
     window: Window | None = None
-    continuation: Continuation | None = None
+    continuation: FurtherSteps | None = None
     abandoned: bool = False
     results: dict[int, AnyResult] = field(default_factory=dict[int, AnyResult])
 
@@ -78,7 +78,7 @@ class Pass:
         """Whether the next `count` inputs are all there are."""
         return not self.cursor and count == len(self.inputs)
 
-    def reads_within(self, count: int) -> list[tuple[int, RowRead]]:
+    def reads_within(self, count: int) -> list[tuple[int, LogitsRequest]]:
         """The reads of the next `count` inputs, with their place among all reads."""
         end = self.cursor + count
         return [(place, read) for place, read in enumerate(self.reads) if self.cursor <= read.index < end]
@@ -117,9 +117,9 @@ class Completion(asyncio.Future[None]):
     Whoever is heard takes the pass out of `passes` at once, as the next batch may be planned before the task hears.
     """
 
-    waiting: Pass
+    waiting: ForwardTask
 
-    def __init__(self, passes: dict[int, Pass]) -> None:
+    def __init__(self, passes: dict[int, ForwardTask]) -> None:
         super().__init__()
         self._passes = passes
 

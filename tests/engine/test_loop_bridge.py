@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from pie_mlx.engine.hosting import crossing as module
-from pie_mlx.engine.hosting.crossing import Crossing, crossing_to
+from pie_mlx.engine.hosting import loop_bridge as module
+from pie_mlx.engine.hosting.loop_bridge import LoopBridge, bridge_to
 from pie_mlx.errors import EngineStoppedError
 
 pytestmark = pytest.mark.timeout(20)
@@ -48,7 +48,7 @@ async def test_a_call_is_answered_on_the_other_loop(there):
     async def where(message):
         return threading.current_thread()
 
-    crossing = Crossing(there.loop)
+    crossing = LoopBridge(there.loop)
     assert await crossing.submit(1, echo) == 1
     assert await crossing.submit(1, where) is not threading.current_thread()
 
@@ -58,11 +58,11 @@ async def test_an_error_crosses(there):
         raise KeyError(message)
 
     with pytest.raises(KeyError):
-        await Crossing(there.loop).submit("x", fail)
+        await LoopBridge(there.loop).submit("x", fail)
 
 
 async def test_programs_that_were_answered_together_ask_again_with_one_wake_up(there):
-    crossing = Crossing(there.loop)
+    crossing = LoopBridge(there.loop)
     gate = asyncio.Event()
 
     async def together(message):
@@ -81,7 +81,7 @@ async def test_programs_that_were_answered_together_ask_again_with_one_wake_up(t
 
 
 async def test_a_posted_call_goes_with_the_next_one_and_before_it(there):
-    crossing, seen = Crossing(there.loop), []
+    crossing, seen = LoopBridge(there.loop), []
 
     async def note(message):
         seen.append(message)
@@ -92,7 +92,7 @@ async def test_a_posted_call_goes_with_the_next_one_and_before_it(there):
 
 
 async def test_another_thread_cannot_go_past_a_posted_call_that_is_leaving(there, monkeypatch):  # P3
-    crossing, seen, wake = Crossing(there.loop), [], module._wake
+    crossing, seen, wake = LoopBridge(there.loop), [], module._wake
 
     async def note(message):
         seen.append(message)
@@ -115,7 +115,7 @@ async def test_a_posted_call_leaves_by_itself(there):
     async def answer(message):
         answered.set()
 
-    Crossing(there.loop).post(1, answer)
+    LoopBridge(there.loop).post(1, answer)
     assert await asyncio.to_thread(answered.wait, 10)
 
 
@@ -123,14 +123,14 @@ async def test_what_a_posted_call_raises_is_dropped(there, caplog):
     async def fail(message):
         raise KeyError(message)
 
-    crossing = Crossing(there.loop)
+    crossing = LoopBridge(there.loop)
     crossing.post("x", fail)
     assert await crossing.submit(1, echo) == 1
     assert caplog.records == []
 
 
 async def test_a_posted_call_after_the_end_is_dropped(there):
-    crossing = Crossing(there.loop)
+    crossing = LoopBridge(there.loop)
     there.close()
     crossing.post(1, echo)
     with pytest.raises(EngineStoppedError):
@@ -138,9 +138,9 @@ async def test_a_posted_call_after_the_end_is_dropped(there):
 
 
 async def test_all_programs_of_a_loop_go_the_same_way(there):
-    assert crossing_to(there.loop) is crossing_to(there.loop)
+    assert bridge_to(there.loop) is bridge_to(there.loop)
     other = await asyncio.to_thread(lambda: asyncio.run(_crossing(there.loop)))
-    assert other is not crossing_to(there.loop)
+    assert other is not bridge_to(there.loop)
 
 
 async def test_a_cancelled_call_is_cancelled_there(there):
@@ -154,7 +154,7 @@ async def test_a_cancelled_call_is_cancelled_there(there):
             cancelled.set()
             raise
 
-    call = asyncio.create_task(Crossing(there.loop).submit(1, long))
+    call = asyncio.create_task(LoopBridge(there.loop).submit(1, long))
     await asyncio.to_thread(begun.wait)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -168,18 +168,18 @@ async def test_a_call_that_is_given_up_there_says_that_its_process_is_over(there
         await asyncio.sleep(0)
 
     with pytest.raises(EngineStoppedError, match="process"):
-        await Crossing(there.loop).submit(1, give_up)
+        await LoopBridge(there.loop).submit(1, give_up)
 
 
 async def test_a_call_after_the_end_says_that_the_engine_stopped(there):
-    crossing = Crossing(there.loop)
+    crossing = LoopBridge(there.loop)
     there.close()
     with pytest.raises(EngineStoppedError):
         await crossing.submit(1, echo)
 
 
 async def test_calls_that_wait_for_others_are_told_of_the_end_too(there):
-    crossing = Crossing(there.loop)
+    crossing = LoopBridge(there.loop)
     await asyncio.gather(*(crossing.submit(number, echo) for number in range(4)))
     crossing._together = 4
     there.close()
@@ -188,4 +188,4 @@ async def test_calls_that_wait_for_others_are_told_of_the_end_too(there):
 
 
 async def _crossing(loop):
-    return crossing_to(loop)
+    return bridge_to(loop)

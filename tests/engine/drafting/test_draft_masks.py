@@ -7,7 +7,7 @@ import pytest
 
 from pie_mlx.calls import GrammarSource
 from pie_mlx.engine.model.runner.batch import PackedMask
-from pie_mlx.engine.speculation.drafting import DraftTree, Row, admitted, chain, completed
+from pie_mlx.engine.speculation.drafting import DraftRow, DraftTree, admitted, chain, completed
 from pie_mlx.engine.text.grammar import Matcher
 from pie_mlx.engine.text.logit_mask import only_token, pack_runs
 from tests.engine.running import Running
@@ -27,8 +27,8 @@ def matcher(engine: Running, pattern: str) -> Matcher:
     return made
 
 
-def row(*matchers: Matcher) -> Row:
-    return Row(matchers, matchers[0].packed_mask())
+def row(*matchers: Matcher) -> DraftRow:
+    return DraftRow(matchers, matchers[0].packed_mask())
 
 
 def spelled(engine: Running, text: str) -> list[int]:
@@ -45,22 +45,22 @@ def test_one_token_alone_is_forced(mask: PackedMask | None, token: int | None) -
 
 def test_a_fixed_mask_cuts_drafts_it_forbids() -> None:  # V7
     mask = pack_runs([5, 10], VOCABULARY)
-    assert list(admitted(chain([5, 14, 15, 6]), Row((), mask), mask).tree.tokens) == [5, 14]
+    assert list(admitted(chain([5, 14, 15, 6]), DraftRow((), mask), mask).tree.tokens) == [5, 14]
 
 
 def test_what_follows_a_refused_draft_goes_with_it() -> None:  # V7
     mask = pack_runs([5, 10], VOCABULARY)
     tree = DraftTree([5, 20, 6, 7], [-1, -1, 1, 0])
-    left = admitted(tree, Row((), mask), mask).tree
+    left = admitted(tree, DraftRow((), mask), mask).tree
     assert (list(left.tokens), list(left.parents)) == ([5, 7], [-1, 0])
 
 
 def test_guesses_end_before_a_stop_token() -> None:  # V6
-    assert list(completed([5, 6, 7, 8], Row((), None), None, {7}, 16).tree.tokens) == [5, 6]
+    assert list(completed([5, 6, 7, 8], DraftRow((), None), None, {7}, 16).tree.tokens) == [5, 6]
 
 
 def test_guesses_are_no_more_than_wanted() -> None:
-    assert list(completed([5, 6, 7, 8], Row((), None), None, (), 3).tree.tokens) == [5, 6, 7]
+    assert list(completed([5, 6, 7, 8], DraftRow((), None), None, (), 3).tree.tokens) == [5, 6, 7]
 
 
 def tokens_of(drafts: Sequence[int]) -> list[int]:

@@ -7,16 +7,16 @@ from typing import Any, TypeVar
 from pie_mlx.calls import AnyResult
 from pie_mlx.engine.kv import Mark, PageCopy, PageStore, WorkingToken
 from pie_mlx.engine.market.bank import Bank
-from pie_mlx.engine.model.runner.batch import RowRead
+from pie_mlx.engine.model.runner.batch import LogitsRequest
 from pie_mlx.engine.model.runner.runner import Runner
-from pie_mlx.engine.paging.page_moves import PageMover
+from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.paging.spill import Spill
 from pie_mlx.engine.schedule import Limits, Policy, Reason
-from pie_mlx.engine.scheduler.continuation import Continuation
+from pie_mlx.engine.scheduler.continuation import FurtherSteps
+from pie_mlx.engine.scheduler.forward_task import Completion, ForwardTask
 from pie_mlx.engine.scheduler.live_context import LiveContext
-from pie_mlx.engine.scheduler.passes import Completion, Pass
 from pie_mlx.engine.scheduler.restoring import Restorer
-from pie_mlx.engine.scheduler.tick_loop import TickLoop
+from pie_mlx.engine.scheduler.scheduler import Scheduler
 from pie_mlx.engine.scheduler.tick_reports import TickReports
 from pie_mlx.engine.scheduler.tick_state import MemoryTerms, PageRequest, TickState
 from pie_mlx.engine.scheduler.tick_view import is_contended
@@ -28,7 +28,7 @@ from pie_mlx.events import Event, PageUsage
 T = TypeVar("T")
 
 
-class Ticker:
+class SchedulerQueue:
     """Lets contexts wait for pages (`take`, `restore`) and for the model (`run`), and serves them tick by tick.
 
     Everything happens on one loop. A call that is cancelled while it waits leaves no trace; one whose tokens are in
@@ -51,17 +51,17 @@ class Ticker:
         self._state = state = TickState(store)
         self._bank = bank
         self._runs_ahead, self._patience_seconds = runs_ahead, patience_seconds
-        self._mover = mover = PageMover(store, runner, spill, emit)
+        self._page_io = page_io = PageIO(store, runner, spill, emit)
         self._reports = reports = TickReports(emit)
-        self._restorer = restorer = Restorer(state, mover, reports)
-        self._ticks = TickLoop(
+        self._restorer = restorer = Restorer(state, page_io, reports)
+        self._ticks = Scheduler(
             state,
             runner,
             bank,
             policy,
             limits,
             emit,
-            mover,
+            page_io,
             restorer,
             reports,
             runs_ahead=runs_ahead,
@@ -127,8 +127,8 @@ class Ticker:
 
     def empty_cache(self) -> None:
         """Forget cached pages where that gives memory back; contexts that are off-pool find theirs on the disk."""
-        if self._mover.returns_memory:
-            self._mover.discard(self._state.store.withheld.empty_cache())
+        if self._page_io.returns_memory:
+            self._page_io.discard(self._state.store.withheld.empty_cache())
             self.wake()
 
     def page_usage(self) -> PageUsage:
@@ -141,13 +141,13 @@ class Ticker:
 
     def copy(self, copies: Iterable[PageCopy]) -> None:
         """Have pages copied before the next batch, in order. Call it right after the store made the copies."""
-        self._mover.copy(copies)
+        self._page_io.copy(copies)
 
     def rollback(self, context: LiveContext, before: Mark) -> None:
         """Undo what a pass that ended without success did to its context (E3, E6)."""
         self._restorer.drop(context)
         context.fresh = False  # for what it got pages is given up
-        self._mover.copy(self._state.store.undoer.rollback(context.id, before))
+        self._page_io.copy(self._state.store.undoer.rollback(context.id, before))
 
     def suspend(self, context: LiveContext) -> None:
         """Give back a context's pages now; its next operation waits for them (R2)."""
@@ -193,11 +193,11 @@ class Ticker:
         self,
         context: LiveContext,
         inputs: Sequence[WorkingToken],
-        reads: Sequence[RowRead],
+        reads: Sequence[LogitsRequest],
         *,
         commits: bool,
         window: Window | None = None,
-        continuation: Continuation | None = None,
+        continuation: FurtherSteps | None = None,
     ) -> list[AnyResult]:
         """Compute `inputs` in one or more ticks, then commit full pages if `commits`. Raises BatchFailedError.
 
@@ -211,7 +211,7 @@ class Ticker:
         context.rests = False
         passes = self._state.passes
         done = Completion(passes)
-        waiting = done.waiting = passes[context.id] = Pass(
+        waiting = done.waiting = passes[context.id] = ForwardTask(
             context, inputs, reads, next(self._state.arrivals), done, commits, window=window, continuation=continuation
         )
         self.wake()
@@ -229,7 +229,7 @@ class Ticker:
         """End the loop after the batch that is running, and give the spill file back."""
         self._loop.cancel()
         await asyncio.gather(self._loop, return_exceptions=True)
-        await self._mover.close()
+        await self._page_io.close()
 
     async def _serve(self) -> None:
         try:
@@ -248,7 +248,7 @@ class Ticker:
         for waiting in (*self._state.requests.values(), *self._state.passes.values()):
             waiting.fail(_again(self._broken))
 
-    def _limit(self, waiting: Pass) -> Timer:
+    def _limit(self, waiting: ForwardTask) -> Timer:
         """Fail a pass that waits too long: one that was ready from one look to the next, and got no row."""
         seen = self._readiness(waiting)
 
@@ -269,7 +269,7 @@ class Ticker:
 
         return Timer(self._patience_seconds, give_up)
 
-    def _readiness(self, waiting: Pass) -> tuple[int, int] | None:
+    def _readiness(self, waiting: ForwardTask) -> tuple[int, int] | None:
         """What stays the same while a pass could run and does not: how much of it is computed, and how often its
         context went from the pool. None while it runs or waits for memory, and while the context is not in the pool or
         is being restored.

@@ -6,20 +6,20 @@ from dataclasses import dataclass, field
 import pytest
 
 from pie_mlx.engine.kv import WorkingToken
+from pie_mlx.engine.scheduler.forward_task import Completion, ForwardTask
 from pie_mlx.engine.scheduler.live_context import LiveContext
-from pie_mlx.engine.scheduler.passes import Completion, Pass
 
 
 @dataclass
 class Waiting:
     """A pass of two tokens, and a task that waits for it."""
 
-    passes: dict[int, Pass] = field(default_factory=dict[int, Pass])
+    passes: dict[int, ForwardTask] = field(default_factory=dict[int, ForwardTask])
 
     async def begin(self) -> "Waiting":
         self.done = Completion(self.passes)
         inputs = [WorkingToken(40, 0), WorkingToken(41, 1)]
-        self.item = Pass(LiveContext(7, account=1, stream=0), inputs, (), 0, self.done)
+        self.item = ForwardTask(LiveContext(7, account=1, stream=0), inputs, (), 0, self.done)
         self.done.waiting = self.passes[7] = self.item
         self.task = asyncio.create_task(self._wait())
         await asyncio.sleep(0)
@@ -40,7 +40,7 @@ async def test_a_pass_given_up_is_in_no_batch_that_is_planned_before_its_task_he
 async def test_a_pass_given_up_leaves_a_later_one_of_its_context_alone() -> None:  # E5
     waiting = await Waiting().begin()
     later = Completion(waiting.passes)
-    later.waiting = waiting.passes[7] = Pass(waiting.item.context, (), (), 1, later)
+    later.waiting = waiting.passes[7] = ForwardTask(waiting.item.context, (), (), 1, later)
     waiting.task.cancel()
     assert waiting.passes == {7: later.waiting}
 

@@ -26,7 +26,7 @@ class _Discarded(NamedTuple):
     pages: tuple[int, ...]
 
 
-class PageMover:
+class PageIO:
     """Keeps page moves in the order in which the books made them, and carries them out before the next batch.
 
     The order is what keeps contents right: a page that was reclaimed must be read before the copy that reuses it and

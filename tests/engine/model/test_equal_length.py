@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pie_mlx.engine.model.networks.waves import token_rows, waves
+from pie_mlx.engine.model.networks.equal_length import token_rows, waves
 from pie_mlx.engine.model.step import Segment, StepInput
 
 

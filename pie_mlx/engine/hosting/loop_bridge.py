@@ -17,16 +17,16 @@ Answer = Callable[[Call[Any]], Coroutine[Any, Any, Any]]
 _local = threading.local()
 
 
-def crossing_to(there: asyncio.AbstractEventLoop) -> "Crossing":
+def bridge_to(there: asyncio.AbstractEventLoop) -> "LoopBridge":
     """The way from the running loop to the engine's: one for all programs of a loop."""
     here = asyncio.get_running_loop()
-    known: Crossing | None = getattr(_local, "crossing", None)
+    known: LoopBridge | None = getattr(_local, "bridge", None)
     if known is None or known.here is not here or known.there is not there:
-        known = _local.crossing = Crossing(there)
+        known = _local.bridge = LoopBridge(there)
     return known
 
 
-class Crossing:
+class LoopBridge:
     """The way between the loop it is made on (`here`) and the engine's (`there`).
 
     A wake-up of another thread's loop is a system call and a change of threads, dear beside a decode step, and the
@@ -37,8 +37,8 @@ class Crossing:
     def __init__(self, there: asyncio.AbstractEventLoop) -> None:
         self.here = asyncio.get_running_loop()
         self.there = there
-        self._calls: deque[_Crosser] = deque()
-        self._replies: deque[_Crosser] = deque()
+        self._calls: deque[_BridgedCall] = deque()
+        self._replies: deque[_BridgedCall] = deque()
         self._calls_wake = self._replies_wake = False
         self._leaves_later = False
         self._leaving = threading.RLock()  # reentrant: a finalizer may post
@@ -48,8 +48,8 @@ class Crossing:
     async def submit(self, message: Call[Any], answer: Answer) -> Any:
         """Answer a call. Cancelling takes it back unless its batch is already running (E5)."""
         reply = self.here.create_future()
-        crosser = _Crosser(message, answer, reply)
-        self._calls.append(crosser)
+        bridged = _BridgedCall(message, answer, reply)
+        self._calls.append(bridged)
         # Programs that were answered together ask again together.
         self._leave(at_once=self._together <= 1)
         try:
@@ -57,12 +57,12 @@ class Crossing:
         except asyncio.CancelledError:
             self.hurry()
             with contextlib.suppress(EngineStoppedError):
-                _wake(self.there, partial(_cancel, crosser))
+                _wake(self.there, partial(_cancel, bridged))
             raise
 
     def post(self, message: Call[Any], answer: Answer) -> None:
         """Have a call answered that nobody waits for: it leaves with the next one, or when this loop comes to it."""
-        self._calls.append(_Crosser(message, answer, None))
+        self._calls.append(_BridgedCall(message, answer, None))
         self._leave(at_once=False)
 
     def hurry(self) -> None:
@@ -100,19 +100,19 @@ class Crossing:
         """On the engine's loop."""
         self._calls_wake = False  # before the queue is emptied: a call that comes too late wakes again
         while self._calls:
-            crosser = self._calls.popleft()
-            crosser.task = self.there.create_task(crosser.answer(crosser.message))
-            if crosser.reply is None:
-                crosser.task.add_done_callback(_forget)
+            bridged = self._calls.popleft()
+            bridged.task = self.there.create_task(bridged.answer(bridged.message))
+            if bridged.reply is None:
+                bridged.task.add_done_callback(_forget)
             else:
                 self._under_way += 1
-                crosser.task.add_done_callback(partial(self._give_back, crosser))
+                bridged.task.add_done_callback(partial(self._give_back, bridged))
 
-    def _give_back(self, crosser: "_Crosser", task: "asyncio.Task[Any]") -> None:
+    def _give_back(self, bridged: "_BridgedCall", task: "asyncio.Task[Any]") -> None:
         """On the engine's loop."""
-        crosser.task = task
+        bridged.task = task
         self._under_way -= 1
-        self._replies.append(crosser)
+        self._replies.append(bridged)
         if not self._replies_wake:
             self._replies_wake = True
             if self._under_way:  # a batch answers many at once
@@ -129,12 +129,12 @@ class Crossing:
         self._replies_wake = False
         self._together = len(self._replies)
         while self._replies:
-            crosser = self._replies.popleft()
-            if crosser.task is not None and crosser.reply is not None:
-                _settle(crosser.reply, crosser.task)
+            bridged = self._replies.popleft()
+            if bridged.task is not None and bridged.reply is not None:
+                _settle(bridged.reply, bridged.task)
 
 
-class _Crosser:
+class _BridgedCall:
     """A call on its way; `reply` is None where nobody waits. `task` belongs to the engine's loop until it is done."""
 
     __slots__ = ("answer", "message", "reply", "task")
@@ -144,9 +144,9 @@ class _Crosser:
         self.task: asyncio.Task[Any] | None = None
 
 
-def _cancel(crosser: _Crosser) -> None:
-    if crosser.task is not None:
-        crosser.task.cancel()
+def _cancel(bridged: _BridgedCall) -> None:
+    if bridged.task is not None:
+        bridged.task.cancel()
 
 
 def ended() -> EngineStoppedError:

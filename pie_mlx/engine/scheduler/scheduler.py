@@ -7,17 +7,17 @@ from itertools import compress
 
 from pie_mlx.engine.kv import share_out
 from pie_mlx.engine.market.bank import Bank
-from pie_mlx.engine.model.runner.batch import Batch, Outcome, StopCondition, Work
+from pie_mlx.engine.model.runner.batch import Batch, Outcome, ScheduledTokens, StopCondition
 from pie_mlx.engine.model.runner.runner import Runner
-from pie_mlx.engine.paging.page_moves import PageMover
+from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.paging.prefill_rate import PREFILL_TOKENS
 from pie_mlx.engine.schedule import Limits, Plan, Policy, View, paced
 from pie_mlx.engine.schedule.firing import FiringState, WaitSeconds, is_stalled, when_to_fire
 from pie_mlx.engine.scheduler.claims import Chunks, Claims
-from pie_mlx.engine.scheduler.continuation import BatchContinuation
-from pie_mlx.engine.scheduler.passes import Pass
+from pie_mlx.engine.scheduler.continuation import MultiStepDecode
+from pie_mlx.engine.scheduler.forward_task import ForwardTask
+from pie_mlx.engine.scheduler.oom import patience, refuse_last
 from pie_mlx.engine.scheduler.prompt_gate import PromptGate
-from pie_mlx.engine.scheduler.refusals import patience, refuse_last
 from pie_mlx.engine.scheduler.restoring import Restorer
 from pie_mlx.engine.scheduler.tick_batch import chunk_work, fail_all, reserve_further, take_result
 from pie_mlx.engine.scheduler.tick_reports import TickReports
@@ -37,7 +37,7 @@ SHARED_SECONDS = 0.1
 """How old the count of shared pages in an event may be."""
 
 
-class TickLoop:
+class Scheduler:
     """Serves what waits in a TickState, one batch after the other."""
 
     def __init__(
@@ -48,7 +48,7 @@ class TickLoop:
         policy: Policy,
         limits: Limits,
         emit: Callable[[Event], None],
-        mover: PageMover,
+        page_io: PageIO,
         restorer: Restorer,
         reports: TickReports,
         *,
@@ -58,7 +58,7 @@ class TickLoop:
         self._state, self._runner, self._bank = state, runner, bank
         self._patience_seconds = patience_seconds
         self._policy, self._limits, self._emit = policy, limits, emit
-        self._mover, self._restorer, self._reports = mover, restorer, reports
+        self._page_io, self._restorer, self._reports = page_io, restorer, reports
         self._claims = Claims(state, runner, enabled=runs_ahead)
         self._prompt_gate = PromptGate(state)
         self._firing = FiringState()
@@ -75,8 +75,8 @@ class TickLoop:
             moved = self._move_pages(plan)
             if plan.chunks:
                 await self._tick(plan)
-            elif self._mover.is_awaited:
-                await self._mover.carry_out()
+            elif self._page_io.is_awaited:
+                await self._page_io.carry_out()
             elif not moved:
                 await self._wait_for_change()
 
@@ -106,7 +106,7 @@ class TickLoop:
         return plan
 
     def _view(self, *, stalled: bool = False) -> View:
-        rate = self._mover.prefill.tokens_per_second
+        rate = self._page_io.prefill.tokens_per_second
         limits = self._prompt_gate.limits(self._limits, self._runner.model.transients)
         return tick_view(
             self._state,
@@ -165,7 +165,7 @@ class TickLoop:
             self._restorer.suspend(contexts[suspension.context])
             self._reports.suspended(suspension)
         if withheld := self._state.store.withheld.take(self._state.pages_to_withhold):
-            self._mover.discard(withheld)
+            self._page_io.discard(withheld)
         begun = [self._restorer.begin(contexts[context]) for context in plan.restores]
         for context in plan.grants:
             contexts[context].fresh = True
@@ -193,7 +193,7 @@ class TickLoop:
         self.commit(chunks, outcome, ahead=ahead)
         self._claims.learn(chunks, works, outcome)
 
-    async def _outcome(self, chunks: Chunks, works: tuple[Work, ...], *, claims: bool) -> Outcome:
+    async def _outcome(self, chunks: Chunks, works: tuple[ScheduledTokens, ...], *, claims: bool) -> Outcome:
         """Compute `works`, or wait for them where that has begun; and the steps behind them."""
         further, continuation = self._further_steps(chunks), None
         if further and reserve_further(self._state.store, chunks, further):
@@ -201,7 +201,7 @@ class TickLoop:
         else:
             further = 0
         works = self._claims.with_slots(chunks, works)
-        copies = await self._mover.carry_out()
+        copies = await self._page_io.carry_out()
         return await self._runner.run(Batch(works, copies, continuation, further, claims))
 
     def chunks(self, plan: Plan) -> Chunks:
@@ -209,7 +209,7 @@ class TickLoop:
         items = [(self._state.next_pass(chunk.context), chunk.tokens) for chunk in plan.chunks]
         return [(item, count) for item, count in items if item is not None]
 
-    def build(self, chunks: Chunks, further: int = 0) -> tuple[Work, ...]:
+    def build(self, chunks: Chunks, further: int = 0) -> tuple[ScheduledTokens, ...]:
         """The rows of a batch, with slots for `further` steps."""
         return tuple(chunk_work(self._state.store, item, count, further) for item, count in chunks)
 
@@ -223,7 +223,7 @@ class TickLoop:
     def _continuation(self, chunks: Chunks) -> StopCondition:
         changed, items = self._state.changed, [item for item, _ in chunks]
         plans = [item.continuation for item in items if item.continuation is not None]
-        return BatchContinuation(plans, lambda: not changed.is_set() and all(item.continues for item in items))
+        return MultiStepDecode(plans, lambda: not changed.is_set() and all(item.continues for item in items))
 
     def enter(self, chunks: Chunks) -> None:
         """The passes are in the batch until its end. Nothing is planned meanwhile: nobody in it is suspended (T24)."""
@@ -257,7 +257,7 @@ class TickLoop:
         decodes = sum(count < PREFILL_TOKENS for count in counts)
         if decodes < len(counts):
             plain = self._state.window_cost.plain_seconds(decodes) if decodes else None
-            self._mover.prefill.observe(counts, seconds, plain or 0.0)
+            self._page_io.prefill.observe(counts, seconds, plain or 0.0)
 
     def _after_batch(self, chunks: Chunks, error: BatchFailedError | None = None) -> None:
         for item, _ in chunks:
@@ -267,14 +267,14 @@ class TickLoop:
             else:
                 self._after_pass(item, error)
 
-    def _after_replay(self, item: Pass, error: BatchFailedError | None) -> None:
+    def _after_replay(self, item: ForwardTask, error: BatchFailedError | None) -> None:
         failure = error or item.failure
         if isinstance(failure, BatchFailedError):
             self._restorer.fail(item, failure)
         else:
             self._restorer.after_chunk(item)
 
-    def _after_pass(self, item: Pass, error: BatchFailedError | None) -> None:
+    def _after_pass(self, item: ForwardTask, error: BatchFailedError | None) -> None:
         context = item.context
         if error is None:
             context.fresh = False

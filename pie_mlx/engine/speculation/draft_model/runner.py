@@ -8,9 +8,9 @@ import mlx.core as mx
 
 from pie_mlx.calls import SampledTokens
 from pie_mlx.engine.model.loaded import LoadedModel
-from pie_mlx.engine.model.runner.batch import Work, WorkResult
+from pie_mlx.engine.model.runner.batch import ScheduledTokens, WorkResult
 from pie_mlx.engine.model.runner.ragged import step_input
-from pie_mlx.engine.model.runner.reading import Reading
+from pie_mlx.engine.model.runner.reading import Sampling
 from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.speculation.draft_model.guess import Guess, Guesses, Writing
 from pie_mlx.engine.speculation.draft_model.sequences import DraftSequences
@@ -28,7 +28,7 @@ Chunks = Sequence[tuple[Writing, int]]
 """Who takes part in a step, each with how many of its pending tokens are read."""
 
 
-class DraftDesk:
+class DraftModelRunner:
     """Guesses for contexts, in steps they share: first what the draft model has not seen of them, then token by token.
 
     Everything but the steps themselves happens on the engine's loop; these run on the one MLX thread, between the
@@ -140,10 +140,10 @@ class DraftDesk:
                 self._finish(item)
         return chunks
 
-    def _work(self, item: Writing, count: int) -> Work:
+    def _work(self, item: Writing, count: int) -> ScheduledTokens:
         context, books = item.guess.context, self.sequences
         first = books.length(context)
-        return Work(
+        return ScheduledTokens(
             context=context,
             tokens=item.pending[:count],
             positions=list(range(first, first + count)),
@@ -153,7 +153,7 @@ class DraftDesk:
             reads=item.reads(count),
         )
 
-    def _compute(self, works: Sequence[Work]) -> tuple[list[WorkResult], float]:
+    def _compute(self, works: Sequence[ScheduledTokens]) -> tuple[list[WorkResult], float]:
         """On the MLX thread."""
         try:
             return self._model.attempt(lambda: self._computed(works), lambda: None)
@@ -161,14 +161,14 @@ class DraftDesk:
             self._model.recover()
             raise
 
-    def _computed(self, works: Sequence[Work]) -> tuple[list[WorkResult], float]:
+    def _computed(self, works: Sequence[ScheduledTokens]) -> tuple[list[WorkResult], float]:
         started = time.perf_counter()
         step, reads = step_input(works)
         logits = self._model.forward(step)
         if not step.logit_rows:
             self._model.settle()
             return [[] for _ in works], time.perf_counter() - started
-        reading = Reading(logits[:, : self._vocabulary_size].astype(mx.float32), reads)
+        reading = Sampling(logits[:, : self._vocabulary_size].astype(mx.float32), reads)
         self._model.settle(*reading.outputs)
         return reading.collect(), time.perf_counter() - started
 

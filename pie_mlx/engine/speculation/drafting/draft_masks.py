@@ -11,7 +11,7 @@ from pie_mlx.engine.text.logit_mask import allowed_next, allows, only_token
 from pie_mlx.errors import EmptyMaskError, GrammarError
 
 
-class Row(NamedTuple):
+class DraftRow(NamedTuple):
     """A place in the text: the matchers that stand there, and what may come next."""
 
     matchers: Sequence[Matcher]
@@ -30,7 +30,7 @@ class MaskedDrafts:
     guessed: list[bool]
 
 
-def behind(row: Row, token: int, fixed: PackedMask | None) -> Row | None:
+def behind(row: DraftRow, token: int, fixed: PackedMask | None) -> DraftRow | None:
     """The place after one more token; None where that token, or any after it, cannot come. `row` stays as it is.
 
     `fixed` is the mask of every row. What a grammar cannot take does no harm here: plain decoding will say so if it
@@ -44,12 +44,12 @@ def behind(row: Row, token: int, fixed: PackedMask | None) -> Row | None:
     try:
         if not all(matcher.try_accept([token]) and not matcher.is_terminated for matcher in matchers):
             return None
-        return Row(matchers, allowed_next(matchers, fixed))
+        return DraftRow(matchers, allowed_next(matchers, fixed))
     except (EmptyMaskError, GrammarError):
         return None
 
 
-def admitted(tree: DraftTree, first: Row, fixed: PackedMask | None) -> MaskedDrafts:
+def admitted(tree: DraftTree, first: DraftRow, fixed: PackedMask | None) -> MaskedDrafts:
     """The drafts of a program without those the masks refuse, and what follows these; `first` is the last input's."""
     rows = {LAST_INPUT: first}
     places: list[int] = []
@@ -62,7 +62,7 @@ def admitted(tree: DraftTree, first: Row, fixed: PackedMask | None) -> MaskedDra
 
 
 def completed(
-    guesses: Sequence[int], first: Row, fixed: PackedMask | None, stop_tokens: Collection[int], most: int
+    guesses: Sequence[int], first: DraftRow, fixed: PackedMask | None, stop_tokens: Collection[int], most: int
 ) -> MaskedDrafts:
     """A chain of at most `most`, up to a stop token: the only token wherever there is but one, else the guess."""
     tokens: list[int] = []

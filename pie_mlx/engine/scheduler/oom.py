@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from pie_mlx.engine.scheduler.passes import Pass
+from pie_mlx.engine.scheduler.forward_task import ForwardTask
 from pie_mlx.engine.scheduler.tick_state import PageRequest, TickState
 from pie_mlx.errors import OutOfPagesError
 
@@ -29,7 +29,7 @@ def refuse_last(state: TickState) -> None:
     """Who asked last gives up, so that those before it may go on with what it releases."""
     store, pool = state.store, state.store.pool
     displaced = (item for item in state.passes.values() if not store.contexts[item.context.id].resident)
-    waiting: list[PageRequest | Pass] = [*state.requests.values(), *displaced]
+    waiting: list[PageRequest | ForwardTask] = [*state.requests.values(), *displaced]
     refused = max(waiting, key=lambda item: item.arrival)
     context = refused.context.id
     needed = store.suspender.restore_need(context) + (refused.pages if isinstance(refused, PageRequest) else 0)

@@ -7,18 +7,18 @@ from typing import Any, TypeVar
 import pytest
 
 from pie_mlx.calls import Sampler
-from pie_mlx.engine.speculation.draft_model import DraftDesk, Guess
-from pie_mlx.engine.speculation.drafting import Row
+from pie_mlx.engine.speculation.draft_model import DraftModelRunner, Guess
+from pie_mlx.engine.speculation.drafting import DraftRow
 from pie_mlx.engine.text.logit_mask import allowed_next
 from pie_mlx.sdk import Context
 from tests.engine.running import Running
 
 T = TypeVar("T")
-NOWHERE = Row((), None)
+NOWHERE = DraftRow((), None)
 
 
-def desk_of(engine: Running) -> DraftDesk:
-    desk = engine.core.services.drafts.desk
+def desk_of(engine: Running) -> DraftModelRunner:
+    desk = engine.core.services.drafts.model
     assert desk is not None
     return desk
 
@@ -112,7 +112,7 @@ async def test_guesses_keep_to_the_mask(knowing: Running) -> None:  # V7
 
     mask = np.zeros(2048 // 32, np.uint32)
     mask[3] = 0b1010
-    text, first = knowing.prompt(20, 1), Row((), allowed_next([], mask))
+    text, first = knowing.prompt(20, 1), DraftRow((), allowed_next([], mask))
     found = await on_loop(knowing, desk_of(knowing).guess(wish(-1, text, 19, 8, first=first, fixed=mask)))
     assert len(found.tokens) == 8
     assert set(found.tokens) <= {97, 99}
