@@ -56,7 +56,12 @@ async def start_services(
     archive = _open_archive(settings, model.name, model.config, language.tokenizer)
     stopping.push_async_callback(archive.close)
     spill = await _open_spill(settings, model, emit)
-    store = PageStore(pages=model.pool.pages, page_size=settings.page_size, identity=model.identity)
+    store = PageStore(
+        pages=model.pool.pages,
+        page_size=settings.page_size,
+        identity=model.identity,
+        checkpoint_bytes=model.checkpoint_bytes,
+    )
     bank = _open_bank(settings, store.pool.capacity, emit)
     emit(EngineStarted(model.name, settings.policy, store.pool.capacity, settings.page_size))
     queue = _begin_to_tick(settings, store, runner, bank, spill, emit, stopping)

@@ -119,7 +119,7 @@ async def after(
         if fail is not None:
             Failing(engine, step, fail)
             with pytest.raises(BatchFailedError):
-                await context.flush() if step < 4 else await flushed_logits(context)
+                await context.flush() if step < 5 else await flushed_logits(context)
         await context.flush()
         return await logits(context)
 
@@ -129,7 +129,7 @@ async def flushed_logits(context: Context) -> None:
     await logits(context)
 
 
-@pytest.mark.parametrize(("fail", "step"), [(lost, 2), (no_numbers, 4)])
+@pytest.mark.parametrize(("fail", "step"), [(lost, 2), (lost, 4), (no_numbers, 5)])
 async def test_what_a_failed_pass_has_computed_is_forgotten(
     tiny_model_directory: Callable[[str], Path], fail: Callable[[mx.array], mx.array], step: int
 ) -> None:  # E3, E4

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from pie_mlx.engine.kv.checkpoints import Checkpoints
 from pie_mlx.engine.kv.contexts.context_table import ContextTable
 from pie_mlx.engine.kv.contexts.fills import adapters_in_use
 from pie_mlx.engine.kv.contexts.holdings import Holdings, picture
@@ -32,7 +33,8 @@ class PageStore:
 
     What concerns one part is asked of that part: `pool` (which pages there are), `contexts` (what each holds),
     `working` (the pages of a context in the pool), `suspender` (leaving the pool and coming back), `undoer` (passes
-    that failed), `images` (what the spill file keeps) and `snapshots`. All of them take contexts by number.
+    that failed), `images` (what the spill file keeps), `snapshots` and `checkpoints` (states of recurrent layers, of
+    which nothing is known here). All of them take contexts by number.
 
     Knows no tensor: an operation that needs content moved returns the copies and reads to do. Nothing waits: what
     does not fit the pages `pool.available()` raises `OutOfPagesError`. A call that raises changed nothing. Not
@@ -48,8 +50,12 @@ class PageStore:
         identity: bytes,
         hasher: PageHasher | None = None,
         snapshot_limits: SnapshotLimits = USUAL_LIMITS,
+        checkpoint_bytes: int = 0,
     ) -> None:
-        """`pages` pages of `page_size` tokens; `identity` names model, weights revision and KV dtype (K1)."""
+        """`pages` pages of `page_size` tokens; `identity` names model, weights revision and KV dtype (K1).
+
+        States of recurrent layers take `checkpoint_bytes` at most.
+        """
         if pages < 1 or page_size < 1:
             raise InvalidArgumentError(
                 f"page store: {pages} pages of {page_size} tokens", hint="both must be at least 1"
@@ -65,6 +71,7 @@ class PageStore:
         self.undoer = Undoer(self.contexts, self._trie, self.images, self.suspender, page_size)
         self.snapshots = SnapshotShelf(self.contexts, self._trie, self.images, page_size, snapshot_limits)
         self.withheld = Withheld(self.pool)
+        self.checkpoints = Checkpoints[Any](checkpoint_bytes)
 
     # Contexts.
 

@@ -19,6 +19,9 @@ from pie_mlx.metal.arrays import begin_evaluation, evaluate
 
 T = TypeVar("T")
 
+CHECKPOINT_SHARE = 16
+"""The part of the memory that states of recurrent layers take, which are kept for prompts that begin alike."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModelCard:
@@ -54,6 +57,7 @@ class LoadedModel:
         self.recurrent, self.tier, self.window = network.recurrent, network.tier, network.window
         self.follows, self.transients = network.follows, network.transients
         self._network, self.backend = network, current_backend()
+        self.checkpoint_bytes = self.backend.memory_bytes() // CHECKPOINT_SHARE if network.recurrent else 0
         self._memory: PageMemory | None = None
         self._threads = self._begun_threads = ALL_THREADS
         self.began_early = False
@@ -108,7 +112,7 @@ class LoadedModel:
         OutOfPagesError, with the numbers, when it does not fit.
         """
         step_bytes = self.transients.step_bytes(largest_batch)
-        sizes = page_size, memory_fraction, headroom_bytes, step_bytes
+        sizes = page_size, memory_fraction, headroom_bytes + self.checkpoint_bytes, step_bytes
         count = pool_pages(self.card, self._network.shapes, pages, *sizes)
         shapes, dtype = self._network.shapes, self.card.dtype
         self._memory = PageMemory(

@@ -126,7 +126,9 @@ class SchedulerQueue:
             self._state.set_memory_terms(terms)
 
     def empty_cache(self) -> None:
-        """Forget cached pages where that gives memory back; contexts that are off-pool find theirs on the disk."""
+        """Forget states of recurrent layers, and cached pages where that gives memory back; contexts that are off-pool
+        find theirs on the disk."""
+        self._state.store.checkpoints.clear()
         if self._page_io.returns_memory:
             self._page_io.discard(self._state.store.withheld.empty_cache())
             self.wake()

@@ -1,6 +1,7 @@
 """What a pass need not compute: pages that are cached, or that another pass computes at this moment."""
 
 from pie_mlx.calls import Forward
+from pie_mlx.engine.handlers.forward.checkpointing import attach_pages
 from pie_mlx.engine.handlers.forward.forward_request import ForwardRequest
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
@@ -16,7 +17,7 @@ async def attach(
     limit = request.plain
     if call.slots:
         limit = min(limit, request.own_start + min([slot.index for slot in call.slots]))
-    if not limit or not call.reserve or services.runner.model.recurrent:
+    if not limit or not call.reserve:
         return 0, None
     store, attached = services.store, 0
 
@@ -25,7 +26,7 @@ async def attach(
 
     while True:
         left = request.inputs[attached : request.plain]
-        attached += store.working.attach_cached(context.id, left, limit - attached)
+        attached += attach_pages(services, context.id, left, limit - attached)
         wanted = request.inputs[attached:limit]
         key = store.working.next_key(context.id, wanted)
         if not await services.underway.wait(key, wanted, runs):

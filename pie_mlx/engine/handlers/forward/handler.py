@@ -8,6 +8,7 @@ from pie_mlx import calls
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.handlers.base import answers
 from pie_mlx.engine.handlers.forward.attaching import attach
+from pie_mlx.engine.handlers.forward.checkpointing import compute_to_checkpoints, first_read
 from pie_mlx.engine.handlers.forward.continued import run_passes
 from pie_mlx.engine.handlers.forward.forward_request import (
     ForwardRequest,
@@ -235,9 +236,15 @@ async def _run(
             continuation.trim(_room_on_page(services.store, context.id, len(inputs)))
         services.store.working.rows(context.id, len(inputs))  # raises KvCapacityError before anything is computed
         with services.underway.computing(key if call.commit else None, context.id, inputs):
-            results = await services.queue.run(
-                context, inputs, shifted, commits=call.commit, window=window, continuation=continuation
-            )
+            if services.runner.model.recurrent and call.commit:
+                limit = min(request.plain - counted - attached, first_read(shifted, len(inputs)))
+                done = await compute_to_checkpoints(services, context, inputs, limit)
+                inputs, shifted = inputs[done:], [_shift(read, -done) for read in shifted]
+            results: list[calls.AnyResult] = []
+            if inputs:
+                results = await services.queue.run(
+                    context, inputs, shifted, commits=call.commit, window=window, continuation=continuation
+                )
         if drafted is not None and window is None:
             drafted.find_nothing(results)
         if drafted is not None:

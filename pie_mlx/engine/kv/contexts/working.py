@@ -18,10 +18,11 @@ _POSITION = itemgetter(1)
 
 
 class _Cached(NamedTuple):
-    """Pages in the pool that continue a context: where they end, which they are, their highest position."""
+    """Pages in the pool that continue a context: where they end, which they are, their keys and highest position."""
 
     place: Place
     pages: list[int]
+    keys: list[bytes]
     highest_position: int
 
 
@@ -161,6 +162,26 @@ class WorkingPages:
         _drop_leading_tokens(context, covered)
         return max(0, covered - working)
 
+    def cached_keys(self, number: int, tokens: Sequence[WorkingToken], limit: int) -> list[bytes]:
+        """Keys of the cached pages that continue the context with the first `limit` of `tokens`, as `attach_cached`
+        would attach them."""
+        context = self._contexts.usable(number)
+        allowed = len(context.working) + min(limit, len(tokens))
+        return self._follow(context, tokens, allowed // self._page_size).keys
+
+    def tokens_to_fill(self, number: int, pages: int) -> int:
+        """Tokens that lack until `pages` pages behind the committed ones are full; negative where more are there."""
+        return pages * self._page_size - len(self._contexts.usable(number).working)
+
+    def tokens_to_last_page(self, number: int, tokens: int) -> int:
+        """Of `tokens` more those up to the end of the last full page."""
+        return self.tokens_to_fill(number, (len(self._contexts.usable(number).working) + tokens) // self._page_size)
+
+    def end_key(self, number: int) -> bytes | None:
+        """The key of the last page of a context that ends with a committed page; None where it does not."""
+        context = self._contexts.usable(number)
+        return last_key(context.leaf) if context.committed and not context.working else None
+
     def next_key(self, number: int, tokens: Sequence[WorkingToken]) -> bytes | None:
         """The key of the page that `tokens` begin behind committed ones; None where they do not."""
         context = self._contexts.usable(number)
@@ -180,6 +201,7 @@ class WorkingPages:
         size, lowest = self._page_size, context.highest_position
         place, key, highest = _end(context), last_key(context.leaf), lowest
         attached: list[int] = []
+        keys: list[bytes] = []
         for number in range(pages):
             tokens = _page_tokens(context.working, new, number * size, size)
             positions = list(map(_POSITION, tokens))
@@ -191,7 +213,8 @@ class WorkingPages:
                 break
             place, highest = found, max(highest, *positions)
             attached.append(page_at(place))
-        return _Cached(place, attached, highest)
+            keys.append(key)
+        return _Cached(place, attached, keys, highest)
 
     def _commit(self, context: Context, pages: int) -> CommitResult:
         if not pages:

@@ -7,6 +7,7 @@ from typing import Any
 import mlx.core as mx
 
 from pie_mlx.engine.model.networks.mixers import RowGroup
+from pie_mlx.metal.arrays import evaluate
 
 LayerStates = list[list[mx.array | None]]
 """Per recurrent layer its state arrays [contexts, ...]; None before the first token."""
@@ -19,6 +20,21 @@ class RecurrentState:
     batch: LayerStates
     index: int
     size: int
+
+    @property
+    def size_bytes(self) -> int:
+        """What the batch takes in memory."""
+        return sum(array.nbytes for layer in self.batch for array in layer if array is not None)
+
+    def alone(self) -> "RecurrentState":
+        """The state in memory of its own, computed. Call it on the MLX thread."""
+        place = slice(self.index, self.index + 1)
+        rows = [
+            [None if array is None else mx.contiguous(array[place], allow_col_major=False) + 0 for array in layer]
+            for layer in self.batch
+        ]
+        evaluate([array for layer in rows for array in layer if array is not None])
+        return RecurrentState(rows, 0, 1)
 
 
 class RecurrentStates:

@@ -1,0 +1,76 @@
+"""Prompts that begin alike, on models with recurrent layers: the second goes on from a kept state."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pie_mlx.events import PassCompleted
+from pie_mlx.sdk import Context, Logits
+from tests.engine.running import Running, running
+
+ARCHITECTURES = ["qwen3_next", "falcon_h1", "lfm2", "recurrent_gemma", "rwkv7"]
+
+
+def prompt(seed: int, tokens: int) -> list[int]:
+    return [5 + (seed * 37 + place * 11 + place * place % 7) % 200 for place in range(tokens)]
+
+
+@pytest.fixture(params=ARCHITECTURES)
+def engine(request: pytest.FixtureRequest, tiny_model_directory: Callable[[str], Path]) -> Iterator[Running]:
+    with running(model=str(tiny_model_directory(request.param)), prefill_chunk_tokens=64) as engine:
+        yield engine
+
+
+async def last_logits(engine: Running, context: Context, tokens: list[int]) -> tuple[np.ndarray, int]:
+    """The logits behind `tokens`, and how many of them were attached."""
+    forward = context.forward().input(tokens)
+    probe = forward.probe(len(tokens) - 1, Logits())
+    output = await forward.execute()
+    passes = [event for event in engine.events if isinstance(event, PassCompleted)]
+    return np.frombuffer(output.logits(probe) or b"", np.float32), passes[-1].attached_tokens
+
+
+def alike(found: np.ndarray, expected: np.ndarray) -> bool:
+    return float(np.max(np.abs(found - expected)) / np.max(np.abs(expected))) < 1e-4
+
+
+async def test_an_equal_prompt_computes_its_last_page_only(engine: Running) -> None:
+    with Context(engine.model) as first, Context(engine.model) as second:
+        expected, none = await last_logits(engine, first, prompt(1, 200))
+        found, attached = await last_logits(engine, second, prompt(1, 200))
+    assert (none, attached) == (0, 192)
+    assert alike(found, expected)
+
+
+async def test_prompts_that_part_share_what_is_before_from_the_third_on(engine: Running) -> None:
+    shared = prompt(1, 100)
+    found = [await alone(engine, [*shared, *prompt(seed, 90)]) for seed in (5, 6, 7)]
+    assert [attached for _, attached in found] == [0, 0, 96]
+    engine.core.services.store.checkpoints.clear()
+    expected = [await alone(engine, [*shared, *prompt(seed, 90)]) for seed in (5, 6, 7)]
+    assert all(alike(logits, other) for (logits, _), (other, _) in zip(found, expected, strict=True))
+
+
+async def alone(engine: Running, tokens: list[int]) -> tuple[np.ndarray, int]:
+    with Context(engine.model) as context:
+        return await last_logits(engine, context, tokens)
+
+
+async def test_a_second_turn_goes_on_where_the_first_ended(engine: Running) -> None:
+    expected, _ = await alone(engine, [*prompt(1, 150), *prompt(2, 100)])
+    engine.core.services.store.checkpoints.clear()
+    with Context(engine.model) as first, Context(engine.model) as second:
+        await first.append(prompt(1, 150)).flush()
+        await second.append(prompt(1, 150)).flush()
+        found, _ = await last_logits(engine, second, prompt(2, 100))
+    assert alike(found, expected)
+
+
+async def test_forgotten_states_are_computed_again(engine: Running) -> None:
+    expected, _ = await alone(engine, prompt(1, 200))
+    engine.core.services.queue.empty_cache()
+    found, attached = await alone(engine, prompt(1, 200))
+    assert attached == 0
+    assert alike(found, expected)
