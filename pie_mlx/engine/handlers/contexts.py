@@ -38,7 +38,8 @@ async def fork(services: Services, process: Process, call: calls.ForkContext) ->
         source.rests = True
         child = services.adopt(process, made.context, sampled=source.sampled)
         child.parent = source.id
-        services.runner.model.set_state(child.id, services.runner.model.state(source.id))
+        network = services.runner.model.network
+        network.set_state(child.id, network.state(source.id))
         services.drafts.fork(source.id, child.id)
         counters = services.store.contexts[child.id].counters()
         services.emit(

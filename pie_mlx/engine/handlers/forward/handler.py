@@ -255,7 +255,8 @@ def _room_on_page(store: PageStore, context: int, inputs: int) -> int:
 def _undone_by_errors(services: Services, context: LiveContext, *, commits: bool) -> Generator[None]:
     """On any error inside, pages and what recurrent layers remember are as they were."""
     store, model = services.store, services.runner.model
-    mark, state = store.undoer.mark(context.id), model.state(context.id)
+    mark = store.undoer.mark(context.id)
+    state = model.network.state(context.id) if model.recurrent else None
     try:
         yield
     except BaseException:
@@ -265,7 +266,8 @@ def _undone_by_errors(services: Services, context: LiveContext, *, commits: bool
                 store.working.commit_full(context.id)
         finally:
             services.queue.rollback(context, mark)
-            model.set_state(context.id, state)
+            if model.recurrent:
+                model.network.set_state(context.id, state)
         raise
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import mlx.core as mx
 
+from pie_mlx.engine.model.step import Segment
+
 LayerStates = list[list[mx.array | None]]
 """Per recurrent layer its state arrays [contexts, ...]; None before the first token."""
 
@@ -30,20 +32,23 @@ class RecurrentStates:
         self._rows: dict[int, RecurrentState] = {}
         self._pending: dict[int, RecurrentState] = {}
 
-    def begin(self, contexts: Sequence[int], fresh: Sequence[bool], stored: Callable[[mx.array], None]) -> None:
-        """Load the states of `contexts`, in order; a fresh one starts from nothing. Layers say what they `stored`."""
-        rows = [None if new else self._row(context) for context, new in zip(contexts, fresh, strict=True)]
+    def begin(self, segments: Sequence[Segment], stored: Callable[[mx.array], None]) -> None:
+        """Load the states of the contexts of `segments`, in order; one that begins here starts from nothing.
+
+        Layers say what they `stored`.
+        """
+        rows = [None if each.kv_length == each.count else self._row(each.context) for each in segments]
         for layer, cache in enumerate(self._caches):
             cache.cache = _Parts((_joined(rows, layer, part) for part in range(len(cache.cache))), stored)
             cache.lengths = cache.left_padding = None
 
-    def end(self, contexts: Sequence[int]) -> None:
+    def end(self, segments: Sequence[Segment]) -> None:
         """Take what the forward pass left in the caches."""
         batch: LayerStates = [list(cache.cache) for cache in self._caches]
         for cache in self._caches:
             cache.cache = [None] * len(cache.cache)
-        for index, context in enumerate(contexts):
-            self._pending[context] = RecurrentState(batch, index, len(contexts))
+        for index, each in enumerate(segments):
+            self._pending[each.context] = RecurrentState(batch, index, len(segments))
 
     def arrays(self) -> list[mx.array]:
         """States not yet kept; evaluate them with the outputs of the step."""
