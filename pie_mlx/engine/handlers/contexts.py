@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from pie_mlx import calls
 from pie_mlx.engine.handlers.base import answers
-from pie_mlx.engine.handlers.forward.prefetching import check_claimed
+from pie_mlx.engine.handlers.forward.continuation import check_claimed
 from pie_mlx.engine.hosting.process import Process
 from pie_mlx.engine.kv import Fork
 from pie_mlx.engine.scheduler.live_context import LiveContext

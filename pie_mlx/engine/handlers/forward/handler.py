@@ -7,8 +7,14 @@ from typing import Any, TypeVar
 from pie_mlx import calls
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.handlers.base import answers
-from pie_mlx.engine.handlers.forward.attaching import attach
-from pie_mlx.engine.handlers.forward.continued import run_passes
+from pie_mlx.engine.handlers.forward.continuation import (
+    claimed_tokens,
+    count_in,
+    limit_prefetching,
+    prefetching,
+    run_passes,
+    split_prefetched,
+)
 from pie_mlx.engine.handlers.forward.forward_request import (
     ForwardRequest,
     check_lengths,
@@ -16,20 +22,13 @@ from pie_mlx.engine.handlers.forward.forward_request import (
     is_long,
     read_request,
 )
-from pie_mlx.engine.handlers.forward.prefetching import (
-    claimed_tokens,
-    count_in,
-    limit_prefetching,
-    prefetching,
-    split_prefetched,
-)
 from pie_mlx.engine.handlers.forward.speculating import DraftedPass, plan_drafts
 from pie_mlx.engine.hosting.process import Process
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.market import Horizon, declared_horizon
 from pie_mlx.engine.model.adapters import NO_ADAPTER, AdapterUse
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
-from pie_mlx.engine.scheduler.continuation import FurtherSteps, advance_matchers
+from pie_mlx.engine.scheduler.forward_task import FurtherSteps, advance_matchers
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.speculation.drafting import DraftRow
@@ -219,7 +218,7 @@ async def _run(
     """
     with _undone_by_errors(services, context, commits=call.commit):
         counted = count_in(services.store, context, request)
-        attached, key = (0, None) if counted else await attach(services, context, call, request)
+        attached, key = (0, None) if counted else await _match_prefix(services, context, call, request)
         inputs = request.inputs[counted + attached :]
         if not inputs:
             return [], 0
@@ -243,6 +242,33 @@ async def _run(
         if drafted is not None:
             results[drafted.slot] = drafted.drawn(results, len(reads))
         return results[: len(reads)], len(request.inputs) - attached
+
+
+async def _match_prefix(
+    services: Services, context: LiveContext, call: calls.Forward, request: ForwardRequest
+) -> tuple[int, bytes | None]:
+    """Attach what there is; how many inputs that covers, and the key of the first page to compute (K5, K6).
+
+    Waits where another pass computes that page: equal prompts that come together are computed once.
+    """
+    limit = request.plain
+    if call.slots:
+        limit = min(limit, request.own_start + min([slot.index for slot in call.slots]))
+    if not limit or not call.reserve or services.runner.model.recurrent:
+        return 0, None
+    store, attached = services.store, 0
+
+    def runs(other: int) -> bool:
+        return other in store.contexts and store.contexts[other].usable
+
+    while True:
+        left = request.inputs[attached : request.plain]
+        attached += store.working.attach_cached(context.id, left, limit - attached)
+        wanted = request.inputs[attached:limit]
+        key = store.working.next_key(context.id, wanted)
+        if not await services.underway.wait(key, wanted, runs):
+            return attached, key
+        await services.queue.restore(context)
 
 
 def _room_on_page(store: PageStore, context: int, inputs: int) -> int:

@@ -81,11 +81,12 @@ class PagedNetwork:
 
     def states(self) -> list[mx.array]:
         """Recurrent states of the step."""
-        return self._states.arrays()
+        return self._states.arrays() if self.recurrent else []
 
     def settle(self) -> None:
         """Keep the recurrent states of the step."""
-        self._states.settle()
+        if self.recurrent:
+            self._states.settle()
 
     def forget(self) -> None:
         """The last step is never evaluated: what is known of it would hold the pool as it was."""
