@@ -58,13 +58,13 @@ class Driver:
         if rows:
             child.pages.append(self._free.pop())
             self.model.pool.copy_pages([(source.pages[full], child.pages[full], rows)])
-        self.model.set_state(child.number, self.model.state(source.number))
+        self.model.network.set_state(child.number, self.model.network.state(source.number))
         return child
 
     def release(self, context: Context) -> None:
         """Give back pages that nobody shares."""
         self._free += context.pages
-        self.model.set_state(context.number, None)
+        self.model.network.set_state(context.number, None)
 
     def run(self, works: Sequence[Work]) -> np.ndarray:
         """Run one step; the logits after each work's last token, [works, vocabulary]."""

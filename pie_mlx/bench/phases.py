@@ -4,16 +4,16 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import mlx.core as mx
 
 from pie_mlx.bench import programs
 from pie_mlx.bench.prompts import ragged
-from pie_mlx.engine.model.loaded import LoadedModel, TentativeStep
+from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.runner import pipeline
 from pie_mlx.engine.model.runner.batch import Outcome
-from pie_mlx.engine.model.runner.reading import Sampling
+from pie_mlx.engine.model.runner.sampling import Sampling
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.engine.scheduler.scheduler import Scheduler
 from pie_mlx.metal import UnsettledError
@@ -114,7 +114,7 @@ _PARTS: Sequence[tuple[Any, str, str]] = (
 )
 
 
-def _never(model: LoadedModel, step: StepInput) -> TentativeStep:
+def _never(model: LoadedModel, step: StepInput) -> NoReturn:
     del model, step
     raise UnsettledError
 

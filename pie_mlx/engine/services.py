@@ -94,7 +94,7 @@ class Services:
         self._pages_of_accounts.pop(process.account, None)
         async with context.turn:
             self.store.release(context.id)
-            self.runner.model.set_state(context.id, None)
+            self.runner.model.network.set_state(context.id, None)
             self.drafts.forget(context.id)
             self.queue.forget(context)
             self.emit(ContextReleased(process.id, context.id, self.clock(), self.queue.page_usage()))

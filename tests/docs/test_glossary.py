@@ -12,7 +12,6 @@ TERMS = [row[0] for row in ROWS]
 COMING = {
     "accounting": "Bank",
     "batch rows": "Seating",
-    "equal-length batch": "Wave",
     "in-flight prefixes": "Underway",
     "snapshot store": "SnapshotShelf",
 }

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pie_mlx.engine.handlers.forward import prefetching
+from pie_mlx.engine.handlers.forward import continuation
 from tests.engine.running import Running, engine_alone
 
 
@@ -27,4 +27,4 @@ def engine(shared_engine: Running) -> Iterator[Running]:
 @pytest.fixture
 def one_step_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Programs that go step by step are not given several steps at once."""
-    monkeypatch.setattr(prefetching, "LONGEST_SECONDS", 0.0)
+    monkeypatch.setattr(continuation, "LONGEST_SECONDS", 0.0)

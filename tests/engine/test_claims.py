@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pie_mlx.engine.model.runner.batch import ScheduledTokens
 from pie_mlx.engine.model.runner.pipeline import UncommittedStep
-from pie_mlx.engine.model.runner.reading import Sampling
+from pie_mlx.engine.model.runner.sampling import Sampling
 from pie_mlx.events import TickCompleted
 from pie_mlx.sdk import (
     Adapter,
@@ -68,14 +68,14 @@ async def test_a_stream_is_computed_before_it_is_asked_for(ahead: Running) -> No
 @pytest.fixture
 def foreseen(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Of each step that ran ahead, whether it was read as foreseen."""
-    found, reading = list[bool](), UncommittedStep.reading_of
+    found, reading = list[bool](), UncommittedStep.sampling_of
 
     def watched(step: UncommittedStep, works: Sequence[ScheduledTokens]) -> Sampling:
         read = reading(step, works)
-        found.append(read is step.reading)
+        found.append(read is step.sampling)
         return read
 
-    monkeypatch.setattr(UncommittedStep, "reading_of", watched)
+    monkeypatch.setattr(UncommittedStep, "sampling_of", watched)
     return found
 
 

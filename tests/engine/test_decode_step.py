@@ -13,7 +13,7 @@ import pytest
 import pie_mlx
 from pie_mlx.backends import current_backend
 from pie_mlx.backends.cpu import CpuBackend
-from pie_mlx.engine.handlers.forward import prefetching
+from pie_mlx.engine.handlers.forward import continuation
 from pie_mlx.engine.services import Services
 from pie_mlx.sdk import Context, Sampler
 from tests.docs.pages import ROOT
@@ -56,7 +56,7 @@ def trace() -> Trace:
     gc.collect()  # what other tests left would be released, and counted, in between
     found = Trace()
     with pytest.MonkeyPatch.context() as patch, running() as engine:
-        patch.setattr(prefetching, "LONGEST_SECONDS", 0.0)  # one step at a time
+        patch.setattr(continuation, "LONGEST_SECONDS", 0.0)  # one step at a time
         finished(in_context(engine, traced(engine, found)))
     return found
 

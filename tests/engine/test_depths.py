@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pie_mlx.engine.handlers.forward import prefetching
-from pie_mlx.engine.scheduler import continuation
+from pie_mlx.engine.handlers.forward import continuation
+from pie_mlx.engine.scheduler import forward_task
 from tests.engine.acts import ACTS, Act, lives
 from tests.engine.running import Running, engine_alone, finished, in_context
 
@@ -30,8 +30,8 @@ def engines(request: pytest.FixtureRequest) -> Iterator[tuple[Running, Running]]
 def at_most(steps: int, seconds: float) -> Iterator[None]:
     """So many steps continue a pass at once, and are prefetched if they take no longer than `seconds` together."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(continuation, "MOST_STEPS", steps)
-        patch.setattr(prefetching, "LONGEST_SECONDS", seconds)
+        patch.setattr(forward_task, "MOST_STEPS", steps)
+        patch.setattr(continuation, "LONGEST_SECONDS", seconds)
         yield
 
 

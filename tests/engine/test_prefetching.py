@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pie_mlx import calls
-from pie_mlx.engine.handlers.forward import prefetching
+from pie_mlx.engine.handlers.forward import continuation
 from pie_mlx.errors import InvalidArgumentError, TokenBudgetError
 from pie_mlx.events import PassCompleted, TickCompleted
 from pie_mlx.sdk import Context, Entropy, Generator, Logits, Sampler
@@ -20,7 +20,7 @@ from tests.engine.running import Running, engine_alone, finished, in_context, ru
 @pytest.fixture(autouse=True)
 def any_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps are taken together however long they take on this machine."""
-    monkeypatch.setattr(prefetching, "LONGEST_SECONDS", 1000.0)
+    monkeypatch.setattr(continuation, "LONGEST_SECONDS", 1000.0)
 
 
 @pytest.fixture(scope="module")

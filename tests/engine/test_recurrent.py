@@ -91,7 +91,7 @@ class Failing:
 
     def __init__(self, engine: Running, number: int, fail: Callable[[mx.array], mx.array]) -> None:
         self.left, self._fail = number, fail
-        self._network: Network = engine.core.services.runner.model._network
+        self._network: Network = engine.core.services.runner.model.network
         self._forward = self._network.forward
         self._network.forward = self.forward
 

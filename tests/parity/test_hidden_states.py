@@ -24,9 +24,9 @@ def test_hidden_states_of_a_batch_equal_mlx_lm(  # Y1
     texts = prompts(3)
     driver.run([Work(driver.context(), text) for text in texts])
     peer, _ = load_peer(directory)
-    assert model.hidden is not None
-    found = np.array(model.hidden.astype(mx.float32))
-    assert found.shape == (3, model.hidden_size)
+    assert model.network.hidden is not None
+    found = np.array(model.network.hidden.astype(mx.float32))
+    assert found.shape == (3, model.network.hidden_size)
     for row, text in enumerate(texts):
         expected = np.array(peer.model(mx.array([text]))[0, -1].astype(mx.float32))
         np.testing.assert_allclose(found[row], expected, rtol=2e-3, atol=2e-3 * float(np.abs(expected).max()))

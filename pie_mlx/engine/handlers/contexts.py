@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from pie_mlx import calls
 from pie_mlx.engine.handlers.base import answers
-from pie_mlx.engine.handlers.forward.prefetching import check_claimed
+from pie_mlx.engine.handlers.forward.continuation import check_claimed
 from pie_mlx.engine.hosting.process import Process
 from pie_mlx.engine.kv import Fork
 from pie_mlx.engine.scheduler.live_context import LiveContext
@@ -38,7 +38,8 @@ async def fork(services: Services, process: Process, call: calls.ForkContext) ->
         source.rests = True
         child = services.adopt(process, made.context, sampled=source.sampled)
         child.parent = source.id
-        services.runner.model.set_state(child.id, services.runner.model.state(source.id))
+        network = services.runner.model.network
+        network.set_state(child.id, network.state(source.id))
         services.drafts.fork(source.id, child.id)
         counters = services.store.contexts[child.id].counters()
         services.emit(

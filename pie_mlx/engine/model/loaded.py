@@ -1,6 +1,6 @@
 """A model ready to run: weights, tokenizer, page pool."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -8,13 +8,11 @@ import mlx.core as mx
 
 from pie_mlx.backends import current_backend
 from pie_mlx.backends.base import ALL_THREADS
-from pie_mlx.engine.model.adapters import AdapterBank
 from pie_mlx.engine.model.memory import USUAL_BATCH, BatchSize, pool_pages
 from pie_mlx.engine.model.networks.network import Network
-from pie_mlx.engine.model.networks.states import RecurrentState
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import OutOfPagesError
-from pie_mlx.metal import KvPool, LayerShape, PageMemory, Revision
+from pie_mlx.metal import KvPool, PageMemory, Revision
 from pie_mlx.metal.arrays import begin_evaluation, evaluate
 
 T = TypeVar("T")
@@ -42,7 +40,8 @@ class ModelCard:
 
 
 class LoadedModel:
-    """A network with its card and its pool. All but `state` and `set_state` belongs to the MLX thread.
+    """A network with its card and its pool. All of it belongs to the MLX thread, except the recurrent states of the
+    `network`.
 
     `forward` mutates the pool and builds lazily; nothing of a step is kept until `settle` returns. `began_early` from
     when a step began early until all is settled.
@@ -56,26 +55,13 @@ class LoadedModel:
         self.vocabulary_size, self.hidden_size = network.vocabulary_size, network.hidden_size
         self.recurrent, self.tier, self.window = network.recurrent, network.tier, network.window
         self.follows, self.transients = network.follows, network.transients
-        self._network, self.backend = network, current_backend()
+        self.adapters, self.layers = network.adapters, network.shapes
+        self.network, self.backend = network, current_backend()
         self.checkpoint_bytes = self.backend.memory_bytes() // CHECKPOINT_SHARE if network.recurrent else 0
         self._memory: PageMemory | None = None
         self._threads = self._begun_threads = ALL_THREADS
+        self._early_layers = 0
         self.began_early = False
-
-    @property
-    def adapters(self) -> AdapterBank:
-        """The adapters in memory."""
-        return self._network.adapters
-
-    @property
-    def hidden(self) -> mx.array | None:
-        """What the head was given of the rows of the step that was built last [R, hidden_size], if that is known."""
-        return self._network.hidden
-
-    @property
-    def layers(self) -> Sequence[LayerShape]:
-        """What each attention layer stores per slot."""
-        return self._network.shapes
 
     @property
     def pool(self) -> KvPool:
@@ -113,24 +99,26 @@ class LoadedModel:
         """
         step_bytes = self.transients.step_bytes(largest_batch)
         sizes = page_size, memory_fraction, headroom_bytes + self.checkpoint_bytes, step_bytes
-        count = pool_pages(self.card, self._network.shapes, pages, *sizes)
-        shapes, dtype = self._network.shapes, self.card.dtype
+        count, dtype = pool_pages(self.card, self.layers, pages, *sizes), self.card.dtype
         self._memory = PageMemory(
-            self.backend.allocate(shapes, pages=count, page_size=page_size, dtype=dtype, progress=progress)
+            self.backend.allocate(self.layers, pages=count, page_size=page_size, dtype=dtype, progress=progress)
         )
+        # Layers of a step that may begin while the step before is still computed.
+        self._early_layers = 0 if self.pool.ordered else self.backend.early_layers(len(self.layers))
 
     def forward(self, step: StepInput) -> mx.array:
         """Logits [R, vocabulary_size] float32 of `step.logit_rows`, not yet evaluated; [0, V] when there are none."""
         self._choose_threads(len(step.positions))
         self.backend.take_threads(self._threads)  # parts are evaluated while the step is built
-        return self._network.forward(step, self._pages)
+        return self.network.forward(step, self._pages)
 
     def settle(self, *outputs: mx.array) -> None:
         """Evaluate `outputs` and the pool: the end of a step."""
+        pages, network = self._pages, self.network
         self.backend.take_threads(self._threads)
-        self.pool.await_release()
-        evaluate(outputs, self._pages.arrays(), self._network.states())
-        self._network.settle()
+        pages.pool.await_release()
+        evaluate(outputs, pages.arrays(), network.states())
+        network.settle()
         self.began_early = False
 
     def begin(self, *outputs: mx.array) -> None:
@@ -141,48 +129,46 @@ class LoadedModel:
         """
         self._begun_threads = self._threads
         self.backend.take_threads(self._threads)
-        self.pool.await_release()
+        self._pages.pool.await_release()
         begin_evaluation(outputs)
 
-    def begin_early(self, step: "TentativeStep") -> None:
-        """Start to evaluate the first layers of `step`, which was built last, while the one before is computed.
+    def begin_early(self, before: list[Revision]) -> None:
+        """Start to evaluate the first layers of the step that was built last, while the one before is computed.
 
-        Does nothing where they could be written while that reads them, or its products take other threads. If the step
-        is dropped, what they wrote stays; settle before anything is built that does not follow on it.
+        `before` is what `follow` answered for it. Does nothing where the layers could be written while that step reads
+        them, or its products take other threads. If the step is dropped, what they wrote stays; settle before anything
+        is built that does not follow on it.
         """
         if self._early_layers and self._threads == self._begun_threads:
-            step.keep_early_layers()
+            del before[:-1]
             self.began_early = True
             last = 2 * self._early_layers
             self.begin(*self.pool.arrays()[last - 2 : last])
 
-    @property
-    def _early_layers(self) -> int:
-        """Layers of a step that may begin while the step before is still computed."""
-        return 0 if self.pool.ordered else self.backend.early_layers(len(self.layers))
-
-    def follow(self, step: StepInput) -> "TentativeStep":
+    def follow(self, step: StepInput) -> tuple[mx.array, list[Revision]]:
         """`forward` of a step behind one that is not settled; `step.tokens` may still be drawn there.
 
-        Raises UnsettledError where it can be built only later.
+        Answers its logits and how the pool was before, first the layers that may begin early. Let go of these revisions
+        before the step is evaluated; restore them if it never is, and have the network forget it. Raises UnsettledError
+        where it can be built only later.
         """
-        early, every = self._early_layers, len(self.layers)
-        before = [self._pages.revision(range(early)), self._pages.revision(range(early, every))]
-        self.pool.settled = False
+        pages, early, every = self._pages, self._early_layers, len(self.layers)
+        before = [pages.revision(range(early)), pages.revision(range(early, every))]
+        pages.pool.settled = False
         try:
             self._choose_threads(len(step.positions))
-            return TentativeStep(self._network.forward(step, self._pages), before, self._network.forget)
+            return self.network.forward(step, pages), before
         except Exception:
             for revision in before:
                 revision.restore()
             raise
         finally:
-            self.pool.settled = True
+            pages.pool.settled = True
 
     def recover(self) -> None:
         """A step has failed: what of it is under way must not fail the next one."""
         self._pages.recover()
-        self._network.recover()
+        self.network.recover()
 
     def attempt(self, work: Callable[[], T], before_again: Callable[[], None]) -> T:
         """What `work` answers, the second time where a kernel failed in it: without that kernel, on the same pages.
@@ -202,41 +188,5 @@ class LoadedModel:
         self.backend.take_threads(ALL_THREADS)
 
     def _choose_threads(self, rows: int) -> None:
-        largest, experts = self._network.largest_matrix, self._network.has_experts
+        largest, experts = self.network.largest_matrix, self.network.has_experts
         self._threads = self.backend.product_threads(rows, largest_matrix=largest, experts=experts)
-
-    def state(self, context: int) -> RecurrentState | None:
-        """What recurrent layers remember of a context."""
-        return self._network.state(context)
-
-    def set_state(self, context: int, state: RecurrentState | None) -> None:
-        """Have recurrent layers go on from `state`; None forgets the context."""
-        self._network.set_state(context, state)
-
-
-@dataclass(slots=True)
-class TentativeStep:
-    """A step that is built, behind one whose outcome may yet forbid it: keep it or drop it.
-
-    Its `logits` [R, vocabulary_size] begin once it is kept, and the outputs of the step before are evaluated; in an
-    ordered pool at once.
-    """
-
-    logits: mx.array
-    _before: list[Revision]
-    _forget: Callable[[], None]
-
-    def keep(self) -> None:
-        """It will be computed."""
-        self._before.clear()
-
-    def keep_early_layers(self) -> None:
-        """Its first layers are begun."""
-        del self._before[:-1]
-
-    def drop(self) -> None:
-        """It was never built, but for what has begun. Whatever of it were held would hold the pool, and the next step
-        copy all of it."""
-        for revision in self._before:
-            revision.restore()
-        self._forget()

@@ -30,14 +30,15 @@ class Segment:
 class StepInput:
     """A ragged batch of T token rows. `slots` are physical: page * page_size + offset.
 
-    `tokens` are an array int32 [T] where they are still being drawn.
-
-    `adapters` has what each row is computed with, (adapter, version, noise seed); None when no row has any.
+    `tokens` are an array int32 [T] where they are still being drawn. `adapters` has what each row is computed with,
+    (adapter, version, noise seed); None when no row has any. In an equal-length batch all segments have `row_tokens`
+    tokens at consecutive positions, and each is one row of the model's input; elsewhere every token is.
     """
 
     tokens: Sequence[int] | mx.array
     positions: Sequence[int]
     slots: Sequence[int]
-    segments: tuple[Segment, ...]
+    segments: Sequence[Segment]
     logit_rows: Sequence[int]
     adapters: Sequence[AdapterUse] | None = None
+    row_tokens: int = 1

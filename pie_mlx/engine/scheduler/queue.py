@@ -12,20 +12,38 @@ from pie_mlx.engine.model.runner.runner import Runner
 from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.paging.spill import Spill
 from pie_mlx.engine.schedule import Limits, Policy, Reason
-from pie_mlx.engine.scheduler.continuation import FurtherSteps
-from pie_mlx.engine.scheduler.forward_task import Completion, ForwardTask
+from pie_mlx.engine.scheduler.forward_task import Completion, ForwardTask, FurtherSteps
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.scheduler.restoring import Restorer
 from pie_mlx.engine.scheduler.scheduler import Scheduler
 from pie_mlx.engine.scheduler.tick_reports import TickReports
 from pie_mlx.engine.scheduler.tick_state import MemoryTerms, PageRequest, TickState
 from pie_mlx.engine.scheduler.tick_view import is_contended
-from pie_mlx.engine.scheduler.timer import Timer
 from pie_mlx.engine.speculation.drafting import Window
 from pie_mlx.errors import EngineStoppedError, ForwardTimeoutError
 from pie_mlx.events import Event, PageUsage
 
 T = TypeVar("T")
+
+
+class Timer:
+    """Calls `attempt` every `seconds` until it answers True or the timer is cancelled. On the loop that made it."""
+
+    def __init__(self, seconds: float, attempt: Callable[[], bool]) -> None:
+        self._seconds = seconds
+        self._attempt = attempt
+        self._start()
+
+    def cancel(self) -> None:
+        """Idempotent."""
+        self._handle.cancel()
+
+    def _start(self) -> None:
+        self._handle = asyncio.get_running_loop().call_later(self._seconds, self._fire)
+
+    def _fire(self) -> None:
+        if not self._attempt():
+            self._start()
 
 
 class SchedulerQueue:
@@ -68,7 +86,7 @@ class SchedulerQueue:
             patience_seconds=patience_seconds,
         )
         self._broken: EngineStoppedError | None = None
-        self._loop = asyncio.create_task(self._serve(), name="pie-ticks")
+        self._loop = asyncio.create_task(self._ticks.tick_forever(self._break), name="pie-ticks")
 
     def adopt(self, context: LiveContext) -> None:
         """A context begins to live."""
@@ -232,15 +250,6 @@ class SchedulerQueue:
         self._loop.cancel()
         await asyncio.gather(self._loop, return_exceptions=True)
         await self._page_io.close()
-
-    async def _serve(self) -> None:
-        try:
-            await self._ticks.tick_forever()
-        except asyncio.CancelledError:
-            raise
-        except BaseException as error:  # what native code panics with is no Exception
-            self._break(error)
-            raise
 
     def _break(self, error: BaseException) -> None:
         """The loop is at its end by a fault of ours: whoever waits is told, and so is whoever comes later."""

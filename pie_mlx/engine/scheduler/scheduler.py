@@ -13,16 +13,13 @@ from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.paging.prefill_rate import PREFILL_TOKENS
 from pie_mlx.engine.schedule import Limits, Plan, Policy, View, paced
 from pie_mlx.engine.schedule.firing import FiringState, WaitSeconds, is_stalled, when_to_fire
-from pie_mlx.engine.scheduler.claims import Chunks, Claims
-from pie_mlx.engine.scheduler.continuation import MultiStepDecode
-from pie_mlx.engine.scheduler.forward_task import ForwardTask
+from pie_mlx.engine.scheduler.forward_task import ForwardTask, MultiStepDecode
 from pie_mlx.engine.scheduler.oom import patience, refuse_last
-from pie_mlx.engine.scheduler.prompt_gate import PromptGate
 from pie_mlx.engine.scheduler.restoring import Restorer
-from pie_mlx.engine.scheduler.tick_batch import chunk_work, fail_all, reserve_further, take_result
+from pie_mlx.engine.scheduler.tick_batch import Chunks, Claims, chunk_work, fail_all, reserve_further, take_result
 from pie_mlx.engine.scheduler.tick_reports import TickReports
 from pie_mlx.engine.scheduler.tick_state import TickState
-from pie_mlx.engine.scheduler.tick_view import is_contended, settlement_holdings, tick_view
+from pie_mlx.engine.scheduler.tick_view import PromptGate, is_contended, settlement_holdings, tick_view
 from pie_mlx.engine.speculation.drafting import Tick
 from pie_mlx.errors import BatchFailedError
 from pie_mlx.events import Event, PageUsage, TickCompleted
@@ -66,19 +63,28 @@ class Scheduler:
         self._wait_seconds = 0.0
         self._shared, self._shared_until = 0, 0.0
 
-    async def tick_forever(self) -> None:
-        """Until it is cancelled. Raises only by a fault of the engine."""
-        while True:
-            await _handle_arrivals()
-            self._state.changed.clear()
-            plan = self.plan()
-            moved = self._move_pages(plan)
-            if plan.chunks:
-                await self._tick(plan)
-            elif self._page_io.is_awaited:
-                await self._page_io.carry_out()
-            elif not moved:
-                await self._wait_for_change()
+    async def tick_forever(self, fail: Callable[[BaseException], None]) -> None:
+        """Until it is cancelled. A fault of the engine ends it; `fail` gets the error, which is raised."""
+        try:
+            while True:
+                # Calls that have arrived reach the queue before a decision is made (Q9): a call needs two turns of the
+                # loop, one to become a task, one for that task to get here.
+                await asyncio.sleep(0)
+                await asyncio.sleep(0)
+                self._state.changed.clear()
+                plan = self.plan()
+                moved = self._move_pages(plan)
+                if plan.chunks:
+                    await self._tick(plan)
+                elif self._page_io.is_awaited:
+                    await self._page_io.carry_out()
+                elif not moved:
+                    await self._wait_for_change()
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # what native code panics with is no Exception
+            fail(error)
+            raise
 
     # Planning.
 
@@ -325,12 +331,3 @@ class Scheduler:
             self._shared = share_out(self._state.store.contexts).shared_pages
             self._shared_until = now + SHARED_SECONDS
         return self._shared
-
-
-async def _handle_arrivals() -> None:
-    """Let calls that have arrived reach the queues before a decision is made (Q9).
-
-    A call needs two turns of the loop: one to become a task, one for that task to get here.
-    """
-    for _ in range(2):
-        await asyncio.sleep(0)

@@ -12,10 +12,17 @@ from pie_mlx.calls import SampledTokens, Sampler
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.loading.load import load_model
 from pie_mlx.engine.model.runner import pipeline, sampling
-from pie_mlx.engine.model.runner.batch import Batch, LogitsRequest, PackedMask, ScheduledTokens, WorkResult, last_drawn
+from pie_mlx.engine.model.runner.batch import (
+    Batch,
+    LogitsRequest,
+    PackedMask,
+    ScheduledTokens,
+    WorkResult,
+    last_drawn,
+    step_input,
+)
 from pie_mlx.engine.model.runner.pipeline import Pipeline
-from pie_mlx.engine.model.runner.ragged import step_input
-from pie_mlx.engine.model.runner.reading import Sampling
+from pie_mlx.engine.model.runner.sampling import Sampling
 from pie_mlx.engine.model.step import StepInput
 from pie_mlx.errors import BatchFailedError, EmptyMaskError
 from pie_mlx.metal import PageMemory
@@ -198,7 +205,7 @@ def test_a_next_step_that_cannot_be_built_is_no_failure_of_this_one(
     model: LoadedModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # E4
     expected = one_by_one(model, prompts(), 3)
-    network = model._network
+    network = model.network
     forward = network.forward
 
     def failing(step: StepInput, memory: PageMemory) -> mx.array:

@@ -6,8 +6,7 @@ import pytest
 
 from pie_mlx.calls import SampledTokens, Sampler
 from pie_mlx.engine.model.runner.batch import LogitsRequest
-from pie_mlx.engine.model.runner.reading import Sampling
-from pie_mlx.engine.model.runner.sampling import CANDIDATES
+from pie_mlx.engine.model.runner.sampling import CANDIDATES, Sampling
 
 VOCABULARY = 4 * CANDIDATES
 LOGITS = np.random.default_rng(5).normal(0, 3, (3, VOCABULARY)).astype(np.float32)

@@ -12,7 +12,7 @@ from pie_mlx.engine.model.memory import Transients
 from pie_mlx.engine.pressure import MemoryReading
 from pie_mlx.engine.pressure.gauge import CALM_READINGS
 from pie_mlx.engine.pressure.keeper import STEP_READINGS
-from pie_mlx.engine.scheduler import prompt_gate
+from pie_mlx.engine.scheduler import tick_view
 from pie_mlx.events import ContextRestored, ContextSuspended, MemoryChanged, PagesSpilled, TickCompleted, WaitChanged
 from pie_mlx.sdk import Context
 from tests.engine.running import Running, running
@@ -145,7 +145,7 @@ async def test_a_prompt_whose_peak_does_not_fit_waits_and_those_that_decode_go_o
 
 
 async def test_a_prompt_does_not_wait_for_ever_where_nothing_else_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prompt_gate, "HOLD_SECONDS", 0.0)
+    monkeypatch.setattr(tick_view, "HOLD_SECONDS", 0.0)
     with running() as engine:
         expected = await greedy_after(engine, 100, 3, 2)
         engine.core.services.runner.model.transients = LARGE_ROWS

@@ -28,19 +28,20 @@ def attach_pages(services: Services, number: int, inputs: Sequence[WorkingToken]
     if covered <= 0:
         return 0
     working.attach_cached(number, inputs, covered)
-    services.runner.model.set_state(number, checkpoints.get(keys[depth - 1]))
+    services.runner.model.network.set_state(number, checkpoints.get(keys[depth - 1]))
     return covered
 
 
 async def compute_to_checkpoints(
-    services: Services, context: LiveContext, inputs: Sequence[WorkingToken], limit: int
+    services: Services, context: LiveContext, inputs: Sequence[WorkingToken], reads: Sequence[LogitsRequest]
 ) -> int:
-    """Compute leading inputs, of the first `limit`, up to each page whose end is worth a state; how many.
+    """Compute leading inputs up to each page whose end is worth a state; how many.
 
     These are the last page before the first token that is read, where an equal prompt goes on, and the last that is
     cached already: there another prompt parted from this one, and the next may do so.
     """
     working, done = services.store.working, 0
+    limit = min((read.index for read in reads), default=len(inputs))
     cached = working.tokens_to_fill(context.id, len(working.cached_keys(context.id, inputs, limit)))
     for end in sorted({cached, working.tokens_to_last_page(context.id, limit)}):
         if end - done < FEWEST_TOKENS:
@@ -56,14 +57,9 @@ async def _keep_state(services: Services, number: int) -> None:
     key, model = services.store.working.end_key(number), services.runner.model
     if key is None or key in services.store.checkpoints:
         return
-    state = model.state(number)
+    state = model.network.state(number)
     if state is None:
         return
     if state.size > 1:  # a row of a batch would keep all of it in memory
         state = await services.runner.call(state.alone)
     services.store.checkpoints.put(key, state, state.size_bytes)
-
-
-def first_read(reads: Sequence[LogitsRequest], inputs: int) -> int:
-    """The smallest input that is read; `inputs` where none is."""
-    return min((read.index for read in reads), default=inputs)

@@ -3,17 +3,33 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pie_mlx.calls import Forward, Logprobs, ModelInfo, Sampler, Slot
-from pie_mlx.engine.handlers.forward.slots import check_advance, check_slot_count, check_slots
+from pie_mlx.calls import (
+    HIGHEST_TEMPERATURE,
+    MOST_DRAWS,
+    Distribution,
+    Forward,
+    HiddenState,
+    Logits,
+    Logprob,
+    Logprobs,
+    ModelInfo,
+    Probe,
+    Sampler,
+    Slot,
+)
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.kv.masks import canonical_row, is_empty, row_runs
 from pie_mlx.engine.kv.vocabulary import check_tokens
 from pie_mlx.engine.model.step import AdapterUse
-from pie_mlx.errors import ContextLengthError, InvalidArgumentError, SpeculationError
+from pie_mlx.errors import ContextLengthError, InvalidArgumentError, InvalidTypeError, SpeculationError
 
 LONG_REQUEST = 16_384
 SLOT_LENGTH = 8
 """Tokens and runs that are checked on the engine's loop: 10 ms. More would keep others waiting."""
+SLOTS_PER_INPUT = 16
+"""A pass has so many for each input, and MOST_DRAWS in any case."""
+MOST_READ_BYTES = 64 << 20
+"""The answer of a pass: what one frame to a worker holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +63,7 @@ def check_lengths(call: Forward, length: int, model: ModelInfo) -> None:
         )
     if call.attention_masks is not None:
         _check_rows(call.attention_masks, own, first_slot + own)
-    check_slot_count(call.slots, own)
+    _check_slot_count(call.slots, own)
 
 
 def check_plans(call: Forward, model: ModelInfo) -> None:
@@ -100,9 +116,9 @@ def read_request(call: Forward, length: int, model: ModelInfo, use: AdapterUse) 
     """
     check_tokens(call.pending, model.vocabulary_size)
     check_tokens(call.tokens, model.vocabulary_size)
-    check_slots(call.slots, len(call.tokens), model)
+    _check_slots(call.slots, len(call.tokens), model)
     if call.advance_slot is not None:
-        check_advance(call.slots, call.advance_slot)
+        _check_advance(call.slots, call.advance_slot)
     own_start = len(call.pending)
     first_slot = length + own_start
     positions = _positions(call, first_slot, model.maximum_positions)
@@ -169,3 +185,95 @@ def _row(index: int, row: Sequence[int], slot: int, slots: int) -> bytes | None:
             hint="leave at least one slot at or before the token visible",
         )
     return mask
+
+
+def _check_slot_count(slots: Sequence[Slot], inputs: int) -> None:
+    """Raises InvalidArgumentError for more slots than anybody needs at so many inputs."""
+    most = max(MOST_DRAWS, SLOTS_PER_INPUT * inputs)
+    if len(slots) > most:
+        raise InvalidArgumentError(
+            f"forward: {len(slots)} slots, at most {most} for {inputs} inputs", hint="read in several passes"
+        )
+
+
+def _check_slots(slots: Sequence[Slot], inputs: int, model: ModelInfo) -> None:
+    """Raises InvalidArgumentError for slots and probes out of range, and for more than one pass may draw or read (F6,
+    L3, L4), InvalidTypeError for what reads nothing."""
+    for slot in slots:
+        _check_slot(slot, inputs)
+    if len(slots) > 1:  # a single sampler has checked itself
+        _check_draws(slots, inputs)
+    probes = [slot.read for slot in slots if not isinstance(slot.read, Sampler)]
+    if probes:
+        _check_probes(probes, model)
+
+
+def _check_advance(slots: Sequence[Slot], advance_slot: int) -> None:
+    """Raises InvalidArgumentError for a slot that draws no token, or several: grammars move on by one (G13)."""
+    if not 0 <= advance_slot < len(slots):
+        raise InvalidArgumentError(
+            f"forward: advance_slot {advance_slot} is outside the {len(slots)} slots of this pass",
+            hint="name the slot whose token the grammars are fed",
+        )
+    read = slots[advance_slot].read
+    if not isinstance(read, Sampler) or read.draws != 1:
+        raise InvalidArgumentError(
+            f"forward: advance_slot {advance_slot} draws no token, or several", hint="name a sampler of one draw"
+        )
+
+
+def _check_slot(slot: Slot, inputs: int) -> None:
+    if not (isinstance(slot.index, int) and 0 <= slot.index < inputs):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidArgumentError(
+            f"forward: index {slot.index} is outside the {inputs} input tokens of this pass",
+            hint="indices count the pass's own input from 0",
+        )
+    if not isinstance(slot.read, Sampler | Probe):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidTypeError(f"forward: {type(slot.read).__name__} reads nothing", hint="use a Sampler or a probe")
+
+
+def _check_draws(slots: Sequence[Slot], inputs: int) -> None:
+    """A pass draws no more than one sampler may, or one token at each input (L3)."""
+    draws = sum(slot.read.draws for slot in slots if isinstance(slot.read, Sampler))
+    most = max(MOST_DRAWS, inputs)
+    if draws > most:
+        raise InvalidArgumentError(f"forward: {draws} draws, at most {most} at once", hint="draw in several passes")
+
+
+def _check_probes(probes: Sequence[Probe], model: ModelInfo) -> None:
+    size_bytes = sum(_size_bytes(probe, model) for probe in probes)
+    if size_bytes > MOST_READ_BYTES:
+        raise InvalidArgumentError(
+            f"forward: what is read comes to {size_bytes >> 20} MiB, at most {MOST_READ_BYTES >> 20} at once",
+            hint="read at fewer inputs, or less of each: Logprobs, or a Distribution of its k most likely tokens",
+        )
+    for probe in probes:
+        _check_probe(probe, model)
+
+
+def _size_bytes(probe: Probe, model: ModelInfo) -> int:
+    """What the answer takes on the wire."""
+    if isinstance(probe, Logits):
+        return 4 * model.vocabulary_size
+    if isinstance(probe, Distribution):
+        return 12 * min(probe.k or model.vocabulary_size, model.vocabulary_size)
+    if isinstance(probe, HiddenState):
+        return 9 * model.hidden_size
+    return 9 * len(probe.token_ids) if isinstance(probe, Logprobs) else 9
+
+
+def _check_probe(read: Probe, model: ModelInfo) -> None:
+    if isinstance(read, Logprob | Logprobs):
+        ids = [read.token_id] if isinstance(read, Logprob) else read.token_ids
+        if not ids:
+            raise InvalidArgumentError("Logprobs: no token ids", hint="name at least one token")
+        check_tokens(ids, model.vocabulary_size)
+    if isinstance(read, HiddenState) and not model.hidden_size:
+        raise InvalidArgumentError(
+            f"HiddenState: where {model.name} ends in its output head was not found", hint="use another model"
+        )
+    if isinstance(read, Distribution) and not (0 < read.temperature <= HIGHEST_TEMPERATURE and read.k >= 0):
+        raise InvalidArgumentError(
+            f"Distribution: temperature {read.temperature}, k {read.k}",
+            hint=f"0 < temperature <= {HIGHEST_TEMPERATURE:g} and k >= 0",
+        )

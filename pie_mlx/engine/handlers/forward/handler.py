@@ -7,9 +7,15 @@ from typing import Any, TypeVar
 from pie_mlx import calls
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.handlers.base import answers
-from pie_mlx.engine.handlers.forward.attaching import attach
-from pie_mlx.engine.handlers.forward.checkpointing import compute_to_checkpoints, first_read
-from pie_mlx.engine.handlers.forward.continued import run_passes
+from pie_mlx.engine.handlers.forward.checkpointing import attach_pages, compute_to_checkpoints
+from pie_mlx.engine.handlers.forward.continuation import (
+    claimed_tokens,
+    count_in,
+    limit_prefetching,
+    prefetching,
+    run_passes,
+    split_prefetched,
+)
 from pie_mlx.engine.handlers.forward.forward_request import (
     ForwardRequest,
     check_lengths,
@@ -17,20 +23,13 @@ from pie_mlx.engine.handlers.forward.forward_request import (
     is_long,
     read_request,
 )
-from pie_mlx.engine.handlers.forward.prefetching import (
-    claimed_tokens,
-    count_in,
-    limit_prefetching,
-    prefetching,
-    split_prefetched,
-)
 from pie_mlx.engine.handlers.forward.speculating import DraftedPass, plan_drafts
 from pie_mlx.engine.hosting.process import Process
 from pie_mlx.engine.kv import PageStore, WorkingToken
 from pie_mlx.engine.market import Horizon, declared_horizon
 from pie_mlx.engine.model.adapters import NO_ADAPTER, AdapterUse
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
-from pie_mlx.engine.scheduler.continuation import FurtherSteps, advance_matchers
+from pie_mlx.engine.scheduler.forward_task import FurtherSteps, advance_matchers
 from pie_mlx.engine.scheduler.live_context import LiveContext
 from pie_mlx.engine.services import Services
 from pie_mlx.engine.speculation.drafting import DraftRow
@@ -220,7 +219,7 @@ async def _run(
     """
     with _undone_by_errors(services, context, commits=call.commit):
         counted = count_in(services.store, context, request)
-        attached, key = (0, None) if counted else await attach(services, context, call, request)
+        attached, key = (0, None) if counted else await _match_prefix(services, context, call, request)
         inputs = request.inputs[counted + attached :]
         if not inputs:
             return [], 0
@@ -237,8 +236,7 @@ async def _run(
         services.store.working.rows(context.id, len(inputs))  # raises KvCapacityError before anything is computed
         with services.underway.computing(key if call.commit else None, context.id, inputs):
             if services.runner.model.recurrent and call.commit:
-                limit = min(request.plain - counted - attached, first_read(shifted, len(inputs)))
-                done = await compute_to_checkpoints(services, context, inputs, limit)
+                done = await compute_to_checkpoints(services, context, inputs[: request.plain - attached], shifted)
                 inputs, shifted = inputs[done:], [_shift(read, -done) for read in shifted]
             results: list[calls.AnyResult] = []
             if inputs:
@@ -252,6 +250,31 @@ async def _run(
         return results[: len(reads)], len(request.inputs) - attached
 
 
+async def _match_prefix(
+    services: Services, context: LiveContext, call: calls.Forward, request: ForwardRequest
+) -> tuple[int, bytes | None]:
+    """Attach what there is, also pages that another pass computes now; how many inputs that covers, and the key of
+    the first page to compute (K5, K6)."""
+    limit = request.plain
+    if call.slots:
+        limit = min(limit, request.own_start + min([slot.index for slot in call.slots]))
+    if not limit or not call.reserve:
+        return 0, None
+    store, attached = services.store, 0
+
+    def runs(other: int) -> bool:
+        return other in store.contexts and store.contexts[other].usable
+
+    while True:
+        left = request.inputs[attached : request.plain]
+        attached += attach_pages(services, context.id, left, limit - attached)
+        wanted = request.inputs[attached:limit]
+        key = store.working.next_key(context.id, wanted)
+        if not await services.underway.wait(key, wanted, runs):
+            return attached, key
+        await services.queue.restore(context)
+
+
 def _room_on_page(store: PageStore, context: int, inputs: int) -> int:
     """For how many steps behind `inputs` of a pass there is room on the last page."""
     counters = store.contexts[context].counters()
@@ -262,7 +285,8 @@ def _room_on_page(store: PageStore, context: int, inputs: int) -> int:
 def _undone_by_errors(services: Services, context: LiveContext, *, commits: bool) -> Generator[None]:
     """On any error inside, pages and what recurrent layers remember are as they were."""
     store, model = services.store, services.runner.model
-    mark, state = store.undoer.mark(context.id), model.state(context.id)
+    mark = store.undoer.mark(context.id)
+    state = model.network.state(context.id) if model.recurrent else None
     try:
         yield
     except BaseException:
@@ -272,7 +296,8 @@ def _undone_by_errors(services: Services, context: LiveContext, *, commits: bool
                 store.working.commit_full(context.id)
         finally:
             services.queue.rollback(context, mark)
-            model.set_state(context.id, state)
+            if model.recurrent:
+                model.network.set_state(context.id, state)
         raise
 
 

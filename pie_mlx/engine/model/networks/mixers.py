@@ -6,13 +6,16 @@ must see whole contexts: it computes one group of rows after the other, each of 
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, cast
 
 import mlx.core as mx
 
 from pie_mlx.engine.model.mlx_lm.library import cache as mlx_lm_cache
 from pie_mlx.engine.model.mlx_lm.modules import Module
+from pie_mlx.engine.model.step import Segment, StepInput
+from pie_mlx.metal.arrays import integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,37 @@ class RowGroup:
     def rows(self) -> range:
         """Its token rows."""
         return range(self.start, self.start + len(self.contexts) * self.length)
+
+
+def row_groups(segments: Sequence[Segment]) -> list[RowGroup]:
+    """The groups of segments of which alike ones stand side by side."""
+    groups: list[RowGroup] = []
+    for (count, fresh), each in groupby(segments, key=_group_of):
+        alike = list(each)
+        groups.append(RowGroup(alike[0].start, tuple(segment.context for segment in alike), count, fresh))
+    return groups
+
+
+def side_by_side(step: StepInput) -> StepInput:
+    """The step with the rows of each group side by side; its logits stay in their order."""
+    ordered = sorted(step.segments, key=_group_of)
+    if ordered == list(step.segments):
+        return step
+    rows = [row for segment in ordered for row in range(segment.start, segment.start + segment.count)]
+    place = {row: index for index, row in enumerate(rows)}
+    return replace(
+        step,
+        tokens=step.tokens[integers(rows)] if isinstance(step.tokens, mx.array) else [step.tokens[row] for row in rows],
+        positions=[step.positions[row] for row in rows],
+        slots=[step.slots[row] for row in rows],
+        segments=[replace(segment, start=place[segment.start]) for segment in ordered],
+        logit_rows=[place[row] for row in step.logit_rows],
+        adapters=None if step.adapters is None else [step.adapters[row] for row in rows],
+    )
+
+
+def _group_of(segment: Segment) -> tuple[int, bool]:
+    return segment.count, segment.kv_length == segment.count
 
 
 class Mixers:

@@ -15,8 +15,8 @@ from pie_mlx.engine.model.mlx_lm.head import RowSelection, restore, select_befor
 from pie_mlx.engine.model.mlx_lm.modules import SWITCH, Module, make_prompt_cache
 from pie_mlx.engine.model.mlx_lm.weights import largest_matrix
 from pie_mlx.engine.model.networks.bindings import DenseBinding, PagedBinding
-from pie_mlx.engine.model.networks.equal_length import Wave, token_rows, waves
-from pie_mlx.engine.model.networks.mixers import Mixers, find_mixers
+from pie_mlx.engine.model.networks.equal_length import equal_length_batches
+from pie_mlx.engine.model.networks.mixers import Mixers, find_mixers, row_groups, side_by_side
 from pie_mlx.engine.model.networks.states import RecurrentState, RecurrentStates
 from pie_mlx.engine.model.networks.tier import PAGED, Layout
 from pie_mlx.engine.model.networks.tiers import candidates, require_supported
@@ -45,6 +45,9 @@ class PagedNetwork:
             lambda tier: trace(model, self._caches, tier),
             architecture,
         )
+        self.tier = self._tier.name
+        self.follows = self._tier.layout is Layout.TOKENS and not self.recurrent
+        """Whether a step of single tokens is one pass that needs none of them on the host, and leaves no state."""
         self.vocabulary_size = output[-1]
         self.largest_matrix = largest_matrix(model, self.vocabulary_size)
         self.shapes = [shapes.get(cache.layer, LayerShape(0, 0, 0)) for cache in self._caches.paged]
@@ -55,51 +58,48 @@ class PagedNetwork:
         self.hidden_size = self._selection.width if self._selects else 0
         self.transients = self._sized()
         self._segments = Segments()
-        self._hidden: list[mx.array] = []
-        self._order: list[int] = []
+        self.hidden: mx.array | None = None
+        """What the head was given of the rows of the last step [R, width]; None where it was not found."""
         self.adapters = AdapterBank(self._adapter_targets, self._selection)
         self._mixers = Mixers(mixers or (), self.adapters.only)
 
-    @property
-    def follows(self) -> bool:
-        """Whether a step of single tokens is one pass that needs none of them on the host, and leaves no state."""
-        return self._tier.layout is Layout.TOKENS and not self.recurrent
-
-    @property
-    def tier(self) -> str:
-        """The name of the tier."""
-        return self._tier.name
-
     def forward(self, step: StepInput, memory: PageMemory) -> mx.array:
-        """Logits [R, vocabulary] float32 of the rows asked for, lazily built but for the last of several waves."""
+        """Logits [R, vocabulary_size] float32 of the rows asked for, lazily built but for the last of several
+        batches of equal length."""
+        if self._tier.layout is Layout.TOKENS:
+            if self.recurrent:
+                self._states.discard()
+                step = side_by_side(step)
+            logits = self._compute(step, memory)
+            self.hidden = self._last_hidden()
+            return logits
         self._states.discard()
-        parts = self._parts(step)
-        logits: list[mx.array] = []
-        self._hidden, self._order = [], order = [], list[int]()
-        for index, wave in enumerate(parts):
-            if index:  # one write per array and evaluation, or MLX copies the pool
-                evaluate(logits, memory.arrays(), self._states.arrays())
+        parts: list[mx.array] = []
+        hidden: list[mx.array | None] = []
+        order: list[int] = []
+        for part, places in equal_length_batches(step, alone=self._tier.layout is Layout.ALONE):
+            if parts:  # one write per array and evaluation, or MLX copies the pool
+                evaluate(parts, memory.arrays(), self._states.arrays())
                 memory.pool.await_release()
-            logits.append(self._compute(wave, memory))
-            order += wave.logit_order
-        return _in_order(logits, order)
-
-    @property
-    def hidden(self) -> mx.array | None:
-        """What the head was given of the rows of the last step [R, width]; None where it was not found."""
-        return _in_order([part.flatten(0, 1) for part in self._hidden], self._order) if self._hidden else None
+            parts.append(self._compute(part, memory))
+            hidden.append(self._last_hidden())
+            order += places
+        known = [part for part in hidden if part is not None]
+        self.hidden = _in_order(known, order) if known else None
+        return _in_order(parts, order)
 
     def states(self) -> list[mx.array]:
         """Recurrent states of the step."""
-        return self._states.arrays()
+        return self._states.arrays() if self.recurrent else []
 
     def settle(self) -> None:
         """Keep the recurrent states of the step."""
-        self._states.settle()
+        if self.recurrent:
+            self._states.settle()
 
     def forget(self) -> None:
         """The last step is never evaluated: what is known of it would hold the pool as it was."""
-        self._hidden, self._selection.hidden = [], None
+        self.hidden = self._selection.hidden = None
 
     def recover(self) -> None:
         """A step has failed: its segments would fail the next one."""
@@ -113,53 +113,55 @@ class PagedNetwork:
         """Have recurrent layers go on from `state`; None forgets the context."""
         self._states.put(context, state)
 
-    def _parts(self, step: StepInput) -> Sequence[Wave]:
-        if self._tier.layout is Layout.TOKENS:
-            return [token_rows(step, recurrent=self.recurrent)]
-        return waves(step, alone=self._tier.layout is Layout.ALONE)
-
-    def _compute(self, wave: Wave, memory: PageMemory) -> mx.array:
-        binding = self._binding(wave, memory)
+    def _compute(self, step: StepInput, memory: PageMemory) -> mx.array:
+        tier = self._tier
+        positions = step.positions[:: step.row_tokens]
+        offset: Any = positions[0] if tier.layout is Layout.ALONE else integers(positions)
+        binding = self._binding(step, offset, memory)
         self._caches.bind(binding)
-        self._segments.start(self._layer_bytes(wave, memory.pool))
-        self._states.begin(wave.groups, self._segments.stored)
-        rows = integers(wave.logit_rows)
+        self._segments.start(self._layer_bytes(step, memory.pool))
+        rows = integers(step.logit_rows)
         self._selection.rows = rows if self._selects else None
         try:
-            with self._backend.rotating(binding.offset if wave.shape[1] == 1 else None), self._recurring(wave):
-                output = self._output(wave, memory)
+            with self._backend.rotating(offset if step.row_tokens == 1 else None), self._recurring(step):
+                output = self._output(step, memory)
         finally:
             self._caches.bind(UNBOUND)
             self._selection.rows = None
-        self._states.end()
-        if self._selects and self._selection.hidden is not None:
-            self._hidden.append(self._selection.hidden)
+        if self.recurrent:
+            self._states.end()
         logits = output.flatten(0, 1)
         return (logits if self._selects else logits[rows]).astype(mx.float32)
 
-    def _recurring(self, wave: Wave) -> AbstractContextManager[None]:
+    def _recurring(self, step: StepInput) -> AbstractContextManager[None]:
         """Inside, recurrent layers go on from the states of their contexts."""
         if not self.recurrent:
             return nullcontext()
+        groups = row_groups(step.segments)
+        self._states.begin(groups, self._segments.stored)
         if self._tier.layout is Layout.TOKENS:
-            return self._mixers.computing(wave.groups, self._states.load)
+            return self._mixers.computing(groups, self._states.load)
         self._states.load_all()
         return nullcontext()
 
-    def _binding(self, wave: Wave, memory: PageMemory) -> Binding:
-        offset: Any = wave.offsets[0] if self._tier.layout is Layout.ALONE else integers(wave.offsets)
-        if self._tier.paged:
-            return PagedBinding(offset, AttentionPlan(wave.segments, wave.slots, memory), self._segments)
-        sizes = self._tier.mask_dimensions
-        return DenseBinding(offset, wave.segments, wave.slots, memory.pool, sizes, self._segments)
+    def _last_hidden(self) -> mx.array | None:
+        """What the head was given of the rows of the pass that was built last [R, width], if it was found."""
+        found = self._selection.hidden if self._selects else None
+        return None if found is None else found.flatten(0, 1)
 
-    def _layer_bytes(self, wave: Wave, pool: KvPool) -> int:
+    def _binding(self, step: StepInput, offset: Any, memory: PageMemory) -> Binding:
+        if self._tier.paged:
+            return PagedBinding(offset, AttentionPlan(step.segments, step.slots, memory), self._segments)
+        sizes = self._tier.mask_dimensions
+        return DenseBinding(offset, step.segments, step.slots, memory.pool, sizes, self._segments)
+
+    def _layer_bytes(self, step: StepInput, pool: KvPool) -> int:
         """What a layer of the pass answers; 0 where parts of it must not begin, or the pool begins them."""
         if not pool.takes_segments:
             return 0
-        gathered = (part for part in wave.segments if not self._tier.paged or pool.gathers(part.count))
+        gathered = (part for part in step.segments if not self._tier.paged or pool.gathers(part.count))
         slot_bytes = max(shape.elements for shape in self.shapes) * pool.dtype.size if self.shapes else 0
-        return self.transients.layer_bytes(len(wave.slots)) + slot_bytes * sum(part.kv_length for part in gathered)
+        return self.transients.layer_bytes(len(step.slots)) + slot_bytes * sum(part.kv_length for part in gathered)
 
     def _find_mixers(self) -> list[Module] | None:
         """The modules that read the states of recurrent layers; None where other layers do as well."""
@@ -194,13 +196,13 @@ class PagedNetwork:
     def _adapter_targets(self) -> dict[str, Target]:
         return find_targets(self.model, self._heads, lambda: trace(self.model, self._caches, self._tier))
 
-    def _output(self, wave: Wave, memory: PageMemory) -> mx.array:
-        drawn = wave.tokens if isinstance(wave.tokens, mx.array) else integers(wave.tokens)
-        tokens = mx.unflatten(drawn, 0, wave.shape)
-        if wave.adapters is None:
+    def _output(self, step: StepInput, memory: PageMemory) -> mx.array:
+        drawn = step.tokens if isinstance(step.tokens, mx.array) else integers(step.tokens)
+        tokens = mx.unflatten(drawn, 0, (-1, step.row_tokens))
+        if step.adapters is None:
             return self.model(tokens, cache=self._caches.tree)
         launcher = memory.pool.launcher if isinstance(memory.pool, KernelPool) else None
-        with self.adapters.applied(wave.adapters, launcher, memory.pool.dtype):
+        with self.adapters.applied(step.adapters, launcher, memory.pool.dtype):
             return self.model(tokens, cache=self._caches.tree)
 
 

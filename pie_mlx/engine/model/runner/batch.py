@@ -1,16 +1,18 @@
-"""What one tick hands to the runner, and what comes back: plain values, no tensors."""
+"""What one tick hands to the runner, the ragged step that becomes of it, and what comes back: no tensors of ours."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import mlx.core as mx
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from pie_mlx.calls import AnyResult, Probe, SampledTokens, Sampler
 from pie_mlx.engine.kv import PageCopy
-from pie_mlx.engine.model.step import AdapterUse
+from pie_mlx.engine.kv.masks import trim_pages
+from pie_mlx.engine.model.step import AdapterUse, Segment, StepInput
 from pie_mlx.errors import BatchFailedError
 
 PackedMask = npt.NDArray[np.uint32]
@@ -19,7 +21,7 @@ PackedMask = npt.NDArray[np.uint32]
 
 @dataclass(frozen=True, slots=True)
 class LogitsRequest:
-    """One reading of row `index` of a piece of work.
+    """One reading of the logits at token `index` of a context's ScheduledTokens.
 
     `stream` and `counter` key the random draw (L6); `mask` restricts samplers only, probes see the plain logits (F9).
     """
@@ -51,22 +53,16 @@ class ScheduledTokens(msgspec.Struct, frozen=True):
     further_slots: Sequence[int] = ()
 
 
-def is_read_alike(expected: ScheduledTokens, work: ScheduledTokens) -> bool:
-    """Whether `work` reads what was expected of its context, without any mask."""
-    if work.context != expected.context or any(read.mask is not None for read in work.reads):
-        return False
-    return work.reads == expected.reads
-
-
 class StopCondition(Protocol):
-    """Decides how many steps follow a batch. Its works draw one token each, at their last input."""
+    """Decides after each step whether another one follows. Each context of the batch draws one token, at its last
+    input."""
 
     def advance(self, drawn: Sequence[int]) -> bool:
-        """Every work drew a token; whether another step is wanted."""
+        """Every context drew a token; whether another step is wanted. Raises PieError if unknown."""
         ...
 
     def masks(self) -> Sequence[PackedMask | None]:
-        """What each work may draw in the next one. Raises PieError where that cannot be told."""
+        """What each context may draw in the next step. Raises PieError if unknown."""
         ...
 
 
@@ -74,9 +70,9 @@ class StopCondition(Protocol):
 class Batch:
     """One ragged batch; `copies` are done before anything of it is computed.
 
-    Up to `further` steps are committed behind it, as long as its `continuation` wants them; the works have slots for
-    all of these, and those that may be in flight behind the last one have a slot more. Where it `claims`, its works are
-    rows of the step that is in flight.
+    Up to `further` steps are committed behind it, as long as its `continuation` wants them. All `works` have slots for
+    these, and a slot more if a step may be in flight behind the last one. If the batch `claims`, its works are rows of
+    the step in flight.
     """
 
     works: tuple[ScheduledTokens, ...]
@@ -91,10 +87,10 @@ class Batch:
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What became of some works: a result for each, and the seconds it took.
+    """The results of a batch, one for each of its works, and the seconds it took.
 
-    `steps` counts the batch and those that were committed behind it, which took `further_seconds`. The works
-    `in_flight` are computed already, each on the token that its context drew last.
+    `steps` counts the batch and the steps committed behind it, which took `further_seconds`. The works `in_flight` are
+    being computed already, each on the token that its context drew last.
     """
 
     results: "Sequence[WorkResult]"
@@ -108,11 +104,85 @@ WorkResult = list[AnyResult] | BatchFailedError
 """Results in the order of `ScheduledTokens.reads`, or why this work alone failed."""
 
 
-def drawn(result: WorkResult) -> list[SampledTokens]:
-    """What the samplers of a work drew."""
+def drawn_of(result: WorkResult) -> list[SampledTokens]:
+    """What the samplers of a context drew."""
     return [] if isinstance(result, BatchFailedError) else [one for one in result if isinstance(one, SampledTokens)]
 
 
 def last_drawn(result: WorkResult) -> list[int]:
-    """The last token that a work drew, if it drew any."""
-    return [value.tokens[-1] for value in drawn(result)][-1:]
+    """The last token that a context drew, if it drew any."""
+    return [value.tokens[-1] for value in drawn_of(result)][-1:]
+
+
+Reads = Sequence[Sequence[tuple[int, LogitsRequest]]]
+"""For every context of a step, what is read of it, each with its row among the logits."""
+
+_NO_ADAPTER: AdapterUse = (0, 0, 0)
+
+
+def step_input(works: Sequence[ScheduledTokens], trimmed_page_size: int | None = None) -> tuple[StepInput, Reads]:
+    """The ragged arrays of a batch, and what is read of them.
+
+    Reads of one token share a row: the head runs once per distinct token. With `trimmed_page_size`, the tokens of a
+    page, pages that masks hide wholly are not read at all; None where layers count the slots they see (F8).
+    """
+    segments: list[Segment] = []
+    logit_rows: list[int] = []
+    reads: list[list[tuple[int, LogitsRequest]]] = []
+    tokens: list[int] = []
+    positions: list[int] = []
+    slots: list[int] = []
+    for work in works:
+        start = len(tokens)
+        segments.append(_segment(work, start, trimmed_page_size))
+        rows: dict[int, int] = {}
+        own: list[tuple[int, LogitsRequest]] = []
+        for read in work.reads:
+            if read.index not in rows:
+                rows[read.index] = len(logit_rows)
+                logit_rows.append(start + read.index)
+            own.append((rows[read.index], read))
+        reads.append(own)
+        tokens += work.tokens
+        positions += work.positions
+        slots += work.slots
+    return StepInput(tokens, positions, slots, segments, logit_rows, _adapters(works)), reads
+
+
+def next_step_input(works: Sequence[ScheduledTokens], drawn: int, tokens: Sequence[int] | mx.array) -> StepInput:
+    """The step that computes `tokens`, the last of those `drawn` by each of `works`; all of its logits are wanted."""
+    return StepInput(
+        tokens=tokens,
+        positions=[work.positions[-1] + drawn for work in works],
+        slots=[work.further_slots[drawn - 1] for work in works],
+        segments=[
+            Segment(work.context, row, 1, work.block_table, work.kv_length + drawn) for row, work in enumerate(works)
+        ],
+        logit_rows=range(len(works)),
+        adapters=None
+        if all([work.adapters is None for work in works])
+        else [work.adapters[-1] if work.adapters else _NO_ADAPTER for work in works],
+    )
+
+
+def next_reads(work: ScheduledTokens, drawn: int) -> list[LogitsRequest]:
+    """What a context that reads on as it did would read of that step, under no mask."""
+    return [
+        LogitsRequest(0, read.read, read.stream, read.counter + drawn if isinstance(read.read, Sampler) else 0)
+        for read in work.reads
+    ]
+
+
+def _segment(work: ScheduledTokens, start: int, trimmed_page_size: int | None) -> Segment:
+    table, length, masks = work.block_table, work.kv_length, work.masks
+    if masks is not None and trimmed_page_size is not None:
+        pages, masks = trim_pages(masks, length, trimmed_page_size)
+        length -= (-(-length // trimmed_page_size) - len(pages)) * trimmed_page_size
+        table = [table[page] for page in pages]
+    return Segment(work.context, start, len(work.tokens), table, length, masks)
+
+
+def _adapters(works: Sequence[ScheduledTokens]) -> list[AdapterUse] | None:
+    if all([work.adapters is None for work in works]):
+        return None
+    return [use for work in works for use in work.adapters or [_NO_ADAPTER] * len(work.tokens)]

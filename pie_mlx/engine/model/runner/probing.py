@@ -1,11 +1,9 @@
 """What rows of logits are asked besides tokens: one graph for all questions of a kind, values after one evaluation."""
 
 from collections.abc import Sequence
-from typing import Any, cast
 
 import mlx.core as mx
 import numpy as np
-import numpy.typing as npt
 
 from pie_mlx.calls import (
     AnyResult,
@@ -22,17 +20,10 @@ from pie_mlx.calls import (
     Probe,
     RawLogits,
 )
-from pie_mlx.metal.arrays import integers
+from pie_mlx.metal.arrays import host_view, integers
 
 LOWEST_TEMPERATURE = 1e-30
 """Logits divided by less overflow float32; the most likely tokens have all of the mass long before."""
-
-HostValues = npt.NDArray[Any]
-
-
-def host_values(array: mx.array) -> HostValues:
-    """An evaluated array on the host, without a copy."""
-    return cast("HostValues", np.asarray(array))
 
 
 class Probing:
@@ -62,20 +53,20 @@ class Probing:
     def collect(self) -> list[AnyResult]:
         """The answers in the order of the questions."""
         ends = np.cumsum([len(ids) for _, ids in self._scored])
-        scores = iter([part for array in self._scores for part in np.split(host_values(array), ends[:-1])])
-        entropies = iter([value for array in self._entropies for value in host_values(array).tolist()])
+        scores = iter([part for array in self._scores for part in np.split(host_view(array), ends[:-1])])
+        entropies = iter([value for array in self._entropies for value in host_view(array).tolist()])
         raw, likely, states = iter(self._raw), iter(self._likely), iter(self._states)
         answers: list[AnyResult] = []
         for _, probe in self._asked:
             if isinstance(probe, Logits):
-                answers.append(RawLogits(host_values(next(raw)).tobytes()))
+                answers.append(RawLogits(host_view(next(raw)).tobytes()))
             elif isinstance(probe, Distribution):
-                ids, probabilities = map(host_values, next(likely))
+                ids, probabilities = map(host_view, next(likely))
                 answers.append(Probabilities(ids.tolist(), probabilities.tolist()))
             elif isinstance(probe, Entropy):
                 answers.append(EntropyValue(next(entropies)))
             elif isinstance(probe, HiddenState):
-                answers.append(HiddenStateValues(host_values(next(states)).tolist()))
+                answers.append(HiddenStateValues(host_view(next(states)).tolist()))
             else:
                 answers.append(LogprobValues(next(scores).tolist()))
         return answers

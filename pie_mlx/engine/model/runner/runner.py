@@ -1,8 +1,7 @@
 """Runs batches on the one thread that owns every `mx` call."""
 
 import asyncio
-import contextlib
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
@@ -32,22 +31,14 @@ class Runner:
     slots it wrote lie beyond every context's length.
     """
 
+    model: LoadedModel
+    """There once `load` has returned; only its plain attributes may be read from other threads."""
+
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pie-mlx")
-        self._loaded: Pipeline | None = None
+        self._pipeline: Pipeline | None = None
         self.residency = Residency()
         self._submitted, self._begun, self._given_up = 0, 0, 0  # each is written by one thread
-
-    @property
-    def model(self) -> LoadedModel:
-        """The loaded model; only its plain attributes may be read from other threads."""
-        return self._pipeline.model
-
-    @property
-    def _pipeline(self) -> Pipeline:
-        if self._loaded is None:
-            raise RuntimeError("runner: load() comes first")
-        return self._loaded
 
     def call(self, work: Callable[[], T]) -> asyncio.Future[T]:
         """Begin `work` on the MLX thread, when nothing is being computed there."""
@@ -67,8 +58,8 @@ class Runner:
             try:
                 return work()
             finally:
-                if self._loaded is not None:
-                    self._loaded.model.rest()
+                if self._pipeline is not None:
+                    self._pipeline.model.rest()
 
         self._submitted += 1
         future = self._thread.submit(counted)
@@ -81,13 +72,16 @@ class Runner:
 
     async def load(self, load_model: Callable[[], LoadedModel]) -> LoadedModel:
         """Load the model on its thread. Raises what `load_model` raises."""
-        model = await self.call(load_model)
-        self._loaded = Pipeline(model)
-        return model
+        self.model = await self.call(load_model)
+        self._pipeline = Pipeline(self.model)
+        return self.model
 
     def run(self, batch: Batch) -> asyncio.Future[Outcome]:
         """Begin a batch, with what its continuation and its works want behind it. Raises BatchFailedError."""
-        return self._submit(lambda: self._run(batch)) if batch.claims else self.call(lambda: self._run(batch))
+        if self._pipeline is None:
+            raise RuntimeError("runner: load() comes first")
+        run = partial(self._run, self._pipeline, batch)
+        return self._submit(run) if batch.claims else self.call(run)
 
     def ease(self) -> asyncio.Future[None]:
         """Give back what the device holds beside arrays in use: freed buffers, and wired memory until `hold`."""
@@ -106,32 +100,42 @@ class Runner:
         """End the threads once the current batch is done, with the wired limit that was there before."""
         self._thread.submit(self.residency.release)
         self._thread.shutdown(wait=True)
-        self._loaded = None
+        if self._pipeline is not None:
+            self._pipeline = None
+            del self.model
 
-    def _run(self, batch: Batch) -> Outcome:
+    def _run(self, pipeline: Pipeline, batch: Batch) -> Outcome:
         # Outside the guard: a copy that fails leaves pages with unknown content, which no caller can mend.
-        copies = self._copy_at_once(batch)
-        with self._told_as_failed_batch():
-            return self._attempt(lambda: self._compute(batch, copies))
+        model, copies = pipeline.model, self._copy_at_once(batch) if batch.copies else ()
 
-    def _compute(self, batch: Batch, copies: PageCopies) -> Outcome:
-        if copies:
-            self.model.pool.copy_pages(copies)
-        outcome = self._pipeline.compute(batch, lambda: self._is_idle)
-        if self._pipeline.is_waiting:
-            self._thread.submit(self._pipeline.begin)
+        def compute() -> Outcome:
+            if copies:
+                model.pool.copy_pages(copies)
+            return pipeline.compute(batch, self._is_idle)
+
+        try:
+            outcome = model.attempt(compute, pipeline.forget)
+        except DEVICE_ERRORS as error:
+            model.recover()
+            raise BatchFailedError(
+                f"forward: the batch failed on the device: {error}",
+                hint="the contexts are as they were before it; try again with fewer or shorter inputs",
+                cause=str(error),
+            ) from error
+        if outcome.in_flight and not model.pool.ordered:
+            self._thread.submit(pipeline.begin)
         return outcome
 
     def _attempt(self, work: Callable[[], T]) -> T:
-        return self.model.attempt(work, self._pipeline.forget)
+        pipeline = self._pipeline
+        return self.model.attempt(work, (lambda: None) if pipeline is None else pipeline.forget)
 
     def _copy_at_once(self, batch: Batch) -> PageCopies:
         """Carry out the copies of a batch; answers those that are left to it, because they can be done twice."""
         copies = [(copy.source, copy.target, copy.rows) for copy in batch.copies]
-        if copies and self.model.pool.ordered and _can_be_repeated(copies, batch.works, self.model.pool.page_size):
+        if self.model.pool.ordered and _can_be_repeated(copies, batch.works, self.model.pool.page_size):
             return copies
-        if copies:
-            self._settled(lambda: self._copy(copies))
+        self._settled(lambda: self._copy(copies))
         return ()
 
     def _copy(self, copies: PageCopies) -> None:
@@ -146,27 +150,14 @@ class Runner:
         for part in independent_copies(copies):
             self._attempt(partial(copy, part))
 
-    @property
     def _is_idle(self) -> bool:
         """Whether nothing waits for what runs now."""
         return self._submitted == self._begun + self._given_up
 
-    @contextlib.contextmanager
-    def _told_as_failed_batch(self) -> Generator[None]:
-        try:
-            yield
-        except DEVICE_ERRORS as error:
-            self.model.recover()
-            raise BatchFailedError(
-                f"forward: the batch failed on the device: {error}",
-                hint="the contexts are as they were before it; try again with fewer or shorter inputs",
-                cause=str(error),
-            ) from error
-
     def _settled(self, work: Callable[[], T]) -> T:
         """`work`, once what is in flight is computed."""
-        if self._loaded is not None:
-            self._loaded.settle()
+        if self._pipeline is not None:
+            self._pipeline.settle()
         return work()
 
 

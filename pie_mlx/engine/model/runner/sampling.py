@@ -1,19 +1,24 @@
-"""Samplers in MLX operations: every row with its own temperature, filters and random number (L1, L2, L6).
+"""From one step's logits to what its contexts asked for: a lazy graph first, host values after one evaluation.
 
-A row's result depends on its own logits and parameters only. Rows are grouped by what they need: the largest logit;
-one running sum over the vocabulary; or the most likely tokens in order.
+Draws are MLX operations in which every row has its own temperature, filters and random number (L1, L2, L6). A row's
+result depends on its own logits and parameters only. Rows are grouped by what they need: the largest logit; one running
+sum over the vocabulary; or the most likely tokens in order.
 """
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import mlx.core as mx
 import numpy as np
 
 from pie_mlx.backends import current_backend
-from pie_mlx.calls import Sampler
-from pie_mlx.engine.model.runner.batch import PackedMask
-from pie_mlx.metal.arrays import integers
+from pie_mlx.calls import AnyResult, Probe, SampledTokens, Sampler
+from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask, Reads, WorkResult
+from pie_mlx.engine.model.runner.probing import Probing, drawn_logprobs
+from pie_mlx.engine.model.runner.randomness import uniform
+from pie_mlx.errors import BatchFailedError
+from pie_mlx.metal.arrays import host_view, integers
 
 CANDIDATES = 256
 """Most likely tokens that filtered rows look at first; rows that keep more are sorted whole."""
@@ -27,6 +32,155 @@ class Draw:
     sampler: Sampler
     uniform: float
     mask: PackedMask | None = None
+
+
+@dataclass(slots=True)
+class _Group:
+    """Draws of one kind, and their places among all draws."""
+
+    draws: list[Draw] = field(default_factory=list[Draw])
+    places: list[int] = field(default_factory=list[int])
+
+
+class Sampling:
+    """The draws and probes of one step over `logits` [rows, vocabulary] float32 and, for hidden states, `hidden`
+    [rows, width].
+
+    `reads` gives the row of each, context by context. Evaluate `outputs` together with the pool, then `collect`.
+    """
+
+    def __init__(self, logits: mx.array, reads: Reads, hidden: mx.array | None = None) -> None:
+        self._logits, self._reads = logits, reads
+        self._tokens: list[int] = []
+        self._last: list[int | None] = []
+        self._logprobs: list[float] = []
+        self._redrawn: set[int] = set()
+        self._largest, self._whole, self._ordered = _Group(), _Group(), _Group()
+        asked: list[tuple[int, Probe]] = []
+        for own in reads:
+            before = len(self._tokens)
+            for row, read in own:
+                if isinstance(read.read, Sampler):
+                    self._add(row, read, read.read)
+                else:
+                    asked.append((row, read.read))
+            self._last.append(len(self._tokens) - 1 if len(self._tokens) > before else None)
+        # Those that draw, in the order of their tokens in the graph.
+        self._groups = [group for group in (self._largest, self._whole, self._ordered) if group.draws]
+        self._graph = self._build()
+        self._scored = self._scores()
+        self._probing = Probing(logits, asked, hidden) if asked else None
+        # A sum is finite iff no entry is NaN or +inf; -inf alone is a masked vocabulary entry of the model.
+        self._sums = mx.sum(logits, axis=-1)
+        probes = () if self._probing is None else self._probing.outputs
+        self.outputs = [self._sums, *self._graph, *[scores for _, scores in self._scored], *probes]
+        """Everything that must be evaluated before `collect`."""
+
+    def last_tokens(self, contexts: Sequence[int]) -> mx.array:
+        """The token that each of `contexts`, by place, draws last, int32 [contexts], before it is known. Each draws at
+        least one."""
+        groups = self._groups
+        drawn = self._graph[0] if len(groups) == 1 else mx.concatenate(self._graph[: len(groups)])
+        known = [place for group in groups for place in group.places]
+        wanted = [last for context in contexts if (last := self._last[context]) is not None]
+        if wanted != known:
+            index = {place: index for index, place in enumerate(known)}
+            drawn = drawn[integers([index[place] for place in wanted])]
+        return drawn.astype(mx.int32)
+
+    def keeps_last(self, context: int) -> bool:
+        """Once collected: whether `last_tokens` has the token that was drawn in the end."""
+        return self._last[context] not in self._redrawn
+
+    def collect(self) -> list[WorkResult]:
+        """The results of every context, in order. Evaluates again only for rows that kept too many tokens."""
+        for group, tokens in zip(self._groups, self._graph, strict=False):
+            self._place(group.places, tokens)
+        if self._ordered.draws:
+            self._draw_again(self._graph[-1])
+        for places, scores in self._scored:
+            self._place_scores(places, scores)
+        probed, place = iter(() if self._probing is None else self._probing.collect()), 0
+        results: list[WorkResult] = []
+        for own in self._reads:
+            values: list[AnyResult] = []
+            for _, read in own:
+                if isinstance(read.read, Sampler):
+                    drawn = slice(place, place := place + read.read.draws)
+                    values.append(SampledTokens(self._tokens[drawn], self._logprobs[drawn] if read.read.scores else []))
+                else:
+                    values.append(next(probed))
+            results.append(values)
+        sums = host_view(self._sums)
+        broken = np.isnan(sums) | (sums == np.inf)
+        return self._without_broken(results, broken.tolist()) if broken.any() else results
+
+    def _add(self, row: int, read: LogitsRequest, sampler: Sampler) -> None:
+        group = self._ordered if needs_order(sampler) else self._whole
+        if sampler.is_argmax:
+            group = self._largest
+        for draw in range(sampler.draws):
+            number = 0.0 if group is self._largest else uniform(read.stream, read.counter, draw)
+            group.draws.append(Draw(row, sampler, number, read.mask))
+            group.places.append(len(self._tokens))
+            self._tokens.append(-1)
+            self._logprobs.append(math.nan)
+
+    def _build(self) -> list[mx.array]:
+        graph: list[mx.array] = []
+        if self._largest.draws:
+            graph.append(argmax(self._logits, self._largest.draws))
+        if self._whole.draws:
+            graph.append(from_whole_row(self._logits, self._whole.draws))
+        if self._ordered.draws:
+            graph += from_most_likely(self._logits, self._ordered.draws, CANDIDATES)
+        return graph
+
+    def _scores(self) -> list[tuple[Sequence[int], mx.array]]:
+        """The places of the draws that are scored, and their log-probabilities, by group."""
+        scored: list[tuple[Sequence[int], mx.array]] = []
+        for group, tokens in zip(self._groups, self._graph, strict=False):
+            wanted = [index for index, draw in enumerate(group.draws) if draw.sampler.scores]
+            if wanted:
+                drawn = tokens if len(wanted) == len(group.draws) else tokens[integers(wanted)]
+                rows = [group.draws[index].row for index in wanted]
+                scored.append(([group.places[index] for index in wanted], drawn_logprobs(self._logits, rows, drawn)))
+        return scored
+
+    def _place(self, places: Sequence[int], tokens: mx.array) -> None:
+        for place, token in zip(places, host_view(tokens).tolist(), strict=True):
+            self._tokens[place] = token
+
+    def _place_scores(self, places: Sequence[int], scores: mx.array) -> None:
+        """Except for draws that were repeated, which have their scores."""
+        for place, score in zip(places, host_view(scores).tolist(), strict=True):
+            if place not in self._redrawn:
+                self._logprobs[place] = score
+
+    def _draw_again(self, certain: mx.array) -> None:
+        again = [index for index, sure in enumerate(host_view(certain).tolist()) if not sure]
+        if again:
+            draws = [self._ordered.draws[index] for index in again]
+            tokens, _ = from_most_likely(self._logits, draws, self._logits.shape[-1])
+            places = [self._ordered.places[index] for index in again]
+            self._place(places, tokens)
+            if any(draw.sampler.scores for draw in draws):
+                self._place_scores(places, drawn_logprobs(self._logits, [draw.row for draw in draws], tokens))
+            self._redrawn.update(places)
+
+    def _without_broken(self, results: list[WorkResult], broken: Sequence[bool]) -> list[WorkResult]:
+        return [
+            _not_numbers() if any(broken[row] for row, _ in own) else result
+            for own, result in zip(self._reads, results, strict=True)
+        ]
+
+
+def _not_numbers() -> BatchFailedError:
+    return BatchFailedError(
+        "forward: the model gave logits that are not numbers",
+        hint="check the weights and the activation dtype (float16 overflows in some models)",
+        cause="non-finite logits",
+    )
 
 
 def apply_masks(logits: mx.array, masks: Sequence[PackedMask | None]) -> mx.array:

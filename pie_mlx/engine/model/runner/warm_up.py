@@ -12,7 +12,7 @@ import numpy as np
 from pie_mlx.calls import Sampler
 from pie_mlx.engine.model.loaded import LoadedModel
 from pie_mlx.engine.model.runner.batch import LogitsRequest
-from pie_mlx.engine.model.runner.reading import Sampling
+from pie_mlx.engine.model.runner.sampling import Sampling
 from pie_mlx.engine.model.step import Segment, StepInput
 from pie_mlx.metal.faults import DEVICE_ERRORS, one_line
 from pie_mlx.metal.kernel_attention import run_kinds
@@ -41,7 +41,7 @@ def warm_up(model: LoadedModel, progress: Callable[[str], None]) -> None:
     except DEVICE_ERRORS as error:
         model.recover()
         progress(f"{model.name}: not every kernel could be compiled: {one_line(error)}")
-    model.set_state(CONTEXT, None)
+    model.network.set_state(CONTEXT, None)
 
 
 def _uses(model: LoadedModel, pool: KernelPool) -> Iterator[Callable[[], None]]:

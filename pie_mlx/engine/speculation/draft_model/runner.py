@@ -8,10 +8,9 @@ import mlx.core as mx
 
 from pie_mlx.calls import SampledTokens
 from pie_mlx.engine.model.loaded import LoadedModel
-from pie_mlx.engine.model.runner.batch import ScheduledTokens, WorkResult
-from pie_mlx.engine.model.runner.ragged import step_input
-from pie_mlx.engine.model.runner.reading import Sampling
+from pie_mlx.engine.model.runner.batch import ScheduledTokens, WorkResult, step_input
 from pie_mlx.engine.model.runner.runner import Runner
+from pie_mlx.engine.model.runner.sampling import Sampling
 from pie_mlx.engine.speculation.draft_model.guess import Guess, Guesses, Writing
 from pie_mlx.engine.speculation.draft_model.sequences import DraftSequences
 from pie_mlx.engine.speculation.drafting import Allowance, Lately

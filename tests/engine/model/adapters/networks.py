@@ -78,7 +78,7 @@ def prefill(model: LoadedModel, prompts: Sequence[Sequence[int]], uses: Sequence
     logits = model.forward(step)
     model.settle(logits)
     for context in range(len(prompts)):
-        model.set_state(context, None)
+        model.network.set_state(context, None)
     return np.array(logits)
 
 

@@ -128,7 +128,7 @@ def test_a_version_that_is_gone_fails_the_batch_and_no_more(llama: LoadedModel) 
 
 def _apply_as_mlx_lm(model: LoadedModel, content: AdapterContent) -> None:
     """Replace every projection by mlx-lm's own module with the same matrices."""
-    network = model._network.model  # type: ignore[attr-defined]
+    network = model.network.model  # type: ignore[attr-defined]
     for path, pair in content.additions.items():
         target = model.adapters.targets[path]
         switch = isinstance(target.module, SWITCH)

@@ -1,7 +1,6 @@
 """The works of a batch as one ragged step."""
 
-from pie_mlx.engine.model.runner.batch import ScheduledTokens
-from pie_mlx.engine.model.runner.ragged import step_input
+from pie_mlx.engine.model.runner.batch import ScheduledTokens, step_input
 
 PAGES = [7, 3, 9, 5]
 

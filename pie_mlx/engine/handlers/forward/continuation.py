@@ -1,0 +1,177 @@
+"""Steps behind a pass: those that its call asks for, and tokens that are prefetched although it asked for one."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from itertools import takewhile
+
+from msgspec.structs import replace
+
+from pie_mlx.calls import AnyResult, Continuation, Forward, ForwardReply, SampledTokens, Sampler, Slot, joined
+from pie_mlx.engine.handlers.forward.forward_request import ForwardRequest, next_sampler
+from pie_mlx.engine.kv import PageStore
+from pie_mlx.engine.scheduler.forward_task import FurtherSteps
+from pie_mlx.engine.scheduler.live_context import LiveContext, Prefetched
+from pie_mlx.errors import BatchFailedError, ForwardTimeoutError, InvalidArgumentError, PieError
+
+MOST_PREFETCHED = 16
+"""Tokens at most; the fixed cost of a pass is then spread over as many steps."""
+
+FEWEST_PREFETCHED = 3
+"""Where fewer would do, nothing is prefetched: one step is in flight anyway."""
+
+LONGEST_SECONDS = 32e-3
+"""How much later the first token may come for the sake of prefetched ones: two frames of a screen."""
+
+RunPass = Callable[[Forward, FurtherSteps | None], Awaitable[ForwardReply]]
+
+
+async def run_passes(run: RunPass, context: LiveContext, call: Forward, plan: Continuation) -> ForwardReply:
+    """Run all passes of a call; the reply brings their tokens as those of one.
+
+    Raises InvalidArgumentError for a call that cannot continue, and what the first pass raises. If a later pass fails,
+    the reply brings the tokens so far, and the next call gets the error. A later call on the context ends the passes,
+    as it comes before steps that its program has not asked for yet (P3).
+    """
+    sampler, named = next_sampler(call), context.named
+    if not isinstance(plan.tokens, int) or plan.tokens < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidArgumentError(f"continuation: {plan.tokens} tokens", hint="ask for none or more")
+    if sampler is None:
+        raise InvalidArgumentError(
+            "forward: passes follow one another only where each draws one token at its last input, reads nothing else, "
+            "and has no positions, attention masks or drafts of the program",
+            hint="send the passes one by one",
+        )
+    stops, wanted = frozenset(plan.stop_tokens), plan.tokens + 1
+    reply = await run(call, FurtherSteps.of(context, plan.tokens, stops))
+    drawn, in_kv, drafted, attached = _drawn(reply), reply.kept, reply.drafted, reply.attached
+    while not (ended := _ends(reply, stops) or len(drawn.tokens) >= wanted):
+        if context.named != named or _is_cancelled():
+            break
+        left = wanted - len(drawn.tokens)
+        try:
+            following = _following(call, plan, sampler, drawn.tokens, in_kv)
+            reply = await run(following, FurtherSteps.of(context, left - 1, stops))
+        except (BatchFailedError, ForwardTimeoutError) as error:
+            context.owed = error  # a pass of its own would not meet it again
+            break
+        except (PieError, asyncio.CancelledError):
+            break
+        in_kv = len(drawn.tokens) + reply.kept
+        drawn, drafted = joined([drawn, _drawn(reply)]), drafted + reply.drafted
+    context.rests = ended
+    return replace(reply, results=[drawn], attached=attached, drafted=drafted, kept=in_kv)
+
+
+def _following(call: Forward, plan: Continuation, sampler: Sampler, drawn: list[int], in_kv: int) -> Forward:
+    """The next pass of a call: it computes those `drawn` that are not in KV."""
+    tokens, left, speculation = drawn[in_kv:], plan.tokens - len(drawn), call.speculation
+    if speculation is not None:
+        speculation = replace(speculation, limit=min(speculation.limit, left)) if left else None
+    return replace(
+        call,
+        tokens=tokens,
+        pending=[],
+        slots=[Slot(len(tokens) - 1, sampler)],
+        speculation=speculation,
+        continuation=replace(plan, claimed=0),
+        horizon=None if plan.prospect is None else plan.prospect.after(len(drawn)),
+    )
+
+
+def _drawn(reply: ForwardReply) -> SampledTokens:
+    (result,) = reply.results
+    return result if isinstance(result, SampledTokens) else SampledTokens([])
+
+
+def _ends(reply: ForwardReply, stops: frozenset[int]) -> bool:
+    """Whether the text ends with this pass."""
+    return reply.grammar_terminated or not stops.isdisjoint(_drawn(reply).tokens)
+
+
+def _is_cancelled() -> bool:
+    """Whether the call is being cancelled. A pass that is already on the device completes, and hides that (E5)."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def claimed_tokens(context: LiveContext, call: Forward) -> int:
+    """How many prefetched tokens a program has used since its last pass. Raises InvalidArgumentError for more than it
+    received."""
+    return check_claimed(context, 0 if call.continuation is None else call.continuation.claimed)
+
+
+def check_claimed(context: LiveContext, claimed: int) -> int:
+    """`claimed`. Raises InvalidArgumentError for more prefetched tokens than the program received."""
+    if not 0 <= claimed <= context.unclaimed:
+        raise InvalidArgumentError(
+            f"forward: {claimed} prefetched tokens claimed of {context.unclaimed}",
+            hint="claim only what a reply brought",
+        )
+    return claimed
+
+
+def prefetching(context: LiveContext, call: Forward) -> FurtherSteps | None:
+    """The steps that may be taken behind a pass before they are asked for; None where a step might be another one."""
+    plan, sampler = call.continuation, next_sampler(call)
+    if plan is None or not plan.tokens or sampler is None or sampler.scores:
+        return None
+    if call.matchers or call.adapter or call.zo_seed:
+        return None
+    return FurtherSteps.of(context, plan.tokens, frozenset(plan.stop_tokens), asked=False)
+
+
+def limit_prefetching(steps: FurtherSteps, claimed: int, step_seconds: float | None) -> None:
+    """Prefetch no more than pays where a step takes `step_seconds` lately, and the program used `claimed`."""
+    in_time = int(LONGEST_SECONDS / step_seconds) if step_seconds else 0
+    steps.trim(min(in_time, _prefetch_limit(steps.context, claimed)) if in_time >= FEWEST_PREFETCHED else 0)
+
+
+def _prefetch_limit(context: LiveContext, claimed: int) -> int:
+    """Twice as many as the last time, none if the program left some of them unused.
+
+    The first pass of a text, which brings its prompt, is answered at once.
+    """
+    before = context.prefetched
+    if before is None or claimed < before.drawn:
+        return 0
+    return min(2 * before.limit or 1, MOST_PREFETCHED)
+
+
+def split_prefetched(
+    context: LiveContext, call: Forward, steps: FurtherSteps | None, results: list[AnyResult], claimed: int
+) -> list[int]:
+    """The prefetched tokens, taken out of `results`; none if another call waits, which comes before them (P3).
+
+    Counts the `claimed` tokens of the replies before.
+    """
+    ahead, rows = list[int](), list[int]()
+    if steps is not None and not steps.asked and isinstance(drawn := results[0], SampledTokens):
+        results[0] = SampledTokens(drawn.tokens[:1])
+        if steps.is_current:
+            ahead, rows = drawn.tokens[1:], drawn.tokens[:-1]
+    context.sampled += claimed
+    context.unclaimed += len(ahead) - claimed
+    plan = call.continuation
+    if plan is None or plan.asked or not plan.tokens:
+        context.prefetched = None
+    else:
+        limit = _prefetch_limit(context, claimed)
+        context.prefetched = Prefetched(limit, len(ahead), rows, context.named, context.suspensions)
+    return ahead
+
+
+def count_in(store: PageStore, context: LiveContext, request: ForwardRequest) -> int:
+    """Count the first inputs of a pass to the context, as far as their KV is prefetched; how many.
+
+    Never all of them, so that the pass is one like any other.
+    """
+    known = context.prefetched
+    if known is None or context.named != known.named + 1 or context.suspensions != known.suspensions:
+        return 0
+    pending = request.inputs[: min(request.own_start, len(request.inputs) - 1)]
+    if not pending:
+        return 0
+    pairs = takewhile(lambda pair: pair[0].token == pair[1], zip(pending, known.rows, strict=False))
+    count = sum(1 for _ in pairs)
+    store.working.append(context.id, pending[:count])
+    return count
