@@ -48,15 +48,27 @@ def package(data):
 
 
 def chat_body(data):
-    _body(data, "wire.fields", "ChatRequest")
+    _body(data, "fields", "ChatRequest")
 
 
 def completion_body(data):
-    _body(data, "wire.fields", "CompletionRequest")
+    _body(data, "fields", "CompletionRequest")
 
 
 def response_body(data):
-    _body(data, "responses.fields", "ResponseRequest")
+    _body(data, "response_fields", "ResponseRequest")
+
+
+def message_body(data):
+    _body(data, "message_fields", "MessageRequest")
+
+
+def ollama_chat_body(data):
+    _body(data, "ollama_fields", "ChatRequest")
+
+
+def ollama_generate_body(data):
+    _body(data, "ollama_fields", "GenerateRequest")
 
 
 def proxy_head(data):
@@ -65,8 +77,8 @@ def proxy_head(data):
 
 def _body(data, module, kind):
     openai = _openai()
-    with contextlib.suppress(openai("wire.refusals").Refusal):
-        openai("wire.bodies").read_fields(data, getattr(openai(module), kind))
+    with contextlib.suppress(openai("wire").Refusal):
+        openai("wire").read_fields(data, getattr(openai(module), kind))
 
 
 @functools.cache
@@ -86,6 +98,9 @@ TARGETS = {
         package,
         chat_body,
         completion_body,
+        message_body,
+        ollama_chat_body,
+        ollama_generate_body,
         response_body,
         proxy_head,
     )

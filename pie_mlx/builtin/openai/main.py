@@ -1,21 +1,29 @@
-"""The HTTP interface of OpenAI, as a program: a process of its own answers each request.
+"""The HTTP interfaces of OpenAI, Anthropic and Ollama, as a program: a process of its own answers each request.
 
 Copy this directory, change it, and serve it on a port with launch_daemon.
 """
 
 import time
+from datetime import UTC, datetime
 
-import chat_endpoint
-import completions_endpoint
-from generation.prompts import load_model
+import completions
+import messages
+import ollama
+import responses
+import wire
 from inferlet import runtime
-from responses import endpoint as responses_endpoint
-from wire.refusals import Refusal, answered
+from prompts import load_model
+from wire import Refusal
 
-POSTS = {
-    "/v1/chat/completions": chat_endpoint.answer,
-    "/v1/completions": completions_endpoint.answer,
-    "/v1/responses": responses_endpoint.answer,
+ROUTES = {
+    **ollama.ROUTES,
+    "/v1/chat/completions": ("POST", completions.answer_chat),
+    "/v1/completions": ("POST", completions.answer_text),
+    "/v1/messages": ("POST", messages.answer),
+    "/v1/messages/count_tokens": ("POST", messages.count),
+    "/v1/responses": ("POST", responses.answer),
+    "/v1/responses/compact": ("POST", responses.compact),
+    "/v1/responses/input_tokens": ("POST", responses.count),
 }
 STARTED = int(time.time())
 
@@ -25,7 +33,15 @@ async def handle(request):
     try:
         return await _answer(request)
     except Exception as error:
-        return answered(error)
+        return _errors(request).answered(error)
+
+
+def _errors(request):
+    """The module that writes errors as this client reads them."""
+    if request["path"].startswith("/api/"):
+        return ollama
+    is_anthropic = request["path"].startswith("/v1/messages") or "anthropic-version" in request["headers"]
+    return messages if is_anthropic else wire
 
 
 async def _answer(request):
@@ -33,12 +49,13 @@ async def _answer(request):
     if path == "/v1/models" or path.startswith("/v1/models/"):
         _expect(method, "GET", path)
         return {"body": _models(path.removeprefix("/v1/models").lstrip("/"))}
+    if path in ROUTES:
+        wanted, answer = ROUTES[path]
+        _expect(method, wanted, path)
+        return await answer(request["body"])
     if path.startswith("/v1/responses/"):
         raise Refusal(404, f"{path}: nothing is kept: use the answer of POST /v1/responses")
-    if path not in POSTS:
-        raise Refusal(404, f"unknown path {path}: there are /v1/models, {', '.join(POSTS)}")
-    _expect(method, "POST", path)
-    return await POSTS[path](request["body"])
+    raise Refusal(404, f"unknown path {path}: there are /v1/models, {', '.join(ROUTES)}")
 
 
 def _expect(method, wanted, path):
@@ -47,11 +64,17 @@ def _expect(method, wanted, path):
 
 
 def _models(name):
-    if not name:
-        return {"object": "list", "data": [_model(name) for name in runtime.models()]}
-    return _model(name)
+    if name:
+        return _model(name)
+    names = runtime.models()
+    page = {"has_more": False, "first_id": names[0], "last_id": names[-1]} if names else {"has_more": False}
+    return {"object": "list", "data": [_model(name) for name in names], **page}
 
 
 def _model(name):
+    """One object for the clients of all interfaces."""
     limit = load_model(name).info.maximum_positions
-    return {"id": name, "object": "model", "created": STARTED, "owned_by": "pie", "context_length": limit}
+    openai = {"id": name, "object": "model", "created": STARTED, "owned_by": "pie", "context_length": limit}
+    begun = datetime.fromtimestamp(STARTED, UTC).isoformat()
+    anthropic = {"type": "model", "display_name": name, "created_at": begun, "lifecycle": "active"}
+    return {**openai, **anthropic, "max_input_tokens": limit, "max_tokens": limit}

@@ -1,0 +1,347 @@
+"""One reply of the model, as it is generated, and what it costs."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from decoding import Decoded, EntryBuffer, logprob_entry
+from inferlet import Context, Distribution, GrammarConstraint, Sampler, brle, chat
+from wire import Refusal
+
+OPENING_TOKENS = 16
+"""Tokens of the longest beginning of a tool call."""
+AT_ONCE = 32
+"""Tokens per step of a reply that is not streamed."""
+STREAMED_SECONDS = 0.08
+"""The time of the tokens in a part of a stream: readers do not notice it, and fewer parts cost less."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How tokens are drawn, at most `at_once` per step, in a `stream` or not, and when to stop. `top` is the number of
+    most likely tokens to report, None for no logprobs."""
+
+    sampler: Sampler
+    max_tokens: int | None
+    stops: list[str]
+    top: int | None = None
+    one_call: bool = False
+    at_once: int = 1
+    stream: bool = False
+
+
+@dataclass
+class Piece:
+    """A part of choice `index`; the last one has the `finish` reason, and the stop text that ended it."""
+
+    index: int
+    text: str = ""
+    reasoning: str = ""
+    calls: list[tuple[str, str]] = field(default_factory=list)
+    entries: list[dict] = field(default_factory=list)
+    finish: str | None = None
+    stop_text: str | None = None
+
+
+@dataclass
+class Counts:
+    """Tokens of one choice; `cached` prompt tokens were not computed. `first_seconds`: when its first step ended."""
+
+    tokens: int = 0
+    reasoning_tokens: int = 0
+    cached: int = 0
+    first_seconds: float = 0.0
+
+
+def sampling_of(request, index, max_tokens, *, top=None, one_call=False):
+    """The sampling of one choice. Choices of one request use different random streams."""
+    seed = None if request.seed is None else (request.seed + index) % (1 << 63)
+    sampler = Sampler(request.temperature, k=request.top_k, p=request.top_p, floor=request.min_p, seed=seed)
+    at_once = 1 if request.stop_texts or one_call else AT_ONCE
+    sampler = sampler if top is None else sampler.scored()
+    return Sampling(sampler, max_tokens, request.stop_texts, top, one_call, at_once, request.stream)
+
+
+class Choice:
+    """Generates on `context`, which has the whole prompt."""
+
+    def __init__(self, context, sampling, decoder, stops, rules, vocabulary=None, index=0):
+        self._context, self._sampling, self._decoder, self._rules = context, sampling, decoder, rules
+        self._stops, self._vocabulary, self._index = stops, vocabulary, index
+        self._entries = EntryBuffer(stops)
+        self._recent = []
+        self._called = False
+        self._alternatives = None
+        self._token_seconds = STREAMED_SECONDS
+        self.counts = Counts()
+
+    async def pieces(self):
+        """All parts, each as soon as it is certain."""
+        finish = None
+        # While the model reasons, the constraint does not hold; it begins after that.
+        waits = self._decoder.thinks and self._rules.make is not None
+        constraint = None if waits or self._rules.make is None else self._rules.make()
+        while finish is None:
+            generator, probe = self._generator(constraint)
+            self._alternatives = constraint if isinstance(constraint, Alternatives) else None
+            constraint = None
+            async for step in generator:
+                output = await self._drawn(step, waits)
+                if output is None:
+                    finish = "length"
+                    break
+                said = self._decode(output)
+                piece = self._piece(said, output, probe)
+                if piece is not None:
+                    yield piece
+                if self._stops.found or (self._sampling.one_call and said.calls):
+                    finish = "stop"
+                elif waits and not self._decoder.thinks:
+                    waits, constraint = False, self._rules.make()
+                elif self._alternatives is not None:
+                    constraint = self._decided(output.tokens)
+                elif said.begins_call and not said.calls and self._rules.make_call is not None:
+                    constraint = self._inside_call()
+                if finish or constraint:
+                    break
+            else:
+                finish = "length" if generator.finish_reason == "length" else "stop"
+        yield self._last(finish)
+
+    async def _drawn(self, step, waits):
+        """The output of a step; None when the reply has outgrown the pool."""
+        asked = time.perf_counter()
+        try:
+            output = await step.up_to(self._at_once(waits)).execute()
+        except Exception as error:
+            if getattr(error, "code", "") != "out_of_pages" or not self.counts.tokens:
+                raise
+            return None
+        self._token_seconds = (time.perf_counter() - asked) / max(1, len(output.tokens))
+        return output
+
+    def _at_once(self, waits):
+        """Tokens of the next step: one where a token may change the constraint, and for the first, which is timed."""
+        if waits or self._alternatives or self._rules.make_call is not None or not self.counts.tokens:
+            return 1
+        in_time = int(STREAMED_SECONDS / self._token_seconds) if self._sampling.stream else AT_ONCE
+        return max(1, min(in_time, self._sampling.at_once))
+
+    def _generator(self, constraint):
+        left = None if self._sampling.max_tokens is None else self._sampling.max_tokens - self.counts.tokens
+        generator = self._context.generate(
+            self._sampling.sampler,
+            max_tokens=left,
+            stop=chat.stop_tokens(self._context.model),
+            constrain=constraint,
+            auto_flush=False,
+        )
+        top = self._sampling.top
+        return generator, generator.probe_each_step(-1, Distribution(1.0, top)) if top else None
+
+    def _decode(self, output):
+        counts, tokens = self.counts, output.tokens
+        counts.first_seconds = counts.first_seconds or time.perf_counter()
+        counts.cached += output.raw.attached if output.raw else 0
+        counts.tokens += len(tokens)
+        said = Decoded()
+        # One by one while the model reasons: the reasoning may end at any of them.
+        for part in ([token] for token in tokens) if self._decoder.thinks else [tokens]:
+            more = self._decoder.feed(part)
+            if more.reasoning or self._decoder.thinks:
+                counts.reasoning_tokens += len(part)
+            said.add(more)
+        self._recent = (self._recent + tokens)[-OPENING_TOKENS:]
+        return said
+
+    def _piece(self, said, output, probe):
+        """The part for this output; None if it is empty."""
+        if self._sampling.top is not None and output.tokens and not said.reasoning:
+            scored = zip(output.tokens, output.logprobs(output.auto_sampler), strict=False)
+            likely = output.distribution(probe) if probe else None
+            self._entries.add(logprob_entry(self._vocabulary, token, logprob, likely) for token, logprob in scored)
+        text = self._stops.feed(said.text)
+        entries = self._entries.certain()
+        calls = self._allowed(said.calls)
+        if not (text or said.reasoning or calls or entries):
+            return None
+        return Piece(self._index, text, said.reasoning, calls, entries)
+
+    def _last(self, finish):
+        said = self._decoder.finish(is_cut=finish == "length")
+        text = self._stops.feed(said.text) + self._stops.finish()
+        calls = [] if self._stops.found else self._allowed(said.calls)
+        if self._called and finish == "stop":
+            finish = "tool_calls"
+        return Piece(self._index, text, said.reasoning, calls, self._entries.finish(), finish, self._stops.found)
+
+    def _allowed(self, calls):
+        if self._sampling.one_call:
+            calls = [] if self._called else calls[:1]
+        self._called = self._called or bool(calls)
+        return calls
+
+    def _decided(self, tokens):
+        """The constraint of the only remaining alternative; None while there are several."""
+        self._alternatives.accept_tokens(tokens)
+        matcher = self._alternatives.decided
+        return None if matcher is None else GrammarConstraint(matcher)
+
+    def _inside_call(self):
+        """The constraint of a call that has begun, advanced by the tokens already drawn."""
+        for count in range(1, len(self._recent) + 1):
+            constraint = self._rules.make_call()
+            try:
+                constraint.matcher.accept_tokens(self._recent[-count:])
+            except Exception as error:
+                if getattr(error, "code", "") != "grammar_rejected":
+                    raise
+            else:
+                return constraint
+        raise Refusal(500, "a strict tool: the model began its call in a way that cannot be followed")
+
+
+async def replies(prompts, count, costs, make):
+    """The parts of `count` replies to each of the prompts. `make(context, index)` begins a Choice; each prompt is
+    computed once."""
+    contexts = [copy for prompt in prompts for copy in await _copies(prompt, count, costs)]
+    costs.choices = [make(context, index) for index, context in enumerate(contexts)]
+    async with aclosing(merged([choice.pieces() for choice in costs.choices])) as pieces:
+        async for piece in pieces:
+            yield piece
+
+
+async def _copies(context, count, costs):
+    """`count` contexts with the prompt of this one, which is computed once; its last token is in their buffers."""
+    if count == 1:
+        return [context]
+    tokens, shared = context.buffer(), Context(context.model)
+    if tokens[:-1]:
+        passed = await shared.forward().input(tokens[:-1]).execute()
+        costs.cached_tokens += passed.raw.attached
+    return [shared.fork().append(tokens[-1:]) for _ in range(count)]
+
+
+async def merged(streams: list[AsyncIterator[Piece]]) -> AsyncIterator[Piece]:
+    """The parts of several replies in the order they arrive. A reply waits while its parts are not read."""
+    if len(streams) == 1:
+        async with aclosing(streams[0]) as only:
+            async for piece in only:
+                yield piece
+        return
+    queue = asyncio.Queue(len(streams))
+    tasks = [asyncio.create_task(_forward(stream, queue)) for stream in streams]
+    try:
+        left = len(tasks)
+        while left:
+            piece = await queue.get()
+            if isinstance(piece, Exception):
+                raise piece
+            left -= piece is None
+            if piece is not None:
+                yield piece
+    finally:
+        for task in tasks:
+            task.cancel()
+        # Wait until every reply has ended: nothing else holds these tasks.
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _forward(stream, queue):
+    try:
+        async with aclosing(stream):
+            async for piece in stream:
+                await queue.put(piece)
+        await queue.put(None)
+    except Exception as error:
+        await queue.put(error)
+
+
+class Alternatives:
+    """A constraint that allows the tokens of any of several matchers. `accept_tokens` drops the matchers that forbid
+    them; `decided` is the only remaining matcher, None while there are several."""
+
+    def __init__(self, matchers):
+        self._left = matchers
+
+    @property
+    def decided(self):
+        return self._left[0] if len(self._left) == 1 else None
+
+    def accept_tokens(self, tokens):
+        self._left = [matcher for matcher in self._left if _accepts(matcher, tokens)]
+
+    def step(self, accepted):
+        """The mask after the tokens accepted so far, which `accepted` repeats."""
+        masks = [matcher.next_token_logit_mask() for matcher in self._left]
+        return brle.spans(*(span for mask in masks for span in _allowed(mask))) if all(masks) else []
+
+
+def _allowed(mask):
+    """The spans of tokens that a mask allows."""
+    end = 0
+    for place, length in enumerate(mask):
+        start, end = end, end + length
+        if place % 2:
+            yield start, end
+
+
+def _accepts(matcher, tokens):
+    try:
+        matcher.accept_tokens(tokens)
+    except Exception as error:
+        if getattr(error, "code", "") != "grammar_rejected":
+            raise
+        return False
+    return True
+
+
+class Costs:
+    """Counts from now on. `cached_tokens` are those of the prompt that choices share; each choice counts its own."""
+
+    def __init__(self, prompt_tokens, page_size=1):
+        self._prompt_tokens, self._page_size = prompt_tokens, page_size
+        self._begun = time.perf_counter()
+        self.choices = []
+        self.cached_tokens = 0
+
+    def figures(self):
+        """The figures in an answer."""
+        return {"usage": self.usage(), "timings": self.timings()}
+
+    def kept_tokens(self):
+        """Tokens of the prompt whose full pages a later request finds again."""
+        return self._prompt_tokens // self._page_size * self._page_size
+
+    def usage(self):
+        completion = sum(choice.counts.tokens for choice in self.choices)
+        reasoning = sum(choice.counts.reasoning_tokens for choice in self.choices)
+        cached = self.cached_tokens + sum(choice.counts.cached for choice in self.choices)
+        return {
+            "prompt_tokens": self._prompt_tokens,
+            "completion_tokens": completion,
+            "total_tokens": self._prompt_tokens + completion,
+            "prompt_tokens_details": {"cached_tokens": cached},
+            "completion_tokens_details": {"reasoning_tokens": reasoning},
+        }
+
+    def timings(self):
+        """Timings under the names of other local servers. The time to the first token belongs to the prompt."""
+        now = time.perf_counter()
+        first = min(choice.counts.first_seconds or now for choice in self.choices)
+        completion = sum(choice.counts.tokens for choice in self.choices)
+        prompt_ms, predicted_ms = (first - self._begun) * 1000, (now - first) * 1000
+        return {
+            "prompt_n": self._prompt_tokens,
+            "prompt_ms": round(prompt_ms, 3),
+            "prompt_per_second": _rate(self._prompt_tokens, prompt_ms),
+            "predicted_n": completion,
+            "predicted_ms": round(predicted_ms, 3),
+            "predicted_per_second": _rate(completion - len(self.choices), predicted_ms),
+        }
+
+
+def _rate(count, milliseconds):
+    return round(max(count, 0) * 1000 / milliseconds, 3) if milliseconds > 0 else 0.0

@@ -1,0 +1,222 @@
+"""The bodies of requests for completions."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+import msgspec
+from msgspec import Meta
+from wire import Body, Strict, without_nulls
+
+Whole = Annotated[int, Meta(ge=1)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+StopText = Annotated[str, Meta(min_length=1, max_length=1024)]
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
+
+
+class Text(Strict, tag="text"):
+    """`cache_control`, as other vendors have it, is ignored: all that was computed is found again."""
+
+    text: str
+    cache_control: Any = None
+
+
+class RefusedText(Strict, tag="refusal"):
+    text: str = msgspec.field(name="refusal")
+
+
+Content = str | list[Text]
+
+
+class Turn(Strict):
+    """`name` identifies the speaker. It is ignored: turns are written without names."""
+
+    content: Content
+    name: str | None = None
+    cache_control: Any = None
+
+
+class System(Turn, tag="system", tag_field="role"):
+    pass
+
+
+class Developer(Turn, tag="developer", tag_field="role"):
+    pass
+
+
+class User(Turn, tag="user", tag_field="role"):
+    pass
+
+
+class CalledFunction(Strict):
+    name: str
+    arguments: str
+
+
+class ToolCall(Strict):
+    id: str
+    function: CalledFunction
+    type: Literal["function"] = "function"
+    index: int = 0
+
+
+class Assistant(Turn, tag="assistant", tag_field="role"):
+    """`reasoning_content` may come back with a message; templates omit the reasoning of earlier turns."""
+
+    content: str | list[Text | RefusedText] | None = None
+    reasoning_content: str | None = None
+    tool_calls: list[ToolCall] | None = None
+    refusal: str | None = None
+    annotations: Annotated[list[Any], Meta(max_length=0)] | None = None
+    audio: None = None
+    function_call: None = None
+
+
+class Tool(Strict, tag="tool", tag_field="role"):
+    """`name`, if given, repeats that of the tool."""
+
+    content: Content
+    tool_call_id: str
+    name: str | None = None
+    cache_control: Any = None
+
+
+Message = System | Developer | User | Assistant | Tool
+
+
+class Function(Strict):
+    name: str
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+    strict: bool | None = None
+
+
+class OfferedTool(Strict):
+    type: Literal["function"]
+    function: Function
+    cache_control: Any = None
+
+
+class NamedFunction(Strict):
+    name: str
+
+
+class NamedChoice(Strict):
+    type: Literal["function"]
+    function: NamedFunction
+
+
+class PlainText(Strict, tag="text", frozen=True):
+    pass
+
+
+class AnyObject(Strict, tag="json_object"):
+    pass
+
+
+class Schema(Strict):
+    name: str
+    schema: dict[str, Any]
+    description: str | None = None
+    strict: bool | None = None
+
+
+class SchemaFormat(Strict, tag="json_schema"):
+    json_schema: Schema
+
+
+class StreamOptions(Strict):
+    include_usage: bool = False
+    include_obfuscation: Literal[False] = False
+
+
+class DrawnBody(Body):
+    """The fields of all endpoints: how tokens are drawn, and how they are sent."""
+
+    model: str
+    stream: bool = False
+    temperature: Annotated[float, Meta(ge=0, le=2)] = 1.0
+    top_p: Share = 1.0
+    top_k: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
+    min_p: Share = 0.0
+    seed: int | None = None
+    stop: StopText | Annotated[list[StopText], Meta(max_length=64)] = []
+
+    @property
+    def stop_texts(self) -> list[str]:
+        return [self.stop] if isinstance(self.stop, str) else self.stop
+
+
+class Request(DrawnBody):
+    """The fields of both completions."""
+
+    HINTS: ClassVar[frozenset[str]] = frozenset(
+        {"prediction", "prompt_cache_options", "prompt_cache_retention", "service_tier", "store", "verbosity"}
+    )
+    NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {
+        "audio": (),
+        "best_of": (1,),
+        "frequency_penalty": (0,),
+        "function_call": (),
+        "functions": (),
+        "logit_bias": ({},),
+        "modalities": (["text"],),
+        "presence_penalty": (0,),
+        "reasoning_effort": (),
+        "service_tier": ("auto", "default"),
+        "store": (False,),
+        "suffix": ("",),
+        "web_search_options": (),
+    }
+    # Fields of earlier versions of the interface, of vLLM and of Ollama.
+    INSTEAD: ClassVar[dict[str, str]] = {
+        "format": "use response_format",
+        "function_call": "use tool_choice",
+        "functions": "use tools",
+        "guided_json": "use response_format",
+        "max_new_tokens": "use max_tokens",
+        "num_predict": "use max_tokens",
+        "structured_outputs": "use response_format",
+    }
+    ADVICE: ClassVar[dict[str, str]] = {r"messages\[\d+\]\.content\[\d+\]\.type": "only text is read"}
+
+    stream_options: StreamOptions | None = None
+    n: Annotated[int, Meta(ge=1, le=64)] = 1
+    max_tokens: Whole | None = None
+
+    @property
+    def includes_usage(self) -> bool:
+        return self.stream_options is not None and self.stream_options.include_usage
+
+
+class ChatRequest(Request, kw_only=True):
+    messages: Annotated[list[Message], Meta(min_length=1)]
+    max_completion_tokens: Whole | None = None
+    tools: list[OfferedTool] = []
+    tool_choice: Literal["none", "auto", "required"] | NamedChoice | None = None
+    parallel_tool_calls: bool = True
+    response_format: PlainText | AnyObject | SchemaFormat = PlainText()
+    logprobs: bool = False
+    top_logprobs: Annotated[int, Meta(ge=0, le=20)] = 0
+    reasoning_effort: Effort | None = None
+    chat_template_kwargs: dict[str, Any] = {}
+
+    @classmethod
+    def prepared(cls, given: dict[str, Any], left_out: list[str]) -> dict[str, Any]:
+        """Messages without the null fields of other vendors."""
+        if isinstance(given.get("messages"), list):
+            given["messages"] = [_without_nulls(message) for message in given["messages"]]
+        return given
+
+
+def _without_nulls(message: Any) -> Any:
+    kept = without_nulls(message)
+    for name in ("content", "tool_calls") if isinstance(kept, dict) else ():
+        if isinstance(kept.get(name), list):
+            kept[name] = without_nulls(kept[name])
+    return kept
+
+
+class CompletionRequest(Request, kw_only=True):
+    prompt: str | list[str | int | list[int]]
+    echo: bool = False
+    logprobs: Annotated[int, Meta(ge=0, le=5)] | None = None
+    max_tokens: Annotated[int, Meta(ge=0)] | None = 16

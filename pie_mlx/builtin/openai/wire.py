@@ -1,0 +1,325 @@
+"""What all doors read and write: refusals, bodies, answers. It generates nothing."""
+
+import asyncio
+import logging
+import re
+import uuid
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import msgspec
+
+STATUS = {
+    "invalid_argument": 400,
+    "invalid_type": 400,
+    "grammar": 400,
+    "template": 400,
+    "empty_mask": 400,
+    "context_length": 400,
+    "out_of_pages": 400,
+    "model_not_found": 404,
+    "token_budget": 429,
+    "admission": 429,
+}
+"""The engine's errors by their code; all others are 500."""
+HINTS = {"grammar": "remove or rewrite it"}
+"""Hints for errors whose own hint is for authors of programs."""
+TOO_LONG = {"context_length", "out_of_pages"}
+KINDS = {400: "invalid_request_error", 404: "invalid_request_error", 405: "invalid_request_error", 429: "rate_limit"}
+
+
+class Refusal(Exception):  # noqa: N818 - it is an answer
+    """An error of the client: `param` is the field of its body, `code` a word for programs."""
+
+    def __init__(self, status, message, *, param=None, code=None):
+        super().__init__(message)
+        self.status, self.param, self.code = status, param, code
+
+    @classmethod
+    def unknown_model(cls, name, names):
+        known = ", ".join(names)
+        return cls(404, f"The model '{name}' does not exist: there is {known}", param="model", code="model_not_found")
+
+
+def refusal_of(error):
+    """Any error as a refusal."""
+    if isinstance(error, Refusal):
+        return error
+    kind = getattr(error, "code", "")
+    status = STATUS.get(kind, 500)
+    hint = HINTS.get(kind, getattr(error, "hint", ""))
+    text = str(error) or type(error).__name__
+    code = "context_length_exceeded" if kind in TOO_LONG else kind or None
+    return Refusal(status, f"{text} ({hint})" if hint else text, code=code)
+
+
+def error_object(error):
+    """The object inside `{"error": ...}`."""
+    refusal = refusal_of(error)
+    kind = KINDS.get(refusal.status, "server_error")
+    return {"message": str(refusal), "type": kind, "param": refusal.param, "code": refusal.code}
+
+
+def answered(error):
+    """An error as an HTTP answer."""
+    refusal = refusal_of(error)
+    return {"status": refusal.status, "body": {"error": error_object(refusal)}}
+
+
+SHORT_BYTES = 4096
+"""Longer bodies are read on another thread, so that other requests on this loop do not wait."""
+MOST_VALUES = 1 << 20
+"""JSON values in a body: each takes up to a hundred times the memory of its text."""
+
+_HIGH, _LOW = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_HALF = re.compile(rb"%b(?!%b)|(?<!%b)%b" % (_HIGH, _LOW, _HIGH, _LOW))
+"""Half a surrogate pair, from a client that cuts a text inside an emoji; msgspec reports a truncated input."""
+_PLACED = re.compile(r"(.*?)(?: - at `\$\.?([^`]*)`)?", re.DOTALL)
+_UNKNOWN = re.compile(r"unknown field `(.*)`$", re.DOTALL)
+_MISSING = re.compile(r"missing required field `(.*)`$")
+
+
+class Strict(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Refuses unknown fields."""
+
+
+def without_nulls(value: Any) -> Any:
+    """An object, or all objects of a list, without the fields that are null, as some clients send them."""
+    if isinstance(value, list):
+        return [without_nulls(one) for one in value]
+    return {name: one for name, one in value.items() if one is not None} if isinstance(value, dict) else value
+
+
+class Body(Strict, dict=True):
+    """A whole body, and the advice in errors about wrong ones. `left_out` names its hints that have no effect here.
+
+    `LABELS` only name the caller, or label stored answers. `HINTS` may be left out without changing the answer.
+    `NEUTRAL` are unsupported fields, with the values that ask for nothing. `INSTEAD` is the advice for unknown fields,
+    by default to leave them out, and `ADVICE` for wrong values, by patterns of their paths.
+    """
+
+    LABELS: ClassVar[frozenset[str]] = frozenset({"metadata", "prompt_cache_key", "safety_identifier", "user"})
+    HINTS: ClassVar[frozenset[str]] = frozenset()
+    NEUTRAL: ClassVar[dict[str, tuple[Any, ...]]] = {}
+    INSTEAD: ClassVar[dict[str, str]] = {}
+    ADVICE: ClassVar[dict[str, str]] = {}
+
+    @classmethod
+    def prepared(cls, given: dict[str, Any], left_out: list[str]) -> dict[str, Any]:
+        """The fields, in the form that `read_fields` converts, without the hints that are added to `left_out`."""
+        return given
+
+
+def leave_out_tools(given: dict[str, Any], left_out: list[str], kept: str) -> None:
+    """Leave out tools of other types than the one `kept`: no one here could run them, so that none are called."""
+    tools = given.get("tools")
+    if not isinstance(tools, list):
+        return
+    given["tools"] = []
+    for place, tool in enumerate(tools):
+        if not isinstance(tool, dict) or tool.get("type", kept) == kept:
+            given["tools"].append(tool)
+        else:
+            left_out.append(f"tools[{place}] ({tool.get('name') or tool['type']})")
+
+
+async def read_body(body: bytes, kind: type[Body]) -> Any:
+    """The body as `kind`. Raises Refusal that names the field."""
+    return read_fields(body, kind) if len(body) <= SHORT_BYTES else await asyncio.to_thread(read_fields, body, kind)
+
+
+def read_fields(body: bytes, kind: type[Body]) -> Any:
+    """The body as `kind`, read on this thread."""
+    given = {name: value for name, value in _decoded(body).items() if value is not None}
+    known = set(kind.__struct_fields__)
+    for name in given.keys() & kind.LABELS - known:
+        del given[name]
+    for name in given.keys() & kind.NEUTRAL.keys() - known:
+        if given[name] in kind.NEUTRAL[name]:
+            del given[name]
+        elif name not in kind.HINTS:
+            raise _unsupported(name, kind)
+    left_out = [name for name in given if name in kind.HINTS - known]
+    for name in left_out:
+        del given[name]
+    try:
+        request = msgspec.convert(kind.prepared(given, left_out), kind)
+    except msgspec.ValidationError as error:
+        raise _refused(str(error), kind) from None
+    request.left_out = left_out
+    return request
+
+
+def _decoded(body: bytes) -> dict[str, Any]:
+    if _has_more_values(body, MOST_VALUES):
+        raise Refusal(400, f"the body has more than {MOST_VALUES:,} values")
+    try:
+        found: Any = msgspec.json.decode(body)
+    except RecursionError:
+        raise Refusal(400, "the body is nested too deeply") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        why = "a \\u escape is half of a surrogate pair" if _HALF.search(body) else error
+        raise Refusal(400, f"the body is not JSON: {why}") from None
+    if not isinstance(found, dict):
+        raise Refusal(400, "the body is not a JSON object")
+    return found
+
+
+def _has_more_values(body: bytes, most: int) -> bool:
+    """Whether a body has more than `most` values, counted without decoding it."""
+    if sum(map(body.count, b",[{")) <= most:
+        return False
+    bare = body.replace(b"\\\\", b"").replace(b'\\"', b"")
+    return bare.count(b'"') > 2 * most or sum(sum(map(part.count, b",[{")) for part in bare.split(b'"')[::2]) > most
+
+
+def _unsupported(name: str, kind: type[Body]) -> Refusal:
+    advice = kind.INSTEAD.get(name, "leave it out")
+    return Refusal(400, f"'{name}' is not supported: {advice}", param=name, code="unsupported_parameter")
+
+
+def _refused(text: str, kind: type[Body]) -> Refusal:
+    """A Refusal from msgspec's text, `... - at `$.messages[0].content`` or `... unknown field `x``, with any x."""
+    found = _PLACED.fullmatch(text)
+    problem, path = (found[1], found[2] or "") if found else (text, "")
+    unknown = _UNKNOWN.search(problem)
+    if unknown:
+        return _unsupported(f"{path}.{unknown[1]}" if path else unknown[1], kind)
+    advice = next((advice for place, advice in kind.ADVICE.items() if re.fullmatch(place, path)), None)
+    if advice is not None:
+        return Refusal(400, f"{problem} - at `{path}`: {advice}", param=path, code="invalid_value")
+    missing = _MISSING.search(problem)
+    param = ".".join(part for part in (path, missing[1] if missing else "") if part)
+    return Refusal(400, f"invalid body: {text.replace('$.', '')}", param=param or None, code="invalid_value")
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Names of fields. `places` are the paths of the messages in the request, where they differ. It `continues` a last
+    message of the assistant, where the others begin a new one."""
+
+    messages: str
+    format: str
+    strict: str
+    call: str
+    effort: str
+    places: list[str] | None = None
+    continues: bool = False
+
+    def message(self, place):
+        """The path of the message at this place in the request."""
+        return f"{self.messages}[{place}]" if self.places is None else self.places[place]
+
+
+CHAT = Terms("messages", "response_format", "tools[].function.strict", "tool_call_id", "reasoning_effort")
+
+
+MOST_REPORTED = 1024
+"""Characters of a header, and different ones in the log."""
+SILENT_SECONDS = 5.0
+"""A stream says something at least this often: clients and proxies end connections that are silent for long."""
+_END = object()
+_encode = msgspec.json.Encoder().encode
+_log = logging.getLogger("pie.api")
+_reported = set()
+
+
+def identifier(prefix):
+    """An id for a part of an answer."""
+    return f"{prefix}_{uuid.uuid4().hex[:24]}"
+
+
+class EventForm:
+    """A stream of server-sent events. `SILENCE` is sent while there is nothing to say, `END` at the end.
+
+    Subclasses format the parts: `whole(pieces, costs)`; in a stream `opening()`, `chunks(piece)`, and `closing(costs)`
+    or `failed(error)`.
+    """
+
+    TYPE = "text/event-stream; charset=utf-8"
+    SILENCE = b": \n\n"
+    END = b""
+
+    @staticmethod
+    def encode(values):
+        """The bytes of some events, each named after its type if it has one."""
+        return b"".join(map(_event, values))
+
+
+async def send(costs, pieces, form, *, stream, left_out=()):
+    """The answer to a request. A stream begins before its first part, so that its client knows it has been heard."""
+    headers = reported(left_out)
+    if stream:
+        headers |= {"content-type": form.TYPE, "cache-control": "no-cache"}
+        return {"headers": headers, "body": _stream(costs, pieces, form)}
+    parts = [piece async for piece in pieces]
+    return {"headers": {**headers, "content-type": "application/json"}, "body": _encode(form.whole(parts, costs))}
+
+
+def reported(left_out):
+    """The header that names the hints of a request that have no effect here. The log names each set of them once."""
+    if not left_out:
+        return {}
+    names = ", ".join(dict.fromkeys(left_out)).encode("ascii", "replace").decode()
+    names = "".join(one if one.isprintable() else "?" for one in names)[:MOST_REPORTED]
+    if names not in _reported and len(_reported) < MOST_REPORTED:
+        _reported.add(names)
+        _log.warning("left out, because they have no effect here: %s", names)
+    return {"x-pie-left-out": names}
+
+
+async def _stream(costs, pieces, form, pause=partial(asyncio.sleep, SILENT_SECONDS / 2)):  # noqa: B008
+    yield form.encode(form.opening())
+    spoken = _spoken(pieces, pause)
+    async with aclosing(spoken):
+        try:
+            async for piece in spoken:
+                if piece is None:
+                    yield form.SILENCE
+                elif chunks := form.chunks(piece):
+                    yield form.encode(chunks)
+        except Exception as error:
+            yield form.encode(form.failed(error))
+            return
+    yield form.encode(form.closing(costs)) + form.END
+
+
+async def _spoken(pieces, pause):
+    """The parts, and None after each pause without one."""
+    queue, is_silent = asyncio.Queue(1), True
+
+    async def forward():
+        try:
+            async with aclosing(pieces):
+                async for piece in pieces:
+                    await queue.put(piece)
+            await queue.put(_END)
+        except Exception as error:
+            await queue.put(error)
+
+    async def tick():
+        nonlocal is_silent
+        while True:
+            await pause()
+            if is_silent:
+                await queue.put(None)
+            is_silent = True
+
+    tasks = [asyncio.create_task(forward()), asyncio.create_task(tick())]
+    try:
+        while (piece := await queue.get()) is not _END:
+            if isinstance(piece, Exception):
+                raise piece
+            is_silent = piece is None
+            yield piece
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _event(value):
+    name = b"event: %b\n" % value["type"].encode() if "type" in value else b""
+    return name + b"data: " + _encode(value) + b"\n\n"

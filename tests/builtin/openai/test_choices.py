@@ -1,0 +1,100 @@
+"""Several replies of one request go on at once, at the pace of whoever reads them."""
+
+import asyncio
+
+import pytest
+
+
+class Replies:
+    """Replies of so many parts each: what was drawn of them, and which have ended. One may `fail` behind its last."""
+
+    def __init__(self, count, length, fails=None):
+        self.drawn, self.ended, self._fails = [], [], fails
+        self.streams = [self._reply(index, length) for index in range(count)]
+
+    async def _reply(self, index, length):
+        try:
+            for place in range(length):
+                self.drawn.append((index, place))
+                yield index, place
+                await asyncio.sleep(0)
+            if index == self._fails:
+                raise ValueError("no more")
+        finally:
+            self.ended.append(index)
+
+
+@pytest.fixture
+def merged(openai_module):
+    return openai_module("choices").merged
+
+
+async def settle():
+    """Let everything run that can."""
+    for _ in range(200):
+        await asyncio.sleep(0)
+
+
+def others():
+    return asyncio.all_tasks() - {asyncio.current_task()}
+
+
+@pytest.mark.parametrize("count", [1, 3])
+async def test_every_part_comes_once_and_those_of_a_reply_in_their_order(merged, count):
+    replies = Replies(count, 20)
+    parts = [part async for part in merged(replies.streams)]
+    assert sorted(parts) == [(index, place) for index in range(count) for place in range(20)]
+    assert all([p for p in parts if p[0] == index] == [(index, n) for n in range(20)] for index in range(count))
+
+
+@pytest.mark.parametrize("count", [1, 3])
+async def test_replies_that_nobody_takes_wait(merged, count):
+    replies = Replies(count, 1000)
+    parts = merged(replies.streams)
+    await anext(parts)
+    await settle()
+    assert len(replies.drawn) <= 3 * count
+    await parts.aclose()
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("waits", [False, True])
+async def test_closing_ends_all_replies_and_leaves_no_task(merged, count, waits):
+    before, replies = others(), Replies(count, 1000)
+    parts = merged(replies.streams)
+    for _ in range(2 * count):
+        await anext(parts)
+    if waits:
+        await settle()
+    await parts.aclose()
+    assert sorted(replies.ended) == list(range(count))
+    assert others() == before
+
+
+async def test_who_is_cancelled_while_waiting_leaves_no_task(merged):
+    async def forever():
+        try:
+            await asyncio.Event().wait()
+            yield
+        finally:
+            ended.append(True)
+
+    async def read():
+        return [part async for part in merged([forever(), forever()])]
+
+    before, ended = others(), []
+    reading = asyncio.create_task(read())
+    await settle()
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    assert ended == [True, True]
+    assert others() == before
+
+
+async def test_one_that_fails_ends_all(merged):
+    before, replies = others(), Replies(3, 50, fails=1)
+    with pytest.raises(ValueError, match="no more"):
+        assert [part async for part in merged(replies.streams)]
+    assert sorted(replies.ended) == [0, 1, 2]
+    assert others() == before
