@@ -121,11 +121,17 @@ class Context:
         """Buffer the end of the model's turn. Where calls end differently, it is written with the next turn."""
         return self._turn(Turn("seal"))
 
-    def append(self, tokens: Iterable[int]) -> Self:
-        """Buffer raw tokens, after turns that were held back. Tokens of a turn (`chat.user(...)`) are rendered as that
-        turn at this point of the conversation. Raises InvalidArgumentError outside the vocabulary."""
+    def append(self, tokens: Iterable[int] | str) -> Self:
+        """Buffer raw tokens or a text, after turns that were held back. A text that begins the sequence gets the tokens
+        that the tokenizer puts before one, such as BOS; tokens are taken as they are. Tokens of a turn
+        (`chat.user(...)`) are rendered as that turn at this point of the conversation. Raises InvalidArgumentError
+        outside the vocabulary."""
         if isinstance(tokens, TurnTokens):
             return self._turn(tokens.turn)
+        if isinstance(tokens, str):
+            self._handle.resolve()
+            self._pending.append_text(checked_text(tokens, "append"))
+            return self
         added = token_list(tokens, self._handle.model.info.vocabulary_size)
         self._handle.resolve()
         if added:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, Self, overload
 
 from pie_mlx.calls import Sampler
+from pie_mlx.sdk._calls.checks import checked_text
 from pie_mlx.sdk.context import Context as AsyncContext
 from pie_mlx.sdk.generator import Constraints
 from pie_mlx.sdk.model import Model, checked_model
@@ -98,8 +99,9 @@ class Context:
         return self
 
     def fill(self, text: str) -> Self:
-        """Buffer text; special tokens written in it are recognised."""
-        self._context.append(self.model.tokenizer().encode(text))
+        """Buffer text; special tokens written in it are recognised. A text that begins the sequence gets the tokens
+        that the tokenizer puts before one, such as BOS."""
+        self._context.append(checked_text(text, "fill"))
         return self
 
     def fill_tokens(self, tokens: Iterable[int]) -> Self:
