@@ -77,9 +77,9 @@ class GrammarConstraint:
         return cls.from_grammar(Grammar.from_regex(pattern), model)
 
     @classmethod
-    def from_ebnf(cls, source: str, model: Model) -> "GrammarConstraint":
+    def from_ebnf(cls, ebnf: str, model: Model) -> "GrammarConstraint":
         """A grammar in Lark notation or GBNF. Raises GrammarError."""
-        return cls.from_grammar(Grammar.from_ebnf(source), model)
+        return cls.from_grammar(Grammar.from_ebnf(ebnf), model)
 
     def step(self, accepted: list[int]) -> Brle:
         """Feed tokens and read the next mask, for constraints built around a grammar. Raises GrammarRejectedError."""

@@ -46,9 +46,9 @@ class Grammar:
         return cls(GrammarSource("regex", checked_text(pattern, "regex")))
 
     @classmethod
-    def from_ebnf(cls, source: str) -> "Grammar":
+    def from_ebnf(cls, ebnf: str) -> "Grammar":
         """A grammar in Lark notation or in GBNF (`root ::= ...`)."""
-        return cls(GrammarSource("ebnf", checked_text(source, "ebnf")))
+        return cls(GrammarSource("ebnf", checked_text(ebnf, "ebnf")))
 
     def __repr__(self) -> str:
         return f"Grammar({self.source.kind})"

@@ -88,6 +88,10 @@ class Model:
         """The model's tokenizer."""
         return Tokenizer(self.info.name, self.host)
 
+    def default_system_speculation(self) -> bool:
+        """Whether the engine drafts for a Generator that does not say: it never does."""
+        return False
+
     def __repr__(self) -> str:
         return f"Model({self.info.name!r})"
 

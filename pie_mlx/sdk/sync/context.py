@@ -63,19 +63,19 @@ class Context:
     def __exit__(self, *error: object) -> None:
         self.release()
 
-    def system(self, text: str) -> Self:
+    def system(self, message: str) -> Self:
         """Buffer a system message."""
-        self._context.system(text)
+        self._context.system(message)
         return self
 
-    def user(self, text: str) -> Self:
+    def user(self, message: str) -> Self:
         """Buffer a user message."""
-        self._context.user(text)
+        self._context.user(message)
         return self
 
-    def assistant(self, text: str, calls: Iterable[tuple[str, str]] = ()) -> Self:
+    def assistant(self, message: str, calls: Iterable[tuple[str, str]] = ()) -> Self:
         """Buffer an assistant message of the past; `calls` are the tools it called and their arguments as JSON text."""
-        self._context.assistant(text, calls)
+        self._context.assistant(message, calls)
         return self
 
     def cue(self) -> Self:

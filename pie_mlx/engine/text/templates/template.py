@@ -70,7 +70,8 @@ class ChatTemplate:
         self._plain, self.source = source_for(None), source_for([{}])
         read = frozenset[str]().union(*(self._read(source) for source in {self.source, self._plain}))
         self.date_unit = self._unit_of_dates(read)
-        self.variables = read - special_tokens.keys() - {"strftime_now"} | ({"date"} if self.date_unit else set())
+        settable = {*read, "date"} if self.date_unit else read
+        self.variables = frozenset(settable) - special_tokens.keys() - {"strftime_now"}
         self.on_trial = True
         self.content_parts = False
         self.no_tools: Sequence[Any] | None = None
