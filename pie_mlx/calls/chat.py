@@ -34,7 +34,8 @@ class ChatState(Record, frozen=True):
 
     `held` turns wait for the first user turn; `due` is the end of the last turn, if the next turn decides it;
     `owed` is text that precedes the next turn; `inline`: the tokens so far end with ordinary text. `turns` is
-    the history so far, kept only for templates that need it.
+    the history so far, kept only for templates that need it. `began` is when the conversation began, in ISO 8601, ""
+    where the template tells no date.
     """
 
     last: Role | None = None
@@ -43,6 +44,7 @@ class ChatState(Record, frozen=True):
     owed: str = ""
     inline: bool = False
     turns: list[Turn] = []
+    began: str = ""
 
 
 class RenderedTurn(Record, frozen=True):

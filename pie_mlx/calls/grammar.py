@@ -9,7 +9,8 @@ class GrammarSource(Record, frozen=True):
     """The source of a matcher. `text` is a JSON Schema, a regular expression or a grammar; `tools` has `schemas`.
 
     `strict` closes objects (G13); `lenient` compiles a schema with parts that cannot be enforced, and lists them;
-    `every_spelling` allows more than one spelling of a schema's values.
+    `every_spelling` allows more than one spelling of a schema's values. `root` is the rule of a grammar that the text
+    must be, "" for `root` or `start`.
     """
 
     kind: Literal["json", "json_schema", "regex", "ebnf", "tools"]
@@ -18,6 +19,7 @@ class GrammarSource(Record, frozen=True):
     schemas: list[str] = []
     lenient: bool = False
     every_spelling: bool = False
+    root: str = ""
 
 
 class MatcherState(Record, frozen=True):

@@ -57,7 +57,7 @@ class Formats(Record, frozen=True):
 class ModelInfo(Record, frozen=True):
     """A loaded model. `maximum_positions` bounds positions (F4); `vocabulary_size` is the width of a logits row,
     `hidden_size` that of a hidden state, 0 if none can be read. Its chat template reads the variables
-    `template_variables`."""
+    `template_variables`; without a chat template of its own it is given ChatML."""
 
     name: str
     vocabulary_size: int
@@ -66,6 +66,7 @@ class ModelInfo(Record, frozen=True):
     formats: Formats
     hidden_size: int = 0
     template_variables: list[str] = []
+    has_chat_template: bool = True
 
 
 class LoadModel(Call[ModelInfo], frozen=True):
@@ -79,10 +80,13 @@ class LoadModel(Call[ModelInfo], frozen=True):
 
 
 class Encode(Call[list[int]], frozen=True):
-    """Text to token ids; special tokens in the text are recognised, none are added."""
+    """Text to token ids; special tokens in the text are recognised. With `begins` the text begins a sequence: the
+    tokens come first that the tokenizer puts before a text, such as BOS, unless the text has them. None are added
+    otherwise."""
 
     model: str
     text: str
+    begins: bool = False
 
 
 class Decode(Call[str], frozen=True):

@@ -149,6 +149,11 @@ class Logprob(Read, frozen=True):
     def __post_init__(self) -> None:
         _check_integer("Logprob: token_id", self.token_id)
 
+    @property
+    def token(self) -> int:
+        """`token_id`, as Pie names it."""
+        return self.token_id
+
 
 class Logprobs(Read, frozen=True):
     """The natural log-probabilities of several tokens at temperature 1, in the order given."""
@@ -160,6 +165,11 @@ class Logprobs(Read, frozen=True):
             raise InvalidTypeError(f"Logprobs: got {type(self.token_ids).__name__}", hint="pass a list of ints")
         for token_id in () if _are_plain(self.token_ids) else self.token_ids:
             _check_integer("Logprobs: token_ids", token_id)
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """`token_ids`, as Pie names them."""
+        return tuple(self.token_ids)
 
 
 class Entropy(Read, frozen=True):

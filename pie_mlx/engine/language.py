@@ -12,6 +12,8 @@ from pie_mlx.errors import ModelLoadError, PieError
 TEXT_THREADS = 2
 COMPILING_THREADS = 4
 """One program, which has one step at a time, holds up no other."""
+LEAST_NAMED = 4
+"""Weights have some rows without a token, never so many times the tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,12 @@ def language_of(model: LoadedModel) -> Language:
             f"model: the tokenizer of {model.name} cannot be used: {' '.join(str(error).split())[:300]}",
             hint="copy the tokenizer files of the original model again",
         ) from error
+    if tokenizer.size < model.vocabulary_size // LEAST_NAMED:
+        sizes = f"{tokenizer.size:,} tokens, the weights {model.vocabulary_size:,}"
+        raise ModelLoadError(
+            f"model: the tokenizer of {model.name} has {sizes}",
+            hint="copy the tokenizer files of the original model again",
+        )
     chat = chats.plain
     marks = tokenizer.control_ids if chat.formats().channels else ()
     grammars = GrammarService(tokenizer, model.vocabulary_size, chat.stop_tokens, NativeToolGrammars(chat), marks=marks)

@@ -120,6 +120,7 @@ def _model_info(settings: EngineSettings, model: LoadedModel, chat: ChatRenderer
         chat.formats(),
         model.hidden_size,
         sorted(chat.template.variables),
+        chat.tokenizer.has_chat_template,
     )
 
 

@@ -21,6 +21,7 @@ from pie_mlx.sdk.matcher import Matcher
 from pie_mlx.sdk.model import Model, Tokenizer
 from pie_mlx.sdk.output import Output, ProbeHandle, SampleHandle
 from pie_mlx.sdk.raw import RawContext
+from pie_mlx.sdk.runtime import get_return_value, set_return
 from pie_mlx.sdk.sampler import Distribution, Entropy, HiddenState, Logits, Logprob, Logprobs, Probe, Sampler
 from pie_mlx.sdk.spec import Speculator
 from pie_mlx.sdk.step import GenStep
@@ -62,6 +63,7 @@ __all__ = [
     "brle",
     "chat",
     "errors",
+    "get_return_value",
     "mcp",
     "messaging",
     "parse_args",
@@ -69,16 +71,20 @@ __all__ = [
     "runtime",
     "scheduling",
     "session",
+    "set_return",
     "spec",
     "tools",
     "zo",
 ]
 
 _LAZY = frozenset({"chat", "mcp", "reasoning", "tools", "zo"})
+_ALSO_CALLED = {"generation": "generator", "sample": "sampler"}
+"""Modules that have another name in Pie."""
 
 
 def __getattr__(name: str) -> ModuleType:
     """Modules loaded when first used: most programs need at most one of them."""
-    if name not in _LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(f"{__name__}.{name}")
+    name_here = _ALSO_CALLED.get(name, name)
+    if name_here not in _LAZY and name_here == name:
+        raise AttributeError(f"module 'inferlet' has no attribute {name!r}")
+    return import_module(f"{__name__}.{name_here}")

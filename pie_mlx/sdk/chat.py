@@ -93,19 +93,19 @@ class Decoder(QueueDecoder[AnyEvent]):
         return event
 
 
-def system(model: Model, text: str) -> TurnTokens:
+def system(model: Model, message: str) -> TurnTokens:
     """The tokens of a system message that begins a conversation. Raises TemplateError."""
-    return write_turn(model, Turn("system", checked_text(text, "system")), ChatState())
+    return write_turn(model, Turn("system", checked_text(message, "system")), ChatState())
 
 
-def user(model: Model, text: str) -> TurnTokens:
+def user(model: Model, message: str) -> TurnTokens:
     """The tokens of a user message inside a conversation. Raises TemplateError."""
-    return write_turn(model, Turn("user", checked_text(text, "user")), _LATER)
+    return write_turn(model, Turn("user", checked_text(message, "user")), _LATER)
 
 
-def assistant(model: Model, text: str) -> TurnTokens:
+def assistant(model: Model, message: str) -> TurnTokens:
     """The tokens of a past reply inside a conversation. Raises TemplateError."""
-    return write_turn(model, Turn("assistant", checked_text(text, "assistant")), _LATER)
+    return write_turn(model, Turn("assistant", checked_text(message, "assistant")), _LATER)
 
 
 def cue(model: Model) -> TurnTokens:

@@ -77,9 +77,9 @@ class GrammarConstraint:
         return cls.from_grammar(Grammar.from_regex(pattern), model)
 
     @classmethod
-    def from_ebnf(cls, source: str, model: Model) -> "GrammarConstraint":
-        """A grammar in Lark notation or GBNF. Raises GrammarError."""
-        return cls.from_grammar(Grammar.from_ebnf(source), model)
+    def from_ebnf(cls, ebnf: str, model: Model, root: str = "") -> "GrammarConstraint":
+        """A grammar in Lark notation or GBNF, from the rule `root` on. Raises GrammarError."""
+        return cls.from_grammar(Grammar.from_ebnf(ebnf, root), model)
 
     def step(self, accepted: list[int]) -> Brle:
         """Feed tokens and read the next mask, for constraints built around a grammar. Raises GrammarRejectedError."""
@@ -135,9 +135,10 @@ class Regex(GrammarSchema):
 
 @dataclass(frozen=True)
 class Ebnf(GrammarSchema):
-    """A grammar in Lark notation or GBNF."""
+    """A grammar in Lark notation or GBNF. The text is a sentence of the rule `root`, `start` or `root` without one."""
 
     source: str
+    root: str = ""
 
     def grammar(self) -> Grammar:
-        return Grammar.from_ebnf(self.source)
+        return Grammar.from_ebnf(self.source, self.root)

@@ -92,18 +92,18 @@ class Context:
     def __exit__(self, *error: object) -> None:
         self.release()
 
-    def system(self, text: str) -> Self:
+    def system(self, message: str) -> Self:
         """Buffer a system message; it may be held back until the first user message or the flush."""
-        return self._turn(Turn("system", checked_text(text, "system")))
+        return self._turn(Turn("system", checked_text(message, "system")))
 
-    def user(self, text: str) -> Self:
+    def user(self, message: str) -> Self:
         """Buffer a user message."""
-        return self._turn(Turn("user", checked_text(text, "user")))
+        return self._turn(Turn("user", checked_text(message, "user")))
 
-    def assistant(self, text: str, calls: Iterable[tuple[str, str]] = ()) -> Self:
+    def assistant(self, message: str, calls: Iterable[tuple[str, str]] = ()) -> Self:
         """Buffer an assistant message of the past; `calls` are the tools it called and their arguments as JSON text."""
         called = [ParsedToolCall(checked_text(name, "tool"), checked_text(args, name)) for name, args in calls]
-        return self._turn(Turn("assistant", checked_text(text, "assistant"), calls=called))
+        return self._turn(Turn("assistant", checked_text(message, "assistant"), calls=called))
 
     def equip_tools(self, schemas: Iterable[str | dict[str, Any]]) -> Self:
         """Offer tools, by their JSON descriptions, where the model's template puts them."""
@@ -121,11 +121,17 @@ class Context:
         """Buffer the end of the model's turn. Where calls end differently, it is written with the next turn."""
         return self._turn(Turn("seal"))
 
-    def append(self, tokens: Iterable[int]) -> Self:
-        """Buffer raw tokens, after turns that were held back. Tokens of a turn (`chat.user(...)`) are rendered as that
-        turn at this point of the conversation. Raises InvalidArgumentError outside the vocabulary."""
+    def append(self, tokens: Iterable[int] | str) -> Self:
+        """Buffer raw tokens or a text, after turns that were held back. A text that begins the sequence gets the tokens
+        that the tokenizer puts before one, such as BOS; tokens are taken as they are. Tokens of a turn
+        (`chat.user(...)`) are rendered as that turn at this point of the conversation. Raises InvalidArgumentError
+        outside the vocabulary."""
         if isinstance(tokens, TurnTokens):
             return self._turn(tokens.turn)
+        if isinstance(tokens, str):
+            self._handle.resolve()
+            self._pending.append_text(checked_text(tokens, "append"))
+            return self
         added = token_list(tokens, self._handle.model.info.vocabulary_size)
         self._handle.resolve()
         if added:

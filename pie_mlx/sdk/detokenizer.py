@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from weakref import WeakKeyDictionary
 
 from pie_mlx.calls import ReadVocabulary, Vocabulary
+from pie_mlx.errors import ModelError
 from pie_mlx.sdk._calls.host import HostLink
 from pie_mlx.sdk.model import Model
 
@@ -42,9 +43,11 @@ class Detokenizer:
     def __init__(self, tokens: Mapping[int, bytes]) -> None:
         self._tokens = tokens
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._has_text, self._unknown = False, 0
 
     def feed(self, tokens: Iterable[int]) -> str:
         """The text that these tokens complete."""
+        self._has_text = True
         return self._decoder.decode(b"".join(self._tokens.get(token, b"") for token in tokens))
 
     def finish(self) -> str:
@@ -52,3 +55,19 @@ class Detokenizer:
         rest = self._decoder.decode(b"", final=True)
         self._decoder.reset()
         return rest
+
+    def spell(self, token: int) -> str:
+        """A control token's own text, "" for an id the tokenizer does not have."""
+        self._unknown += token not in self._tokens
+        return self._tokens.get(token, b"").decode(errors="replace")
+
+    def end_reply(self) -> str:
+        """`finish`. Raises ModelError for a reply without text whose ids are not the tokenizer's."""
+        has_text, unknown = self._has_text, self._unknown
+        self._has_text, self._unknown = False, 0
+        if unknown and not has_text:
+            raise ModelError(
+                f"reply: none of it can be decoded, {unknown:,} of its tokens are not in the tokenizer's vocabulary",
+                hint="the tokenizer is not that of the weights: copy the tokenizer files of the original model",
+            )
+        return self.finish()

@@ -98,8 +98,8 @@ class Forward:
 
     def probe(self, index: int, probe: Probe) -> ProbeHandle:
         """Read the distribution at one input of the pass (0-based)."""
-        handle = ProbeHandle()
-        self._pass_slots.attach(handle, [integer(index, "index")], checked_probe(probe))
+        handle = ProbeHandle(checked_probe(probe))
+        self._pass_slots.attach(handle, [integer(index, "index")], probe)
         return handle
 
     def defer_commit(self) -> Self:
@@ -176,3 +176,13 @@ def checked_probe(probe: object) -> Probe:
             hint="use Logits, Distribution, Logprob, Logprobs, Entropy or HiddenState",
         )
     return probe
+
+
+def single_draw(sampler: object) -> Sampler:
+    """A sampler that draws one token."""
+    found = checked_sampler(sampler)
+    if found.draws != 1:
+        raise InvalidArgumentError(
+            f"generate: the sampler draws {found.draws} tokens at once", hint="a Generator needs draws=1"
+        )
+    return found

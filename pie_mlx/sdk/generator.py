@@ -14,12 +14,12 @@ from pie_mlx.sdk._context.pending import PendingBuffer
 from pie_mlx.sdk._context.reply import answer_text
 from pie_mlx.sdk._generation.acceptance import Cut, cut
 from pie_mlx.sdk._generation.constraints import ConstraintSet
-from pie_mlx.sdk._generation.drafting import NO_LIMIT, Drafting, NoDrafting
+from pie_mlx.sdk._generation.drafting import NO_LIMIT, Drafting, NoDrafting, SystemDrafting
 from pie_mlx.sdk._generation.slots import PassSlots
 from pie_mlx.sdk._generation.structured import Parse, parse_text, plan_structure
 from pie_mlx.sdk.adapter import Adapter, checked_adapter, checked_seed
 from pie_mlx.sdk.constraint import Constraint, Schema
-from pie_mlx.sdk.forward import checked_probe, checked_sampler
+from pie_mlx.sdk.forward import checked_probe, single_draw
 from pie_mlx.sdk.grammar import Grammar
 from pie_mlx.sdk.output import Output, ProbeHandle, SampleHandle
 from pie_mlx.sdk.step import GenStep
@@ -56,7 +56,7 @@ class Generator:
         handle.check()
         self._handle = handle
         self._pending = pending
-        self._sampler = _single_draw(sampler)
+        self._sampler = single_draw(sampler)
         self._max_tokens = token_limit("max_tokens", max_tokens)
         self._horizon = token_limit("horizon", horizon)
         self._rebid_each_step = rebid_each_step
@@ -103,6 +103,18 @@ class Generator:
         """Add stop tokens."""
         return self._stop_at(self._stops | frozenset(self._tokens(tokens)))
 
+    def rebid_each_step(self, enabled: bool) -> Self:
+        """Whether the engine renews the bid before every step; it stays that of the first step otherwise."""
+        self._rebid_each_step = enabled
+        self._reprime()
+        return self
+
+    def disable_system_speculation(self) -> Self:
+        """Let the engine draft no more; a speculator of the program goes on."""
+        if isinstance(self._drafting, SystemDrafting):
+            self._drafting = NoDrafting()
+        return self
+
     def constrain(self, constraint: Constraints) -> Self:
         """Add a schema, a constraint or a list of them. Right after the cue of a model that reasons before it answers,
         schemas that are grammars begin with the answer; everything else applies at once.
@@ -126,8 +138,8 @@ class Generator:
     def probe_each_step(self, index: int, probe: Probe) -> ProbeHandle:
         """Read the distribution at one input of every step: 0-based in that step's input, -1 is the last. On a
         step with a shorter input the accessors give None."""
-        handle = ProbeHandle()
-        self._probes.append((handle, integer(index, "index"), checked_probe(probe)))
+        handle = ProbeHandle(checked_probe(probe))
+        self._probes.append((handle, integer(index, "index"), probe))
         return handle
 
     @property
@@ -382,11 +394,3 @@ class _Pause:
 
     def __await__(self) -> Suspension[None, None, None]:
         yield
-
-
-def _single_draw(sampler: Sampler) -> Sampler:
-    if checked_sampler(sampler).draws != 1:
-        raise InvalidArgumentError(
-            f"generate: the sampler draws {sampler.draws} tokens at once", hint="a Generator needs draws=1"
-        )
-    return sampler

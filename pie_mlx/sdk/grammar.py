@@ -46,9 +46,10 @@ class Grammar:
         return cls(GrammarSource("regex", checked_text(pattern, "regex")))
 
     @classmethod
-    def from_ebnf(cls, source: str) -> "Grammar":
-        """A grammar in Lark notation or in GBNF (`root ::= ...`)."""
-        return cls(GrammarSource("ebnf", checked_text(source, "ebnf")))
+    def from_ebnf(cls, ebnf: str, root: str = "") -> "Grammar":
+        """A grammar in Lark notation or in GBNF (`root ::= ...`). The text is a sentence of the rule `root`; without
+        one of `start` in Lark, of `root` in GBNF."""
+        return cls(GrammarSource("ebnf", checked_text(ebnf, "ebnf"), root=checked_text(root, "root")))
 
     def __repr__(self) -> str:
         return f"Grammar({self.source.kind})"

@@ -51,9 +51,9 @@ class Matcher:
         self.warnings = state.warnings
         self.stop_tokens = stop_tokens
 
-    def accept_tokens(self, tokens: Iterable[int]) -> None:
+    def accept_tokens(self, token_ids: Iterable[int]) -> None:
         """Feed tokens. Raises GrammarRejectedError, and stays as it was, if the grammar forbids one of them."""
-        self.advance(tokens)
+        self.advance(token_ids)
 
     def advance(self, tokens: Iterable[int]) -> MatcherState:
         """`accept_tokens`, answering the state after them."""

@@ -21,11 +21,11 @@ def available_servers() -> list[str]:
     return current_host().call(ListMcpServers())
 
 
-def connect(name: str) -> "McpSession":
+def connect(server_name: str) -> "McpSession":
     """A session with a server. Raises McpError with `rpc_code` -1 for a name that is not registered."""
     host = current_host()
-    host.call(ConnectMcp(checked_text(name, "MCP server")))
-    return McpSession(host, name)
+    host.call(ConnectMcp(checked_text(server_name, "MCP server")))
+    return McpSession(host, server_name)
 
 
 class McpSession:

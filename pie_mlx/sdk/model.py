@@ -25,9 +25,11 @@ class Tokenizer:
         self.model_name = model_name
         self.host = host
 
-    def encode(self, text: str) -> list[int]:
-        """Text to token ids; special tokens written in the text are recognised, none are added."""
-        return self.host.call(Encode(self.model_name, checked_text(text, "encode")))
+    def encode(self, text: str, *, begins: bool = False) -> list[int]:
+        """Text to token ids; special tokens written in the text are recognised. With `begins` the text begins a
+        sequence: the tokens come first that the tokenizer puts before a text, such as BOS, unless the text has them
+        itself. None are added otherwise."""
+        return self.host.call(Encode(self.model_name, checked_text(text, "encode"), begins))
 
     def decode(self, tokens: Iterable[int]) -> str:
         """Token ids to text, special tokens kept. Raises InvalidArgumentError for an id outside the vocabulary."""
@@ -76,9 +78,19 @@ class Model:
         """The variables its chat template reads besides the conversation, sorted."""
         return list(self.info.template_variables)
 
+    @property
+    def has_chat_template(self) -> bool:
+        """Whether it has a chat template of its own. Turns are written as ChatML where it has none, which a base model
+        was not trained on."""
+        return self.info.has_chat_template
+
     def tokenizer(self) -> Tokenizer:
         """The model's tokenizer."""
         return Tokenizer(self.info.name, self.host)
+
+    def default_system_speculation(self) -> bool:
+        """Whether the engine drafts for a Generator that does not say: it never does."""
+        return False
 
     def __repr__(self) -> str:
         return f"Model({self.info.name!r})"

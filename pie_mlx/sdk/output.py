@@ -5,11 +5,18 @@ from typing import TypeVar
 
 from pie_mlx.calls import (
     AnyResult,
+    Distribution,
+    Entropy,
     EntropyValue,
     ForwardReply,
+    HiddenState,
     HiddenStateValues,
+    Logits,
+    Logprob,
+    Logprobs,
     LogprobValues,
     Probabilities,
+    Probe,
     RawLogits,
     SampledTokens,
 )
@@ -18,12 +25,30 @@ R = TypeVar("R", bound=AnyResult)
 
 
 class SampleHandle:
-    """Names the tokens of one `sample`; read them from the pass's Output."""
+    """Names the tokens of one `sample`; read them from the pass's Output. They are `arity` results of the engine's
+    reply from `slot` on; 0 until the handle is part of a pass."""
+
+    def __init__(self) -> None:
+        self.slot, self.arity = 0, 0
 
 
 class ProbeHandle:
-    """Names the result of one `probe`; read it from the Output of the pass, or of every step."""
+    """Names the result of one `probe`; read it from the Output of the pass, or of every step. It is result `slot` of
+    the engine's reply, by the accessor `kind` of Output."""
 
+    def __init__(self, probe: Probe) -> None:
+        self.slot, self.arity = 0, 0
+        self.kind = _KINDS[type(probe)]
+
+
+_KINDS: dict[type[Probe], str] = {
+    Distribution: "distribution",
+    Logits: "logits",
+    Logprob: "logprobs",
+    Logprobs: "logprobs",
+    Entropy: "entropy",
+    HiddenState: "hidden_state",
+}
 
 Handle = SampleHandle | ProbeHandle
 

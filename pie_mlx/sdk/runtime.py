@@ -1,10 +1,22 @@
 """The engine and the user this inferlet runs for, and the programs it launches."""
 
+from typing import Any
+
 from pie_mlx.calls import DescribeRuntime, RuntimeInfo
 from pie_mlx.sdk._calls.child import Child, launch
 from pie_mlx.sdk._calls.host import current_host
 
-__all__ = ["Child", "instance_id", "launch", "models", "spawn", "username", "version"]
+__all__ = [
+    "Child",
+    "get_return_value",
+    "instance_id",
+    "launch",
+    "models",
+    "set_return",
+    "spawn",
+    "username",
+    "version",
+]
 
 spawn = launch
 """The same as `launch`. The engine forgets a child that has ended once its handle is gone."""
@@ -28,6 +40,19 @@ def instance_id() -> str:
 def username() -> str:
     """The user who launched the inferlet."""
     return _describe().username
+
+
+def set_return(value: Any) -> None:
+    """Set the program's return value, which it has if its main returns None or there is no main; the last call counts.
+
+    The program fails with InvalidTypeError at its end if JSON cannot hold the value.
+    """
+    current_host().return_value = value
+
+
+def get_return_value() -> Any:
+    """What `set_return` has set; None before."""
+    return current_host().return_value
 
 
 def _describe() -> RuntimeInfo:

@@ -31,8 +31,8 @@ class GenStep:
 
     def probe(self, index: int, probe: Probe) -> ProbeHandle:
         """Read the distribution at one input of this step: 0-based, -1 is the last."""
-        handle = ProbeHandle()
-        self.probes.append((handle, integer(index, "index"), checked_probe(probe)))
+        handle = ProbeHandle(checked_probe(probe))
+        self.probes.append((handle, integer(index, "index"), probe))
         return handle
 
     def up_to(self, n: int) -> Self:

@@ -61,12 +61,12 @@ class Decoder(QueueDecoder[AnyEvent]):
                 pass
 
 
-def equip_prefix(model: Model, schemas: Iterable[str | dict[str, Any]]) -> TurnTokens:
+def equip_prefix(model: Model, tools: Iterable[str | dict[str, Any]]) -> TurnTokens:
     """The tokens that offer tools at the beginning of a conversation, to be appended before the user's message.
 
     Raises TemplateError for a model whose template knows no tools, InvalidArgumentError for bad schemas.
     """
-    return write_turn(model, Turn("tools", schemas=schema_texts(schemas)), ChatState())
+    return write_turn(model, Turn("tools", schemas=schema_texts(tools)), ChatState())
 
 
 def answer_prefix(model: Model, name: str, value: Any) -> TurnTokens:
@@ -84,18 +84,18 @@ def parse_call(model: Model, text: str, schemas: Iterable[str | dict[str, Any]] 
     return (found[0].name, found[0].arguments) if found else None
 
 
-def native_grammar(model: Model, schemas: Iterable[str | dict[str, Any]]) -> Grammar | None:
+def native_grammar(model: Model, tools: Iterable[str | dict[str, Any]]) -> Grammar | None:
     """The model's own format of calls of these tools; None for a model without an enforceable one.
 
     Only a message of reasoning may come before the first call, where replies are made of messages (gpt-oss).
     """
-    source = GrammarSource("tools", schemas=schema_texts(schemas))
+    source = GrammarSource("tools", schemas=schema_texts(tools))
     return None if _compile(model, source) is None else Grammar(source)
 
 
-def native_matcher(model: Model, schemas: Iterable[str | dict[str, Any]]) -> Matcher | None:
+def native_matcher(model: Model, tools: Iterable[str | dict[str, Any]]) -> Matcher | None:
     """A matcher of `native_grammar`; None for a model without an enforceable one."""
-    return _compile(model, GrammarSource("tools", schemas=schema_texts(schemas)))
+    return _compile(model, GrammarSource("tools", schemas=schema_texts(tools)))
 
 
 def _compile(model: Model, source: GrammarSource) -> Matcher | None:

@@ -15,8 +15,14 @@ from pie_mlx.calls import InitializeEvolution, UpdateEvolution
 from pie_mlx.errors import InvalidTypeError
 from pie_mlx.sdk._calls.checks import checked_text, integer, number
 from pie_mlx.sdk.adapter import Adapter, checked_seed
+from pie_mlx.sdk.forward import Forward
 
-__all__ = ["initialize", "update"]
+__all__ = ["adapter_seed", "initialize", "update"]
+
+
+def adapter_seed(forward: Forward, seed: int) -> None:
+    """Compute the pass with the noise of `seed` on its adapter."""
+    forward.zo_seed(seed)
 
 
 def initialize(

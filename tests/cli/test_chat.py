@@ -3,10 +3,12 @@
 import io
 import json
 import re
+import shutil
 import sys
 
 import pytest
 
+from pie_mlx.engine.model.loading.sources import EMBEDDED
 from tests.terminal import Terminal
 
 
@@ -97,6 +99,14 @@ def test_variables_of_the_chat_template_are_told_to_it(pie):
     question = ("chat", "What is 12 plus 30? Think before you answer.", "--temperature", 0)
     assert pie(*question, "--template", "enable_thinking=false").out == "12 + 30 = 42\n"
     assert pie(*question).out != "12 + 30 = 42\n"
+
+
+def test_a_chat_on_a_model_without_a_template_says_so_once(pie, tmp_path):
+    folder = shutil.copytree(EMBEDDED / "pie-tiny", tmp_path / "bare")
+    (folder / "chat_template.jinja").unlink()
+    ended = pie("chat", "Hello", "--model", folder, "--max-tokens", 4)
+    assert ended.code == 0
+    assert ended.err.count("bare has no chat template: turns are written as ChatML") == 1
 
 
 def test_a_variable_that_the_template_does_not_read_is_refused(pie):

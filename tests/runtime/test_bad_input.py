@@ -206,6 +206,13 @@ def no_tokenizer(directory):
         file.unlink()
 
 
+def a_tokenizer_of_few_tokens(directory):
+    path = directory / "tokenizer.json"
+    document = json.loads(path.read_text())
+    kept = dict(list(document["model"]["vocab"].items())[:60])
+    path.write_text(json.dumps(document | {"model": document["model"] | {"vocab": kept, "merges": []}}))
+
+
 def broken_template(directory):
     (directory / "chat_template.jinja").write_text("{% for %}")
 
@@ -218,6 +225,7 @@ DAMAGES = {
     shapes_that_do_not_fit: ModelLoadError,
     broken_config: ModelLoadError,
     no_tokenizer: ModelLoadError,
+    a_tokenizer_of_few_tokens: ModelLoadError,
     broken_template: TemplateError,
 }
 

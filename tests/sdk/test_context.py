@@ -44,6 +44,20 @@ def test_a_conversation_after_raw_tokens_has_begun(ctx: Context) -> None:  # D1
     assert ctx.append(encode("<s>")).user("x").buffer() == encode("<s><user>x<end>")
 
 
+def test_only_a_text_that_begins_the_sequence_begins_it(ctx: Context, host: ToyHost) -> None:
+    assert ctx.append("a b").append("c").buffer() == [*encode("a b"), *encode("c")]
+    assert [sent.begins for sent in host.sent(calls.Encode)] == [True, False]
+
+
+async def test_a_text_behind_tokens_or_a_turn_begins_nothing(model: Model, host: ToyHost) -> None:
+    Context(model).append(encode("a")).append("b")
+    Context(model).system("s").append("b")
+    flushed = Context(model).append(encode("a"))
+    await flushed.flush()
+    flushed.append("b")
+    assert [sent.begins for sent in host.sent(calls.Encode)] == [False] * 3
+
+
 async def test_flush_computes_what_was_held_back(ctx: Context) -> None:
     await ctx.system("be brief").flush()
     assert ctx.seq_len == len(encode("<s><sys>be brief<end>"))
@@ -70,7 +84,7 @@ def test_tokens_outside_the_vocabulary_are_refused(ctx: Context) -> None:  # F5
     with pytest.raises(InvalidArgumentError, match="100000"):
         ctx.append([1, 100_000])
     with pytest.raises(InvalidTypeError):
-        ctx.append("text")  # pyright: ignore[reportArgumentType]
+        ctx.append(3)  # pyright: ignore[reportArgumentType]
     assert ctx.buffer() == []
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import sys
 
 from inferlet import Context, Model, Sampler, chat, errors, reasoning, runtime, session
 
@@ -18,6 +19,7 @@ COMMAND = re.compile(r"(/[a-z]+)(?:\s.*)?", re.DOTALL)
 UNKNOWN = "(There is no {}: /? lists the commands.)\n"
 FORGOTTEN = "(The conversation got longer than the model can read: its older half is forgotten.)\n"
 TOO_LONG = "(That is longer than the model can read: leave something out.)\n"
+NO_TEMPLATE = "has no chat template: turns are written as ChatML, which a base model was not trained on"
 FULL = (errors.ContextLengthError, errors.OutOfPagesError)
 
 
@@ -26,6 +28,8 @@ async def main(input):
     model = Model.load(runtime.models()[0], template=json.loads(input["template"]))
     conversation, said = Conversation(model, input), ""
     if input["question"]:
+        if not model.has_chat_template:
+            sys.stderr.write(f"pie: {model.name} {NO_TEMPLATE}\n")
         return await conversation.answer(input["question"])
     if input["interactive"]:
         return await converse(conversation, User())
@@ -48,6 +52,8 @@ async def messages():
 async def converse(conversation, user):
     """Take turns with the user at a terminal, until the user ends it."""
     session.send(f"{conversation.model.name}. Ctrl-D ends the conversation, /? lists the commands.\n")
+    if not conversation.model.has_chat_template:
+        session.send(f"({conversation.model.name} {NO_TEMPLATE}.)\n")
     while (text := await user.turn()) not in ENDINGS:
         match text:
             case "/?" | "/help":

@@ -166,8 +166,8 @@ def encoded(model, text, param):
     """The tokens of a text. Raises Refusal for a text whose beginning already has more than the model reads."""
     tokenizer, limit = model.tokenizer(), model.info.maximum_positions
     if len(text) > (longest := ROOMY_TOKEN * limit):
-        check_fits(model, len(tokenizer.encode(text[:longest])), param, "at least ")
-    return tokenizer.encode(text)
+        check_fits(model, len(tokenizer.encode(text[:longest], begins=True)), param, "at least ")
+    return tokenizer.encode(text, begins=True)
 
 
 def checked_length(context, param):

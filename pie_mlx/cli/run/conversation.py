@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import json
+import os
 import signal
+import termios
 from collections.abc import Generator
 from types import FrameType
 
@@ -18,6 +20,8 @@ from pie_mlx.cli.terminal.standard_input import MessageSink
 from pie_mlx.events import ProcessEvent, ProcessMessage
 
 YOUR_TURN = {"turn": "yours"}
+_INPUT, _LOCAL = 0, 3
+"""Flags among the attributes of a terminal."""
 STOP = ""
 """The message that stops an answer: an empty text."""
 
@@ -43,11 +47,12 @@ class Conversation:
             self._display(event)
 
     async def forward_input(self, process: MessageSink) -> None:
-        """Runs until Ctrl-D."""
-        while (text := await self._ask()) is not None:
-            await process.send(text)
-            with _stopping(process):
-                await self._turn.wait()
+        """Runs until Ctrl-D. What is typed during an answer waits for the next prompt."""
+        with unechoed(self._prompt.input.fileno()):
+            while (text := await self._ask()) is not None:
+                await process.send(text)
+                with _stopping(process):
+                    await self._turn.wait()
         await process.close_session()
 
     async def _ask(self) -> str | None:
@@ -85,6 +90,23 @@ def _keys() -> KeyBindings:
             run_in_terminal(lambda: print("(Ctrl-D ends the conversation; so does Ctrl-C again)"))
 
     return keys
+
+
+@contextlib.contextmanager
+def unechoed(descriptor: int) -> Generator[None]:
+    """A terminal that shows nothing of what is typed and gives it out key by key. Ctrl-C is a signal as before."""
+    if not os.isatty(descriptor):
+        yield
+        return
+    before = termios.tcgetattr(descriptor)
+    quiet = termios.tcgetattr(descriptor)
+    quiet[_INPUT] &= ~termios.ICRNL
+    quiet[_LOCAL] &= ~(termios.ECHO | termios.ICANON)
+    termios.tcsetattr(descriptor, termios.TCSANOW, quiet)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSANOW, before)
 
 
 @contextlib.contextmanager

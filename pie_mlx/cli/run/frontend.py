@@ -34,7 +34,8 @@ def frontend_for(request: RunRequest, common: Common) -> Frontend:
 
 
 class LineFrontend:
-    """Every typed line is a message. Standard error is shown only with `shows_errors`."""
+    """Every typed line is a message. Of standard error only lines for the user are shown without `shows_errors`: these
+    begin with "pie: "."""
 
     def __init__(self, common: Common, *, shows_errors: bool = True) -> None:
         self._display = display_for(common)
@@ -42,7 +43,8 @@ class LineFrontend:
 
     def show(self, event: ProcessEvent) -> None:
         """The next event, in order."""
-        if self._shows_errors or not (isinstance(event, ProcessOutput) and event.stream == "stderr"):
+        is_error = isinstance(event, ProcessOutput) and event.stream == "stderr" and not event.text.startswith("pie: ")
+        if self._shows_errors or not is_error:
             self._display(event)
 
     async def forward_input(self, process: MessageSink) -> None:

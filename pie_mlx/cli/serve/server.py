@@ -210,9 +210,11 @@ class _Serving:
 
         runtime, engine = self.config.runtime, server.service.engine
         pages = (await engine.page_usage()).total
+        has_template = await engine.consult(lambda services: services.model_info.has_chat_template)
         return {
             "openai": f"{server.url.replace('ws', 'http', 1)}/v1",
             "model": model_name(self.settings),
+            **({} if has_template else {"chat_template": "none, chats are written as ChatML"}),
             "device": await engine.consult(device_name),
             "pages": f"{pages} of {self.settings.page_size} tokens",
             "home": str(home()),

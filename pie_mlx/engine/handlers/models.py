@@ -65,7 +65,7 @@ def encode(services: Services, call: calls.Encode) -> Generator[int, None, list[
         raise InvalidArgumentError(
             f"encode: {len(call.text):,} characters, at most {LONGEST_TEXT:,} at once", hint="encode it in parts"
         )
-    return (yield from services.language.tokenizer.encoding(call.text))
+    return (yield from services.language.tokenizer.encoding(call.text, begins=call.begins))
 
 
 @looks_up(calls.Decode, lambda call: len(call.tokens) > LONG)
@@ -102,7 +102,7 @@ def render_turn(services: Services, call: calls.RenderTurn) -> Generator[int, No
     at_least = max(written // services.language.tokenizer.longest_token_bytes, turns)
     if length > LONGEST_TEXT or at_least > most:
         raise _too_long(f"{length:,} characters, at least {at_least:,} tokens", most)
-    steps = services.language.chats.of(call.template).rendering(call.turn, call.state)
+    steps = services.language.chats.rendering(call.template, call.turn, call.state)
     while True:
         try:
             tokens = next(steps)

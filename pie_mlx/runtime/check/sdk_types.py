@@ -13,7 +13,7 @@ from types import CoroutineType, FunctionType, ModuleType, NoneType
 from typing import Any, Self, cast
 
 from pie_mlx.runtime.program.entry_kind import SDK_ALIAS, EntryKind
-from pie_mlx.runtime.program.modules import sdk_package
+from pie_mlx.runtime.program.modules import sdk_module
 from pie_mlx.syntax import parsing
 
 _PLAIN = (bool, bytes, dict, float, int, list, str, tuple, NoneType)
@@ -61,7 +61,7 @@ def imported(dotted: str, name: str, entry_kind: EntryKind) -> Kind | None:
     if top != SDK_ALIAS:
         return None
     try:
-        module = importlib.import_module(f"{sdk_package(entry_kind, rest)}.{rest}".strip("."))
+        module = importlib.import_module(sdk_module(entry_kind, rest))
     except ImportError:
         return None
     found = Module(module, dotted)

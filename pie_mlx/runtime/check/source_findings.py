@@ -15,7 +15,7 @@ from pie_mlx.runtime.check.sdk_usage import sdk_usage_findings
 from pie_mlx.runtime.program.entry_kind import SDK_ALIAS, EntryKind, entry_functions
 from pie_mlx.runtime.program.findings import nearest
 from pie_mlx.runtime.program.manifest import HANDLER, Manifest
-from pie_mlx.runtime.program.modules import sdk_package
+from pie_mlx.runtime.program.modules import sdk_module
 from pie_mlx.runtime.program.program import tree_entry_kind
 from pie_mlx.runtime.program.source_text import parse_source
 
@@ -139,7 +139,7 @@ def _imports(tree: ast.Module) -> Iterator[_Import]:
 def _sdk_problem(one: _Import, entry_kind: EntryKind) -> str:
     api = "asynchronous" if entry_kind == "async" else "blocking"
     rest = one.module.partition(".")[2]
-    home = f"{sdk_package(entry_kind, rest)}.{rest}".strip(".")
+    home = sdk_module(entry_kind, rest)
     if not _is_installed(home):
         return f"the {api} API has no module '{one.module}'"
     module = importlib.import_module(home)

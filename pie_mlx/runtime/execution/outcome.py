@@ -9,6 +9,7 @@ from typing import Any, Literal, cast
 import msgspec
 
 from pie_mlx.errors import InvalidTypeError, PieError, ProcessError
+from pie_mlx.runtime.program.entry_kind import SDK_ALIAS
 from pie_mlx.wire_text import clean_text
 
 VALUE_LIMIT_BYTES = 1_000_000
@@ -50,7 +51,7 @@ class Failed:
 
     @property
     def message(self) -> str:
-        return clean_text(str(self.error)) or self.error_type
+        return as_imported(clean_text(str(self.error))) or self.error_type
 
     @property
     def hint(self) -> str:
@@ -58,6 +59,20 @@ class Failed:
 
 
 Outcome = Returned | Failed
+
+
+_IMPORTED_AS = (
+    ("pie_mlx.sdk.sync", SDK_ALIAS),
+    ("pie_mlx.sdk", SDK_ALIAS),
+    ("pie_mlx.errors", f"{SDK_ALIAS}.errors"),
+)
+
+
+def as_imported(text: str) -> str:
+    """The text with the SDK under the name by which programs import it."""
+    for package, name in _IMPORTED_AS:
+        text = text.replace(package, name)
+    return text
 
 
 def returned(value: object) -> Returned:

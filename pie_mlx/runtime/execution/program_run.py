@@ -13,7 +13,7 @@ from pie_mlx.calls import Host
 from pie_mlx.errors import ProcessCancelledError
 from pie_mlx.runtime.execution.outcome import Failed, Outcome, returned
 from pie_mlx.runtime.execution.program_traceback import print_traceback
-from pie_mlx.sdk._calls.host import use_host
+from pie_mlx.sdk._calls.host import HostLink, use_host
 from pie_mlx.sdk.sync._blocking import waiting_on
 
 STRETCH_SECONDS = 1e-3
@@ -84,11 +84,11 @@ class ProgramRun:
 
     def run(self, capture: AbstractContextManager[None]) -> None:
         """Run to the end, with the program's output in `capture`."""
-        with capture, use_host(self._host), asyncio.Runner(loop_factory=new_program_loop) as runner:
+        with capture, use_host(self._host) as link, asyncio.Runner(loop_factory=new_program_loop) as runner:
             self._runner = runner
             if self._on_loop is not None:
                 self._on_loop(runner.get_loop())
-            self._report(self._outcome(runner))
+            self._report(self._outcome(runner, link))
             self._ended = True
 
     def cancel(self, reason: str) -> None:
@@ -98,11 +98,12 @@ class ProgramRun:
             with contextlib.suppress(RuntimeError):  # the loop has closed: nothing is left to cancel
                 self._runner.get_loop().call_soon_threadsafe(self._cancel_task)
 
-    def _outcome(self, runner: asyncio.Runner) -> Outcome:
+    def _outcome(self, runner: asyncio.Runner, link: HostLink) -> Outcome:
         try:
-            outcome: Outcome = returned(self._result(runner))
+            value = self._result(runner)
+            outcome: Outcome = returned(link.return_value if value is None else value)
         except SystemExit as end:  # `sys.exit()` ends a script early; status 0 is success
-            outcome = Failed(end) if end.code else returned(None)
+            outcome = Failed(end) if end.code else returned(link.return_value)
         except BaseException as error:
             outcome = Failed(error)
         if self._cancelled:

@@ -8,6 +8,7 @@ from pathlib import Path
 from traceback import FrameSummary, StackSummary, TracebackException
 
 from pie_mlx.errors import LaunchError, PieError
+from pie_mlx.runtime.execution.outcome import as_imported
 from pie_mlx.syntax import parsing
 
 _RUNTIME = Path(__file__).parents[1]
@@ -28,7 +29,7 @@ def print_traceback(error: BaseException) -> None:
     if not isinstance(error, LaunchError) and (found.stack or not isinstance(error, PieError)):
         with parsing():  # for the marks under what failed
             lines = list(found.format())
-        sys.stderr.write("".join(lines))
+        sys.stderr.write(as_imported("".join(lines)))
 
 
 def _shorten(found: TracebackException, error: BaseException) -> None:

@@ -19,6 +19,8 @@ from pie_mlx.runtime.program.program import Program
 
 SDK_PACKAGE = "pie_mlx.sdk"
 BLOCKING_SDK_PACKAGE = "pie_mlx.sdk.sync"
+ALSO_CALLED = {"generation": "generator", "sample": "sampler"}
+"""Modules of the SDK that have another name in Pie."""
 
 _numbers = itertools.count(1)
 
@@ -85,16 +87,31 @@ class ModuleSpace:
         level: int = 0,
     ) -> ModuleType:
         top, dot, rest = name.partition(".")
-        home = self._home(top, rest) if level == 0 else None
+        if top == SDK_ALIAS and level == 0:
+            return self._import_sdk(rest, fromlist or ())
+        home = self._home(top) if level == 0 else None
         if home is None:
             return builtins.__import__(name, globals, locals, fromlist or (), level)
         module = builtins.__import__(home + dot + rest, globals, locals, fromlist or ("__name__",))
         return module if fromlist else sys.modules[home]
 
-    def _home(self, top: str, rest: str) -> str | None:
+    def _import_sdk(self, rest: str, names: Sequence[str]) -> ModuleType:
+        """What `import inferlet.rest` binds, or `from inferlet.rest import names` reads. Raises ImportError."""
+        written = f"{SDK_ALIAS}.{rest}".strip(".")
+        package = importlib.import_module(sdk_module(self.entry_kind, ""))
+        try:
+            module = builtins.__import__(sdk_module(self.entry_kind, rest), None, None, names or ("__name__",))
+        except ModuleNotFoundError as error:
+            if not (error.name or "").startswith(SDK_PACKAGE):
+                raise
+            raise ModuleNotFoundError(f"No module named {written!r}", name=written) from None
+        missing = next((name for name in names if name != "*" and not hasattr(module, name)), None)
+        if missing is not None:
+            raise ImportError(f"cannot import name {missing!r} from {written!r}", name=written)
+        return module if names else package
+
+    def _home(self, top: str) -> str | None:
         """The real name of a top-level module a program imports; None if the name needs no translation."""
-        if top == SDK_ALIAS:
-            return sdk_package(self.entry_kind, rest)
         directory = self._program.directory
         if directory and _source(directory, top):
             return f"{self._package}.{top}"
@@ -123,15 +140,17 @@ class _ProgramLoader(SourceFileLoader):
         return self.source_to_code(self.get_data(self.path), self.path)
 
 
-def sdk_package(entry_kind: EntryKind, rest: str) -> str:
-    """The package that `import inferlet` means for an entry kind, or `import inferlet.rest`."""
-    return SDK_PACKAGE if entry_kind == "async" or _is_shared(rest) else BLOCKING_SDK_PACKAGE
-
-
-def _is_shared(rest: str) -> bool:
-    """Whether both SDKs use the same module, because the blocking one has none of its own."""
-    first = rest.partition(".")[0]
-    return bool(first) and importlib.util.find_spec(f"{BLOCKING_SDK_PACKAGE}.{first}") is None
+def sdk_module(entry_kind: EntryKind, rest: str) -> str:
+    """The module that `inferlet` means for an entry kind, or `inferlet.rest`. Both SDKs use the same module where the
+    blocking one has none of its own."""
+    first, dot, more = rest.partition(".")
+    if not first:
+        return SDK_PACKAGE if entry_kind == "async" else BLOCKING_SDK_PACKAGE
+    if first == "errors":
+        return f"pie_mlx.{rest}"
+    rest = ALSO_CALLED.get(first, first) + dot + more
+    is_own = importlib.util.find_spec(f"{BLOCKING_SDK_PACKAGE}.{rest.partition('.')[0]}") is not None
+    return f"{BLOCKING_SDK_PACKAGE if entry_kind != 'async' and is_own else SDK_PACKAGE}.{rest}"
 
 
 def _source(folder: Path, name: str) -> Path | None:

@@ -36,10 +36,11 @@ class HostLink:
 
     A finalizer may run inside the host's own code (when the garbage collector runs there) or in a thread of the engine
     (which holds the exceptions it answered with, and so their frames). That code is not reentrant, so such releases are
-    queued and sent before the next message.
+    queued and sent before the next message. `return_value` is what the program returns if its main returns None.
     """
 
     def __init__(self, host: Host) -> None:
+        self.return_value: object = None
         self._grammars = CompiledGrammars()
         self._host = host
         self._dropped: deque[Call[None]] = deque()
@@ -83,11 +84,12 @@ _current: ContextVar[HostLink] = ContextVar("pie_mlx_host")
 
 
 @contextmanager
-def use_host(host: Host) -> Generator[None, None, None]:
+def use_host(host: Host) -> Generator[HostLink]:
     """Make `host` the engine of the code inside; asyncio tasks started there inherit it."""
-    token = _current.set(HostLink(host))
+    link = HostLink(host)
+    token = _current.set(link)
     try:
-        yield
+        yield link
     finally:
         _current.reset(token)
 

@@ -54,6 +54,13 @@ class PendingBuffer:
         self.append_to_turn(tokens)
         self._chat = ChatState("flush") if self._chat.last is None else replace(self._chat, owed="")
 
+    def append_text(self, text: str) -> None:
+        """`append` the tokens of a text."""
+        self.end_turn()
+        tokens = self._model.tokenizer().encode(text, begins=self._end == 0)
+        if tokens:
+            self.append(tokens)
+
     def end_turn(self) -> None:
         """Buffer everything held back, including the end of the last turn, because raw tokens follow."""
         self.release_held()

@@ -55,7 +55,7 @@ class DelimiterScanner:
             yield from self._advance()
 
     def finish(self) -> Iterator[Item]:
-        self._buffer += self._detokenizer.finish()
+        self._buffer += self._detokenizer.end_reply()
         yield from self._advance()
         if self._place in ("call", "bare"):
             yield from self._close_at_end()
@@ -91,7 +91,7 @@ class DelimiterScanner:
             return
         self._buffer += self._detokenizer.finish()
         start = len(self._buffer)
-        self._buffer += self._tokens.get(token, b"").decode(errors="replace")
+        self._buffer += self._detokenizer.spell(token)
         self._marked.append((start, len(self._buffer), token))
 
     def _is_plain(self) -> bool:

@@ -46,10 +46,10 @@ class HarmonyScanner:
             yield from self._append(self._detokenizer.feed((token,)))
         else:
             yield from self._append(self._detokenizer.finish())
-            yield from self._mark(token, self._tokens.get(token, b"").decode(errors="replace"))
+            yield from self._mark(token, self._detokenizer.spell(token))
 
     def finish(self) -> Iterator[Item]:
-        yield from self._append(self._detokenizer.finish())
+        yield from self._append(self._detokenizer.end_reply())
         if self._kind == "header" and "<|" not in self._header:
             yield from self._visible(self._header)
         yield from self._close()

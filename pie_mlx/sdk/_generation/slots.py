@@ -19,3 +19,4 @@ class PassSlots:
         first = len(self.slots)
         self.slots += [Slot(index, read) for index in indices]
         self.spans[handle] = range(first, len(self.slots))
+        handle.slot, handle.arity = first, len(indices)

@@ -4,6 +4,9 @@ Every call blocks until it is done; there is no `async`. The engine and its rule
 an object that never waits is the same object in both.
 """
 
+from importlib import import_module
+from types import ModuleType
+
 from pie_mlx import errors
 from pie_mlx.sdk import brle, chat, mcp, reasoning, scheduling, tools
 from pie_mlx.sdk.arguments import Arguments, parse_args
@@ -11,6 +14,7 @@ from pie_mlx.sdk.constraint import AnyJson, Ebnf, GrammarConstraint, JsonSchema,
 from pie_mlx.sdk.grammar import Grammar
 from pie_mlx.sdk.matcher import Matcher
 from pie_mlx.sdk.model import Model, Tokenizer
+from pie_mlx.sdk.runtime import get_return_value, set_return
 from pie_mlx.sdk.sync import messaging, runtime, session, zo
 from pie_mlx.sdk.sync.adapter import Adapter
 from pie_mlx.sdk.sync.context import Context
@@ -42,6 +46,7 @@ __all__ = [
     "brle",
     "chat",
     "errors",
+    "get_return_value",
     "mcp",
     "messaging",
     "parse_args",
@@ -49,6 +54,19 @@ __all__ = [
     "runtime",
     "scheduling",
     "session",
+    "set_return",
     "tools",
     "zo",
 ]
+
+_SHARED = frozenset({"constraint", "forward", "generator", "grammar", "matcher"}) | {
+    "model", "output", "raw", "spec", "step"
+}  # fmt: skip
+_ALSO_CALLED = {"generation": "generator", "sample": "sync.sampler"}
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Modules of the asynchronous SDK, for what this one has none of its own."""
+    if name not in _SHARED | _ALSO_CALLED.keys():
+        raise AttributeError(f"module 'inferlet' has no attribute {name!r}")
+    return import_module(f"pie_mlx.sdk.{_ALSO_CALLED.get(name, name)}")

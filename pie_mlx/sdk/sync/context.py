@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, Self, overload
 
 from pie_mlx.calls import Sampler
+from pie_mlx.sdk._calls.checks import checked_text
 from pie_mlx.sdk.context import Context as AsyncContext
 from pie_mlx.sdk.generator import Constraints
 from pie_mlx.sdk.model import Model, checked_model
@@ -62,19 +63,19 @@ class Context:
     def __exit__(self, *error: object) -> None:
         self.release()
 
-    def system(self, text: str) -> Self:
+    def system(self, message: str) -> Self:
         """Buffer a system message."""
-        self._context.system(text)
+        self._context.system(message)
         return self
 
-    def user(self, text: str) -> Self:
+    def user(self, message: str) -> Self:
         """Buffer a user message."""
-        self._context.user(text)
+        self._context.user(message)
         return self
 
-    def assistant(self, text: str, calls: Iterable[tuple[str, str]] = ()) -> Self:
+    def assistant(self, message: str, calls: Iterable[tuple[str, str]] = ()) -> Self:
         """Buffer an assistant message of the past; `calls` are the tools it called and their arguments as JSON text."""
-        self._context.assistant(text, calls)
+        self._context.assistant(message, calls)
         return self
 
     def cue(self) -> Self:
@@ -98,8 +99,9 @@ class Context:
         return self
 
     def fill(self, text: str) -> Self:
-        """Buffer text; special tokens written in it are recognised."""
-        self._context.append(self.model.tokenizer().encode(text))
+        """Buffer text; special tokens written in it are recognised. A text that begins the sequence gets the tokens
+        that the tokenizer puts before one, such as BOS."""
+        self._context.append(checked_text(text, "fill"))
         return self
 
     def fill_tokens(self, tokens: Iterable[int]) -> Self:

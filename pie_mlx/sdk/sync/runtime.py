@@ -4,11 +4,22 @@ from typing import Any
 
 from pie_mlx.sdk._calls.child import Child as AsyncChild
 from pie_mlx.sdk._calls.child import launch as launch_async
-from pie_mlx.sdk.runtime import instance_id, models, username, version
+from pie_mlx.sdk.runtime import get_return_value, instance_id, models, set_return, username, version
 from pie_mlx.sdk.sync._blocking import wait
 from pie_mlx.sdk.sync._input import input
 
-__all__ = ["Child", "input", "instance_id", "launch", "models", "spawn", "username", "version"]
+__all__ = [
+    "Child",
+    "get_return_value",
+    "input",
+    "instance_id",
+    "launch",
+    "models",
+    "set_return",
+    "spawn",
+    "username",
+    "version",
+]
 
 
 class Child:

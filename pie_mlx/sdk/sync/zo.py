@@ -6,6 +6,6 @@ from pie_mlx.sdk.zo import initialize, update
 __all__ = ["adapter_seed", "initialize", "update"]
 
 
-def adapter_seed(forward_pass: ForwardPass, seed: int) -> None:
+def adapter_seed(forward: ForwardPass, seed: int) -> None:
     """Compute the pass with the noise of `seed` on its adapter."""
-    forward_pass.zo_seed(seed)
+    forward.zo_seed(seed)

@@ -1,12 +1,14 @@
 import asyncio
 import os
+import pty
 import signal
+import termios
 
 import pytest
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from pie_mlx.cli.run.conversation import STOP, Conversation
+from pie_mlx.cli.run.conversation import STOP, Conversation, unechoed
 from pie_mlx.events import ProcessMessage
 
 PASTED = "\x1b[200~first\nsecond\x1b[201~"
@@ -121,3 +123,29 @@ async def test_a_message_that_gives_no_turn_is_shown(terminal, capsys):
     conversation = Conversation(terminal, DummyOutput())
     conversation.show(ProcessMessage("p", "[1]", "json"))
     assert capsys.readouterr().out == "[1]\n"
+
+
+@pytest.fixture
+def terminal_pair():
+    """The two ends of a terminal: what its user types and sees, and what programs read and write."""
+    user, program = pty.openpty()
+    yield user, program
+    os.close(user)
+    os.close(program)
+
+
+def test_what_is_typed_during_an_answer_is_not_mixed_into_it_and_not_lost(terminal_pair):
+    user, program = terminal_pair
+    with unechoed(program):
+        os.write(user, b"next\r")
+        assert os.read(program, 100) == b"next\r"
+        os.write(program, b"answer")
+        assert os.read(user, 100) == b"answer"
+
+
+def test_the_terminal_is_as_before_after_a_conversation(terminal_pair):
+    _, program = terminal_pair
+    before = termios.tcgetattr(program)
+    with unechoed(program):
+        assert termios.tcgetattr(program) != before
+    assert termios.tcgetattr(program) == before

@@ -1,6 +1,5 @@
 """Conversations written turn by turn equal the template's rendering of the whole."""
 
-import datetime
 from collections.abc import Sequence
 
 import pytest
@@ -262,11 +261,6 @@ def test_a_late_system_message_without_a_place_is_refused(make_tokenizer: Factor
 def test_a_reply_may_come_first(make_tokenizer: Factory) -> None:
     assert text_of(renderer(make_tokenizer, "chatml"), [Turn("cue")]) == "<|im_start|>assistant\n"
     assert text_of(renderer(make_tokenizer, "gemma"), [Turn("cue")]) == "<s><|turn|>model\n"
-
-
-def test_dates_in_templates_never_change(make_tokenizer: Factory) -> None:
-    chat = renderer(make_tokenizer, "harmony")
-    assert str(datetime.date(2024, 7, 26)) in text_of(chat, [Turn("user", "x")])
 
 
 def test_adjacent_tool_results_share_a_turn_where_the_template_says_so(make_tokenizer: Factory) -> None:  # D7

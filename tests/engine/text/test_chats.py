@@ -24,7 +24,7 @@ def cue(chats: Chats, variables: str) -> str:
 
 def test_a_template_reads_what_it_asks_for_and_not_what_it_sets_itself():
     assert ChatTemplate.from_text(EFFORT).variables == {"effort", "mood"}
-    assert ChatTemplate.from_text(templates.METADATA).variables == {"enable_thinking"}
+    assert ChatTemplate.from_text(templates.METADATA).variables == {"enable_thinking", "date"}
     assert ChatTemplate.from_text(templates.NO_SYSTEM, {"bos_token": "<s>"}).variables == set()
 
 

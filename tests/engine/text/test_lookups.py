@@ -50,7 +50,7 @@ def test_other_calls_are_answered_while_a_long_text_is_encoded(
 ) -> None:
     answered = threading.Event()
 
-    def encoding(text: str) -> Iterator[None]:
+    def encoding(text: str, *, begins: bool = False) -> Iterator[None]:
         yield
         return [answered.wait(10)]
 

@@ -21,6 +21,7 @@ from pie_mlx.runtime.execution.executor import ProgramThread
 from pie_mlx.runtime.execution.local_session import LocalSession
 from pie_mlx.runtime.execution.process import Process
 from pie_mlx.runtime.execution.process_events import ProcessEventQueue
+from pie_mlx.sdk import runtime, set_return
 
 
 class NoEngine:
@@ -72,6 +73,43 @@ async def test_the_return_value_comes_back_and_is_the_last_event():
     assert await launched.process.result() == {"n": 1}
     assert launched.events == [ProcessOutput("p", "stdout", "working\n"), ProcessReturned("p", '{"n": 1}', "json")]
     assert launched.released
+
+
+async def test_a_program_may_set_what_it_returns():
+    async def main():
+        runtime.set_return("early")
+        set_return({"n": 1})
+        assert runtime.get_return_value() == {"n": 1}
+
+    launched = Launched(main)
+    assert await launched.process.result() == {"n": 1}
+    assert launched.events == [ProcessReturned("p", '{"n": 1}', "json")]
+
+
+async def test_what_main_returns_counts_more_than_what_was_set():
+    async def main():
+        set_return("set")
+        return "returned"
+
+    assert await Launched(main).process.result() == "returned"
+
+
+async def test_a_program_that_exits_returns_what_was_set():
+    async def main():
+        set_return("set")
+        sys.exit(0)
+
+    assert await Launched(main).process.result() == "set"
+
+
+async def test_programs_do_not_see_what_others_set():
+    async def main():
+        set_return("mine")
+
+    async def other():
+        return runtime.get_return_value()
+
+    assert [await Launched(body).process.result() for body in (main, other)] == ["mine", None]
 
 
 async def test_an_exception_comes_back_with_its_traceback_on_standard_error():

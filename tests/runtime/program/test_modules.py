@@ -3,8 +3,10 @@ import sys
 import pytest
 
 import pie_mlx.sdk
+import pie_mlx.sdk.sync
+from pie_mlx.runtime.execution.outcome import as_imported
 from pie_mlx.runtime.program.modules import ModuleSpace
-from pie_mlx.runtime.program.program import find_program
+from pie_mlx.runtime.program.program import find_program, program_entry_kind
 
 
 @pytest.fixture
@@ -19,7 +21,8 @@ def load(tmp_path):
             path = directory / f"{stem}.py"
             path.parent.mkdir(exist_ok=True)
             path.write_text(source)
-        spaces.append(ModuleSpace(find_program(directory)))
+        program = find_program(directory)
+        spaces.append(ModuleSpace(program, program_entry_kind(program)))
         return spaces[-1].load_main()
 
     yield load
@@ -40,6 +43,51 @@ def test_inferlet_is_the_sdk(load):
 def test_a_dotted_import_binds_the_package(load):
     module = load(main="import inferlet.spec\n" + MAIN)
     assert module.inferlet is pie_mlx.sdk
+
+
+MODULES = [
+    "adapter", "chat", "context", "errors", "forward", "generation", "generator", "grammar", "mcp", "messaging",
+    "model", "reasoning", "runtime", "sample", "sampler", "scheduling", "session", "spec", "tools", "zo",
+]  # fmt: skip
+"""Those that our reference and the SDK of Pie name."""
+FORMS = """
+import inferlet.{0}
+from inferlet import {0}
+import inferlet.{0} as other
+import inferlet
+same = inferlet.{0}
+"""
+
+
+@pytest.mark.parametrize("main", [MAIN, "def main(input): ...\n"], ids=["asynchronous", "blocking"])
+@pytest.mark.parametrize("name", MODULES)
+def test_every_module_of_the_sdk_is_imported_in_every_form(load, name, main):
+    module = load(main=FORMS.format(name) + main)
+    assert getattr(module, name) is module.other is module.same
+    assert module.inferlet is (pie_mlx.sdk if main == MAIN else pie_mlx.sdk.sync)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("import inferlet.nothing", "No module named 'inferlet.nothing'"),
+        ("from inferlet.nothing import x", "No module named 'inferlet.nothing'"),
+        ("from inferlet import Nothing", "cannot import name 'Nothing' from 'inferlet'"),
+        ("from inferlet.chat import Nothing", "cannot import name 'Nothing' from 'inferlet.chat'"),
+    ],
+)
+@pytest.mark.parametrize("main", [MAIN, "def main(input): ...\n"], ids=["asynchronous", "blocking"])
+def test_what_the_sdk_lacks_is_named_as_the_program_names_it(load, line, message, main):
+    with pytest.raises(ImportError) as refused:
+        load(main=f"{line}\n{main}")
+    assert str(refused.value) == message
+
+
+@pytest.mark.parametrize("main", [MAIN, "def main(input): ...\n"], ids=["asynchronous", "blocking"])
+def test_an_attribute_that_the_sdk_lacks_is_named_as_the_program_names_it(load, main):
+    with pytest.raises(AttributeError) as refused:
+        load(main=f"import inferlet\ninferlet.nothing\n{main}")
+    assert as_imported(str(refused.value)) == "module 'inferlet' has no attribute 'nothing'"
 
 
 def test_inferlet_stays_unknown_outside_of_programs(load):

@@ -8,6 +8,7 @@ from transformers import PreTrainedTokenizerFast
 
 from pie_mlx.calls import ContextState, Formats, ParseToolCall, PendingInput, ReadVocabulary, ReasoningFormat, Turn
 from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
+from pie_mlx.errors import ModelError
 from pie_mlx.sdk import Model, chat, reasoning, tools
 from pie_mlx.sdk._context.handle import ContextHandle
 from pie_mlx.sdk._context.pending import PendingBuffer
@@ -46,6 +47,21 @@ def ids(model: Model, text: str) -> list[int]:
 
 def one_by_one(tokens: list[int]) -> list[list[int]]:
     return [[token] for token in tokens]
+
+
+@pytest.mark.parametrize("kind", [chat.Decoder, reasoning.Decoder, tools.Decoder])
+@pytest.mark.parametrize("template", ["hermes", "harmony"])
+def test_a_reply_of_which_nothing_can_be_decoded_is_an_error(template: str, kind, request) -> None:
+    model = request.getfixturevalue(template)
+    decoder = kind(model)
+    decoder.feed([5000, 5001])
+    with pytest.raises(ModelError, match="2 of its tokens are not in the tokenizer's vocabulary"):
+        decoder.feed(model.info.formats.stop_tokens[:1])
+
+
+def test_a_token_that_the_tokenizer_lacks_gives_no_text(hermes: Model) -> None:
+    tokens = [5000, *ids(hermes, "b<|im_end|>")]
+    assert events(chat.Decoder(hermes), [tokens])[-1] == chat.Done("b", "b")
 
 
 def test_chat_text_excludes_reasoning(hermes: Model) -> None:  # T46

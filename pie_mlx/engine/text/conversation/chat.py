@@ -1,6 +1,7 @@
 """Conversations in a model's own words: turns in, tokens out."""
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -18,21 +19,24 @@ from pie_mlx.engine.text.conversation.tool_fragments import offered
 from pie_mlx.engine.text.conversation.verification import adapt, check_writer, conversations, first_seal
 from pie_mlx.engine.text.conversation.writing import Piece, TurnWriter
 from pie_mlx.engine.text.steps import all_steps
-from pie_mlx.engine.text.templates.template import CHATML, ChatTemplate
+from pie_mlx.engine.text.templates.template import CHATML, EPOCH, ChatTemplate
 from pie_mlx.engine.text.tokens.encoding import Steps
 from pie_mlx.engine.text.tokens.tokenizer import Tokenizer
 from pie_mlx.errors import InvalidArgumentError, TemplateError
 
 
-def load_template(tokenizer: Tokenizer, variables: Mapping[str, Any] | None = None) -> ChatTemplate:
+def load_template(
+    tokenizer: Tokenizer, variables: Mapping[str, Any] | None = None, date: datetime = EPOCH
+) -> ChatTemplate:
     """The tokenizer's own chat template, with `variables`; ChatML for one that has none (D1). Raises TemplateError."""
     pretrained = tokenizer.pretrained
-    if not getattr(pretrained, "chat_template", None):
-        return ChatTemplate.from_text(CHATML, pretrained.special_tokens_map)
+    if not tokenizer.has_chat_template:
+        return ChatTemplate.from_text(CHATML, {**pretrained.special_tokens_map, "begin_text": tokenizer.begin_text})
     template = ChatTemplate(
         lambda tools: pretrained.get_chat_template(tools=None if tools is None else list(tools)),
         pretrained.special_tokens_map,
         variables or {},
+        date=date,
     )
     adapt(template)
     adapt_calls(template)
@@ -41,7 +45,7 @@ def load_template(tokenizer: Tokenizer, variables: Mapping[str, Any] | None = No
 
 class ChatRenderer:
     """Writes conversations for one model. `generation_eos_ids` are the end tokens of its generation config, `variables`
-    what its template is told besides.
+    what its template is told besides, `date` among it the date where it reads one.
 
     `mode` is "fragments", "stateful", or "none" when the template allows neither: then `render` raises TemplateError.
     Immutable after construction.
@@ -52,9 +56,10 @@ class ChatRenderer:
         tokenizer: Tokenizer,
         generation_eos_ids: Iterable[int] = (),
         variables: Mapping[str, Any] | None = None,
+        date: datetime = EPOCH,
     ) -> None:
         self.tokenizer = tokenizer
-        self.template = load_template(tokenizer, variables)
+        self.template = load_template(tokenizer, variables, date)
         self._markers = [tokenizer.added_texts[token] for token in sorted(tokenizer.control_ids)]
         self._markers += [text for token in tokenizer.eos_ids if (text := tokenizer.added_texts.get(token))]
         self.fragments: Fragments | None = None

@@ -157,8 +157,9 @@ class FragmentWriter:
         return pieces if state.last is None else self._continued(pieces, state.due + state.owed)
 
     def _continued(self, pieces: list[Piece], owed: str) -> list[Piece]:
-        """A head inside a conversation: without the token that begins every sequence."""
-        return [Piece(owed + pieces[0].text.removeprefix(self._tokenizer.bos_text)), *pieces[1:]]
+        """A head inside a conversation: without the tokens that begin a sequence."""
+        text = pieces[0].text.removeprefix(self._tokenizer.begin_text).removeprefix(self._tokenizer.bos_text)
+        return [Piece(owed + text), *pieces[1:]]
 
     def _render_head(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> str:
         turns = [*messages, message("user", USERS[0])]

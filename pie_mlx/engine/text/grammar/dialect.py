@@ -27,9 +27,11 @@ def dialect_of(source: str) -> Dialect:
     return "gbnf" if "::=" in _bare(source) else "lark"
 
 
-def prepare_lark(source: str) -> str:
-    """A user's Lark with a rule `start`. Raises GrammarError for references to tokens by number, and for schemas in it
-    that no engine may be given."""
+def prepare_lark(source: str, root: str = "") -> str:
+    """A user's Lark with a rule `start`, which is `root` where that is named.
+
+    Raises GrammarError for references to tokens by number, and for schemas in it that no engine may be given.
+    """
     bare = _LARK_REGEX.sub(lambda match: " " * len(match[0]), _bare(source))
     found = _TOKEN_NUMBER.search(bare)
     if found:
@@ -40,8 +42,18 @@ def prepare_lark(source: str) -> str:
         )
     for schema in _INLINE_SCHEMA.finditer(bare):
         _check_schema(source[schema.end() :])
+    if root and root != "start":
+        return _started(source, bare, root)
     rules = set(_RULE.findall(bare))
     return f"{source}\nstart: root\n" if rules == {"root"} else source
+
+
+def _started(source: str, bare: str, root: str) -> str:
+    if not re.search(rf"^[?!]*{re.escape(root)}\b[^:\n]*:", bare, re.MULTILINE):
+        raise GrammarError(f"grammar: no rule is called {root}", hint=f"name the rule to begin with {root}")
+    for found in reversed(list(re.finditer(r"(?<![\w.%-])start(?![\w.-])", bare))):
+        source = f"{source[: found.start()]}start_as_written{source[found.end() :]}"
+    return f"{source}\nstart: {root}\n"
 
 
 def _check_schema(text: str) -> None:

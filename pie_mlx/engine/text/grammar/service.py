@@ -142,7 +142,7 @@ class GrammarService:
                     lambda message: refuse_regex(source.text, message),
                 )
             case "ebnf":
-                walk = _compile_ebnf(source.text, engines.llguidance("user"))
+                walk = _compile_ebnf(source.text, source.root, engines.llguidance("user"))
             case "tools":
                 walk = self._tools.compile(source.schemas, engines) if self._tools else None
         if walk is None:
@@ -205,9 +205,9 @@ def _compile_leniently(
     return walk, [*named, *(warning for warning in warnings if "Unimplemented keys" not in warning)]
 
 
-def _compile_ebnf(text: str, engine: LlguidanceEngine) -> Walk:
+def _compile_ebnf(text: str, root: str, engine: LlguidanceEngine) -> Walk:
     check_rules(text)
     if dialect_of(text) == "lark":
-        return _translated(lambda: engine.compile_lark(prepare_lark(text)), refuse_grammar)
-    lark = gbnf_to_lark(text, engine.allows_nothing)
+        return _translated(lambda: engine.compile_lark(prepare_lark(text, root)), refuse_grammar)
+    lark = gbnf_to_lark(text, engine.allows_nothing, root or "root")
     return _translated(lambda: engine.compile_lark(lark), refuse_translation)

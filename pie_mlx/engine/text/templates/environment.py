@@ -9,8 +9,6 @@ from jinja2.ext import Extension
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from pie_mlx.engine.text.templates.process import TODAY
-
 
 class _GenerationTag(Extension):
     """`{% generation %}` marks training targets; for rendering it is transparent."""
@@ -57,5 +55,5 @@ def chat_environment() -> ImmutableSandboxedEnvironment:
     )
     filters, names = cast("tuple[dict[str, Any], dict[str, Any]]", (environment.filters, environment.globals))  # pyright: ignore[reportUnknownMemberType]
     filters["tojson"] = _to_json
-    names.update(raise_exception=_refuse, strftime_now=TODAY.strftime)
+    names["raise_exception"] = _refuse
     return environment

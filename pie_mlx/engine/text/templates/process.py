@@ -2,7 +2,6 @@
 own, which is killed when one takes too long or too much."""
 
 import atexit
-import datetime
 import os
 import pickle
 import select
@@ -16,9 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pie_mlx
-
-TODAY = datetime.date(2024, 7, 26)
-"""The date told to templates that print one: a real date would change every prefix-cache key at midnight."""
 
 CPU_SECONDS = 2.0
 """Of one rendering. Long conversations with many tools take some hundredths."""

@@ -1,10 +1,11 @@
-"""A model's Jinja chat template: messages in, text out, the same text on every day and machine."""
+"""A model's Jinja chat template: messages in, text out, the same text on every machine."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal
 
 from pie_mlx.engine.text.templates.process import (
-    TODAY,
     BrokenTemplateError,
     RenderingKilledError,
     RenderingRefusedError,
@@ -16,13 +17,21 @@ from pie_mlx.errors import ModelLoadError, TemplateError
 Message = dict[str, Any]
 
 CHATML = (
+    "{{- begin_text -}}"
     "{%- for message in messages -%}"
     "{{ '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}"
     "{%- endfor -%}"
     "{%- if add_generation_prompt -%}{{ '<|im_start|>assistant\\n' }}{%- endif -%}"
 )
-"""What a model without a template of its own is given (D1)."""
+"""What a model without a template of its own is given (D1), after what its tokenizer puts before a text."""
 
+
+EPOCH = datetime(1970, 1, 1)
+"""The date of a template that is examined, for no conversation."""
+
+_DATES = frozenset({"strftime_now", "date_string"})
+"""Variables that give a template the date: a function of a format, and a text."""
+_TIME_OF_DAY = re.compile(r"%[-_0^#]?[HIMSpcXfTRrskl]")
 
 _REPAIR = "repair chat_template in the model's folder"
 
@@ -42,8 +51,8 @@ class ChatTemplate:
     `content_parts`: the template wants lists of parts instead of text, as those of vision models do. `no_tools`: what
     it takes for the absence of tools. `restyle_calls`: a message with tool calls, their arguments as objects, as the
     template takes it. `variables` names what the template reads besides the conversation and `special_tokens`, and
-    may be told in `told`. While it is `on_trial`, as at first, it is no template for a model if it has to be killed:
-    that raises ModelLoadError.
+    may be told in `told`; the date, where it reads one, is `date`. `date_unit` is how exactly it tells the date. While
+    it is `on_trial`, as at first, it is no template for a model if it has to be killed: that raises ModelLoadError.
     Raises TemplateError at construction for text that is no template.
     """
 
@@ -53,12 +62,16 @@ class ChatTemplate:
         special_tokens: Mapping[str, Any],
         told: Mapping[str, Any] | None = None,
         process: TemplateProcess = shared,
+        date: datetime = EPOCH,
     ) -> None:
         self._process = process
-        self._variables = {**special_tokens, "date_string": TODAY.strftime("%d %b %Y"), **(told or {})}
+        dates = {"strftime_now": date.strftime, "date_string": date.strftime("%d %b %Y")}
+        self._variables = {**special_tokens, **dates, **(told or {})}
         self._plain, self.source = source_for(None), source_for([{}])
-        read = [self._read(source) for source in {self.source, self._plain}]
-        self.variables = frozenset[str]().union(*read) - special_tokens.keys()
+        read = frozenset[str]().union(*(self._read(source) for source in {self.source, self._plain}))
+        self.date_unit = self._unit_of_dates(read)
+        settable = {*read, "date"} if self.date_unit else read
+        self.variables = frozenset(settable) - special_tokens.keys() - {"strftime_now"}
         self.on_trial = True
         self.content_parts = False
         self.no_tools: Sequence[Any] | None = None
@@ -94,6 +107,13 @@ class ChatTemplate:
             raise TemplateError(
                 f"chat template: refuses this conversation: {error}", hint="change the order or kind of turns"
             ) from error
+
+    def _unit_of_dates(self, read: frozenset[str]) -> Literal["", "day", "minute"]:
+        """How exactly the template tells the time; "" where it does not."""
+        if not read & _DATES:
+            return ""
+        tells_time = "strftime_now" in read and _TIME_OF_DAY.search(self.source + self._plain)
+        return "minute" if tells_time else "day"
 
     def _read(self, source: str) -> frozenset[str]:
         try:

@@ -4,6 +4,8 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import takewhile
+from operator import itemgetter
 from typing import Any, NamedTuple, Protocol, cast
 
 import tokenizers
@@ -100,25 +102,45 @@ class Tokenizer:
         return [] if self.pretrained.eos_token_id is None else [self.pretrained.eos_token_id]
 
     @property
+    def has_chat_template(self) -> bool:
+        return bool(getattr(self.pretrained, "chat_template", None))
+
+    @cached_property
+    def begin_tokens(self) -> list[int]:
+        """The special tokens that transformers puts before a text, such as BOS.
+
+        What it puts behind a text (T5's `</s>`) is left out: a text that a model continues has not ended.
+        """
+        begun = self.backend.encode("a")
+        return [token for token, _ in takewhile(itemgetter(1), zip(begun.ids, begun.special_tokens_mask, strict=True))]
+
+    @cached_property
+    def begin_text(self) -> str:
+        """The text of `begin_tokens`."""
+        return "".join(self.backend.id_to_token(token) or "" for token in self.begin_tokens)
+
+    @property
     def bos_text(self) -> str:
-        """The text of the token that begins every sequence, "" if there is none."""
+        """The text of the token that begins a sequence, "" if there is none."""
         text = self.pretrained.special_tokens_map.get("bos_token", "")
         return text if isinstance(text, str) else ""
 
-    def encode(self, text: str) -> list[int]:
-        """Token ids; special tokens in the text are recognised, none are added."""
-        return all_steps(self.encoding(text))
+    def encode(self, text: str, *, begins: bool = False) -> list[int]:
+        """Token ids; special tokens in the text are recognised. With `begins` the text begins a sequence:
+        `begin_tokens` come first, unless the text has them itself. None are added otherwise."""
+        return all_steps(self.encoding(text, begins=begins))
 
     def encode_plain(self, text: str) -> list[int]:
         """Token ids with the text of special tokens spelled out in ordinary ones."""
         return all_steps(self.encoding(text, plain=True))
 
-    def encoding(self, text: str, *, plain: bool = False) -> Steps:
+    def encoding(self, text: str, *, plain: bool = False, begins: bool = False) -> Steps:
         """`encode`, or `encode_plain`, in steps. Raises InvalidArgumentError for a text that cannot be cut."""
+        before = self.begin_tokens if begins and not text.startswith(self.begin_text) else []
         if len(text) < LONG:
             backend = self._plain_backend if plain else self.backend
-            return backend.encode(text, add_special_tokens=False).ids
-        return (yield from (self._plain_pieces if plain else self._pieces).steps(text))
+            return before + backend.encode(text, add_special_tokens=False).ids
+        return before + (yield from (self._plain_pieces if plain else self._pieces).steps(text))
 
     def spans(self, text: str) -> list[Span]:
         """The tokens of `encode` with the characters each covers."""

@@ -332,3 +332,32 @@ def test_sentencepiece_vocabularies_spell_by_bytes(sentencepiece_language: Langu
     spelled = [byte[bytes([value])] for value in '"é 🙂"'.encode()]
     assert matcher.try_accept(spelled) == len(spelled)
     assert matcher.is_complete
+
+
+GBNF_ROOTS = 'root ::= "a" start\nstart ::= "b" | "(" root ")"\n'
+LARK_ROOTS = 'start: "a" other\nother: "b" | "(" start ")"\n'
+
+
+@pytest.mark.parametrize(
+    ("grammar", "root", "taken", "refused"),
+    [
+        (GBNF_ROOTS, "", ["ab", "a(ab)"], ["b"]),
+        (GBNF_ROOTS, "root", ["ab", "a(ab)"], ["b"]),
+        (GBNF_ROOTS, "start", ["b", "(ab)"], ["ab"]),
+        (LARK_ROOTS, "", ["ab", "a(ab)"], ["b"]),
+        (LARK_ROOTS, "start", ["ab"], ["b"]),
+        (LARK_ROOTS, "other", ["b", "(ab)", "(a(ab))"], ["ab"]),
+    ],
+)
+def test_a_grammar_begins_with_the_rule_that_is_named(
+    language: Language, grammar: str, root: str, taken: list[str], refused: list[str]
+) -> None:
+    matcher = language.compile("ebnf", grammar, root=root)
+    assert [language.accepts(matcher, text) for text in taken] == [True] * len(taken)
+    assert [language.accepts(matcher, text) for text in refused] == [False] * len(refused)
+
+
+@pytest.mark.parametrize("grammar", [GBNF_ROOTS, LARK_ROOTS])
+def test_a_rule_that_the_grammar_lacks_is_no_beginning(language: Language, grammar: str) -> None:
+    with pytest.raises(GrammarError, match="no rule is called sentence"):
+        language.compile("ebnf", grammar, root="sentence")

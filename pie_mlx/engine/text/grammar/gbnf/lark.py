@@ -18,12 +18,12 @@ IsEmpty = Callable[[str], bool]
 """Whether a grammar in Lark allows no text. Raises GrammarError for one that is refused."""
 
 
-def gbnf_to_lark(source: str, is_empty: IsEmpty) -> str:
-    """A grammar in Lark that allows the same text. Raises GrammarError with line and column."""
-    facts = Facts(_reachable(read_gbnf(source)))
+def gbnf_to_lark(source: str, is_empty: IsEmpty, root: str = "root") -> str:
+    """A grammar in Lark that allows the same text as the rule `root`. Raises GrammarError with line and column."""
+    facts = Facts(_reachable(read_gbnf(source, root), root))
     opened: set[str] = set()
     while True:
-        lexemes = Lexemes(facts, opened)
+        lexemes = Lexemes(facts, opened, root)
         ambiguous = _ambiguous(lexemes, is_empty)
         if not ambiguous:
             return lexemes.lark()
@@ -53,10 +53,10 @@ def _ambiguous(lexemes: Lexemes, is_empty: IsEmpty) -> set[str]:
     return {text for text, name in large.items() if not is_apart([name])} or set(large)
 
 
-def _reachable(rules: dict[str, Node]) -> dict[str, Node]:
+def _reachable(rules: dict[str, Node], root: str) -> dict[str, Node]:
     """Without the rules that `root` never comes to."""
     found: dict[str, Node] = {}
-    waiting = ["root"]
+    waiting = [root]
     while waiting:
         name = waiting.pop()
         if name not in found:

@@ -22,13 +22,13 @@ class Lexemes:
     """What repeats no rule is one lexeme, as large as it can be. What is `opened` is cut into its parts, and so on.
     Lexemes are known by their text in Lark, and never match nothing."""
 
-    def __init__(self, facts: Facts, opened: Set[str]) -> None:
+    def __init__(self, facts: Facts, opened: Set[str], root: str) -> None:
         self.found: dict[str, Lexeme] = {}
         self._facts = facts
         self._opened = opened
-        self._rules = {name: "start" if name == "root" else f"r{place}" for place, name in enumerate(facts.rules)}
+        self._rules = {name: "start" if name == root else f"r{place}" for place, name in enumerate(facts.rules)}
         self._terminals = {name: f"T{place}" for place, name in enumerate(facts.regular)}
-        self._follow: dict[str, set[str]] = {"root": set()}
+        self._follow: dict[str, set[str]] = {root: set()}
         self._gather()
 
     def terminals(self) -> str:
@@ -42,7 +42,7 @@ class Lexemes:
         return "\n".join([*rules, self.terminals()]) + "\n"
 
     def _gather(self) -> None:
-        waiting = ["root"]
+        waiting = list(self._follow)
         while waiting:
             name = waiting.pop()
             for other, follow in self._walk(self._facts.rules[name], self._follow[name]):

@@ -32,9 +32,12 @@ class _Token:
     offset: int
 
 
-def read_gbnf(source: str) -> dict[str, Node]:
+def read_gbnf(source: str, root: str = "root") -> dict[str, Node]:
     """The rules by name, all those that they name among them, and `root`. Raises GrammarError with line and column."""
-    return _Reader(source).rules()
+    found = _Reader(source).rules()
+    if root not in found:
+        raise GrammarError(f"grammar: no rule is called {root}", hint=f"name the rule to begin with {root}")
+    return found
 
 
 class _Reader:
@@ -59,8 +62,6 @@ class _Reader:
         for name, offset in self._named.items():
             if name not in found:
                 raise self._error(offset, f"rule {name} is not defined")
-        if "root" not in found:
-            raise GrammarError("grammar: no rule is called root", hint="name the rule to begin with root")
         return found
 
     def _split(self) -> Iterator[_Token]:
