@@ -65,8 +65,8 @@ class LiveContext:
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @staticmethod
-    def new(context: int, account: int, engine_seed: int, *, sampled: int = 0) -> "LiveContext":
-        return LiveContext(context, account, stream_key(engine_seed, context), sampled)
+    def new(context: int, account: int, engine_seed: int, *, sampled: int = 0, parent: int = 0) -> "LiveContext":
+        return LiveContext(context, account, stream_key(engine_seed, context), sampled, parent=parent)
 
     def check_live(self) -> None:
         """Raises ContextReleasedError once the context is given up."""

@@ -91,6 +91,8 @@ class SchedulerQueue:
     def adopt(self, context: LiveContext) -> None:
         """A context begins to live."""
         self._state.contexts[context.id] = context
+        if context.parent:
+            self._state.note_fork(context.id)
 
     def forget(self, context: LiveContext) -> None:
         """A context is released; its pages may serve somebody else."""
@@ -234,6 +236,8 @@ class SchedulerQueue:
         waiting = done.waiting = passes[context.id] = ForwardTask(
             context, inputs, reads, next(self._state.arrivals), done, commits, window=window, continuation=continuation
         )
+        if context.id in self._state.forks:
+            self._state.note_fork(context.id)
         self.wake()
         timer = self._limit(waiting)
         try:

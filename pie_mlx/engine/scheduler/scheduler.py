@@ -30,6 +30,9 @@ RETRY_SECONDS = 1e-3
 REFUSED_SECONDS = 0.25
 """Time for who was refused pages to release what it has, before the next one is refused."""
 
+FORKS_SECONDS = 2e-3
+"""How long the first passes of forks wait for one more fork, and no longer than half a batch takes."""
+
 SHARED_SECONDS = 0.1
 """How old the count of shared pages in an event may be."""
 
@@ -128,7 +131,18 @@ class Scheduler:
         runnable = [item.context for item in view.passes]
         limit = self._limits.max_batch_contexts
         answer = when_to_fire(self._firing, runnable, self._may_return, limit, now - self._runnable_since)
-        return answer.seconds if isinstance(answer, WaitSeconds) else 0.0
+        return answer.seconds if isinstance(answer, WaitSeconds) else self._seconds_for_forks(runnable, now)
+
+    def _seconds_for_forks(self, runnable: Sequence[int], now: float) -> float:
+        """How long to wait for one more fork, while nothing but the first passes of forks can run.
+
+        A program forks one by one, and the first would begin alone: the others would stay a step behind to the end.
+        """
+        state, batch_seconds = self._state, self._firing.last_batch_seconds
+        if not state.forks.issuperset(runnable):
+            return 0.0
+        left_seconds = min(FORKS_SECONDS, batch_seconds / 2) - (now - state.forked_seconds)
+        return max(0.0, min(left_seconds, batch_seconds - (now - self._runnable_since)))
 
     def _may_return(self, context: int) -> bool:
         state, found = self._state, self._state.contexts.get(context)
@@ -235,6 +249,7 @@ class Scheduler:
         """The passes are in the batch until its end. Nothing is planned meanwhile: nobody in it is suspended (T24)."""
         for item, _ in chunks:
             item.in_batch = True
+            self._state.forks.discard(item.context.id)
         self._firing = self._firing.fired(item.context.id for item, _ in chunks)
 
     def commit(self, chunks: Chunks, outcome: Outcome, *, ahead: bool) -> None:
