@@ -67,7 +67,7 @@ async def release(services: Services, process: Process, call: calls.ReleaseConte
     try:
         await services.release(process, context)
     except asyncio.CancelledError:
-        process.contexts[call.context] = context  # whoever closes the process releases what it still has
+        process.contexts[call.context] = context  # closing the process releases what it still has
         raise
     await services.adapters.sweep()
 

@@ -28,7 +28,7 @@ RETRY_SECONDS = 1e-3
 """Pause before planning again when pages that a plan counted on were not there."""
 
 REFUSED_SECONDS = 0.25
-"""Time for who was refused pages to release what it has, before the next one is refused."""
+"""Time for a program that was refused pages to release some, before the next one is refused."""
 
 FORKS_SECONDS = 2e-3
 """How long the first passes of forks wait for one more fork, and no longer than half a batch takes."""
@@ -153,7 +153,7 @@ class Scheduler:
     def _stalled_plan(self, now: float) -> Plan | None:
         """Nothing moves: after one batch time of grace the first that waits gets its way (Q2).
 
-        Where it cannot, the last is refused, once nobody is to be waited for.
+        If it cannot, the last one is refused, once nothing can change any more.
         """
         quiet_seconds = now - self._quiet_since
         if not is_stalled(self._firing, quiet_seconds):
@@ -246,7 +246,7 @@ class Scheduler:
         return MultiStepDecode(plans, lambda: not changed.is_set() and all(item.continues for item in items))
 
     def enter(self, chunks: Chunks) -> None:
-        """The passes are in the batch until its end. Nothing is planned meanwhile: nobody in it is suspended (T24)."""
+        """The passes are in the batch until its end. Nothing is planned meanwhile: none of them is suspended (T24)."""
         for item, _ in chunks:
             item.in_batch = True
             self._state.forks.discard(item.context.id)
@@ -258,7 +258,7 @@ class Scheduler:
         each = seconds / steps
         self._firing = self._firing.completed(each)
         # Time in which nothing could fire is no wait: counted, it would let those that missed this batch fire at once
-        # and by themselves, and the programs would stay in two groups that take turns for good.
+        # and alone, and the programs would stay in two groups that take turns for good.
         before, self._committed = self._committed, time.monotonic()
         self._runnable_since = self._committed
         counts = [count for _, count in chunks]
