@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
-from pie_mlx.calls import AnyResult, SampledTokens
+from pie_mlx.calls import AnyResult, SampledTokens, Sampler
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
 from pie_mlx.engine.scheduler.live_context import LiveContext
@@ -130,6 +130,12 @@ class ForwardTask:
     continuation: FurtherSteps | None = None
     abandoned: bool = False
     results: dict[int, AnyResult] = field(default_factory=dict[int, AnyResult])
+    draws_next: bool = field(init=False)
+    """Whether one token is drawn in all, from the last input."""
+
+    def __post_init__(self) -> None:
+        drawn = [(read.index, read.read.draws) for read in self.reads if isinstance(read.read, Sampler)]
+        self.draws_next = self.commits and not self.replay and drawn == [(len(self.inputs) - 1, 1)]
 
     @property
     def remaining(self) -> int:

@@ -37,9 +37,9 @@ class LiveContext:
     `streaming` while its passes go on where the last one ended: with `next_input`, the length then and the token that
     was drawn. `named` counts the calls that named it. `prefetched` are the tokens that its program received beyond
     the ones it asked for, None while there is no stream; `unclaimed` counts those of all replies that it has not used.
-    `drafter` is there once the engine was asked to speculate, `draft_model_pace` once its draft model may. `owed` is the error of a
-    later pass of a call whose reply brought the tokens before it; the next call gets it. `parent` is the context it
-    was forked from, or 0.
+    `drafter` is there once the engine was asked to speculate, `draft_model_pace` once its draft model may. `owed` is
+    the error of a later pass of a call whose reply brought the tokens before it; the next call gets it. `parent` is
+    the context it was forked from, or 0.
     """
 
     id: int

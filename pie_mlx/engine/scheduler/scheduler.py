@@ -13,7 +13,7 @@ from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.paging.prefill_rate import PREFILL_TOKENS
 from pie_mlx.engine.schedule import Limits, Plan, Policy, View, paced
 from pie_mlx.engine.schedule.firing import FiringState, WaitSeconds, is_stalled, when_to_fire
-from pie_mlx.engine.scheduler.forward_task import ForwardTask, MultiStepDecode
+from pie_mlx.engine.scheduler.forward_task import MOST_STEPS, ForwardTask, MultiStepDecode
 from pie_mlx.engine.scheduler.oom import patience, refuse_last
 from pie_mlx.engine.scheduler.restoring import Restorer
 from pie_mlx.engine.scheduler.tick_batch import Chunks, Claims, chunk_work, fail_all, reserve_further, take_result
@@ -204,8 +204,15 @@ class Scheduler:
         if ahead := any(claimed):  # the others wait for the next batch, which will hold everybody
             chunks, works = list(compress(chunks, claimed)), tuple(compress(works, claimed))
         self.enter(chunks)
+        further, continuation = self._further_steps(chunks), None
+        if further and reserve_further(self._state.store, chunks, further):
+            works, continuation = self.build(chunks, further), self._continuation(chunks)
+        else:
+            further = 0
+        works = self._claims.with_slots(chunks, works)
         try:
-            outcome = await self._outcome(chunks, works, claims=ahead)
+            copies = await self._page_io.carry_out()
+            outcome = await self._runner.run(Batch(works, copies, continuation, further, ahead))
         except BatchFailedError as error:
             fail_all([item for item, _ in chunks], error)
             self._after_batch(chunks, error)
@@ -213,32 +220,29 @@ class Scheduler:
         self.commit(chunks, outcome, ahead=ahead)
         self._claims.learn(chunks, works, outcome)
 
-    async def _outcome(self, chunks: Chunks, works: tuple[ScheduledTokens, ...], *, claims: bool) -> Outcome:
-        """Compute `works`, or wait for them where that has begun; and the steps behind them."""
-        further, continuation = self._further_steps(chunks), None
-        if further and reserve_further(self._state.store, chunks, further):
-            works, continuation = self.build(chunks, further), self._continuation(chunks)
-        else:
-            further = 0
-        works = self._claims.with_slots(chunks, works)
-        copies = await self._page_io.carry_out()
-        return await self._runner.run(Batch(works, copies, continuation, further, claims))
-
     def chunks(self, plan: Plan) -> Chunks:
         """The passes of a plan, each with how many of its inputs run."""
-        items = [(self._state.next_pass(chunk.context), chunk.tokens) for chunk in plan.chunks]
-        return [(item, count) for item, count in items if item is not None]
+        chunks: list[tuple[ForwardTask, int]] = []
+        for chunk in plan.chunks:
+            item = self._state.next_pass(chunk.context)
+            if item is not None:
+                chunks.append((item, chunk.tokens))
+        return chunks
 
     def build(self, chunks: Chunks, further: int = 0) -> tuple[ScheduledTokens, ...]:
         """The rows of a batch, with slots for `further` steps."""
-        return tuple(chunk_work(self._state.store, item, count, further) for item, count in chunks)
+        return tuple([chunk_work(self._state.store, item, count, further) for item, count in chunks])
 
     def _further_steps(self, chunks: Chunks) -> int:
         """How many steps may follow a batch at once, if there are pages for them: none while others have work."""
-        plans = [item.continuation for item, count in chunks if count == item.remaining]
-        if len(plans) < len(chunks) or len(self._state.working()) > len(chunks):
+        if not chunks or len(self._state.working()) > len(chunks):
             return 0
-        return min((0 if plan is None else plan.count for plan in plans), default=0)
+        steps = MOST_STEPS
+        for item, count in chunks:
+            if item.continuation is None or count < item.remaining:
+                return 0
+            steps = min(steps, item.continuation.count)
+        return steps
 
     def _continuation(self, chunks: Chunks) -> StopCondition:
         changed, items = self._state.changed, [item for item, _ in chunks]
@@ -250,7 +254,7 @@ class Scheduler:
         for item, _ in chunks:
             item.in_batch = True
             self._state.forks.discard(item.context.id)
-        self._firing = self._firing.fired(item.context.id for item, _ in chunks)
+        self._firing = self._firing.fired([item.context.id for item, _ in chunks])
 
     def commit(self, chunks: Chunks, outcome: Outcome, *, ahead: bool) -> None:
         """The batch is computed, and what followed it at once: pages, money, replies, events."""
@@ -275,7 +279,7 @@ class Scheduler:
 
     def _observe_prefill(self, counts: Sequence[int], seconds: float) -> None:
         """Learn how fast prompts are computed, from a batch with pieces of some."""
-        decodes = sum(count < PREFILL_TOKENS for count in counts)
+        decodes = len([count for count in counts if count < PREFILL_TOKENS])
         if decodes < len(counts):
             plain = self._state.window_cost.plain_seconds(decodes) if decodes else None
             self._page_io.prefill.observe(counts, seconds, plain or 0.0)
@@ -317,7 +321,7 @@ class Scheduler:
 
     def _end_tick(self, chunks: Chunks, tokens: int, seconds: float, steps: int, *, ahead: bool) -> None:
         state = self._state
-        waiting = state.working().difference(item.context.id for item, _ in chunks if not item.replay)
+        waiting = state.working().difference([item.context.id for item, _ in chunks if not item.replay])
         for context in waiting:
             state.contexts[context].waiting_ticks += 1
         self._emit(
@@ -336,8 +340,7 @@ class Scheduler:
     def page_usage(self) -> PageUsage:
         """Where the pages are at this moment, for events."""
         usage = self._state.store.usage(self._shared_pages())
-        shared = min(usage.shared, usage.used)
-        return PageUsage(usage.capacity, usage.used, shared, usage.cached, usage.withheld)
+        return PageUsage(usage.capacity, usage.used, min(usage.shared, usage.used), usage.cached, usage.withheld)
 
     def _shared_pages(self) -> int:
         """Counted anew now and then, as it takes longer than anything else about an event."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from pie_mlx.calls import AnyResult, Brle, Sampler
+from pie_mlx.calls import AnyResult, Brle
 from pie_mlx.engine.kv import PageStore, Rows
 from pie_mlx.engine.kv.contexts.working import pages_for
 from pie_mlx.engine.kv.masks import row_runs
@@ -162,10 +162,10 @@ class Claims:
         state.store.pool.take_displaced()
         if not self._enabled or state.requests or state.restorations or len(state.passes) > len(works):
             return works
-        if not self._runner.model.follows or any(count < item.remaining for item, count in chunks):
+        if not self._runner.model.follows or any([count < item.remaining for item, count in chunks]):
             return works
         pairs = zip(chunks, works, strict=True)
-        return tuple(self._with_slot(work) if _will_go_on(item, work) else work for (item, _), work in pairs)
+        return tuple([self._with_slot(work) if _will_go_on(item) else work for (item, _), work in pairs])
 
     def _with_slot(self, work: ScheduledTokens) -> ScheduledTokens:
         store, length = self._state.store, work.kv_length + len(work.further_slots)
@@ -180,7 +180,7 @@ class Claims:
         """The batch is computed. Notes which token each stream would go on with, and which steps are in flight."""
         self._in_flight = {work.context: work for work in outcome.in_flight}
         for (item, _), work, result in zip(chunks, works, outcome.results, strict=True):
-            tokens = last_drawn(result) if _draws_next(item, work) else []
+            tokens = last_drawn(result) if item.draws_next and not item.remaining else []
             item.context.next_input = (work.kv_length + outcome.steps, tokens[0]) if tokens else None
 
     def claim(self, works: Sequence[ScheduledTokens]) -> list[bool]:
@@ -198,19 +198,10 @@ class Claims:
         return context.streaming
 
 
-def _will_go_on(item: ForwardTask, work: ScheduledTokens) -> bool:
+def _will_go_on(item: ForwardTask) -> bool:
     """Whether the program of a pass will most likely ask for the token behind the one that it draws."""
     ends = item.continuation is not None and item.continuation.ends_text
-    return item.context.streaming and not ends and not item.drafts and _draws_next(item, work)
-
-
-def _draws_next(item: ForwardTask, work: ScheduledTokens) -> bool:
-    """Whether one token is drawn in the pass, from its last input."""
-    if not item.commits or item.replay:
-        return False
-    drawn = [(read.index, read.read.draws) for read in work.reads if isinstance(read.read, Sampler)]
-    drawing = sum(isinstance(read.read, Sampler) for read in item.reads)
-    return drawing == 1 and drawn == [(len(work.tokens) - 1, 1)]
+    return item.context.streaming and item.draws_next and not ends
 
 
 def _is_same(row: ScheduledTokens | None, work: ScheduledTokens) -> bool:
