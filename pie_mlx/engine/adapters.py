@@ -44,7 +44,7 @@ class Adapter:
         return self.id, self.version
 
     def state(self) -> AdapterState:
-        """What programs are told."""
+        """What programs learn of an adapter."""
         return AdapterState(self.id, self.name, self.version, self.size_bytes)
 
 
@@ -107,7 +107,7 @@ class AdapterRegistry:
         return _size_bytes(weights for version, weights in self._known.items() if self._owners[version[0]] == username)
 
     async def destroy(self, adapter: Adapter) -> None:
-        """Free the name now, and the weights once nobody needs them (A1)."""
+        """Free the name now, and the weights once no pass needs them (A1)."""
         self._forget(adapter)
         self._emit(AdapterDestroyed(adapter.id, adapter.username, adapter.name))
         await self.sweep()
@@ -163,7 +163,7 @@ class AdapterRegistry:
             yield AdapterUse(*found.current, zo_seed)
 
     async def sweep(self) -> None:
-        """Drop the versions that nobody needs any more."""
+        """Drop the versions that no pass needs any more."""
         dead = self._known.keys() - {adapter.current for adapter in self._by_id.values()} - self._leases.keys()
         if not dead:
             return
@@ -172,7 +172,7 @@ class AdapterRegistry:
             del self._known[version]
         for adapter in {version[0] for version in dead} - {version[0] for version in self._known}:
             del self._owners[adapter]
-        if dead:  # they are known no more: nobody would drop them after a cancellation
+        if dead:  # they are known no more: nothing would drop them after a cancellation
             await asyncio.shield(self._runner.call(lambda: self._bank.drop(dead)))
 
     @property

@@ -81,7 +81,7 @@ class EngineCore:
     async def stop(self) -> None:
         """End every process, finish the running batch, and free the device. Idempotent.
 
-        Goes on when it is cancelled; whoever calls it again waits for the same end.
+        Goes on when it is cancelled; a second call waits for the same end.
         """
         if self._services is not None or self._ending is not None:
             await self._end()
@@ -99,7 +99,7 @@ class EngineCore:
     ) -> ProcessHost:
         """Register a process and answer its host. Raises InvalidArgumentError for a budget below 1 (M2).
 
-        `process_id` is a UUID that nobody has had before; None draws one. With a `parent` it shares that process's
+        `process_id` is a UUID that was never used before; None draws one. With a `parent` it shares that process's
         account (M1), and EngineStoppedError is raised when the parent has ended. `ports` is what it reaches besides.
         """
         services = self.services
@@ -121,7 +121,7 @@ class EngineCore:
     async def close_process(self, process_id: str) -> None:
         """Release all that a process owned (E7). Unknown ids are ignored, so closing twice is no error.
 
-        Goes on when it is cancelled; whoever closes the same process waits for the same end.
+        Goes on when it is cancelled; a second call for the same process waits for the same end.
         """
         if self._services is not None:
             process = self._services.processes.get(process_id)

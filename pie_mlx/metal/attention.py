@@ -88,6 +88,8 @@ class AttentionPlan:
 
     def __init__(self, runs: Sequence[Run], slots: Sequence[int], memory: PageMemory) -> None:
         self._write, self._runs = SlotWrite(slots), runs
+        self.numerics: Numerics = memory.pool.numerics
+        """How the pool's device computes."""
         memory.pool.begin_write(self._write)
         self.kernels = KernelPlan(runs, memory.pool) if isinstance(memory.pool, KernelPool) else None
         decodes = self.kernels is None and any(run.count == 1 for run in runs)
@@ -98,11 +100,6 @@ class AttentionPlan:
         """Write the step's K and V of a layer, [rows, kv_heads, head_dim], to the pool."""
         self._step.memory.pool.write(layer, keys, values, self._write)
         self._step.stored[layer] = keys, values
-
-    @property
-    def numerics(self) -> Numerics:
-        """How the pool's device computes."""
-        return self._step.memory.pool.numerics
 
     def layout(self, window: int | None) -> Layout:
         """The groups for layers that see at most `window` slots back."""

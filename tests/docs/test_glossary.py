@@ -11,7 +11,6 @@ ROWS = [line.strip("| ").split(" | ") for line in GLOSSARY.read_text(encoding="u
 TERMS = [row[0] for row in ROWS]
 COMING = {
     "accounting": "Bank",
-    "batch rows": "Seating",
     "in-flight prefixes": "Underway",
     "snapshot store": "SnapshotShelf",
 }

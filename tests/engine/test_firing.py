@@ -1,7 +1,12 @@
 """For whom of the last batches the next one waits."""
 
+import asyncio
+
 import pytest
 
+from pie_mlx.engine.schedule.firing import FiringState
+from pie_mlx.engine.scheduler import scheduler
+from pie_mlx.events import TickCompleted
 from pie_mlx.sdk import Context, Sampler
 from tests.engine.running import Running
 
@@ -35,3 +40,35 @@ async def test_a_text_that_has_ended_is_not_awaited(engine: Running, end: str) -
         assert is_awaited(engine, root)
         await generator.collect_tokens()
         assert not is_awaited(engine, root)
+
+
+async def test_forks_that_begin_together_share_their_first_batch(  # Q9
+    engine: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Context(engine.model) as root:
+        await root.append(engine.prompt(9)).flush()
+        monkeypatch.setattr(FiringState, "last_batch_seconds", 1.0)
+        monkeypatch.setattr(scheduler, "FORKS_SECONDS", 0.5)
+        before = len(engine.events)
+        await asyncio.gather(*(first_pass(root, token) for token in (45, 46, 47)))
+    assert [event.contexts for event in engine.events[before:] if isinstance(event, TickCompleted)] == [3]
+
+
+async def first_pass(root: Context, token: int) -> None:
+    with root.fork() as context:
+        await context.append([token]).flush()
+
+
+async def test_who_can_run_does_not_wait_for_forks(engine: Running, monkeypatch: pytest.MonkeyPatch) -> None:  # Q9
+    monkeypatch.setattr(FiringState, "last_batch_seconds", 1.0)
+    ticks = engine.core.services.queue._ticks
+    with Context(engine.model) as root:
+        await root.append(engine.prompt(9)).flush()
+        with root.fork() as fork:
+            now = ticks._state.forked_seconds
+            ticks._runnable_since = now
+            both, alone = [root._handle.id, fork._handle.id], [fork._handle.id]
+            assert ticks._seconds_for_forks(both, now) == 0.0
+            assert ticks._seconds_for_forks(alone, now) == scheduler.FORKS_SECONDS
+            await fork.append([45]).flush()
+            assert ticks._seconds_for_forks(alone, now) == 0.0

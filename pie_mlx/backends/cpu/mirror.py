@@ -103,8 +103,8 @@ class Mirrors(RowBatches):
             for fill in fills:
                 mirror.rows[fill.row].valid = fill.start
             raise UnsettledError
-        seating = Seating(mirror, self._pool, ask, seats, fills)
-        return Batch(once(lambda layer: seating.read(layer, stored[layer])), seating.visible(), seating.order)
+        rows = BatchRows(mirror, self._pool, ask, seats, fills)
+        return Batch(once(lambda layer: rows.read(layer, stored[layer])), rows.visible(), rows.order)
 
     def _mirror(self, ask: Ask, longest: int) -> Mirror | None:
         key, rows = (ask.window, ask.prefix), len(ask.runs)
@@ -157,7 +157,7 @@ class Mirrors(RowBatches):
         return self.bytes() + wanted <= MIRROR_BYTES
 
 
-class Seating:
+class BatchRows:
     """One step's use of a mirror: what its rows lack is filled in by the host, what the step stores is appended.
 
     `order` gives the index of each row's run or IDLE.

@@ -92,17 +92,15 @@ def _in_blocks(original: Any) -> type:
     project = getattr(original, method)
 
     def projected(self: Any, x: mx.array) -> mx.array:
-        blocks = self.blocks.of(self.weight) if _is_few(x, self.weight) else None
+        matrix: mx.array = self.weight
+        out, width = matrix.shape
+        rows = math.prod(x.shape[:-1])
+        # Few rows, and more than a kernel would take with the whole matrix.
+        small = rows * out <= IN_PLACE and rows * out * width <= _MOST_FACTORS
+        few = 0 < rows <= MOST_ROWS and not small and x.dtype == matrix.dtype == mx.float32
+        blocks = self.blocks.of(matrix) if few else None
         if blocks is None:
             return project(self, x)
         return blocks.multiply(x) + self.bias if "bias" in self else blocks.multiply(x)
 
     return type(original.__name__, (original,), {method: projected})
-
-
-def _is_few(x: mx.array, matrix: mx.array) -> bool:
-    """Whether there are few rows, and more than a kernel would take with the whole matrix."""
-    rows = math.prod(x.shape[:-1])
-    results = rows * matrix.shape[0]
-    small = results <= IN_PLACE and results * matrix.shape[1] <= _MOST_FACTORS
-    return 0 < rows <= MOST_ROWS and not small and x.dtype == matrix.dtype == mx.float32

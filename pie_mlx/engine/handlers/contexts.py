@@ -36,8 +36,7 @@ async def fork(services: Services, process: Process, call: calls.ForkContext) ->
         made = await _forked(services, source)
         services.queue.copy(made.copies)
         source.rests = True
-        child = services.adopt(process, made.context, sampled=source.sampled)
-        child.parent = source.id
+        child = services.adopt(process, made.context, sampled=source.sampled, parent=source.id)
         network = services.runner.model.network
         network.set_state(child.id, network.state(source.id))
         services.drafts.fork(source.id, child.id)
@@ -68,7 +67,7 @@ async def release(services: Services, process: Process, call: calls.ReleaseConte
     try:
         await services.release(process, context)
     except asyncio.CancelledError:
-        process.contexts[call.context] = context  # whoever closes the process releases what it still has
+        process.contexts[call.context] = context  # closing the process releases what it still has
         raise
     await services.adapters.sweep()
 

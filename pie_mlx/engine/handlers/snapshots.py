@@ -30,7 +30,7 @@ def _check_name(name: str) -> None:
 
 
 def _check_pending(services: Services, pending: calls.PendingInput) -> None:
-    """Raises ContextLengthError for a buffer that nobody could ever flush, InvalidArgumentError for other tokens."""
+    """Raises ContextLengthError for a buffer that is too long to flush, InvalidArgumentError for other tokens."""
     most = services.model_info.maximum_positions
     if len(pending.tokens) > most:
         raise ContextLengthError(

@@ -14,7 +14,7 @@ SHARE = 0.25
 """Of the engine's loop, while passes of others are under way."""
 BURST_SECONDS = 0.05
 MOST_DEBT_SECONDS = 0.5
-"""What was used while nobody else wanted it is soon forgotten."""
+"""Time used while no other process wanted it is soon forgotten."""
 THREADS = 4
 """For what would hold up the loop; each process uses one of them at a time."""
 
@@ -41,7 +41,7 @@ class EngineTime:
         self._debt_seconds = min(max(0.0, self._debt_seconds - paid) + seconds, MOST_DEBT_SECONDS)
 
     def count(self, seconds: float) -> None:
-        """Count processor time for which nobody had to wait."""
+        """Count processor time for which no other process waited."""
         self.seconds += seconds
 
     @property
@@ -64,7 +64,7 @@ class EngineTime:
         except BaseException:
             self._turn.release()
             raise
-        # Not here: whoever waits may be cancelled, which does not end what a thread has begun.
+        # Not here: the waiting task may be cancelled, which does not end what a thread has begun.
         running.add_done_callback(lambda _: _release(loop, self._turn))
         return await asyncio.wrap_future(running)
 

@@ -29,7 +29,7 @@ class ProcessHost:
     """A `calls.Host` bound to one process. Usable from any thread and loop except the engine's own.
 
     What lives on the engine's loop, because it carries calls in from elsewhere, uses `answer` there: it answers a call,
-    raises the PieError, and takes the call back when it is cancelled (E5). `time`, what the process costs the engine,
+    raises the PieError, and withdraws the call when it is cancelled (E5). `time`, what the process costs the engine,
     belongs to that loop too.
     """
 
@@ -52,11 +52,11 @@ class ProcessHost:
             raise ended() from None
 
     def submit(self, message: Call[Reply]) -> Coroutine[Any, Any, Reply]:
-        """Answer a call. Cancelling takes it back unless its batch is already running (E5)."""
+        """Answer a call. Cancelling withdraws it unless its batch is already running (E5)."""
         return self._take_way().submit(message, self.answer)
 
     def post(self, message: Call[Any]) -> None:
-        """Have a call answered that nobody waits for, before all that is sent later."""
+        """Send a call without waiting for its reply. It is answered before all that is sent later."""
         try:
             way = self._take_way()
         except RuntimeError:  # no loop runs here
@@ -67,7 +67,7 @@ class ProcessHost:
             way.post(message, self.answer)
 
     def _take_way(self) -> LoopBridge:
-        """The way of the running loop. Raises RuntimeError where none runs."""
+        """The bridge of the running loop. Raises RuntimeError where none runs."""
         way = bridge_to(self._loop)
         if way is not self._way:
             self._hurry()

@@ -11,7 +11,7 @@ _LAST_TURNS = 4
 
 
 class EngineLoop(asyncio.SelectorEventLoop):
-    """Runs whatever it has accepted from other threads, also in its end: there is no call that nobody answers."""
+    """Runs whatever it has accepted from other threads, also while it ends: every call gets an answer."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -18,7 +18,7 @@ _local = threading.local()
 
 
 def bridge_to(there: asyncio.AbstractEventLoop) -> "LoopBridge":
-    """The way from the running loop to the engine's: one for all programs of a loop."""
+    """The bridge from the running loop to the engine's: one for all programs of a loop."""
     here = asyncio.get_running_loop()
     known: LoopBridge | None = getattr(_local, "bridge", None)
     if known is None or known.here is not here or known.there is not there:
@@ -27,7 +27,7 @@ def bridge_to(there: asyncio.AbstractEventLoop) -> "LoopBridge":
 
 
 class LoopBridge:
-    """The way between the loop it is made on (`here`) and the engine's (`there`).
+    """Carries calls from the loop it is made on (`here`) to the engine's (`there`), and replies back.
 
     A wake-up of another thread's loop is a system call and a change of threads, dear beside a decode step, and the
     thread that is woken takes the interpreter from the one that goes on: where more is about to follow, the wake-up
@@ -46,7 +46,7 @@ class LoopBridge:
         self._under_way = 0
 
     async def submit(self, message: Call[Any], answer: Answer) -> Any:
-        """Answer a call. Cancelling takes it back unless its batch is already running (E5)."""
+        """Answer a call. Cancelling withdraws it unless its batch is already running (E5)."""
         reply = self.here.create_future()
         bridged = _BridgedCall(message, answer, reply)
         self._calls.append(bridged)
@@ -61,7 +61,7 @@ class LoopBridge:
             raise
 
     def post(self, message: Call[Any], answer: Answer) -> None:
-        """Have a call answered that nobody waits for: it leaves with the next one, or when this loop comes to it."""
+        """Send a call without waiting for its reply: it leaves with the next one, or when this loop comes to it."""
         self._calls.append(_BridgedCall(message, answer, None))
         self._leave(at_once=False)
 
@@ -121,7 +121,7 @@ class LoopBridge:
                 self._wake_here()
 
     def _wake_here(self) -> None:
-        with contextlib.suppress(EngineStoppedError):  # the program's loop has closed: nobody waits any more
+        with contextlib.suppress(EngineStoppedError):  # the program's loop has closed: nothing waits any more
             _wake(self.here, self._take_replies)
 
     def _take_replies(self) -> None:
@@ -135,7 +135,7 @@ class LoopBridge:
 
 
 class _BridgedCall:
-    """A call on its way; `reply` is None where nobody waits. `task` belongs to the engine's loop until it is done."""
+    """A call that crosses; `reply` is None for a posted one. `task` belongs to the engine's loop until it is done."""
 
     __slots__ = ("answer", "message", "reply", "task")
 

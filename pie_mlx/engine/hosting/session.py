@@ -1,4 +1,4 @@
-"""How a process talks to whoever launched it."""
+"""How a process talks to the client that launched it."""
 
 from typing import Literal, Protocol
 
@@ -6,8 +6,8 @@ from typing import Literal, Protocol
 class SessionPort(Protocol):
     """The client's end of a session. Methods are called on the engine's loop and must not block it.
 
-    `wait` waits without limit for a message or a file and may be cancelled; it raises SessionClosedError when nobody
-    can ever send one.
+    `wait` waits without limit for a message or a file and may be cancelled; it raises SessionClosedError when no
+    client can ever send one.
     """
 
     def message(self, text: str, format: Literal["text", "json"]) -> None: ...

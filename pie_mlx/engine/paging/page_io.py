@@ -1,4 +1,4 @@
-"""Contents of pages on their way: copies within the pool, lost pages to the spill file, spilled pages back."""
+"""Moves the contents of pages: copies within the pool, lost pages to the spill file, spilled pages back."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from pie_mlx.events import Event, PagesSpilled
 
 
 class PageLoad(NamedTuple):
-    """Spilled pages somebody wants back. `done` is told which of the keys turned out to be damaged."""
+    """Spilled pages to read back. `done` gets the keys that turned out to be damaged."""
 
     reads: tuple[PageRead, ...]
     is_wanted: Callable[[], bool]
@@ -27,7 +27,7 @@ class _Discarded(NamedTuple):
 
 
 class PageIO:
-    """Keeps page moves in the order in which the books made them, and carries them out before the next batch.
+    """Keeps page moves in the order in which the page store made them, and carries them out before the next batch.
 
     The order is what keeps contents right: a page that was reclaimed must be read before the copy that reuses it and
     after the copy that filled it. `is_awaited` while some cannot wait for the next batch. `prefill` is the speed at

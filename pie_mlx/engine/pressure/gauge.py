@@ -23,7 +23,7 @@ class Level(IntEnum):
 
 
 def level_of(reading: MemoryReading) -> Level:
-    """The level of one reading. Where the system judges by itself, as macOS does, its word counts."""
+    """The level of one reading. Where the system judges, as macOS does, its level counts."""
     if reading.system_level:
         return {1: Level.NORMAL, 2: Level.WARNING}.get(reading.system_level, Level.CRITICAL)
     share = reading.available_bytes / max(1, reading.total_bytes)

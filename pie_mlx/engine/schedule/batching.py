@@ -16,9 +16,10 @@ def fill_batch(
 
     Slots and tokens go out in rank order. The head has its whole chunk. What atomic passes need is set aside before
     long inputs of a higher rank take the rest, so that they stall nobody who decodes. Long inputs that nothing is left
-    for wait: one after the other they end sooner than all together by a few tokens each.
+    for wait: one after the other they end sooner than all together by a few tokens each. A view without `contexts` says
+    that all passes fit.
     """
-    if all_fit(passes, limits):
+    if not contexts or all_fit(passes, limits):
         return _in_order([Chunk(item.context, _most_tokens(item, limits)) for item in passes]), ()
     ranked = sorted(passes, key=lambda item: order.batch_rank(contexts[item.context]))
     chunks, waits = _choose(ranked, contexts, limits)

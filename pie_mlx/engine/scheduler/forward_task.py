@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
-from pie_mlx.calls import AnyResult, SampledTokens
+from pie_mlx.calls import AnyResult, SampledTokens, Sampler
 from pie_mlx.engine.kv import WorkingToken
 from pie_mlx.engine.model.runner.batch import LogitsRequest, PackedMask
 from pie_mlx.engine.scheduler.live_context import LiveContext
@@ -17,7 +17,7 @@ from pie_mlx.engine.text.logit_mask import allowed_next
 from pie_mlx.errors import PieError
 
 MOST_STEPS = 32
-"""Steps behind a pass without a tick between them; then events tell of them, and the bid is renewed (B4)."""
+"""Steps behind a pass without a tick between them. Then come events, and the bid is renewed (B4)."""
 
 
 @dataclass(slots=True, eq=False)
@@ -27,8 +27,8 @@ class FurtherSteps:
 
     Each draws as the pass does, under its `matchers` and the `fixed` mask. `walked` are the forks of the matchers that
     the device's thread moves on. `kept` counts the further tokens in KV once the pass is over; `extra_pages` were
-    reserved for them alone. One that was not `asked` for keeps none of them: they are prefetched. `named` is how often
-    the context was named when the pass began: a later call comes before steps that its program has not asked for (P3).
+    reserved for them alone. If the steps were not `asked` for, their tokens are prefetched, and none is kept. `named`
+    is how often the context was named when the pass began: a later call comes before unasked steps (P3).
     """
 
     context: LiveContext
@@ -78,7 +78,7 @@ def advance_matchers(matchers: Sequence[Matcher], tokens: Sequence[int], continu
 
 
 class MultiStepDecode:
-    """The continuations of a batch, whose passes go on together as long as each can and `is_wanted`: a StopCondition.
+    """The further steps of a batch, a StopCondition: its passes go on together while each can and `is_wanted`.
 
     The device's thread walks the grammars on forks: the matchers themselves stay with the engine's loop, where their
     programs may ask for them at any time.
@@ -107,13 +107,13 @@ class MultiStepDecode:
 
 @dataclass(slots=True, eq=False)
 class ForwardTask:
-    """Tokens of one context on their way through one or more ticks.
+    """Tokens of one context that one or more ticks compute.
 
     `inputs` are what has to be computed (cache hits are attached already); `reads` index them. `cursor` counts the
     inputs already in KV. `commits`: full pages are committed when all are (P10). A `replay` pass rebuilds KV that was
     lost: it writes slots the context already counts, from `first_slot` on, and reads nothing (R6). `in_batch` while
-    some of it is on the device. The last inputs may be drafts, those of `window`; `continuation` tells how far the pass
-    may continue without its program; `abandoned` when no program waits for what is drawn.
+    some of it is on the device. The last inputs may be drafts, those of `window`. `continuation` has the steps that may
+    follow without the program. `abandoned` when no program waits for what is drawn.
     """
 
     context: LiveContext
@@ -130,6 +130,12 @@ class ForwardTask:
     continuation: FurtherSteps | None = None
     abandoned: bool = False
     results: dict[int, AnyResult] = field(default_factory=dict[int, AnyResult])
+    draws_next: bool = field(init=False)
+    """Whether one token is drawn in all, from the last input."""
+
+    def __post_init__(self) -> None:
+        drawn = [(read.index, read.read.draws) for read in self.reads if isinstance(read.read, Sampler)]
+        self.draws_next = self.commits and not self.replay and drawn == [(len(self.inputs) - 1, 1)]
 
     @property
     def remaining(self) -> int:
@@ -147,12 +153,12 @@ class ForwardTask:
 
     @property
     def is_unowned(self) -> bool:
-        """Whether nobody can use the rest: who waited has given up, and the context with it."""
+        """Whether the rest is of no use: the call was cancelled, and its context released."""
         return self.abandoned and self.context.released and not self.is_over
 
     @property
     def is_over(self) -> bool:
-        """Nothing remains, or nobody waits for it any more."""
+        """Nothing remains, or no call waits for it any more."""
         return self.remaining == 0 or self.done.done()
 
     @property
@@ -201,11 +207,12 @@ class ForwardTask:
 
 
 class Completion(asyncio.Future[None]):
-    """Done when its pass is. Whoever cancels the wait is heard until the first tokens are in a batch (E5).
+    """Done when its pass is. A cancellation is accepted until the first tokens are in a batch (E5).
 
     The pass completes after that, and so does the wait: a shield would cost two turns of the loop per row of a batch.
-    Where the context is given up too, whose tokens they would be, what is not in the batch does not run any more.
-    Whoever is heard takes the pass out of `passes` at once, as the next batch may be planned before the task hears.
+    If the context is released too, what is not in the batch does not run any more.
+    An accepted cancellation removes the pass from `passes` at once, as the next batch may be planned before the task
+    ends.
     """
 
     waiting: ForwardTask

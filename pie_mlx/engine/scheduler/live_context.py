@@ -12,7 +12,7 @@ from pie_mlx.errors import ContextReleasedError, PieError
 
 @dataclass(frozen=True, slots=True)
 class Prefetched:
-    """What a pass drew beyond the token that was asked for, and its reply brought: `drawn` tokens, of at most `limit`.
+    """Tokens that a reply brought beyond the one that was asked for: `drawn` tokens, of at most `limit`.
 
     `rows` are the tokens whose KV lies behind the end of the context, which counts none of them: the one that was asked
     for, and all of the others but the last. Valid only for the very next call on the context, while its pages stay:
@@ -33,13 +33,13 @@ class LiveContext:
     `sampled` counts the tokens drawn so far: forks and opened snapshots inherit it, their `stream` is their own (L6,
     P13). `account` is the wallet it draws on. `fresh` from being granted pages until it has run (Q3). `expected` is the
     horizon its bid was computed from, None for a declared bid. `suspensions` counts how often it went from the pool.
-    `rests` once its text has ended, or it was forked, behind its last pass: no batch waits for it to come back (Q9).
+    `rests` if its text has ended or it was forked since its last pass: no batch waits for it to come back (Q9).
     `streaming` while its passes go on where the last one ended: with `next_input`, the length then and the token that
-    was drawn. `named` counts the calls that named it. `prefetched` is what its program received beyond what it asked
-    for, None while there is no stream, and `unclaimed` counts the tokens of all that it has not used. `drafter` is
-    there once the engine was asked to speculate, `draft_model_pace` once its draft model may. `owed` is an error that
-    ended the later passes of a call, which was answered without it; the next call gets it. `parent` is the context it
-    was forked from, or 0.
+    was drawn. `named` counts the calls that named it. `prefetched` are the tokens that its program received beyond
+    the ones it asked for, None while there is no stream; `unclaimed` counts those of all replies that it has not used.
+    `drafter` is there once the engine was asked to speculate, `draft_model_pace` once its draft model may. `owed` is
+    the error of a later pass of a call whose reply brought the tokens before it; the next call gets it. `parent` is
+    the context it was forked from, or 0.
     """
 
     id: int
@@ -65,8 +65,8 @@ class LiveContext:
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @staticmethod
-    def new(context: int, account: int, engine_seed: int, *, sampled: int = 0) -> "LiveContext":
-        return LiveContext(context, account, stream_key(engine_seed, context), sampled)
+    def new(context: int, account: int, engine_seed: int, *, sampled: int = 0, parent: int = 0) -> "LiveContext":
+        return LiveContext(context, account, stream_key(engine_seed, context), sampled, parent=parent)
 
     def check_live(self) -> None:
         """Raises ContextReleasedError once the context is given up."""

@@ -1,4 +1,4 @@
-"""Who is told that there are no pages, and when: where nothing moves any more, whatever the policy does."""
+"""Which call gets OutOfPagesError, and when: once nothing moves any more, whatever the policy does."""
 
 from collections.abc import Iterable
 
@@ -13,8 +13,8 @@ OWN_SECONDS = 1.0
 def patience(state: TickState, longest_seconds: float) -> float:
     """How long a standstill may last, in seconds.
 
-    No longer once everybody who holds pages waits for more; while programs hold some and look at what they got, as long
-    as a pass may wait.
+    Zero once every page holder is itself waiting. While programs hold pages and compute between passes, as long as a
+    pass may wait.
     """
     waiting = state.working()
     idle = [context for context in _holders(state) if context not in waiting]
@@ -26,7 +26,7 @@ def patience(state: TickState, longest_seconds: float) -> float:
 
 
 def refuse_last(state: TickState) -> None:
-    """Who asked last gives up, so that those before it may go on with what it releases."""
+    """The last call that asked fails, so that those before it may go on with what its program releases."""
     store, pool = state.store, state.store.pool
     displaced = (item for item in state.passes.values() if not store.contexts[item.context.id].resident)
     waiting: list[PageRequest | ForwardTask] = [*state.requests.values(), *displaced]

@@ -91,9 +91,11 @@ class SchedulerQueue:
     def adopt(self, context: LiveContext) -> None:
         """A context begins to live."""
         self._state.contexts[context.id] = context
+        if context.parent:
+            self._state.note_fork(context.id)
 
     def forget(self, context: LiveContext) -> None:
-        """A context is released; its pages may serve somebody else."""
+        """A context is released; its pages may serve another one."""
         self._state.forget(context.id)
         self._reports.forget(context.id)
         self._bank.forget_context(context.id)
@@ -120,7 +122,7 @@ class SchedulerQueue:
 
     @property
     def window_steps(self) -> float:
-        """What a window of drafts takes in the batch as it is now, in plain steps of one of its contexts."""
+        """Cost of verifying a window of drafts in the latest batch, in plain steps of one context."""
         return self._state.window_cost.steps(self._state.batch_contexts)
 
     @property
@@ -179,7 +181,7 @@ class SchedulerQueue:
     async def take(self, context: LiveContext, pages: int, action: Callable[[], T], *, binds: bool = False) -> T:
         """Wait until `context` is in the pool and `pages` more are available, then run `action`, which takes them.
 
-        `binds` where nobody takes back what the action did: a cancellation that comes behind it is too late then.
+        `binds` if nothing undoes what the action did: a cancellation that comes behind it is then too late.
         Raises OutOfPagesError when the pool can never hold them, and whatever `action` raises.
         """
         store, requests = self._state.store, self._state.requests
@@ -206,7 +208,7 @@ class SchedulerQueue:
             await self.take(context, 0, lambda: None)
 
     def spare_pages(self) -> int:
-        """Pages that can be taken without anybody waiting for them."""
+        """Pages that no other context waits for."""
         return 0 if is_contended(self._state) else self._state.store.pool.available()
 
     async def run(
@@ -224,7 +226,7 @@ class SchedulerQueue:
         The last inputs are the drafts of `window`; those that turn out wrong are not in KV afterwards. Further steps
         follow the pass as far as its `continuation` says.
         The context must hold the pages for all of them. After an error the tokens that got into KV are working tokens
-        of the context; the caller takes them back. A cancellation that comes after a part of them ran is too late: the
+        of the context; the caller rolls them back. A cancellation that comes after a part of them ran is too late: the
         pass completes (E5).
         """
         self._check_whole()
@@ -234,6 +236,8 @@ class SchedulerQueue:
         waiting = done.waiting = passes[context.id] = ForwardTask(
             context, inputs, reads, next(self._state.arrivals), done, commits, window=window, continuation=continuation
         )
+        if context.id in self._state.forks:
+            self._state.note_fork(context.id)
         self.wake()
         timer = self._limit(waiting)
         try:
@@ -252,7 +256,7 @@ class SchedulerQueue:
         await self._page_io.close()
 
     def _break(self, error: BaseException) -> None:
-        """The loop is at its end by a fault of ours: whoever waits is told, and so is whoever comes later."""
+        """The loop ended by a fault of the engine: all calls that wait fail, and so do later ones."""
         self._broken = EngineStoppedError(
             f"engine: the tick loop failed: {type(error).__name__}: {error}", hint="restart the engine and report this"
         )
@@ -296,7 +300,7 @@ class SchedulerQueue:
 
 
 def _again(error: EngineStoppedError) -> EngineStoppedError:
-    """One for somebody else: an error that is raised keeps the way it took, a shared one would keep all of them."""
+    """A copy for another call: an error that is raised keeps its traceback, a shared one would keep all of them."""
     return EngineStoppedError(error.message, hint=error.hint)
 
 

@@ -14,7 +14,7 @@ from pie_mlx.errors import BatchFailedError, OutOfPagesError
 
 
 class Restorer:
-    """Suspends contexts and restores them; replays run as passes that answer nobody (R6).
+    """Suspends contexts and restores them; replays run as passes without a call (R6).
 
     A context may be suspended or released at any time: whatever was under way for it is dropped.
     """
@@ -30,7 +30,7 @@ class Restorer:
         context.suspensions += 1
 
     def drop(self, context: LiveContext) -> None:
-        """Do not go on with a restore; the books of a restoring context are the caller's business."""
+        """Stop a restore; the caller corrects the accounting of the context."""
         self._state.restorations.pop(context.id, None)
 
     def begin(self, context: LiveContext) -> bool:
@@ -58,7 +58,7 @@ class Restorer:
         self._go_on(restoration)
 
     def fail(self, item: ForwardTask, error: BatchFailedError) -> None:
-        """A replay failed on the device: the context is off-pool as before, and whoever waited for it is told."""
+        """A replay failed on the device: the context is off-pool as before, and the calls that wait for it fail."""
         context = item.context
         restoration = self._state.restorations.get(context.id)
         if restoration is None or restoration.next_replay is not item:

@@ -13,7 +13,7 @@ from pie_mlx.engine.paging.page_io import PageIO
 from pie_mlx.engine.paging.prefill_rate import PREFILL_TOKENS
 from pie_mlx.engine.schedule import Limits, Plan, Policy, View, paced
 from pie_mlx.engine.schedule.firing import FiringState, WaitSeconds, is_stalled, when_to_fire
-from pie_mlx.engine.scheduler.forward_task import ForwardTask, MultiStepDecode
+from pie_mlx.engine.scheduler.forward_task import MOST_STEPS, ForwardTask, MultiStepDecode
 from pie_mlx.engine.scheduler.oom import patience, refuse_last
 from pie_mlx.engine.scheduler.restoring import Restorer
 from pie_mlx.engine.scheduler.tick_batch import Chunks, Claims, chunk_work, fail_all, reserve_further, take_result
@@ -28,7 +28,10 @@ RETRY_SECONDS = 1e-3
 """Pause before planning again when pages that a plan counted on were not there."""
 
 REFUSED_SECONDS = 0.25
-"""Time for who was refused pages to release what it has, before the next one is refused."""
+"""Time for a program that was refused pages to release some, before the next one is refused."""
+
+FORKS_SECONDS = 2e-3
+"""How long the first passes of forks wait for one more fork, and no longer than half a batch takes."""
 
 SHARED_SECONDS = 0.1
 """How old the count of shared pages in an event may be."""
@@ -128,7 +131,18 @@ class Scheduler:
         runnable = [item.context for item in view.passes]
         limit = self._limits.max_batch_contexts
         answer = when_to_fire(self._firing, runnable, self._may_return, limit, now - self._runnable_since)
-        return answer.seconds if isinstance(answer, WaitSeconds) else 0.0
+        return answer.seconds if isinstance(answer, WaitSeconds) else self._seconds_for_forks(runnable, now)
+
+    def _seconds_for_forks(self, runnable: Sequence[int], now: float) -> float:
+        """How long to wait for one more fork, while nothing but the first passes of forks can run.
+
+        A program forks one by one, and the first would begin alone: the others would stay a step behind to the end.
+        """
+        state, batch_seconds = self._state, self._firing.last_batch_seconds
+        if not state.forks.issuperset(runnable):
+            return 0.0
+        left_seconds = min(FORKS_SECONDS, batch_seconds / 2) - (now - state.forked_seconds)
+        return max(0.0, min(left_seconds, batch_seconds - (now - self._runnable_since)))
 
     def _may_return(self, context: int) -> bool:
         state, found = self._state, self._state.contexts.get(context)
@@ -139,7 +153,7 @@ class Scheduler:
     def _stalled_plan(self, now: float) -> Plan | None:
         """Nothing moves: after one batch time of grace the first that waits gets its way (Q2).
 
-        Where it cannot, the last is refused, once nobody is to be waited for.
+        If it cannot, the last one is refused, once nothing can change any more.
         """
         quiet_seconds = now - self._quiet_since
         if not is_stalled(self._firing, quiet_seconds):
@@ -190,8 +204,15 @@ class Scheduler:
         if ahead := any(claimed):  # the others wait for the next batch, which will hold everybody
             chunks, works = list(compress(chunks, claimed)), tuple(compress(works, claimed))
         self.enter(chunks)
+        further, continuation = self._further_steps(chunks), None
+        if further and reserve_further(self._state.store, chunks, further):
+            works, continuation = self.build(chunks, further), self._continuation(chunks)
+        else:
+            further = 0
+        works = self._claims.with_slots(chunks, works)
         try:
-            outcome = await self._outcome(chunks, works, claims=ahead)
+            copies = await self._page_io.carry_out()
+            outcome = await self._runner.run(Batch(works, copies, continuation, further, ahead))
         except BatchFailedError as error:
             fail_all([item for item, _ in chunks], error)
             self._after_batch(chunks, error)
@@ -199,32 +220,29 @@ class Scheduler:
         self.commit(chunks, outcome, ahead=ahead)
         self._claims.learn(chunks, works, outcome)
 
-    async def _outcome(self, chunks: Chunks, works: tuple[ScheduledTokens, ...], *, claims: bool) -> Outcome:
-        """Compute `works`, or wait for them where that has begun; and the steps behind them."""
-        further, continuation = self._further_steps(chunks), None
-        if further and reserve_further(self._state.store, chunks, further):
-            works, continuation = self.build(chunks, further), self._continuation(chunks)
-        else:
-            further = 0
-        works = self._claims.with_slots(chunks, works)
-        copies = await self._page_io.carry_out()
-        return await self._runner.run(Batch(works, copies, continuation, further, claims))
-
     def chunks(self, plan: Plan) -> Chunks:
         """The passes of a plan, each with how many of its inputs run."""
-        items = [(self._state.next_pass(chunk.context), chunk.tokens) for chunk in plan.chunks]
-        return [(item, count) for item, count in items if item is not None]
+        chunks: list[tuple[ForwardTask, int]] = []
+        for chunk in plan.chunks:
+            item = self._state.next_pass(chunk.context)
+            if item is not None:
+                chunks.append((item, chunk.tokens))
+        return chunks
 
     def build(self, chunks: Chunks, further: int = 0) -> tuple[ScheduledTokens, ...]:
         """The rows of a batch, with slots for `further` steps."""
-        return tuple(chunk_work(self._state.store, item, count, further) for item, count in chunks)
+        return tuple([chunk_work(self._state.store, item, count, further) for item, count in chunks])
 
     def _further_steps(self, chunks: Chunks) -> int:
         """How many steps may follow a batch at once, if there are pages for them: none while others have work."""
-        plans = [item.continuation for item, count in chunks if count == item.remaining]
-        if len(plans) < len(chunks) or len(self._state.working()) > len(chunks):
+        if not chunks or len(self._state.working()) > len(chunks):
             return 0
-        return min((0 if plan is None else plan.count for plan in plans), default=0)
+        steps = MOST_STEPS
+        for item, count in chunks:
+            if item.continuation is None or count < item.remaining:
+                return 0
+            steps = min(steps, item.continuation.count)
+        return steps
 
     def _continuation(self, chunks: Chunks) -> StopCondition:
         changed, items = self._state.changed, [item for item, _ in chunks]
@@ -232,10 +250,11 @@ class Scheduler:
         return MultiStepDecode(plans, lambda: not changed.is_set() and all(item.continues for item in items))
 
     def enter(self, chunks: Chunks) -> None:
-        """The passes are in the batch until its end. Nothing is planned meanwhile: nobody in it is suspended (T24)."""
+        """The passes are in the batch until its end. Nothing is planned meanwhile: none of them is suspended (T24)."""
         for item, _ in chunks:
             item.in_batch = True
-        self._firing = self._firing.fired(item.context.id for item, _ in chunks)
+            self._state.forks.discard(item.context.id)
+        self._firing = self._firing.fired([item.context.id for item, _ in chunks])
 
     def commit(self, chunks: Chunks, outcome: Outcome, *, ahead: bool) -> None:
         """The batch is computed, and what followed it at once: pages, money, replies, events."""
@@ -243,7 +262,7 @@ class Scheduler:
         each = seconds / steps
         self._firing = self._firing.completed(each)
         # Time in which nothing could fire is no wait: counted, it would let those that missed this batch fire at once
-        # and by themselves, and the programs would stay in two groups that take turns for good.
+        # and alone, and the programs would stay in two groups that take turns for good.
         before, self._committed = self._committed, time.monotonic()
         self._runnable_since = self._committed
         counts = [count for _, count in chunks]
@@ -260,7 +279,7 @@ class Scheduler:
 
     def _observe_prefill(self, counts: Sequence[int], seconds: float) -> None:
         """Learn how fast prompts are computed, from a batch with pieces of some."""
-        decodes = sum(count < PREFILL_TOKENS for count in counts)
+        decodes = len([count for count in counts if count < PREFILL_TOKENS])
         if decodes < len(counts):
             plain = self._state.window_cost.plain_seconds(decodes) if decodes else None
             self._page_io.prefill.observe(counts, seconds, plain or 0.0)
@@ -302,7 +321,7 @@ class Scheduler:
 
     def _end_tick(self, chunks: Chunks, tokens: int, seconds: float, steps: int, *, ahead: bool) -> None:
         state = self._state
-        waiting = state.working().difference(item.context.id for item, _ in chunks if not item.replay)
+        waiting = state.working().difference([item.context.id for item, _ in chunks if not item.replay])
         for context in waiting:
             state.contexts[context].waiting_ticks += 1
         self._emit(
@@ -321,8 +340,7 @@ class Scheduler:
     def page_usage(self) -> PageUsage:
         """Where the pages are at this moment, for events."""
         usage = self._state.store.usage(self._shared_pages())
-        shared = min(usage.shared, usage.used)
-        return PageUsage(usage.capacity, usage.used, shared, usage.cached, usage.withheld)
+        return PageUsage(usage.capacity, usage.used, min(usage.shared, usage.used), usage.cached, usage.withheld)
 
     def _shared_pages(self) -> int:
         """Counted anew now and then, as it takes longer than anything else about an event."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from pie_mlx.calls import AnyResult, Brle, Sampler
+from pie_mlx.calls import AnyResult, Brle
 from pie_mlx.engine.kv import PageStore, Rows
 from pie_mlx.engine.kv.contexts.working import pages_for
 from pie_mlx.engine.kv.masks import row_runs
@@ -77,7 +77,7 @@ def _chunk_masks(masks: Sequence[bytes | None], first_slot: int) -> list[Brle]:
 def take_result(store: PageStore, item: ForwardTask, count: int, result: WorkResult) -> int:
     """A chunk is computed: its tokens are in KV, its readings in the pass. A failed one fails the whole pass.
 
-    So does one that cannot be kept: who waits for the pass takes back what it did, the others of the batch go on.
+    So does one that cannot be kept: its call rolls it back, the others of the batch go on.
 
     Answers how many pages were committed that the context had to compute (M10).
     """
@@ -136,7 +136,7 @@ def _release_unused(store: PageStore, context: int, most: int) -> None:
 
 
 def fail_all(items: Iterable[ForwardTask], error: BatchFailedError) -> None:
-    """A batch failed: every program with rows in it is told (E4)."""
+    """A batch failed: every program with rows in it gets the error (E4)."""
     for item in items:
         item.fail(BatchFailedError(error.message, hint=error.hint, cause=error.cause))
 
@@ -153,19 +153,19 @@ class Claims:
         self._in_flight: dict[int, ScheduledTokens] = {}
 
     def with_slots(self, chunks: Chunks, works: tuple[ScheduledTokens, ...]) -> tuple[ScheduledTokens, ...]:
-        """`works` with a slot more for those that may be in flight behind the batch.
+        """`works`, with a slot more for those whose next step may be in flight behind the batch.
 
-        None while others wait, or want the next batch for the rest of a prompt: a batch that holds everybody is worth
-        more than one that is early.
+        None while others wait, or a prompt needs the next batch for its rest: a batch with all contexts is worth more
+        than an early one.
         """
         state = self._state
         state.store.pool.take_displaced()
         if not self._enabled or state.requests or state.restorations or len(state.passes) > len(works):
             return works
-        if not self._runner.model.follows or any(count < item.remaining for item, count in chunks):
+        if not self._runner.model.follows or any([count < item.remaining for item, count in chunks]):
             return works
         pairs = zip(chunks, works, strict=True)
-        return tuple(self._with_slot(work) if _will_go_on(item, work) else work for (item, _), work in pairs)
+        return tuple([self._with_slot(work) if _will_go_on(item) else work for (item, _), work in pairs])
 
     def _with_slot(self, work: ScheduledTokens) -> ScheduledTokens:
         store, length = self._state.store, work.kv_length + len(work.further_slots)
@@ -177,14 +177,14 @@ class Claims:
         return replace(work, block_table=table, further_slots=slots)
 
     def learn(self, chunks: Chunks, works: Sequence[ScheduledTokens], outcome: Outcome) -> None:
-        """The batch is computed: what its streams would go on with, and whose next token is in flight."""
+        """The batch is computed. Notes which token each stream would go on with, and which steps are in flight."""
         self._in_flight = {work.context: work for work in outcome.in_flight}
         for (item, _), work, result in zip(chunks, works, outcome.results, strict=True):
-            tokens = last_drawn(result) if _draws_next(item, work) else []
+            tokens = last_drawn(result) if item.draws_next and not item.remaining else []
             item.context.next_input = (work.kv_length + outcome.steps, tokens[0]) if tokens else None
 
     def claim(self, works: Sequence[ScheduledTokens]) -> list[bool]:
-        """Decides the next batch: which of `works` are in flight. What is not claimed now is dropped."""
+        """Which of `works`, the next batch, are in flight. Steps that are not claimed now are dropped."""
         in_flight, self._in_flight = self._in_flight, {}
         for displaced in self._state.store.pool.take_displaced():
             in_flight.pop(displaced, None)
@@ -198,19 +198,10 @@ class Claims:
         return context.streaming
 
 
-def _will_go_on(item: ForwardTask, work: ScheduledTokens) -> bool:
+def _will_go_on(item: ForwardTask) -> bool:
     """Whether the program of a pass will most likely ask for the token behind the one that it draws."""
     ends = item.continuation is not None and item.continuation.ends_text
-    return item.context.streaming and not ends and not item.drafts and _draws_next(item, work)
-
-
-def _draws_next(item: ForwardTask, work: ScheduledTokens) -> bool:
-    """Whether one token is drawn in the pass, from its last input."""
-    if not item.commits or item.replay:
-        return False
-    drawn = [(read.index, read.read.draws) for read in work.reads if isinstance(read.read, Sampler)]
-    drawing = sum(isinstance(read.read, Sampler) for read in item.reads)
-    return drawing == 1 and drawn == [(len(work.tokens) - 1, 1)]
+    return item.context.streaming and item.draws_next and not ends
 
 
 def _is_same(row: ScheduledTokens | None, work: ScheduledTokens) -> bool:

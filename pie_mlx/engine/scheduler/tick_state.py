@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -71,11 +72,14 @@ class TickState:
 
     `memory` are the terms of the system's memory: `most_withheld` is less than they ask for once nothing moved for want
     of pages, and while not even a short piece of a prompt fits them, it `holds_prompts`. `changed` wakes the loop.
-    `window_cost` is what drafts take.
+    `window_cost` is what drafts take. `forks` were forked and have not run since; at `forked_seconds` (monotonic) the
+    latest of them was made, or asked for its first pass.
     """
 
     store: PageStore
     contexts: dict[int, LiveContext] = field(default_factory=dict[int, LiveContext])
+    forks: set[int] = field(default_factory=set[int])
+    forked_seconds: float = 0.0
     passes: dict[int, ForwardTask] = field(default_factory=dict[int, ForwardTask])
     restorations: dict[int, Restoration] = field(default_factory=dict[int, Restoration])
     requests: dict[int, PageRequest] = field(default_factory=dict[int, PageRequest])
@@ -139,7 +143,13 @@ class TickState:
         self.batch_contexts = tick.contexts
         self.ticks += 1
 
+    def note_fork(self, context: int) -> None:
+        """The context was forked, or asks for its first pass since."""
+        self.forks.add(context)
+        self.forked_seconds = time.monotonic()
+
     def forget(self, context: int) -> None:
         """The context is released."""
+        self.forks.discard(context)
         for table in (self.contexts, self.passes, self.restorations, self.requests):
             table.pop(context, None)

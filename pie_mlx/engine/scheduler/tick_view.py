@@ -40,9 +40,9 @@ def tick_view(
 ) -> View:
     """All that the policy may know; `limits_of` tells the limits of a batch of some passes.
 
-    Who holds what is worked out only when the requests, and pages to withhold, exceed the available pages: otherwise
-    nobody is suspended. Where
-    nobody may be (`suspends`), because a state that is not in pages would be computed twice, nobody holds anything.
+    Holders are worked out only when the requests, and pages to withhold, exceed the available pages: otherwise no
+    context is suspended. If none may be (not `suspends`), because a state that is not in pages would be computed twice,
+    no holder appears.
     """
     available = state.store.pool.available()
     requests, passes = tuple(_request_views(state)), tuple(_pass_views(state))
@@ -68,7 +68,7 @@ def tick_view(
 def _ranked(
     state: TickState, requests: Sequence[RequestView], passes: Sequence[PassView], limits: Limits
 ) -> Iterable[LiveContext]:
-    """Those that compete for pages at hand or for rows; nobody while there is room for all."""
+    """The contexts that compete for pages or rows; none while there is room for all."""
     if not requests and all_fit(passes, limits):
         return ()
     return map(state.contexts.__getitem__, state.working())
@@ -121,7 +121,7 @@ def _context_view(state: TickState, bank: Bank, live: LiveContext, held: Holding
 
 
 def is_contended(state: TickState) -> bool:
-    """Whether anybody waits for pages. While nobody does, all demands fit and the price is 0 (M7)."""
+    """Whether any context waits for pages. While none does, all demands fit and the price is 0 (M7)."""
     return bool(state.requests or state.store.contexts.off_pool(state.passes))
 
 

@@ -1,4 +1,4 @@
-"""What the engine itself guesses for a pass: what followed the last tokens before, or what a draft model writes."""
+"""Drafts that the engine makes for a pass: what followed the last tokens before, or what a draft model writes."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from pie_mlx.engine.speculation.drafting import (
 
 @dataclass(frozen=True, slots=True)
 class DraftRequest:
-    """At most `most` guesses at what follows `inputs`, wanted for a pass that draws `drawn` at the last of them.
+    """Asks for at most `most` guesses at what follows `inputs`, for a pass that draws `drawn` at the last of them.
 
     `first` is the place behind the last input, `fixed` the mask of every row; nothing is guessed behind a stop token.
     """
@@ -38,8 +38,8 @@ class DraftRequest:
 
 @dataclass(frozen=True, slots=True)
 class DraftSource:
-    """Who guessed, on whose `allowance`. `pace` is that of the draft model if it did, and `spent` what it took,
-    in plain steps."""
+    """What made the drafts, and whose `allowance` it used. `pace` is the draft model's, if that wrote them, and `spent`
+    what it took, in plain steps."""
 
     drafter: NgramDrafter
     allowance: Allowance
@@ -57,7 +57,7 @@ class DraftSource:
 
 
 async def guesses(services: Services, request: DraftRequest) -> tuple[Sequence[int], DraftSource]:
-    """The guesses, and whom to tell what became of them. Repetitions are tried first: they cost nothing.
+    """The guesses and their source, which learns from the outcome. Repetitions are tried first: they cost nothing.
 
     Raises BatchFailedError when the draft model fails on the device.
     """

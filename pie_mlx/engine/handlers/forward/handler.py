@@ -68,7 +68,7 @@ async def _adapted_pass(
     matchers: Sequence[Matcher],
     continuation: FurtherSteps | None,
 ) -> calls.ForwardReply:
-    """A pass with the adapter as it is now: one that follows by itself is a use like any other (A1)."""
+    """A pass with the adapter as it is now: each pass of a continuation is a use like any other (A1)."""
     with services.adapters.used(process.username, call.adapter, call.zo_seed) as use:
         return await _pass(services, process, context, call, matchers, continuation, use)
 
@@ -119,7 +119,7 @@ async def _pass(
 async def _request(
     services: Services, process: Process, context: LiveContext, call: calls.Forward, length: int, use: AdapterUse
 ) -> tuple[ForwardRequest, PackedMask | None]:
-    """The call, checked, and its logit mask. A long one keeps nobody from the engine's loop."""
+    """The call, checked, and its logit mask. A long one is checked beside the engine's loop."""
     check_lengths(call, length, services.model_info)
     if call.positions is not None:
         _check_room(services, context, call)
@@ -147,8 +147,8 @@ def _check_room(services: Services, context: LiveContext, call: calls.Forward) -
 
 
 def _may_go_on(services: Services, call: calls.Forward, matchers: Sequence[Matcher]) -> bool:
-    """Whether steps may follow the pass at once: pages come by themselves, grammars move on, and a step that fails
-    can be forgotten."""
+    """Whether steps may follow the pass at once: pages are reserved automatically, grammars move on, and a failed step
+    leaves no state."""
     moves = call.advance_slot is not None or not matchers
     return call.reserve and moves and not services.runner.model.recurrent
 
@@ -253,8 +253,8 @@ async def _run(
 async def _match_prefix(
     services: Services, context: LiveContext, call: calls.Forward, request: ForwardRequest
 ) -> tuple[int, bytes | None]:
-    """Attach what there is, also pages that another pass computes now; how many inputs that covers, and the key of
-    the first page to compute (K5, K6)."""
+    """Attach cached pages, also those that another pass computes now; how many inputs they cover, and the key of the
+    first page to compute (K5, K6)."""
     limit = request.plain
     if call.slots:
         limit = min(limit, request.own_start + min([slot.index for slot in call.slots]))
@@ -292,7 +292,7 @@ def _undone_by_errors(services: Services, context: LiveContext, *, commits: bool
     except BaseException:
         try:
             if context.released and commits and store.contexts[context.id].usable:
-                # What has been computed is there for others, who may wait for it (K5).
+                # Computed pages are shared with others, who may wait for them (K5).
                 store.working.commit_full(context.id)
         finally:
             services.queue.rollback(context, mark)
@@ -316,7 +316,7 @@ def _with_drafts(
     inputs: Sequence[WorkingToken],
     reads: list[LogitsRequest],
 ) -> list[WorkingToken]:
-    """`inputs` with the drafts behind them, on pages that nobody else waits for; adds what is read of the drafts."""
+    """`inputs` with the drafts behind them, on pages that no other context waits for; adds the reads of the drafts."""
     store = services.store
     if call.reserve:
         drafted.reserve(store, context.id, len(inputs), services.queue.spare_pages)

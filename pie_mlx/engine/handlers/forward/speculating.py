@@ -31,7 +31,7 @@ MOST_DRAFTS = 256
 class DraftedPass:
     """The window of a pass with the masks of its rows. `slot` is the place of the sampler among the pass's slots.
 
-    `source` is who guessed, None when the program did.
+    `source` made the drafts; None if the program did.
     """
 
     window: Window

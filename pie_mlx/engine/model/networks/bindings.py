@@ -16,10 +16,6 @@ def _token_rows(array: mx.array) -> mx.array:
     return mx.squeeze(array, 2) if array.shape[2] == 1 else array.swapaxes(1, 2).flatten(0, 1)
 
 
-def _handles(cache: PagedCache, keys: mx.array, values: mx.array) -> tuple[Handle, Handle]:
-    return Handle(cache, True, keys.shape, keys.dtype), Handle(cache, False, values.shape, values.dtype)
-
-
 class PagedBinding:
     """K and V stay in the pool: models see handles, attention reads the pages. Rows of equal length."""
 
@@ -29,10 +25,14 @@ class PagedBinding:
         self._handles: dict[int, tuple[Handle, Handle]] = {}
 
     def update(self, cache: PagedCache, keys: mx.array, values: mx.array) -> tuple[Any, Any]:
-        self._plan.store(cache.layer, _token_rows(keys), _token_rows(values))
+        if keys.shape[2] == 1:
+            self._plan.store(cache.layer, mx.squeeze(keys, 2), mx.squeeze(values, 2))
+        else:
+            self._plan.store(cache.layer, _token_rows(keys), _token_rows(values))
         self._segments.stored(keys)
-        self._handles[cache.layer] = _handles(cache, keys, values)
-        return self._handles[cache.layer]
+        handles = Handle(cache, True, keys.shape, keys.dtype), Handle(cache, False, values.shape, values.dtype)
+        self._handles[cache.layer] = handles
+        return handles
 
     def fetch(self, cache: PagedCache) -> tuple[Any, Any]:
         return self._handles[cache.layer]
@@ -41,16 +41,13 @@ class PagedBinding:
         return WindowMask(window, (tokens, tokens))
 
     def attend(self, cache: PagedCache, queries: mx.array, mask: Any, scale: float, sinks: mx.array | None) -> mx.array:
-        out = attend(
-            _token_rows(queries),
-            cache.layer,
-            self._plan,
-            scale=scale,
-            window=window_of(mask, cache),
-            sinks=sinks,
-        )
         rows, _, tokens, _ = queries.shape
-        return mx.expand_dims(out, 2) if tokens == 1 else mx.unflatten(out, 0, (rows, tokens)).swapaxes(1, 2)
+        window = window_of(mask, cache)
+        if tokens == 1:
+            out = attend(mx.squeeze(queries, 2), cache.layer, self._plan, scale=scale, window=window, sinks=sinks)
+            return mx.expand_dims(out, 2)
+        out = attend(_token_rows(queries), cache.layer, self._plan, scale=scale, window=window, sinks=sinks)
+        return mx.unflatten(out, 0, (rows, tokens)).swapaxes(1, 2)
 
 
 class DenseBinding:

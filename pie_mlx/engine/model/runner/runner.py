@@ -67,7 +67,7 @@ class Runner:
         return asyncio.wrap_future(future)
 
     def _count_given_up(self, future: Future[Any]) -> None:
-        if future.cancelled():  # on the loop; whoever finishes it calls this on its own thread, and must not write
+        if future.cancelled():  # on the loop; a thread that finishes it calls this there, and must not write
             self._given_up += 1
 
     async def load(self, load_model: Callable[[], LoadedModel]) -> LoadedModel:

@@ -1,4 +1,4 @@
-"""Compiles what the GPU will be asked for, before anybody waits for it.
+"""Compiles the GPU kernels before the first call needs them.
 
 Metal compiles a kernel when it is first evaluated, once for each size and each use: a reply would stand still as its
 context passes the keys of one part, or the first mask comes.
@@ -28,7 +28,7 @@ CONTEXT = -1
 def warm_up(model: LoadedModel, progress: Callable[[str], None]) -> None:
     """On an Apple GPU, run every kernel in every specialisation that batches and moves of pages can need.
 
-    Nothing may be in the pool yet: afterwards its pages hold numbers of nobody. A kernel that fails is not used from
+    Nothing may be in the pool yet: afterwards its pages hold meaningless numbers. A kernel that fails is not used from
     then on; where the device fails otherwise, the batches will tell.
     """
     pool = model.pool

@@ -65,9 +65,9 @@ class FileDisk:
 def open_disk(directory: str) -> FileDisk:
     """An empty file of mode 0600 in `directory`, which is made with mode 0700 if there is none.
 
-    Its name is gone as soon as it is open: whatever ends the engine, nothing of it survives and nobody else can open
-    it. Names left by an engine that was killed in between are removed. Raises OSError, also for a directory that other
-    users may enter.
+    Its name is gone as soon as it is open: whatever ends the engine, nothing of it survives, and no other process can
+    open it. Names left by an engine that was killed in between are removed. Raises OSError, also for a directory that
+    other users may enter.
     """
     place = Path(directory)
     make_private(place)

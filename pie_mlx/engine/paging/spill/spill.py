@@ -79,7 +79,7 @@ class Spill:
         return loaded
 
     def release(self, slots: Collection[int]) -> None:
-        """Nobody wants `slots` any more."""
+        """`slots` are free again."""
         self._unused += slots
         if 2 * self.stored_pages < self._capacity:
             self._full = False

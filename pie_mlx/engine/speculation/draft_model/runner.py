@@ -1,4 +1,4 @@
-"""Takes what contexts want guessed and lets the draft model write for all of them at once."""
+"""Gathers draft requests and lets the draft model write for all of them at once."""
 
 import asyncio
 import time
@@ -67,7 +67,7 @@ class DraftModelRunner:
                 del self._writing[guess.context]
 
     def decline(self, context: int) -> None:
-        """The context goes on without guesses this time: nobody need wait for it."""
+        """The context goes on without guesses this time: the others need not wait for it."""
         self._expected.discard(context)
         self._changed.set()
 
@@ -172,7 +172,7 @@ class DraftModelRunner:
         return reading.collect(), time.perf_counter() - started
 
     def _take(self, item: Writing, count: int, result: WorkResult, seconds: float) -> None:
-        """A step is done. Whoever is not waiting any more has given up, and its context may be gone."""
+        """A step is done. A context that does not wait any more has given up, and may be gone."""
         context = item.guess.context
         if self._writing.get(context) is not item:
             return

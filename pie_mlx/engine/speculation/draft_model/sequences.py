@@ -18,9 +18,9 @@ class ReadTokens:
 
 
 class DraftSequences:
-    """The books of the draft model's pages. Full pages may be shared by forks; nobody writes to those.
+    """The books of the draft model's pages. Forks may share full pages, which are never written to.
 
-    A sequence lives until its context goes or somebody else wants its pages: the one that was not used for longest
+    A sequence lives until its context goes or another one needs its pages: the one that was not used for longest
     goes first. What is lost is read again.
     """
 
@@ -46,7 +46,7 @@ class DraftSequences:
         return len(self._sequences[context].tokens)
 
     def follow(self, context: int, held: int, inputs: Sequence[int], read: Callable[[int], Sequence[int]]) -> list[int]:
-        """Forget what does not lie on the way to `inputs` behind the `held` tokens of a context.
+        """Forget tokens that differ from the `held` tokens of a context and the `inputs` behind them.
 
         Answers what is still to be read, the last input at least. `read(count)` answers the last `count` of `held`.
         """

@@ -42,8 +42,8 @@ class NgramDrafter:
         """At most `most` guesses at what follows `inputs`, which come after `held` tokens in KV.
 
         `read(count)` answers the last `count` of these; it is asked only when they are not known from before. At least
-        `shortest` tokens must have occurred before. Verifying takes `cost` plain steps; `may_try` drafts of which
-        nobody knows whether they pay.
+        `shortest` tokens must have occurred before. Verifying takes `cost` plain steps; `may_try` drafts that
+        may not pay.
         """
         self._follow(held, inputs, read)
         match = self._index.longest_match()

@@ -39,8 +39,8 @@ class Pace:
 class Allowance:
     """What trying may lose for all streams of an engine together.
 
-    Nobody knows whether drafts pay before some were tried. Ever new streams would all pay for the same experience, and
-    each holds up the others; so once guesses have lost more than a small share of the steps of all, those that are not
+    Whether drafts pay shows only once some were tried. New streams would all pay for the same experience, and each
+    holds up the others; so once guesses have lost more than a small share of the steps of all, those that are not
     known to pay wait until that is made up for. Then all try again at the same time, which is cheapest.
     """
 
