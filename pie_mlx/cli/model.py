@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 @click.group
 @common_options
 def command() -> None:
-    """List, download and remove models in the Hugging Face cache."""
+    """Find, download, convert and remove models."""
 
 
 @command.command("list")
@@ -27,19 +28,19 @@ def command() -> None:
 @click.pass_obj
 def list_models(common: Common) -> None:
     """List the models on this disk, with the reason for each that cannot be loaded."""
-    from pie_mlx.runtime.doctor.models import cached_models, embedded_models
+    from pie_mlx.runtime.doctor.models import models_on_disk
 
-    models = [*embedded_models(), *cached_models()]
+    models = models_on_disk()
     if common.json:
         print(json.dumps([_row(model) for model in models]))
     elif common.quiet:
         print("\n".join(model.name for model in models))
     else:
-        print(table(("MODEL", "SIZE", "MODIFIED", "LOADS"), [_cells(model) for model in models]))
+        print(table(("MODEL", "SIZE", "MODIFIED", "SOURCE", "LOADS"), [_cells(model) for model in models]))
 
 
 @command.command
-@click.argument("name", metavar="NAME|REPO|DIR")
+@click.argument("name", metavar="NAME|REPO|DIR|GGUF")
 @common_options
 @click.pass_obj
 def show(common: Common, name: str) -> None:
@@ -67,11 +68,11 @@ def show(common: Common, name: str) -> None:
 @click.pass_obj
 def download(common: Common, repo: str, everything: bool, offline: bool) -> None:
     """Download a model to the Hugging Face cache, and print its path."""
-    from pie_mlx.runtime.doctor.models import download_model, suitability
+    from pie_mlx.runtime.doctor.models import download_model, find_on_disk
 
     bars = sys.stderr.isatty() and not (common.quiet or common.json)
     directory = download_model(repo, everything=everything, offline=offline, bars=bars)
-    problem = suitability(directory).problem
+    problem = find_on_disk(repo).suitability.problem
     if problem and not common.quiet:
         print(f"pie: warning: {repo} cannot be loaded: {problem}", file=sys.stderr)
     print(json.dumps({"name": repo, "path": str(directory), "problem": problem}) if common.json else directory)
@@ -83,12 +84,15 @@ def download(common: Common, repo: str, everything: bool, offline: bool) -> None
 @common_options
 @click.pass_obj
 def remove(common: Common, repo: str, yes: bool) -> None:
-    """Remove a model from the Hugging Face cache."""
-    from pie_mlx.runtime.doctor.models import find_cached, remove_cached
+    """Remove a model from the Hugging Face cache, and what was converted from its GGUF files.
+
+    Of a model that Ollama or LM Studio keeps it removes only what was converted.
+    """
+    from pie_mlx.runtime.doctor.models import find_cached, removable_bytes, remove_cached
 
     model = find_cached(repo)
     if not model.embedded:
-        confirm(f"Remove {repo} ({size(model.size_bytes)})?", refusal=f"{repo} was not removed", yes=yes)
+        confirm(f"Remove {repo} ({size(removable_bytes(model))})?", refusal=f"{repo} was not removed", yes=yes)
     freed_bytes = remove_cached(repo)
     print(
         json.dumps({"removed": repo, "freed_bytes": freed_bytes})
@@ -97,8 +101,39 @@ def remove(common: Common, repo: str, yes: bool) -> None:
     )
 
 
+@command.command
+@click.argument("name", metavar="GGUF|NAME|REPO")
+@click.option("--output", type=click.Path(path_type=Path), metavar="DIR", help="Write there, not to the cache.")
+@click.option("--dequantize", is_flag=True, help="Keep no quantization: 2 bytes per weight.")
+@click.option(
+    "--dtype", type=click.Choice(["auto", "float16", "bfloat16", "float32"]), default="auto", help="Of activations."
+)
+@common_options
+@click.pass_obj
+def convert(common: Common, name: str, output: Path | None, dequantize: bool, dtype: str) -> None:
+    """Convert a GGUF file to a directory in MLX's format, print its path and what became of each type of weights.
+
+    'pie run' and 'pie chat' do so the first time. What this verb writes to the cache is what they use from then on.
+    """
+    from pie_mlx.engine.model.gguf.converted import conversion_of, write_conversion
+    from pie_mlx.runtime.doctor.models import find_on_disk
+
+    file = find_on_disk(name).path
+    if file.is_dir():
+        raise click.UsageError(f"{name} is in MLX's format already")
+    if output is not None and output.exists():
+        raise click.UsageError(f"--output {output} is there already")
+    directory = output or conversion_of(file, os.environ)
+    choices = [str(one) for one in write_conversion(file, directory, dtype=dtype, dequantise=dequantize)]
+    if common.json:
+        print(json.dumps({"name": name, "path": os.fspath(directory), "choices": choices}))
+    else:
+        print("\n".join([str(directory), *([] if common.quiet else [f"  {choice}" for choice in choices])]))
+
+
 command.add_command(download)
 command.add_command(download, "pull")
+command.add_command(remove, "rm")
 
 
 def _row(model: "CachedModel") -> dict[str, Any]:
@@ -116,11 +151,12 @@ def _row(model: "CachedModel") -> dict[str, Any]:
         "modified_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(model.modified_at)),
         "embedded": model.embedded,
         "revision": model.revision,
-        "path": os.fspath(model.directory),
+        "source": model.source,
+        "path": os.fspath(model.path),
     }
 
 
 def _cells(model: "CachedModel") -> list[str]:
-    modified = "built in" if model.embedded else time.strftime("%Y-%m-%d %H:%M", time.gmtime(model.modified_at))
+    modified = time.strftime("%Y-%m-%d", time.gmtime(model.modified_at))
     loads = f"no: {model.suitability.problem}" if model.suitability.problem else "yes"
-    return [model.name, size(model.size_bytes), modified, loads]
+    return [model.name, size(model.size_bytes), modified, model.source, loads]

@@ -102,8 +102,8 @@ def schema_path(path: str) -> str:
 
 
 def last_part(reference: str) -> str:
-    """The name of a model without one: that of its directory or repo."""
-    return os.path.basename(os.path.abspath(os.path.expanduser(reference))) or reference
+    """The name of a model without one: that of its directory, GGUF file or repo."""
+    return os.path.basename(os.path.abspath(os.path.expanduser(reference))).removesuffix(".gguf") or reference
 
 
 def _names(settings: Settings) -> Settings:

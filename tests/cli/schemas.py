@@ -59,6 +59,7 @@ MODEL = {
     "modified_at": TIME,
     "embedded": FLAG,
     "revision": TEXT,
+    "source": TEXT,
     "path": TEXT,
 }
 

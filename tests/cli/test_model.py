@@ -96,8 +96,8 @@ def test_a_download_that_was_cut_short_is_told_from_another_format(pie, cache, w
 def test_the_table_says_what_loads(pie, cache, whole):
     put(cache, "org/model", {"README.md": b""})
     lines = pie("model", "list").out.splitlines()
-    assert lines[0].split() == ["MODEL", "SIZE", "MODIFIED", "LOADS"]
-    assert lines[1].split()[-3:] == ["built", "in", "yes"]
+    assert lines[0].split() == ["MODEL", "SIZE", "MODIFIED", "SOURCE", "LOADS"]
+    assert lines[1].split()[-2:] == ["pie-mlx", "yes"]
     assert "no: holds no config.json" in lines[2]
 
 
@@ -179,3 +179,69 @@ def test_offline_takes_what_is_there(tmp_path, whole):
     environment = {"HF_HUB_CACHE": str(tmp_path), "HF_HUB_OFFLINE": "1", "HOME": str(tmp_path)}
     ended = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert json.loads(ended.stdout) == {"name": "org/model", "path": str(snapshot), "problem": ""}
+
+
+@pytest.fixture
+def gguf_file(tmp_path, tiny_model_directory):
+    """A tiny model as one file."""
+    from tests.gguf_files import write_gguf
+
+    return write_gguf(tiny_model_directory("llama"), tmp_path / "tiny-Q8_0.gguf", "Q8_0")
+
+
+def test_a_gguf_file_is_converted_with_its_cost_told(pie, gguf_file, home):
+    ended = pie("model", "convert", gguf_file)
+    path, *choices = ended.out.splitlines()
+    assert path.startswith(f"{home}/models/tiny-Q8_0-")
+    assert any(
+        re.fullmatch(r"  Q8_0 -> 8 bits, groups of 32: exact, \d+ -> \d+ MiB, \d+ tensors", one) for one in choices
+    )
+    assert pie("model", "show", path).out.splitlines()[1:2] == ["  loads              yes"]
+
+
+def test_a_conversion_is_written_where_it_is_asked_for(pie, gguf_file, tmp_path):
+    ended = pie("model", "convert", gguf_file, "--dequantize", "--output", tmp_path / "out", "--json")
+    assert json.loads(ended.out)["path"] == str(tmp_path / "out")
+    assert "quantization" not in json.loads((tmp_path / "out" / "config.json").read_text())
+    assert pie("model", "convert", gguf_file, "--output", tmp_path / "out").code == 2
+
+
+def test_a_gguf_file_answers_a_question_in_one_command(pie, gguf_file):
+    ended = pie("chat", "--model", gguf_file, "--max-tokens", "3", "Hello?")
+    assert (ended.code, bool(ended.out)) == (0, True), ended.err
+
+
+def test_the_gguf_files_of_a_repo_are_listed_each(pie, cache, gguf_file):
+    data = gguf_file.read_bytes()
+    put(cache, "org/model", {"m-Q4_K_M.gguf": data, "m-UD-Q8_0.gguf": data, "config.json": b"{}"})
+    rows = listed(pie)
+    assert set(rows) == {"pie-tiny", "org/model:Q4_K_M", "org/model:UD-Q8_0"}
+    row = rows["org/model:Q4_K_M"]
+    assert (row["loads"], row["architecture"], row["source"]) == (True, "llama", "hugging-face")
+    assert row["quantization"] == "GGUF, Q8_0 and F32"
+
+
+def test_removing_a_model_frees_what_was_converted_too(pie, cache, gguf_file, home):
+    put(cache, "org/model", {"m-Q8_0.gguf": gguf_file.read_bytes()})
+    assert pie("model", "convert", "org/model").code == 0
+    before = sum(
+        file.stat().st_size
+        for root in (cache, home)
+        for file in root.rglob("*")
+        if not file.is_symlink() and file.is_file() and file.parent.name != "refs"
+    )
+    freed = json.loads(pie("model", "rm", "-y", "--json", "org/model").out)["freed_bytes"]
+    left = sum(file.stat().st_size for root in (cache, home) for file in root.rglob("*") if file.is_file())
+    assert (freed, left) == (before, 0)
+
+
+def test_a_model_of_another_program_is_left_to_it(pie, cache, gguf_file, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    folder = tmp_path / ".lmstudio" / "models" / "owner" / "tiny"
+    folder.mkdir(parents=True)
+    gguf_file.rename(folder / "tiny.gguf")
+    ended = pie("model", "rm", "-y", "owner/tiny")
+    assert "belongs to lm-studio, and nothing was converted from it" in ended.err
+    pie("model", "convert", "owner/tiny")
+    assert json.loads(pie("model", "rm", "-y", "--json", "owner/tiny").out)["freed_bytes"] > 0
+    assert (folder / "tiny.gguf").exists()

@@ -59,7 +59,7 @@ def _absolute_model(reference: str, common: Common) -> str:
     from pie_mlx.runtime.doctor.models import find_on_disk
 
     directory = Path(reference).expanduser()
-    if directory.is_dir() or reference.startswith((".", "~")):
+    if directory.exists() or reference.startswith((".", "~")):
         reference = os.path.abspath(directory)
     try:
         problem = find_on_disk(reference).suitability.problem

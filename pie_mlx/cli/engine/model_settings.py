@@ -21,8 +21,8 @@ def chosen_model_settings(name: str | None, *, dummy: bool, models: list[ModelCo
     """Settings of the configured model of that name, else of the model it names; None is the first configured one."""
     settings = engine_settings(_chosen(models, name), pie_home(os.environ))
     if name is not None and name not in [model.name for model in models]:
-        is_directory = Path(name).expanduser().is_dir()
-        settings = replace(settings, model=name, name=last_part(name) if is_directory else None)
+        is_path = Path(name).expanduser().exists()
+        settings = replace(settings, model=name, name=last_part(name) if is_path else None)
     return replace(settings, dummy=True) if dummy else settings
 
 

@@ -1,10 +1,12 @@
 """From what the user calls a model to the directory that holds it."""
 
 import hashlib
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
+from pie_mlx.engine.model.loading.stores import holds_only_gguf, only_gguf, stored_model
 from pie_mlx.errors import ModelLoadError, ModelNotFoundError
 
 EMBEDDED = Path(__file__).parents[1] / "embedded"
@@ -18,44 +20,83 @@ SAMPLES, SAMPLE_BYTES = 256, 1 << 16
 def find_model(
     reference: str, *, allow_download: bool, progress: Callable[[str], None], revision: str | None = None
 ) -> Path:
-    """The directory of `reference`: a directory, the name of an embedded model, or a repo id in the local cache.
+    """The directory of `reference`: a directory, a GGUF file, an embedded model, a repo id in the local cache (with
+    `:QUANT` for one of its GGUF files), or a model of Ollama or LM Studio by its name there.
 
-    A repo id that is not cached is downloaded only with `allow_download`. Raises ModelNotFoundError.
+    A GGUF file is converted the first time. A repo id that is not cached is downloaded only with `allow_download`.
+    Raises ModelNotFoundError, and ModelLoadError for a GGUF file that cannot be converted.
     """
-    directory = Path(reference).expanduser()
-    if directory.is_dir():
-        return directory
+    path = located(reference, allow_download=allow_download, progress=progress, revision=revision)
+    if path.is_dir():
+        return path
+    from pie_mlx.engine.model.gguf.converted import converted  # MLX comes with it, and not all who find models load one
+
+    return converted(path, progress)
+
+
+def located(
+    reference: str, *, allow_download: bool, progress: Callable[[str], None], revision: str | None = None
+) -> Path:
+    """The same, but a GGUF file as it is."""
+    path = Path(reference).expanduser()
+    if path.is_dir():
+        return _weights_in(path)
     if (EMBEDDED / reference / "config.json").is_file():
         return EMBEDDED / reference
-    if directory.is_file():
-        is_gguf = directory.suffix == ".gguf"
+    if path.is_file():
+        if is_gguf(path):
+            return path
         raise ModelNotFoundError(
-            f"model: {reference} is a file" + (", and GGUF is not read" if is_gguf else ": a model is a directory"),
-            hint=f"name a directory or a repo of MLX weights, like {EXAMPLE}",
+            f"model: {reference} is a file, and no GGUF: a model is a GGUF file or a directory",
+            hint=f"name a GGUF file, a directory or a repo of MLX weights, like {EXAMPLE}",
         )
-    if directory.is_absolute() or reference.startswith((".", "~")) or reference.count("/") != 1:
+    is_path = path.is_absolute() or reference.startswith((".", "~"))
+    if not is_path and (stored := stored_model(reference, os.environ)):
+        return stored.path
+    repo, _, quantization = reference.partition(":")
+    if is_path or repo.count("/") != 1:
         raise ModelNotFoundError(
-            f"model: {reference!r} is neither a directory, nor an embedded model, nor a repo id (owner/name)",
+            f"model: {reference!r} is neither a directory or GGUF file, nor an embedded model, nor one of Ollama or "
+            "LM Studio, nor a repo id (owner/name)",
             hint=f"'pie model list' shows what is here; of Hugging Face, name owner and model, like {EXAMPLE}",
         )
-    return _snapshot(reference, revision, allow_download, progress)
+    return _weights_in(_snapshot(repo, quantization, revision, allow_download, progress), quantization)
+
+
+def is_gguf(path: Path) -> bool:
+    """Whether a file is, or is called, GGUF; Ollama gives its files no such name."""
+    with path.open("rb") as file:
+        return path.suffix == ".gguf" or file.read(4) == b"GGUF"
+
+
+def _weights_in(directory: Path, quantization: str = "") -> Path:
+    """The directory, or the one GGUF file in it."""
+    return only_gguf(directory, quantization) if quantization or holds_only_gguf(directory) else directory
 
 
 def model_identity(reference: str, revision: str | None = None) -> str:
-    """What `find_model` would take for it: the whole path of a directory, or the repo id with its revision."""
-    for directory in (Path(reference).expanduser(), EMBEDDED / reference):
-        if directory.is_dir():
-            return str(directory.resolve())
+    """What `find_model` would take for it: the whole path of a directory or file, or the name with its revision."""
+    for path in (Path(reference).expanduser(), EMBEDDED / reference):
+        if path.exists():
+            return str(path.resolve())
     return _at(reference, revision)
 
 
-def _snapshot(repo: str, revision: str | None, allow_download: bool, progress: Callable[[str], None]) -> Path:
+def patterns_of(quantization: str) -> list[str]:
+    """The files of a repo that are needed: its MLX weights, or those of one GGUF file."""
+    return [f"*{quantization}*.gguf", f"*{quantization.lower()}*.gguf"] if quantization else PATTERNS
+
+
+def _snapshot(
+    repo: str, quantization: str, revision: str | None, allow_download: bool, progress: Callable[[str], None]
+) -> Path:
     import huggingface_hub
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
     snapshot_download = cast("Callable[..., str]", getattr(huggingface_hub, "snapshot_download"))  # noqa: B009 - its stub lacks types
+    wanted = patterns_of(quantization)
     try:
-        return Path(snapshot_download(repo, revision=revision, local_files_only=True, allow_patterns=PATTERNS))
+        return Path(snapshot_download(repo, revision=revision, local_files_only=True, allow_patterns=wanted))
     except HFValidationError as error:
         raise no_repo_id(repo, error) from error
     except LocalEntryNotFoundError as error:
@@ -66,7 +107,7 @@ def _snapshot(repo: str, revision: str | None, allow_download: bool, progress: C
             ) from error
     progress(f"downloading {repo}")
     try:
-        return Path(snapshot_download(repo, revision=revision, allow_patterns=PATTERNS))
+        return Path(snapshot_download(repo, revision=revision, allow_patterns=wanted))
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         raise not_downloaded(repo, error) from error
 

@@ -1,6 +1,6 @@
 """Typed doors to mlx.nn and mlx-lm, which carry no types."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, cast
 
 import mlx.core as mx
@@ -41,6 +41,15 @@ class Module(Protocol):
     def named_modules(self) -> "list[tuple[str, Module]]": ...
     def parameters(self) -> dict[str, Any]: ...
     def update(self, parameters: dict[str, Any]) -> Any: ...
+
+
+def empty_network(config: Mapping[str, Any]) -> Module:
+    """A network whose parameters are not computed. Raises what mlx-lm raises for settings that do not fit."""
+    model_class, arguments = _mlx_lm._get_classes(config=dict(config))
+    model = model_class(arguments.from_dict(dict(config)))
+    if hasattr(model, "sanitize"):  # a head that the embedding also is may go
+        model.sanitize({} if config["tie_word_embeddings"] else {"lm_head.weight": None})
+    return model
 
 
 def parameters_of(module: Module) -> list[tuple[str, mx.array]]:

@@ -2,10 +2,11 @@
 
 from pie_mlx.runtime.doctor.models.cache import (
     CachedModel,
-    cached_models,
     embedded_models,
     find_cached,
     find_on_disk,
+    models_on_disk,
+    removable_bytes,
     remove_cached,
 )
 from pie_mlx.runtime.doctor.models.download import download_model
@@ -14,11 +15,12 @@ from pie_mlx.runtime.doctor.models.loadable import Suitability, suitability
 __all__ = [
     "CachedModel",
     "Suitability",
-    "cached_models",
     "download_model",
     "embedded_models",
     "find_cached",
     "find_on_disk",
+    "models_on_disk",
+    "removable_bytes",
     "remove_cached",
     "suitability",
 ]

@@ -4,14 +4,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
-from pie_mlx.engine.model.loading.sources import EMBEDDED, PATTERNS, no_repo_id, not_downloaded
+from pie_mlx.engine.model.loading.sources import EMBEDDED, no_repo_id, not_downloaded, patterns_of
 from pie_mlx.errors import ModelNotFoundError
 
 
 def download_model(repo: str, *, everything: bool = False, offline: bool = False, bars: bool = False) -> Path:
     """The directory of a model, complete and up to date; `offline` uses the cache and never connects.
 
-    Downloads configuration, tokenizer and safetensors, or `everything`. `bars` shows progress on standard error.
+    Downloads configuration, tokenizer and safetensors, the GGUF file of a `repo:QUANT`, or `everything`. A download
+    that was cut short goes on where it ended. `bars` shows progress on standard error.
     Raises ModelNotFoundError.
     """
     if (EMBEDDED / repo / "config.json").is_file():
@@ -23,7 +24,8 @@ def download_model(repo: str, *, everything: bool = False, offline: bool = False
     snapshot_download = cast("Callable[..., str]", getattr(huggingface_hub, "snapshot_download"))  # noqa: B009 - its stub lacks types
     if not bars:
         disable_progress_bars()
-    patterns = None if everything else PATTERNS
+    repo, _, quantization = repo.partition(":")
+    patterns = None if everything else patterns_of(quantization)
     try:
         return Path(snapshot_download(repo, allow_patterns=patterns, local_files_only=offline))
     except HFValidationError as error:

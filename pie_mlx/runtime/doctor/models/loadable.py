@@ -1,11 +1,14 @@
 """Whether this engine can load a model's files, determined without loading them."""
 
 import importlib.util
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from pie_mlx.engine.model.gguf.configuration import configuration
+from pie_mlx.engine.model.gguf.header import read_model
 from pie_mlx.engine.model.loading.directory import check_weights
 from pie_mlx.engine.model.loading.load import architecture_of, maximum_positions, read_config
 from pie_mlx.engine.model.loading.sources import weight_files
@@ -47,6 +50,26 @@ def suitability(directory: Path) -> Suitability:
     )
 
 
+def gguf_suitability(file: Path) -> Suitability:
+    """Check the header of a GGUF file; nothing is converted. `weight_bytes` are the file's own."""
+    try:
+        model = read_model(file)
+        config = configuration(model)
+    except ModelError as error:
+        return Suitability(_reason(error, file))
+    sizes = Counter[str]()
+    for tensor in model.tensors.values():
+        sizes[tensor.kind] += tensor.size_bytes
+    architecture = architecture_of(config)
+    return Suitability(
+        architecture=architecture,
+        tier=verified().get(architecture, ""),
+        quantization=f"GGUF, {' and '.join(kind for kind, _ in sizes.most_common(2))}",
+        maximum_positions=maximum_positions(config),
+        weight_bytes=sizes.total(),
+    )
+
+
 def _problem(directory: Path, config: Mapping[str, Any], architecture: str) -> str:
     try:
         require_supported(architecture)
@@ -70,8 +93,10 @@ def _require_tokenizer(directory: Path) -> None:
         raise ModelLoadError("model: no tokenizer")
 
 
-def _reason(error: ModelError, directory: Path) -> str:
-    text = error.message.removeprefix("model: ").removeprefix(f"{directory} ").replace(f"{directory}/", "")
+def _reason(error: ModelError, path: Path) -> str:
+    text = (
+        error.message.removeprefix("model: ").removeprefix(f"{path} ").removeprefix(f"{path}: ").replace(f"{path}/", "")
+    )
     return f"{text}; {error.hint}" if error.hint else text
 
 
